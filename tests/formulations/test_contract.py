@@ -251,6 +251,8 @@ def check_slacks(
     has repaired, which are at the boundary of its own, in the declaration.
     """
     assert structure.infeasibility(vertex) <= TOL
+    assert structure.shapes == {name: v.shape for name, v in program.variables.items()}
+    assert set(structure.multipliers(vertex)) == set(program.subject_to)
     wild = {name: 10.0 * generator.standard_normal(np.shape(v)) for name, v in vertex.items()}
     repaired = structure.repaired(wild)
     assert structure.infeasibility(repaired) <= 1e-9

@@ -582,21 +582,3 @@ def test_it_refuses_what_is_no_least_squares() -> None:
     formulation = iopt.SVMDual(C=1.0)
     task = Task(problem, formulation, formulation.structure(problem))
     assert ActiveSet().refusal(task) is not None
-
-
-def test_limits_and_seeds() -> None:
-    problem = random_problem("sigmoid", n=60, seed=0)
-    formulation = KSVM(C=1.0)
-    few = iopt.solve(problem, formulation, solver="active-set", max_iter=5)
-    assert (few.status, few.iterations) == (Status.MAX_ITER, 5)
-    assert few.certificate.claim >= iopt.Claim.FEASIBLE
-    short = iopt.solve(problem, formulation, solver="active-set", time_limit=1e-9)
-    assert short.status is Status.TIME_LIMIT
-    stopped = iopt.solve(
-        problem, formulation, solver="active-set", callback=lambda trace: len(trace) >= 2
-    )
-    assert stopped.status is Status.INTERRUPTED
-    assert len(stopped.trace) == 2
-    first, again = (iopt.solve(problem, formulation, solver="active-set", seed=3) for _ in "12")
-    np.testing.assert_array_equal(first.values["alpha"], again.values["alpha"])
-    assert first.trace.objective[-1] == pytest.approx(first.objective, rel=1e-9)

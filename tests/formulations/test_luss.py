@@ -427,48 +427,6 @@ def test_trace(title: str, solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", METHODS)
-def test_limits(solver: str) -> None:
-    few = solved("LussDual(C=10, rho=0.1)", solver=solver, max_iter=2)
-    assert few.status is iopt.Status.MAX_ITER
-    assert few.trace.iterations == [0, 1, 2]
-    short = solved("LussDual(C=10, rho=0.1)", solver=solver, time_limit=1e-9)
-    assert short.status is iopt.Status.TIME_LIMIT
-    for result in (few, short):
-        alpha = result.values["alpha"]
-        assert alpha.min() >= 0.0
-        assert alpha.max() <= 10.0
-        assert abs(PROBLEM.y @ alpha) <= 1e-12
-        assert result.certificate.claim is iopt.Claim.FEASIBLE
-
-
-@pytest.mark.parametrize("solver", METHODS)
-@pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
-def test_callback_sees_the_trace_and_stops(title: str, solver: str) -> None:
-    """The one trace of the method, never that of a quadratic program inside it."""
-    seen: list[tuple[int, int]] = []
-
-    def callback(trace: iopt.solvers.Trace) -> bool:
-        seen.append((id(trace), len(trace)))
-        return len(trace) == 3
-
-    result = solved(title, solver=solver, callback=callback, tol=1e-10)
-    assert result.status is iopt.Status.INTERRUPTED
-    assert [length for _, length in seen] == [1, 2, 3]
-    assert {identity for identity, _ in seen} == {id(result.trace)}
-
-
-@pytest.mark.parametrize("solver", METHODS)
-def test_interrupted_from_the_keyboard(solver: str) -> None:
-    def callback(trace: iopt.solvers.Trace) -> None:
-        if len(trace) == 3:
-            raise KeyboardInterrupt
-
-    result = solved("LussDual(C=10, rho=0.1)", solver=solver, callback=callback, tol=1e-10)
-    assert result.status is iopt.Status.INTERRUPTED
-    assert result.objective > 0.0
-
-
-@pytest.mark.parametrize("solver", METHODS)
 @pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
 def test_starts(title: str, solver: str) -> None:
     best = solved(title, tol=1e-9)

@@ -383,45 +383,6 @@ def test_units_do_not_matter(scale: float) -> None:
 DUAL = ProxyDual(random_problem("sigmoid", n=40, seed=5), 1.0, 1.0)
 
 
-@pytest.mark.parametrize("limit", [0, 1, 5])
-def test_iteration_limit(limit: int) -> None:
-    solution = run(DUAL, max_iter=limit)
-    assert solution.status is Status.MAX_ITER
-    assert solution.iterations == limit
-    assert solution.trace.calls == list(range(1, limit + 2))
-    assert f"{limit} centres" in solution.message
-    check_feasible(DUAL, solution.values["alpha"])
-
-
-def test_time_limit() -> None:
-    assert run(DUAL, time_limit=0.0).status is Status.TIME_LIMIT
-
-
-def test_callback_stops() -> None:
-    seen: list[int] = []
-
-    def callback(trace: iopt.solvers.Trace) -> bool:
-        seen.append(len(trace))
-        return len(trace) == 4
-
-    solution = run(DUAL, callback=callback)
-    assert seen == [1, 2, 3, 4]
-    assert solution.status is Status.INTERRUPTED
-    assert solution.iterations == 3
-
-
-def test_interrupt_keeps_the_best_point() -> None:
-    def callback(trace: iopt.solvers.Trace) -> None:
-        if len(trace) == 6:
-            raise KeyboardInterrupt
-
-    solution = run(DUAL, callback=callback)
-    assert solution.status is Status.INTERRUPTED
-    reached = value(DUAL, solution.values["alpha"])
-    assert reached == pytest.approx(max(solution.trace.objective) + DUAL.constant, rel=1e-10)
-    assert reached > 0.0
-
-
 def test_start() -> None:
     """The first line of the trace is the start; from the optimum there is little left to do."""
     generator = np.random.default_rng(0)
@@ -446,16 +407,11 @@ def test_rounding_is_blamed_in_the_end() -> None:
     assert solution.trace.calls[-1] <= solution.iterations + 4  # one evaluation a cut
 
 
-def test_runs_are_repeatable() -> None:
-    first, second = run(DUAL), run(DUAL)
-    assert first.trace.objective == second.trace.objective
-    assert first.trace.bound == second.trace.bound
-
-
 def test_as_users_call_it() -> None:
     problem = random_problem("sigmoid", n=40, seed=5)
     result = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="accpm(cuts=50, rank=8)")
     assert result.solver.startswith("accpm")
+    assert "centres" in result.message
     assert result.certificate.claim is iopt.Claim.GLOBAL
     other = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="newton")
     assert result.objective == pytest.approx(other.objective, rel=1e-6)

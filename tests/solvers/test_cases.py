@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.cases import CASES, Case
+from helpers.cases import CASES, TWO_POINTS, Case
 
 PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
 
@@ -48,6 +48,14 @@ def test_known_values_and_multipliers_are_certified(case: Case) -> None:
     certificate = iopt.verify(case.problem(), case.formulation, case.values, case.multipliers)
     assert certificate.claim >= case.claim
     assert certificate.objective == pytest.approx(case.objectives[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("title", iopt.available_formulations())
+def test_solvers_that_cannot_say_what_they_can(title: str) -> None:
+    problem = iopt.KernelProblem(TWO_POINTS, [1, -1])
+    for solver in set(iopt.available_solvers()) - set(iopt.available_solvers(title)):
+        with pytest.raises(iopt.errors.IncompatibleSolver, match=r"on this .* Solvers that"):
+            iopt.solve(problem, title, solver=solver)
 
 
 def test_every_formulation_has_a_case() -> None:

@@ -198,39 +198,7 @@ def test_rows_on_demand_are_refused_with_a_sentence() -> None:
         iopt.solve(problem, "SVMDual", solver="dca")
 
 
-@pytest.mark.parametrize("title", ["LPSVM", "GuoSchuurmansLP", "UniformWeights"])
-def test_linear_programs_are_refused(title: str) -> None:
-    problem = random_problem("sigmoid", n=12, seed=0)
-    with pytest.raises(
-        iopt.errors.IncompatibleSolver, match=r"dca cannot .* this is a linear program"
-    ):
-        iopt.solve(problem, title, solver="dca")
-    assert "dca" not in iopt.available_solvers(title)
-
-
 # ----------------------------------------------------------------------------------- where it stops
-
-
-@pytest.mark.parametrize("limit", [1, 2, 5])
-@pytest.mark.parametrize("title", QUADRATIC[:1] + QUADRATIC[2:])
-def test_the_iteration_limit(title: str, limit: int) -> None:
-    problem = random_problem("sigmoid", n=40, seed=0)
-    result = iopt.solve(problem, title, solver="dca", max_iter=limit)
-    assert result.status is iopt.Status.MAX_ITER
-    assert result.iterations == limit
-    assert len(result.trace) == limit + 1
-    check_feasible(program_of(problem, title), weights(result))
-    assert result.certificate.claim is iopt.Claim.FEASIBLE
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_no_time_at_all(part: str) -> None:
-    problem = random_problem("sigmoid", n=300, seed=0)
-    iopt.solve(random_problem("sigmoid", n=10, seed=0), "SVMDual", solver="dca")  # compiles
-    result = iopt.solve(problem, "SVMDual(C=10)", solver=DCA(part), time_limit=1e-9)
-    assert result.status is iopt.Status.TIME_LIMIT
-    assert result.iterations == 0
-    check_feasible(program_of(problem, "SVMDual(C=10)"), weights(result))
 
 
 def test_time_runs_out_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,16 +244,6 @@ def test_an_interrupt_keeps_the_best_point(interrupt: Any, when: int) -> None:
     limited = iopt.solve(problem, "SVMDual(C=2)", solver="dca", max_iter=max(when - 1, 1))
     if when > 1:
         np.testing.assert_array_equal(weights(result), weights(limited))
-
-
-def test_it_repeats_itself_and_leaves_the_problem_alone() -> None:
-    problem = random_problem("sigmoid", n=50, seed=0)
-    kept = problem.K.copy()
-    first, second = (iopt.solve(problem, "ConvexHullDual", solver="dca") for _ in range(2))
-    other = iopt.solve(random_problem("sigmoid", 50, 0), "ConvexHullDual", solver="dca")
-    np.testing.assert_array_equal(weights(first), weights(second))
-    np.testing.assert_array_equal(weights(first), weights(other))
-    np.testing.assert_array_equal(problem.K, kept)
 
 
 def test_the_eigenvalues_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,18 +211,6 @@ def test_iteration_limit(formulation: iopt.Formulation, limit: int) -> None:
     assert result.certificate.claim is Claim.FEASIBLE
 
 
-def test_time_limit() -> None:
-    result = generated(PROBLEM, iopt.LPSVM(), time_limit=1e-6)
-    assert result.status is Status.TIME_LIMIT
-    assert result.iterations == 0
-
-
-def test_callback_stops() -> None:
-    result = generated(PROBLEM, iopt.LPSVM(), callback=lambda trace: len(trace) == 4)
-    assert result.status is Status.INTERRUPTED
-    assert len(result.trace) == 4
-
-
 def test_keyboard_interrupt_keeps_the_best_point(monkeypatch: pytest.MonkeyPatch) -> None:
     step, taken = InteriorPoint.step, []
 

@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.callbacks import press
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import check_feasible, program_of, weights
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -442,35 +441,6 @@ def test_ctrl_c_before_there_is_a_point(row: Any, monkeypatch: pytest.MonkeyPatc
     assert result.certificate.claim >= iopt.Claim.FEASIBLE
 
 
-@pytest.mark.parametrize("when", [1, 2, 3, 4, 5])
-def test_ctrl_c_between_rounds_keeps_the_best_point(when: int) -> None:
-    problem = rugged_problem(120)
-    try:
-        result = iopt.solve(problem, "ConvexHullDual", callback=press(when))
-    except KeyboardInterrupt:
-        pytest.fail("the interrupt came through")
-    assert result.status is iopt.Status.INTERRUPTED
-    assert len(result.trace) == when
-    check_feasible(program_of(problem, "ConvexHullDual"), weights(result))
-    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-9)
-    assert result.objective == pytest.approx(result.optima[0].objective, rel=1e-9)
-
-
-@pytest.mark.parametrize("when", [1, 2, 3, 4, 5])
-def test_a_true_callback_stops_at_once(when: int) -> None:
-    """One true answer is enough, whenever it is given."""
-    lengths: list[int] = []
-
-    def stop(trace: iopt.solvers.Trace) -> bool:
-        lengths.append(len(trace))
-        return len(trace) == when
-
-    result = iopt.solve(rugged_problem(120), "ConvexHullDual", callback=stop)
-    assert result.status is iopt.Status.INTERRUPTED
-    assert lengths == list(range(1, when + 1))
-    assert len(result.trace) == when
-
-
 @pytest.mark.parametrize("seed", [1096, 1352, 1669, 2445])
 def test_nothing_is_interrupted_by_itself(seed: int) -> None:
     """Ends that an exchange improves after the last round; found among 6000 such kernels."""
@@ -480,15 +450,6 @@ def test_nothing_is_interrupted_by_itself(seed: int) -> None:
     problem = iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
     for title in ("SVMDual", "ConvexHullDual(mu=1)", "SVMDual(bias=False)"):
         assert iopt.solve(problem, title).status is iopt.Status.SOLVED
-
-
-def test_an_error_of_the_callback_comes_through() -> None:
-    def fail(trace: iopt.solvers.Trace) -> None:
-        if len(trace) == 3:
-            raise RuntimeError("mine")
-
-    with pytest.raises(RuntimeError, match="mine"):
-        iopt.solve(rugged_problem(120), "ConvexHullDual", callback=fail)
 
 
 # -------------------------------------------------------------------------------------- parameters

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.callbacks import press, stop
 from helpers.exact import stationary_points
 from helpers.printed_smo import printed_steps
 from helpers.problems import noisy_problem, random_problem
@@ -90,23 +89,6 @@ def test_pairs_lie_in_one_class_where_each_has_its_constraint(title: str) -> Non
 
 
 # -------------------------------------------------------------------------- limits and refusals
-
-
-@pytest.mark.parametrize("interrupt", [stop, press])
-def test_an_interrupt_keeps_the_point(interrupt: Any) -> None:
-    problem = random_problem("gaussian", n=200, seed=0)
-    result = solve(problem, iopt.SVMDual(C=10.0), callback=interrupt(2))
-    assert result.status is iopt.Status.INTERRUPTED
-    assert len(result.trace) == 2
-    assert result.objective == pytest.approx(result.trace.objective[-1], rel=1e-9)
-    assert result.certificate.claim is iopt.Claim.FEASIBLE
-
-
-def test_no_time_at_all() -> None:
-    problem = random_problem("gaussian", n=200, seed=0)
-    result = solve(problem, iopt.SVMDual(C=10.0), time_limit=1e-9)
-    assert result.status is iopt.Status.TIME_LIMIT
-    assert result.certificate.claim is iopt.Claim.FEASIBLE
 
 
 def test_a_path_starts_each_problem_where_the_last_one_ended() -> None:

@@ -39,13 +39,6 @@ def test_ends_are_as_good_as_those_of_libsvm(kernel: str, C: float) -> None:
     assert as_good >= (12 if kernel == "gaussian" else 9)
 
 
-def test_a_limit_of_steps_holds_in_the_first_phase() -> None:
-    problem = random_problem("sigmoid", n=60, seed=0)
-    result = iopt.solve(problem, iopt.SVMDual(C=5.0), SOLVER, max_iter=3)
-    assert result.status is iopt.Status.MAX_ITER
-    assert result.iterations == 3
-
-
 def test_rows_on_demand_and_other_constraints_take_blocks_of_pairs() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)

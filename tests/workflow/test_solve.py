@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.callbacks import press
 from helpers.problems import random_problem
 from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
@@ -260,16 +258,6 @@ def test_hard_margin_on_inseparable_data_is_unbounded() -> None:
 # --------------------------------------------------------------------------- where solvers stop
 
 
-@pytest.mark.parametrize("title", [*QUADRATIC, "SpectrumSVM"])
-def test_one_iteration_of_smo(title: str, sigmoid_problem: iopt.KernelProblem) -> None:
-    result = iopt.solve(sigmoid_problem, title, max_iter=1)
-    structure = result.formulation.structure(sigmoid_problem)
-    assert result.status is iopt.Status.MAX_ITER
-    assert result.iterations == 1
-    check_feasible(structure, result.values[structure.variable])
-    assert result.certificate.claim == iopt.Claim.FEASIBLE
-
-
 @pytest.mark.parametrize("solver", CONVEX_SOLVERS)
 def test_one_iteration_of_others_is_not_solved(
     solver: str, gaussian_problem: iopt.KernelProblem
@@ -286,17 +274,6 @@ def slow_problem(n: int) -> iopt.KernelProblem:
     generator = np.random.default_rng(5)
     X = generator.standard_normal((n, 20))
     return iopt.KernelProblem.from_data(X, generator.choice([-1, 1], n), "linear")
-
-
-def test_time_limit_of_smo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time is over when the clock is first read: the solver looks at it a few times more."""
-    ticks = itertools.count(1.0)
-    monkeypatch.setattr(Task, "elapsed", property(lambda task: next(ticks)))
-    problem = slow_problem(1500)
-    result = iopt.solve(problem, "SVMDual(C=1e4)", time_limit=0.5)
-    assert next(ticks) <= 10.0
-    assert result.status is iopt.Status.TIME_LIMIT
-    check_feasible(iopt.SVMDual(C=1e4).structure(problem), result.values["alpha"])
 
 
 @pytest.mark.parametrize(
@@ -318,59 +295,6 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Descents report after every block, and blocks are small."""
     monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
     monkeypatch.setattr(descent, "MIN_BLOCK", 8)
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_a_true_callback_interrupts(sigmoid_problem: iopt.KernelProblem) -> None:
-    lengths: list[int] = []
-
-    def stop(trace: iopt.solvers.Trace) -> bool:
-        lengths.append(len(trace))
-        return len(trace) == 2
-
-    result = iopt.solve(sigmoid_problem, "SVMDual(C=10)", callback=stop)
-    assert result.status is iopt.Status.INTERRUPTED
-    assert lengths == [1, 2]
-    assert result.iterations == result.trace.iterations[-1]
-    assert result.objective == pytest.approx(result.trace.objective[-1], rel=1e-12)
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_ctrl_c_keeps_the_best_point(sigmoid_problem: iopt.KernelProblem) -> None:
-    result = iopt.solve(sigmoid_problem, "SVMDual(C=10)", callback=press(3))
-    assert result.status is iopt.Status.INTERRUPTED
-    assert result.iterations == result.trace.iterations[-1]
-    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-12)
-    check_feasible(iopt.SVMDual(C=10.0).structure(sigmoid_problem), result.values["alpha"])
-
-
-def test_a_true_callback_interrupts_uno() -> None:
-    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
-    problem = random_problem("sigmoid", n=12, seed=0)
-    result = iopt.solve(problem, "SVMDual", solver="uno", callback=lambda trace: True)
-    assert result.status is iopt.Status.INTERRUPTED
-    assert len(result.trace) == 1
-
-
-def test_ctrl_c_keeps_the_best_point_of_uno() -> None:
-    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
-    problem = random_problem("sigmoid", n=12, seed=0)
-
-    try:
-        result = iopt.solve(problem, "SVMDual", solver="uno", callback=press())
-    except KeyboardInterrupt:  # would end the test session
-        pytest.fail("the interrupt came through")
-    assert result.status is iopt.Status.INTERRUPTED
-
-
-def test_uno_repeats_itself() -> None:
-    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
-    problem = random_problem("sigmoid", n=20, seed=2)
-    first, second = (
-        iopt.solve(problem, "SVMDual(C=5)", solver="uno", seed=7) for _ in range(2)
-    )  # fmt: skip
-    np.testing.assert_array_equal(first.values["alpha"], second.values["alpha"])
-    assert first.trace.objective == second.trace.objective
 
 
 # ------------------------------------------------------------------------------------- SMO itself

@@ -39,6 +39,7 @@ class SpacePrimal(ExplicitProgram):
         That of the slacks, finite.
     """
 
+    title = "a primal in a pseudo-Euclidean space"
     price_name: ClassVar[str] = "C"
     problem: KernelProblem
     embedding: Embedding
@@ -293,8 +294,6 @@ class LiftedPrimal(SpacePrimal):
     problem: KernelProblem
     embedding: Embedding
     C: float
-
-    title = "a primal in a pseudo-Euclidean space"
 
     @property
     def dual(self) -> BoxLineQP:

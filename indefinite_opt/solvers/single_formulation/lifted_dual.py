@@ -74,7 +74,7 @@ class _Run:
             if self._report():
                 return Status.SOLVED
             stop = task.stop(self.trace, self.steps)
-            if stop is not None or status is Status.MAX_ITER:
+            if stop is not None or status in (Status.MAX_ITER, Status.INTERRUPTED):
                 return stop or status
             if tol <= _MIN_DUAL_TOL:
                 return Status.INACCURATE
