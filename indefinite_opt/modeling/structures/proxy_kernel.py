@@ -74,7 +74,7 @@ class ProxyOracle:
         self.spectrum = spectrum
         n = spectrum.values.size
         poles, pole_of = spectrum.distinct
-        self._u, self._q, self._product = np.empty((3, n))
+        self._q, self._product = np.empty((2, n))
         self._picked = np.empty(n, dtype=np.intp)
         self._poles = poles, pole_of
         self._combine, self._dot = secular.combine_rows, secular.dot_rows
@@ -101,9 +101,8 @@ class ProxyOracle:
             vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖². Zero for
             the exact function.
         """
-        self._combine(self.spectrum.vectors, z, self._picked, self._u)
-        change = self.inside(self._u, rho, smoothing)[0]
-        return change, self.outside(self._q)
+        change, q = self.inside(self.coordinates(z), rho, smoothing)
+        return change, self.outside(q)
 
     def coordinates(self, z: Array) -> Array:
         """Vᵀz, a new array."""
@@ -193,10 +192,6 @@ class FactoredOracle(ProxyOracle):
             length, outward = 0.0, np.zeros_like(z)
         self._outward = outward / (length or 1.0)
         return np.insert(u, self._place, length)
-
-    def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
-        change, q = self.inside(self.coordinates(z), rho, smoothing)
-        return change, self.outside(q)
 
     def outside(self, q: Array) -> Array:
         with one_thread():
@@ -315,20 +310,35 @@ class ProxyStructure(BoxLine):
         return [f"{self.why_convex}, and a bound from proxy kernels meets the objective."]
 
     @abstractmethod
+    def price(self, u: Array) -> float:
+        """ρ at z = Vu; inf if K* is K₀₊ there."""
+
+    @abstractmethod
+    def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
+        """C and VᵀK*z at z = Vu, or those of the smoothed function if ε > 0."""
+
     def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
         """F and ∇F = y∘K*z - e, or those of the smoothed function if ε > 0."""
+        y = self.problem.y
+        change, q = self.inside(self.oracle.coordinates(y * x), smoothing)
+        return change - float(x.sum()), y * self.oracle.outside(q) - 1.0
 
-    @abstractmethod
     def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ) with ρ multiplied by 1 + `raised`."""
+        z = self.problem.y * x
+        price = min(self.price(self.oracle.coordinates(z)), MAX_PRICE)
+        return self.oracle.eigen(z, price * (1.0 + raised))
 
-    @abstractmethod
     def second_derivative(self, x: Array) -> Array:
         """Y∇²F(x)Y with Y = diag(y), (n, n), positive semidefinite."""
+        return self.eigen(x).second_derivative()
 
-    @abstractmethod
     def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
         """The slope of F along a line as a function of the step, O(n·min(p, q)) per call."""
+        oracle, y = self.oracle, self.problem.y
+        u, du = oracle.coordinates(y * x), oracle.coordinates(y * direction)
+        weight = float(direction.sum())
+        return lambda step: float(du @ self.inside(u + step * du)[1]) - weight
 
     @cached_property
     def oracle(self) -> ProxyOracle:
@@ -446,22 +456,11 @@ class ProxyDual(ProxyStructure):
         rho, C = np.array(self.rho), np.array(self.upper)
         return {"K0": self.problem.K, "y": self.problem.y, "C": C, "rho": rho}
 
-    def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        y = self.problem.y
-        change, product = self.oracle(y * x, self.rho, smoothing)
-        return change - float(x.sum()), y * product - 1.0
+    def price(self, u: Array) -> float:
+        return self.rho
 
-    def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
-        return self.oracle.eigen(self.problem.y * x, self.rho * (1.0 + raised))
-
-    def second_derivative(self, x: Array) -> Array:
-        return self.eigen(x).second_derivative()
-
-    def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
-        oracle, y = self.oracle, self.problem.y
-        u, du = oracle.coordinates(y * x), oracle.coordinates(y * direction)
-        weight = float(direction.sum())
-        return lambda step: float(du @ oracle.inside(u + step * du, self.rho)[1]) - weight
+    def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
+        return self.oracle.inside(u, self.rho, smoothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -519,7 +518,7 @@ class ProxyBall(ProxyStructure):
         return self.problem.spectrum.negative_square + self.room
 
     def price(self, u: Array) -> float:
-        """ρ with ‖K* - K₀‖² = r at z = Vu, rounded so that K* is in the ball; inf if room is 0."""
+        """The ρ with ‖K* - K₀‖² = r, rounded so that K* is in the ball."""
         from scipy.optimize import brentq
 
         reach = self._reach(self.room)
@@ -569,8 +568,7 @@ class ProxyBall(ProxyStructure):
         moved = (0.5 * float(u @ q) - change) / rho
         return float(np.log(max(moved, 1e-300) / self.room))
 
-    def _at(self, u: Array) -> tuple[float, Array]:
-        """C and VᵀK*z at z = Vu."""
+    def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
         rho = self.price(u)
         if np.isinf(rho):
             q = np.maximum(self.oracle.spectrum.values, 0.0) * u
@@ -582,28 +580,12 @@ class ProxyBall(ProxyStructure):
         C, radius = np.array(self.upper), np.array(self.radius)
         return {"K0": self.problem.K, "y": self.problem.y, "C": C, "radius": radius}
 
-    def value_gradient(self, x: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        y = self.problem.y
-        change, q = self._at(self.oracle.coordinates(y * x))
-        return change - float(x.sum()), y * self.oracle.outside(q) - 1.0
-
     def kernel_value(self, x: Array, value: float, gradient: Array) -> float:
         # K* lies inside the ball, within rounding of the sphere.
         return min(value, 0.5 * float(x @ (gradient + 1.0)) - float(x.sum()))
 
-    def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
-        z = self.problem.y * x
-        price = min(self.price(self.oracle.coordinates(z)), MAX_PRICE)
-        return self.oracle.eigen(z, price * (1.0 + raised))
-
     def second_derivative(self, x: Array) -> Array:
         return self.eigen(x).second_derivative(fixed_distance=self.room > 0.0)
-
-    def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
-        oracle, y = self.oracle, self.problem.y
-        u, du = oracle.coordinates(y * x), oracle.coordinates(y * direction)
-        weight = float(direction.sum())
-        return lambda step: float(du @ self._at(u + step * du)[1]) - weight
 
     def start(self) -> Array:
         """A feasible point other than zero, where F has no second derivative."""

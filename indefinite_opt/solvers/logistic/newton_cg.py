@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["NewtonCG"]
-
-_MAX_ITER = 1000
-"""Newton steps by default."""
-
-_MAX_RESIDUAL_SHARE, _MIN_INNER_ITERATIONS = 0.1, 10
-"""Largest residual of a Newton equation, as a share of the gradient, Lin, Weng & Keerthi's ξ; and
-the conjugate gradient steps it may take at least, even where there are fewer weights."""
-
-_MIN_DECREASE_SHARE, _SHRINK_BELOW, _GROW_ABOVE = 1e-4, 0.25, 0.75
-"""Shares of the decrease predicted by the model: from the first on a step is taken, below the
-second the radius shrinks, above the third it grows (Lin, Weng & Keerthi, η₀ to η₂)."""
-
-_SHRINK, _GROWTH = 0.25, 4.0
-"""Factors by which the radius changes."""
-
-_BOUNDARY_SHARE = 0.99
-"""A step of this share of the radius ends at the boundary: only then does the radius grow."""
-
-_MIN_PREDICTED_SHARE = 1e-11
-"""A predicted decrease of less than this share of the objective is below its rounding."""
+__all__ = ["NewtonCG", "NewtonCGSettings"]
 
 
+@dataclass(frozen=True)
+class NewtonCGSettings:
+    """Numbers of `NewtonCG`, with the letters of Lin, Weng & Keerthi."""
+
+    max_iter: int = 1000
+    """Newton steps by default."""
+    max_residual_share: float = 0.1
+    """ξ: largest residual of a Newton equation, as a share of the gradient."""
+    min_inner_iterations: int = 10
+    """Conjugate gradient steps that it may take at least, even where there are fewer weights."""
+    min_decrease_share: float = 1e-4
+    """η₀: share of the decrease predicted by the model from which on a step is taken."""
+    shrink_below: float = 0.25
+    """η₁: share below which the radius shrinks."""
+    grow_above: float = 0.75
+    """η₂: share above which it grows."""
+    shrink: float = 0.25
+    growth: float = 4.0
+    """Factors by which the radius changes."""
+    boundary_share: float = 0.99
+    """A step of this share of the radius ends at the boundary: only then does the radius grow."""
+    min_predicted_share: float = 1e-11
+    """A predicted decrease of less than this share of the objective is below its rounding."""
+
+
+@dataclass(frozen=True)
 class NewtonCG(Solver[LogisticProgram]):
     """Newton steps in a trust region by conjugate gradients, which need only products with K.
 
@@ -41,64 +49,57 @@ class NewtonCG(Solver[LogisticProgram]):
     optimal for them. Two products with K, O(n²), per inner step; superlinear convergence.
     """
 
+    settings: NewtonCGSettings = NewtonCGSettings()
+
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
     takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
-        run = _Run(task)
-        status = status_at_end(run.solve, one_thread())
-        steps = f"{run.search.iterations} Newton steps, {run.products} products with ∇²F"
-        return run.search.solution(status, steps)
+        return _Run(task, self.settings).run()
 
 
-class _Run:
-    def __init__(self, task: Task[LogisticProgram]) -> None:
-        self.search = LogisticSearch(task, _MAX_ITER)
-        self.products = 0
-        self.first = self.radius = norm(self.search.point.gradient) or 1.0
+class _Run(LogisticSearch):
+    summary = "{0.iterations} Newton steps, {0.products} products with ∇²F, {0.calls} evaluations"
 
-    def solve(self) -> Status:
-        while True:
-            status = self.search.report()
-            if status is not None:
-                return status
-            if not self._step():
-                return self.search.report() or Status.INACCURATE
+    def __init__(self, task: Task[LogisticProgram], settings: NewtonCGSettings) -> None:
+        super().__init__(task, settings.max_iter)
+        self.settings, self.products = settings, 0
+        self.first = self.radius = norm(self.point.gradient) or 1.0
 
-    def _step(self) -> bool:
-        """One step, or a smaller radius; False if rounding prevents further progress."""
-        search, point = self.search, self.search.point
+    def step(self) -> bool:
+        """One step, or a smaller radius."""
+        point, settings = self.point, self.settings
         step, predicted = self._direction()
-        search.iterations += 1
-        trial = search.evaluate(point.alpha + step)
+        self.iterations += 1
+        trial = self.evaluate(point.alpha + step)
         share = (point.value - trial.value) / predicted if predicted > 0.0 else -np.inf
-        if predicted <= _MIN_PREDICTED_SHARE * point.value:
+        if predicted <= settings.min_predicted_share * point.value:
             # The model is accurate here, but the rounded objective cannot confirm it.
-            return search.is_no_worse(trial) and search.go(trial)
+            return self.is_no_worse(trial) and self.go(trial)
         length = norm(step)
-        if share < _SHRINK_BELOW:
-            self.radius = _SHRINK * length
-        elif share > _GROW_ABOVE and length > _BOUNDARY_SHARE * self.radius:
-            self.radius *= _GROWTH
-        if share > _MIN_DECREASE_SHARE:
-            search.go(trial)
+        if share < settings.shrink_below:
+            self.radius = settings.shrink * length
+        elif share > settings.grow_above and length > settings.boundary_share * self.radius:
+            self.radius *= settings.growth
+        if share > settings.min_decrease_share:
+            self.go(trial)
         return True
 
     def _direction(self) -> tuple[Array, float]:
         """A step that nearly minimises the model in the region, and the predicted decrease."""
-        search, point = self.search, self.search.point
+        point, settings, task = self.point, self.settings, self.task
         gradient = point.gradient
         step, image = np.zeros_like(gradient), np.zeros_like(gradient)
         rest = -gradient
         direction, square = rest.copy(), float(rest @ rest)
-        share = min(_MAX_RESIDUAL_SHARE, np.sqrt(norm(gradient) / self.first))
+        share = min(settings.max_residual_share, np.sqrt(norm(gradient) / self.first))
         target = (share * norm(gradient)) ** 2
-        for _ in range(max(_MIN_INNER_ITERATIONS, gradient.size)):
-            if square <= target or search.task.elapsed >= search.task.time_limit:
+        for _ in range(max(settings.min_inner_iterations, gradient.size)):
+            if square <= target or task.elapsed >= task.time_limit:
                 break
-            product = search.program.curvature_times(point, direction)
+            product = self.program.curvature_times(point, direction)
             self.products += 1
             length = square / float(direction @ product)
             inside = norm(step + length * direction) < self.radius

@@ -6,7 +6,8 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
-from indefinite_opt.solvers.solution import Solution, Status, Trace
+from indefinite_opt.solvers.iteration import Iteration
+from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["LogisticSearch"]
@@ -15,7 +16,7 @@ _ROUNDING_SHARE = 1e-12
 """Changes of the objective that are smaller than this share of it count as rounding."""
 
 
-class LogisticSearch:
+class LogisticSearch(Iteration):
     """The current and the best point, the best lower bound, and their trace.
 
     Attributes
@@ -26,16 +27,11 @@ class LogisticSearch:
         the one with the smallest gradient, and so with the smallest gap.
     bound : float
         The best lower bound so far.
-    iterations, calls : int
-        Iterations of the method and evaluations of the objective.
     """
 
     def __init__(self, task: Task[LogisticProgram], limit: int) -> None:
-        self.task = task
-        self.program = task.structure
-        self.limit = limit if task.max_iter is None else task.max_iter
-        self.trace = Trace()
-        self.iterations, self.calls = 0, 1
+        super().__init__(task, limit)
+        self.program, self.calls = task.structure, 1
         self.point = self.best = self.program.start()
         self.bound = self.point.bound
 
@@ -60,8 +56,7 @@ class LogisticSearch:
         """Whether the value at a point exceeds the current one by rounding at most."""
         return trial.value < self.point.value or _level(trial, self.point)
 
-    def report(self) -> Status | None:
-        """Add to the trace; the status if the search is to stop here, else None."""
+    def record(self) -> bool:
         task, point = self.task, self.best
         gap = max(point.value - self.bound, 0.0) / point.value
         self.trace.add(
@@ -69,18 +64,15 @@ class LogisticSearch:
         )
         # Only the point's own bound counts, because the certificate has no other.
         closed = point.gap <= task.tol * point.value
-        if closed and self.program.residual_at(point) <= task.tol:
-            return Status.SOLVED
-        return task.stop(self.trace, self.iterations, self.limit)
+        return closed and self.program.residual_at(point) <= task.tol
 
-    def solution(self, status: Status, message: str) -> Solution:
-        """The best point, with what is known of it."""
+    def solution(self, status: Status) -> Solution:
         return Solution(
             values=self.best.values,
             status=status,
             iterations=self.iterations,
             trace=self.trace,
-            message=f"{message}, {self.calls} evaluations",
+            message=self.summary.format(self),
         )
 
 

@@ -6,32 +6,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, Array, checks, one_thread
+from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
-from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
-from indefinite_opt.solvers.solution import Solution, Status, Witness
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter, CenterSettings
+from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, SearchSettings
+from indefinite_opt.solvers.solution import Solution, Witness
+from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["ACCPM"]
+__all__ = ["ACCPM", "ACCPMSettings"]
 
-_MAX_ITER = 2000
-"""Centres by default."""
 
-_MIN_MULTIPLIER_SHARE = 1e-4
-"""A cut is dropped when its multiplier is at most this share of the average one."""
+@dataclass(frozen=True)
+class ACCPMSettings(SearchSettings, CenterSettings):
+    """Numbers of `ACCPM`."""
 
-_MAX_RELAXATION, _MAX_MOVE_COST = 3.0, 100.0
-"""The curvature of the metric falls by at most this factor from cut to cut, and rises at most until
-the proximal term of the last move is this multiple of the decrease that the cuts allow."""
-
-_MIN_RISE_SHARE = 1e-10
-"""Differences of F below this share of it are integrated from gradients, which have more accurate
-digits."""
-
-_MAX_IDLE_CUTS, _PROGRESS_SHARE = 30, 0.99
-"""Rounding prevents further progress after this many cuts in a row that reduce neither the gap nor
-the decrease that the cuts allow to this share."""
+    max_iter: int = 2000
+    """Centres by default."""
+    min_multiplier_share: float = 1e-4
+    """A cut is dropped when its multiplier is at most this share of the average one."""
+    max_relaxation: float = 3.0
+    max_move_cost: float = 100.0
+    """The curvature of the metric falls by at most this factor from cut to cut. It rises at most
+    until the proximal term of the last move is this multiple of the decrease the cuts allow."""
+    min_rise_share: float = 1e-10
+    """Differences of F below this share of it are integrated from gradients, which have more
+    accurate digits."""
+    max_idle_cuts: int = 30
+    progress_share: float = 0.99
+    """Rounding prevents further progress after this many cuts in a row that reduce neither the gap
+    nor the decrease that the cuts allow to this share."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class ACCPM(Solver[ProxyStructure]):
     weight: float = 1.0
     proximal: float = 1.0
     rank: int = 32
+    settings: ACCPMSettings = ACCPMSettings()
 
     name = "accpm"
     accepts = (ProxyDual, ProxyBall)
@@ -83,27 +87,29 @@ class ACCPM(Solver[ProxyStructure]):
         checks.positive("proximal", self.proximal, zero=True)
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        run = _Run(task, self)
-        status = status_at_end(run.solve, one_thread())
-        steps = f"{run.search.iterations} centres, {run.set.steps} Newton steps"
-        return run.search.solution(status, steps)
+        return _Run(task, self).run()
 
 
-class _Run:
-    """The best point ᾱ with F there, the cuts and the metric."""
+class _Run(ProxySearch):
+    """The best point ᾱ of the cuts with F there, the cuts and the metric."""
+
+    summary = "{0.iterations} centres, {0.set.steps} Newton steps, {0.calls} evaluations"
+    settings: ACCPMSettings
 
     def __init__(self, task: Task[ProxyStructure], options: ACCPM) -> None:
-        self.options = options
-        self.search = search = ProxySearch(task, _MAX_ITER)
-        self.dual = dual = search.dual
-        self.best = search.best
-        self.value, gradient = search.evaluate(self.best)
+        super().__init__(task, options.settings)
+        self.options, dual = options, self.dual
+        self.center = self.best
+        self.level, gradient = self.evaluate(self.center)
         self.metric, self.rest = self._curvature()
-        depth = max(0.5 * (self.value - search.bound), np.finfo(float).tiny)
+        depth = max(0.5 * (self.level - self.bound), np.finfo(float).tiny)
         metric = np.sqrt(options.proximal) * self.metric
-        self.set = AnalyticCenter(dual, self.best, gradient, metric, options.cuts, depth)
+        self.set = AnalyticCenter(
+            dual, self.center, gradient, metric, options.cuts, depth, self.settings
+        )
         self.points, self.bounds = np.empty((options.cuts, dual.n)), np.empty(options.cuts)
-        self._remember(0, self.best, self.value, gradient)
+        self._remember(0, self.center, self.level, gradient)
+        self.least, self.idle = np.full(2, np.inf), 0
 
     def _curvature(self) -> tuple[Array, float]:
         """B and q of the metric: the Hessian of F at zero is BᵀB + (0 to q)I."""
@@ -115,43 +121,48 @@ class _Run:
         rows = (spectrum.vectors[:, leading] * np.sqrt(spectrum.values[leading])).T * y
         return rows, float(values[rank])
 
-    def solve(self) -> Status:
-        search, options, cuts = self.search, self.options, self.set
-        least, idle = np.full(2, np.inf), 0
-        while True:
-            search.improve_bound_sometimes()
-            if search.gap <= search.task.tol * abs(search.value):
-                self._round()
-            status = search.report()
-            if status is not None:
-                return status
-            now = np.array([search.gap, cuts.depth])
-            idle += 1
-            if np.any(now <= _PROGRESS_SHARE * least):
-                least, idle = np.minimum(least, now), 0
-            cuts.q = options.proximal * self.rest
-            weight = options.weight * (2 * self.dual.n + cuts.count)
-            if idle > _MAX_IDLE_CUTS or not cuts.center(weight):
-                search.improve_bound()
-                self._round()
-                return search.report() or Status.INACCURATE
-            search.iterations += 1
-            self._bound()
-            self._cut(np.minimum(cuts.alpha, self.dual.upper))
+    def record(self) -> bool:
+        self.improve_bound_sometimes()
+        if self.gap <= self.task.tol * abs(self.value):
+            self._round()
+        return super().record()
+
+    def settle(self) -> bool:
+        super().settle()
+        self._round()
+        return False
+
+    def step(self) -> bool:
+        """The centre of the cuts, the bound of their multipliers, and a cut there."""
+        options, cuts = self.options, self.set
+        now = np.array([self.gap, cuts.depth])
+        self.idle += 1
+        if np.any(now <= self.settings.progress_share * self.least):
+            self.least, self.idle = np.minimum(self.least, now), 0
+        cuts.q = options.proximal * self.rest
+        weight = options.weight * (2 * self.dual.n + cuts.count)
+        if self.idle > self.settings.max_idle_cuts or not cuts.center(weight):
+            return self.settle()
+        self.iterations += 1
+        self._bound()
+        self._cut(np.minimum(cuts.alpha, self.dual.upper))
+        return True
 
     def _cut(self, x: Array) -> None:
         """Add the tangent at the centre x, and make x the next ᾱ if F is smaller there."""
-        value, gradient = self.search.evaluate(x)
-        cuts, d = self.set, x - self.best
+        value, gradient = self.evaluate(x)
+        cuts, d = self.set, x - self.center
         slope, rise = float(cuts.g @ d), float(cuts.h_of(gradient) @ d)
         change = (
-            slope + 0.5 * rise if rise < _MIN_RISE_SHARE * abs(self.value) else value - self.value
+            slope + 0.5 * rise
+            if rise < self.settings.min_rise_share * abs(self.level)
+            else value - self.level
         )
         self._learn(d, 2.0 * (change - slope))
         self._drop()
         offset = change - slope - rise
         if change < 0.0:
-            self.best, self.value = x, value
+            self.center, self.level = x, value
             cuts.lower_level(-change, gradient)
             offset = 0.0
         self._remember(cuts.count, x, value, gradient)
@@ -161,16 +172,16 @@ class _Run:
         """Give the metric the curvature of F along d, within the limits on its change."""
         square = float(d @ d)
         if square > 0.0:
-            curvature = min(curvature, 2.0 * _MAX_MOVE_COST * self.set.depth)
+            curvature = min(curvature, 2.0 * self.settings.max_move_cost * self.set.depth)
             along = self.metric @ d
             rest = (curvature - float(along @ along)) / square
-            self.rest = max(rest, self.rest / _MAX_RELAXATION)
+            self.rest = max(rest, self.rest / self.settings.max_relaxation)
 
     def _drop(self) -> None:
         """Drop cuts with negligible multipliers, and enough others to leave room for one."""
         multipliers = self.set.multipliers
         kept = np.argsort(-multipliers, kind="stable")[: self.options.cuts - 1]
-        least = _MIN_MULTIPLIER_SHARE * float(multipliers.mean())
+        least = self.settings.min_multiplier_share * float(multipliers.mean())
         kept = np.sort(kept[multipliers[kept] > least])
         self.points[: kept.size], self.bounds[: kept.size] = self.points[kept], self.bounds[kept]
         self.set.keep(kept)
@@ -190,16 +201,16 @@ class _Run:
         shares = cuts.multipliers / float(cuts.multipliers.sum())
         bound = float(shares @ self.bounds[: cuts.count])
         bound += self.dual.linear_minimum(shares @ cuts.gradients)
-        if bound > self.search.bound:
+        if bound > self.bound:
             points = self.points[: cuts.count].copy()
-            self.search.offer(bound, "cut model", Witness(points, shares))
+            self.offer(bound, "cut model", Witness(points, shares))
 
     def _round(self) -> None:
         """A short projected gradient step, to the bounds that the barrier keeps weights from."""
-        search, dual = self.search, self.dual
+        dual = self.dual
         curvature = max(dual.problem.spectrum.maximum, 0.0) + self.rest
-        across = float(np.max(np.abs(search.gradient))) / dual.upper
-        x = dual.project(search.best - search.gradient / (max(curvature, across) or 1.0))
-        value, gradient = search.evaluate(x)
-        if value <= max(search.value, search.bound + search.task.tol * abs(value)):
-            search.best, search.value, search.gradient = x, value, gradient
+        across = float(np.max(np.abs(self.gradient))) / dual.upper
+        x = dual.project(self.best - self.gradient / (max(curvature, across) or 1.0))
+        value, gradient = self.evaluate(x)
+        if value <= max(self.value, self.bound + self.task.tol * abs(value)):
+            self.best, self.value, self.gradient = x, value, gradient

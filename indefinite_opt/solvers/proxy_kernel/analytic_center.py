@@ -11,61 +11,23 @@ from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
 from indefinite_opt.solvers.predictor_corrector import room
 
-__all__ = ["AnalyticCenter"]
-
-_MAX_STEPS = 50
-"""Most Newton steps for one centre; four or five are usual."""
-
-_MAX_PRODUCT_ERROR = 0.5
-"""Largest relative deviation of a product of slack and multiplier from its weight at a centre."""
-
-_BOUNDARY_SHARE = 0.9
-"""Share of the way to the boundary that a step may go."""
-
-_MIN_LENGTH = 1e-6
-"""Shortest step, as a share of the full one, that counts as progress and not as rounding."""
-
-_MIN_DISTANCE_SHARE = 1e-9
-"""Least distance from ᾱ at which a start is tried, as a share of that of the last centre."""
+__all__ = ["AnalyticCenter", "CenterSettings"]
 
 
-@dataclass(eq=False)
-class _Sides:
-    """One number for each side of the set: slacks, multipliers, or steps of either.
+@dataclass(frozen=True)
+class CenterSettings:
+    """Numbers of the Newton steps to a centre."""
 
-    Parameters
-    ----------
-    all : (1 + 2n + m,) array
-        Those of the level, of 0 < α, of α < C and of the cuts, as the properties return them.
-    n : int
-    """
-
-    all: Array
-    n: int
-
-    @classmethod
-    def of(cls, level: float, lower: Array, upper: Array, cuts: Array) -> _Sides:
-        return cls(np.concatenate([[level], lower, upper, cuts]), lower.size)
-
-    @property
-    def level(self) -> float:
-        return float(self.all[0])
-
-    @property
-    def lower(self) -> Array:
-        return self.all[1 : 1 + self.n]
-
-    @property
-    def upper(self) -> Array:
-        return self.all[1 + self.n : 1 + 2 * self.n]
-
-    @property
-    def cuts(self) -> Array:
-        return self.all[1 + 2 * self.n :]
-
-    def with_cuts(self, cuts: Array) -> _Sides:
-        """The same for the level and the box."""
-        return _Sides(np.concatenate([self.all[: 1 + 2 * self.n], cuts]), self.n)
+    max_steps: int = 50
+    """Most Newton steps for one centre; four or five are usual."""
+    max_product_error: float = 0.5
+    """Largest relative deviation of slack times multiplier from its weight at a centre."""
+    boundary_share: float = 0.9
+    """Share of the way to the boundary that a step may go."""
+    min_length: float = 1e-6
+    """Shortest step, as a share of the full one, that counts as progress and not as rounding."""
+    min_distance_share: float = 1e-9
+    """Least distance from ᾱ at which a start is tried, as a share of that of the last centre."""
 
 
 class AnalyticCenter:
@@ -128,14 +90,23 @@ class AnalyticCenter:
     """
 
     def __init__(
-        self, box: BoxLine, center: Array, gradient: Array, metric: Array, most: int, depth: float
+        self,
+        box: BoxLine,
+        center: Array,
+        gradient: Array,
+        metric: Array,
+        most: int,
+        depth: float,
+        settings: CenterSettings = CenterSettings(),
     ) -> None:
+        self.settings = settings
         y, n, (positive, negative) = box.problem.y, box.n, box.problem.class_sizes
         self._y, self._n = y, n
         share = 0.5 * box.problem.smaller_class * box.upper
         alpha = np.where(y > 0, share / positive, share / negative)
-        self._s = _Sides.of(0.5 * depth, alpha, box.upper - alpha, np.empty(0))
-        self._lambda = _Sides(1.0 / self._s.all, n)
+        # Of the level, of 0 < α, of α < C and of the cuts.
+        self._s = np.concatenate([[0.5 * depth], alpha, box.upper - alpha])
+        self._lambda = 1.0 / self._s
         self._nu = 0.0
         self.d = self.alpha - center
         self._gradient, self.g = gradient, self._along_line(gradient)
@@ -152,12 +123,12 @@ class AnalyticCenter:
     @property
     def alpha(self) -> Array:
         """α, inside the box."""
-        return self._s.lower
+        return self._split(self._s)[1]
 
     @property
     def count(self) -> int:
         """m, the number of cuts."""
-        return self._s.cuts.size
+        return self._s.size - 1 - 2 * self._n
 
     @property
     def gradients(self) -> Array:
@@ -167,12 +138,12 @@ class AnalyticCenter:
     @property
     def multipliers(self) -> Array:
         """λ_c of the cuts, (m,)."""
-        return self._lambda.cuts
+        return self._split(self._lambda)[3]
 
     @property
     def level_multiplier(self) -> float:
         """λ₀ of the level, at the centre the sum of the multipliers of the cuts."""
-        return self._lambda.level
+        return float(self._lambda[0])
 
     @property
     def depth(self) -> float:
@@ -187,14 +158,19 @@ class AnalyticCenter:
     def _H(self) -> Array:
         return self._A[self._first :][: self.count]
 
+    def _split(self, sides: Array) -> tuple[float, Array, Array, Array]:
+        """Views of the numbers of the level, of 0 < α, of α < C and of the cuts."""
+        n = self._n
+        return float(sides[0]), sides[1 : n + 1], sides[n + 1 : 2 * n + 1], sides[2 * n + 1 :]
+
     def h_of(self, gradient: Array) -> Array:
         """h of a tangent with this gradient, or of several."""
         return self._along_line(gradient - self._gradient)
 
     def _along_line(self, vector: Array) -> Array:
         """The vector plus the multiple of y that minimises its rounding error on the line."""
-        s, multipliers = self._s, self._lambda
-        free = 1.0 / (multipliers.lower / s.lower + multipliers.upper / s.upper)
+        _, lower, upper, _ = self._split(self._lambda / self._s)
+        free = 1.0 / (lower + upper)
         part = (vector @ (self._y * free)) / float(free.sum())
         return vector - np.multiply.outer(part, self._y)
 
@@ -203,15 +179,14 @@ class AnalyticCenter:
         k, h = self.count, self.h_of(gradient)
         slack = max(self._tau - e - float(h @ self.d), (k + 1) / self.level_multiplier)
         self._gradients[k], self._A[self._first + k], self._e[k] = gradient, h, e
-        self._s = self._s.with_cuts(np.append(self._s.cuts, slack))
-        self._lambda = self._lambda.with_cuts(np.append(self._lambda.cuts, 1.0 / slack))
+        self._s, self._lambda = np.append(self._s, slack), np.append(self._lambda, 1.0 / slack)
 
     def keep(self, chosen: NDArray[np.intp]) -> None:
         """Drop all cuts but these."""
         for array in self._gradients, self._A[self._first :], self._e:
             array[: chosen.size] = array[chosen]
-        self._s = self._s.with_cuts(self._s.cuts[chosen])
-        self._lambda = self._lambda.with_cuts(self._lambda.cuts[chosen])
+        kept = np.concatenate([np.arange(1 + 2 * self._n), 1 + 2 * self._n + chosen])
+        self._s, self._lambda = self._s[kept], self._lambda[kept]
 
     def lower_level(self, decrease: float, gradient: Array) -> None:
         """Make α the new ᾱ, where F is smaller by `decrease` and has this gradient."""
@@ -222,17 +197,18 @@ class AnalyticCenter:
         self._H[:] = self.h_of(self.gradients)
         self.d[:] = 0.0
 
-    def center(self, weight: float, tol: float = _MAX_PRODUCT_ERROR) -> bool:
+    def center(self, weight: float, tol: float | None = None) -> bool:
         """Go to the centre for w = `weight`; False if that fails."""
+        tol = self.settings.max_product_error if tol is None else tol
         self._approach()
-        weights = np.ones(self._s.all.size)
+        weights = np.ones(self._s.size)
         weights[0] = weight
-        for _ in range(_MAX_STEPS):
+        for _ in range(self.settings.max_steps):
             length = self._newton(weights)
-            products = self._s.all * self._lambda.all / weights
+            products = self._s * self._lambda / weights
             if length == 1.0 and np.max(np.abs(products - 1.0)) < tol:
                 return True
-            if not length > _MIN_LENGTH:
+            if not length > self.settings.min_length:
                 return False
         return False
 
@@ -249,61 +225,67 @@ class AnalyticCenter:
         def height_at(share: float) -> float:
             return -float(np.max(e + share * slopes)) - share**2 * term
 
-        share, height = 1.0, height_at(1.0)
+        share, height, least = 1.0, height_at(1.0), self.settings.min_distance_share
         if height > 0.0 or term == 0.0:
             return
-        while share > _MIN_DISTANCE_SHARE and (height <= 0.0 or height_at(0.5 * share) > height):
+        while share > least and (height <= 0.0 or height_at(0.5 * share) > height):
             share *= 0.5
             height = height_at(share)
         if height <= 0.0:
             return
-        s, depth = self._s, share**2 * term + 0.5 * height
-        lower, upper = s.lower - (1.0 - share) * self.d, s.upper + (1.0 - share) * self.d
-        self._s = _Sides.of(0.5 * height, lower, upper, -depth - e - share * slopes)
-        self._lambda.all[1:] = 1.0 / self._s.all[1:]
+        depth, move = share**2 * term + 0.5 * height, (1.0 - share) * self.d
+        _, lower, upper, cuts = self._split(self._s)
+        self._s[0] = 0.5 * height
+        lower -= move
+        upper += move
+        cuts[:] = -depth - e - share * slopes
+        self._lambda[1:] = 1.0 / self._s[1:]
         self.d *= share
         self._tau = -(depth + share * slope)
 
     def _newton(self, weights: Array) -> float:
         """One step of all slacks and multipliers; the smaller of its two lengths."""
         s, multipliers, d, H, B = self._s, self._lambda, self.d, self._H, self._B
-        stiffness = _Sides(multipliers.all / s.all, self._n)
+        (level, lower, upper, cuts), m = self._split(s), self._split(multipliers)
+        stiffness = multipliers / s
         Qd = self.q * d + (B @ d) @ B
         A = self._A[: self._first + self.count]
         A[0] = self.g + Qd
 
-        level_off = self.depth - 0.5 * float(Qd @ d) - s.level
-        cuts_off = self._tau - self._e[: self.count] - H @ d - s.cuts
-        r = 1.0 / s.lower - 1.0 / s.upper - multipliers.level * A[0] - multipliers.cuts @ H
+        level_off = self.depth - 0.5 * float(Qd @ d) - level
+        cuts_off = self._tau - self._e[: self.count] - H @ d - cuts
+        r = 1.0 / lower - 1.0 / upper - m[0] * A[0] - m[3] @ H
         r -= self._nu * self._y
         z = np.zeros(len(A))
-        z[0] = weights[0] / multipliers.level - s.level - level_off
-        z[self._first :] = 1.0 / multipliers.cuts - s.cuts - cuts_off
+        z[0] = weights[0] / m[0] - level - level_off
+        z[self._first :] = 1.0 / m[3] - cuts - cuts_off
 
         p, tau_step, nu_step = self._direction(A, stiffness, r, z)
         level_step = level_off - tau_step - float(A[0] @ p)
-        s_steps = _Sides.of(level_step, p, -p, cuts_off + tau_step - H @ p).all
-        multiplier_steps = weights / s.all - multipliers.all - stiffness.all * s_steps
-        length = min(1.0, _BOUNDARY_SHARE * room(s.all, s_steps))
-        multiplier_length = min(1.0, _BOUNDARY_SHARE * room(multipliers.all, multiplier_steps))
+        s_steps = np.concatenate([[level_step], p, -p, cuts_off + tau_step - H @ p])
+        multiplier_steps = weights / s - multipliers - stiffness * s_steps
+        most = self.settings.boundary_share
+        length = min(1.0, most * room(s, s_steps))
+        multiplier_length = min(1.0, most * room(multipliers, multiplier_steps))
         if not min(length, multiplier_length) > 0.0:
             return 0.0
-        s.all += length * s_steps
+        s += length * s_steps
         d += length * p
         self._tau += length * tau_step
-        multipliers.all += multiplier_length * multiplier_steps
+        multipliers += multiplier_length * multiplier_steps
         self._nu += multiplier_length * nu_step
         self.steps += 1
         return min(length, multiplier_length)
 
     def _direction(
-        self, A: Array, stiffness: _Sides, r: Array, z: Array
+        self, A: Array, stiffness: Array, r: Array, z: Array
     ) -> tuple[Array, float, float]:
         """p, Δτ and Δν of the system above for λ/s; nan if rounding makes M indefinite."""
         from scipy.linalg import cho_factor, cho_solve
 
         first, level, size = self._first, self.level_multiplier, len(A)
-        root = 1.0 / np.sqrt(stiffness.lower + stiffness.upper + level * self.q)  # E^(-1/2)
+        own, lower, upper, cuts = self._split(stiffness)
+        root = 1.0 / np.sqrt(lower + upper + level * self.q)  # E^(-1/2)
         r *= root
         normal = self._y * root
         length = float(np.linalg.norm(normal))
@@ -314,7 +296,7 @@ class AnalyticCenter:
         scaled -= np.outer(across, normal)
         M = scaled @ scaled.T
         G = np.full(size, 1.0 / level)
-        G[0], G[first:] = 1.0 / stiffness.level, 1.0 / stiffness.cuts
+        G[0], G[first:] = 1.0 / own, 1.0 / cuts
         M.flat[:: size + 1] += G
         sigma = np.zeros(size)
         sigma[0], sigma[first:] = -1.0, 1.0

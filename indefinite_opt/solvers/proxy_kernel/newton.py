@@ -3,64 +3,66 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, limited, one_thread
+from indefinite_opt.foundation import Array, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.proxy_kernel.search import (
     MIN_INNER_TOL,
     GradientSteps,
     ProxySearch,
+    SearchSettings,
     kernel_program,
 )
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
+from indefinite_opt.solvers.solver import Session, Solver, Task
 
-__all__ = ["Newton"]
-
-_MAX_ITER = 1000
-"""Steps of both kinds by default."""
-
-_RATE_STEPS = 8
-"""Gradient steps over which their rate of convergence is measured."""
-
-_MODEL_TIME, _ROOT_TERM_TIME, _EVALUATIONS_PER_STEP = 0.3, 8.0, 1.5
-"""Times of n³ in a model, with the pair steps on it, and of one term of a root, in units of the
-time per n² of an evaluation's products with eigenvectors (measured at n = 300 to 3000 on three
-kernels), and evaluations in a gradient step."""
-
-_MODEL_SHARE_ON_PATH = 0.1
-"""Share of the time of a model that counts along a path, because it serves the next problems."""
-
-_MAX_RESIDUAL_RATIO = 0.3
-"""The model is kept as long as each step with it reduces the residual to this share."""
-
-_MIN_DECREASE_SHARE = 0.1
-"""Share of the decrease predicted by the slope that a full step must achieve."""
-
-_INNER_TOL_SHARE = 0.03
-"""Tolerance of a quadratic program, as a share of the residual of the problem itself."""
-
-_INNER_STEPS, _INNER_STEPS_PER_POINT = 100_000, 100
-"""Most pair steps in a quadratic program, this many plus these for each point: only rounding can
-take more."""
-
-_ROUNDING_SHARE = 1e-12
-"""Changes of F that are smaller than this share of it count as rounding."""
-
-_MAX_SLOPES, _MAX_SLOPE_SHARE = 30, 0.01
-"""Most evaluations of the slope in a line search, and the share of the first slope to stop at."""
-
-_MIN_BRACKET_SHARE = 0.1
-"""Least distance of a trial point from both ends of the bracket, as a share of its width."""
+__all__ = ["Newton", "NewtonSettings"]
 
 _MIN_LOG_GAP = 1e-300
 """Gaps count as at least this in logarithms."""
 
 
+@dataclass(frozen=True)
+class NewtonSettings(SearchSettings):
+    """Numbers of `Newton`."""
+
+    max_iter: int = 1000
+    """Steps of both kinds by default."""
+    rounding_share: float = 1e-12
+    """Changes of F that are smaller than this share of it count as rounding."""
+    rate_steps: int = 8
+    """Gradient steps over which their rate of convergence is measured."""
+    model_time: float = 0.3
+    root_term_time: float = 8.0
+    evaluations_per_step: float = 1.5
+    """Times of n³ in a model, with the pair steps on it, and of one term of a root, in units of the
+    time per n² of an evaluation's products with eigenvectors (measured at n = 300 to 3000 on three
+    kernels), and evaluations in a gradient step."""
+    model_share_on_path: float = 0.1
+    """Share of the time of a model that counts along a path: it serves the next problems."""
+    max_residual_ratio: float = 0.3
+    """The model is kept as long as each step with it reduces the residual to this share."""
+    min_decrease_share: float = 0.1
+    """Share of the decrease predicted by the slope that a full step must achieve."""
+    inner_tol_share: float = 0.03
+    """Tolerance of a quadratic program, as a share of the residual of the problem itself."""
+    inner_steps: int = 100_000
+    inner_steps_per_point: int = 100
+    """Most pair steps in a quadratic program, this many plus these for each point: only rounding
+    can take more."""
+    max_slopes: int = 30
+    max_slope_share: float = 0.01
+    """Most evaluations of the slope in a line search, and the share of the first slope to stop
+    at."""
+    min_bracket_share: float = 0.1
+    """Least distance of a trial point from both ends of the bracket, as a share of its width."""
+
+
+@dataclass(frozen=True)
 class Newton(Solver[ProxyStructure]):
     """Sequential quadratic programming with exact second derivatives, reused while they are useful.
 
@@ -70,12 +72,14 @@ class Newton(Solver[ProxyStructure]):
     so a model is kept as long as steps with it converge fast enough.
     """
 
+    settings: NewtonSettings = NewtonSettings()
+
     name = "newton"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        return _finish(_Run(task))
+        return _Run(task, self.settings).run()
 
     def session(self) -> Session[ProxyStructure]:
         return NewtonSession(self)
@@ -84,162 +88,164 @@ class Newton(Solver[ProxyStructure]):
 class NewtonSession(Session[ProxyStructure]):
     """Follows the solution along C, ρ or r, starting from the last solution and its model."""
 
-    def __init__(self, solver: Solver[ProxyStructure]) -> None:
+    def __init__(self, solver: Newton) -> None:
         super().__init__(solver)
+        self._settings = solver.settings
         self._previous: _Run | None = None
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.task.problem is not task.problem:
             previous = None
-        self._previous = _Run(task, previous)
-        return _finish(self._previous)
+        self._previous = _Run(task, self._settings, previous)
+        return self._previous.run()
 
 
-def _finish(run: _Run) -> Solution:
-    status = status_at_end(run.solve, one_thread())
-    steps = f"{run.search.iterations} steps ({run.gradient_steps} of the gradient)"
-    return run.search.solution(status, f"{steps}, {run.models} models")
+class _Run(ProxySearch):
+    summary = (
+        "{0.iterations} steps ({0.gradient_steps} of the gradient), {0.models} models, "
+        "{0.calls} evaluations"
+    )
+    settings: NewtonSettings
+    at: GradientSteps
 
-
-class _Run:
-    def __init__(self, task: Task[ProxyStructure], previous: _Run | None = None) -> None:
-        self.task = task
-        self.search = search = ProxySearch(task, _MAX_ITER)
-        self.dual = search.dual
+    def __init__(
+        self,
+        task: Task[ProxyStructure],
+        settings: NewtonSettings,
+        previous: _Run | None = None,
+    ) -> None:
+        super().__init__(task, settings)
+        self._next_bound = np.inf  # linearisations are accurate enough near a solution
         self.models = self.gradient_steps = 0
         self.exact = False
         self.model: BoxLineQP | None = None
-        self.length: float | None = None
         n = task.problem.n
-        evaluation = n**2 + _ROOT_TERM_TIME * self.dual.root_terms
-        self.model_cost = _MODEL_TIME * n**3 / (_EVALUATIONS_PER_STEP * evaluation)
+        evaluation = n**2 + settings.root_term_time * self.dual.root_terms
+        self.model_cost = settings.model_time * n**3 / (settings.evaluations_per_step * evaluation)
+        starts = [self.best]
         if previous is not None:
-            self.model_cost *= _MODEL_SHARE_ON_PATH
-        self.alpha = search.best
-        if previous is None:
-            self.value, self.gradient = search.evaluate(self.alpha)
-        else:
-            self._follow(previous)
+            self.model_cost *= settings.model_share_on_path
+            starts = self._follow(previous)
+        alpha, (value, gradient) = min(
+            ((start, self.evaluate(start)) for start in starts), key=lambda pair: pair[1][0]
+        )
+        length = None if previous is None else previous.at.length
+        self.at = GradientSteps(self, alpha, value, gradient, spectral=True, length=length)
 
-    def _follow(self, previous: _Run) -> None:
-        """Start at the last solution, scaled with its bound or not, whichever is better."""
-        ratio = self.dual.upper / previous.dual.upper
-        candidates = [previous.alpha] if ratio == 1.0 else [previous.alpha, ratio * previous.alpha]
-        self.value = np.inf
-        for candidate in candidates:
-            alpha = self.dual.project(candidate)
-            value, gradient = self.search.evaluate(alpha)
-            if value < self.value:
-                self.alpha, self.value, self.gradient = alpha, value, gradient
-        self.length = previous.length
+    def _follow(self, previous: _Run) -> list[Array]:
+        """Keep the last model; the last solution, scaled with its bound or not."""
         if previous.model is not None:
             self.model = replace(previous.model, upper=self.dual.upper)
+        ratios = sorted({1.0, self.dual.upper / previous.dual.upper})
+        return [self.dual.project(ratio * previous.at.alpha) for ratio in ratios]
 
-    def solve(self) -> Status:
-        search = self.search
-        residual = self._residual(self.alpha, self.gradient)
+    def until_stopped(self) -> Status:
+        residual = self._residual(self.at.alpha, self.at.gradient)
         while True:
             fresh = self.model is None
-            status = self._descend() if fresh else search.report()
+            status = self._descend() if fresh else self.report()
             if status is not None:
                 return status
             if fresh:
-                residual = self._residual(self.alpha, self.gradient)
+                residual = self._residual(self.at.alpha, self.at.gradient)
             model = self.model or self._build()
-            search.iterations += 1
-            moved = self._step(model, residual)
-            before, residual = residual, self._residual(self.alpha, self.gradient)
+            self.iterations += 1
+            moved = self._move(model, residual)
+            before, residual = residual, self._residual(self.at.alpha, self.at.gradient)
             if moved == 0.0 and fresh:
                 if self.exact:
-                    search.improve_bound()
-                    return search.report() or Status.INACCURATE
+                    self.settle()
+                    return self.report() or Status.INACCURATE
                 self.exact = True
-            elif moved < 1.0 or residual > _MAX_RESIDUAL_RATIO * before:
+            elif moved < 1.0 or residual > self.settings.max_residual_ratio * before:
                 self.model = None
 
     def _residual(self, alpha: Array, gradient: Array) -> float:
         first_order = self.dual.first_order(alpha, gradient)
         return first_order.residual / self.dual.gradient_unit(gradient)
 
+    def step(self) -> bool:
+        """A gradient step."""
+        length = self.at.length
+        if not self.at.step():
+            self.at.length = length
+            return False
+        self.iterations += 1
+        self.gradient_steps += 1
+        return True
+
     def _descend(self) -> Status | None:
         """Gradient steps, as long as their rate predicts an end before a model would pay."""
-        search = self.search
-        steps = GradientSteps(
-            search, self.alpha, self.value, self.gradient, spectral=True, length=self.length
-        )
         gaps: list[float] = []
+        count = self.settings.rate_steps
         while True:
-            status = search.report()
+            status = self.report()
             if status is not None:
                 return status
-            if len(gaps) > _RATE_STEPS:
-                rate = (gaps[-1 - _RATE_STEPS] - gaps[-1]) / _RATE_STEPS
-                if gaps[-1] > rate * (_RATE_STEPS + self.model_cost):
-                    break
-            if not steps.step():
-                break
-            search.iterations += 1
-            self.gradient_steps += 1
-            wanted = max(self.task.tol * abs(search.value), _MIN_LOG_GAP)
-            gaps.append(float(np.log(max(search.gap, _MIN_LOG_GAP) / wanted)))
-            self.length = steps.length
-        self.alpha, self.value, self.gradient = steps.alpha, steps.value, steps.gradient
-        return None
+            if len(gaps) > count:
+                rate = (gaps[-1 - count] - gaps[-1]) / count
+                if gaps[-1] > rate * (count + self.model_cost):
+                    return None
+            if not self.step():
+                return None
+            wanted = max(self.task.tol * abs(self.value), _MIN_LOG_GAP)
+            gaps.append(float(np.log(max(self.gap, _MIN_LOG_GAP) / wanted)))
 
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""
         # On a copy of the dual, because an abandoned call goes on writing to its workspace.
-        dual = copy(self.dual)
+        dual, alpha = copy(self.dual), self.at.alpha.copy()
         dual.__dict__.pop("oracle", None)
-        second = limited(dual.n, self.task.remaining, dual.second_derivative, self.alpha.copy())
+        second = limited(dual.n, self.task.remaining, dual.second_derivative, alpha)
         self.models += 1
         self.model = kernel_program(self.dual, second, "it is a model of a convex function")
         return self.model
 
-    def _step(self, model: BoxLineQP, residual: float) -> float:
+    def _move(self, model: BoxLineQP, residual: float) -> float:
         """Go towards the minimum of the model as far as F decreases; the length of the step."""
-        tilt = self.gradient - model.gradient(self.alpha)
+        alpha, gradient, settings = self.at.alpha, self.at.gradient, self.settings
+        tilt = gradient - model.gradient(alpha)
         tol = MIN_INNER_TOL
         if not self.exact:
-            tol = max(_INNER_TOL_SHARE * min(residual, 1.0), MIN_INNER_TOL)
-        limit = _INNER_STEPS + _INNER_STEPS_PER_POINT * self.dual.n
+            tol = max(settings.inner_tol_share * min(residual, 1.0), MIN_INNER_TOL)
+        limit = settings.inner_steps + settings.inner_steps_per_point * self.dual.n
         inner = self.task.on(model, problem=model.problem, tol=tol, max_iter=limit)
-        run = Descent(inner, self.alpha.copy(), self.gradient, tilt=tilt)
+        run = Descent(inner, alpha.copy(), gradient, tilt=tilt)
         run.to_stationarity()
-        direction = run.alpha - self.alpha
+        direction = run.alpha - alpha
         # The reduced gradient has no component along y, hence none of its rounding.
-        reduced = self.dual.first_order(self.alpha, self.gradient).reduced
-        slope = min(float(reduced @ direction), 0.0)
-        if self._accept(run.alpha, _MIN_DECREASE_SHARE * slope, residual):
+        slope = min(float(self.dual.first_order(alpha, gradient).reduced @ direction), 0.0)
+        if self._accept(run.alpha, settings.min_decrease_share * slope, residual):
             return 1.0
         if slope == 0.0:
             return 0.0
         length = self._search_line(direction, slope)
-        return length if self._accept(self.alpha + length * direction, 0.0, residual) else 0.0
+        return length if self._accept(alpha + length * direction, 0.0, residual) else 0.0
 
     def _accept(self, alpha: Array, wanted: float, residual: float) -> bool:
         """Go to a point if F changes by `wanted` or less, or is tied and the residual falls."""
-        value, gradient = self.search.evaluate(alpha)
-        tied = value <= self.value + _ROUNDING_SHARE * abs(self.value)
+        value, gradient = self.evaluate(alpha)
+        before = self.at.value
+        tied = value <= before + self.settings.rounding_share * abs(before)
         better = tied and self._residual(alpha, gradient) < residual
-        if better or (value < self.value and value <= self.value + wanted):
-            self.alpha, self.value, self.gradient = alpha, value, gradient
+        if better or (value < before and value <= before + wanted):
+            self.at.alpha, self.at.value, self.at.gradient = alpha, value, gradient
             return True
         return False
 
     def _search_line(self, direction: Array, slope: float) -> float:
         """The length at which the slope of F nearly vanishes, by regula falsi; at most 1."""
-        slope_at = self.dual.slopes(self.alpha, direction)
+        slope_at, settings = self.dual.slopes(self.at.alpha, direction), self.settings
         low, high, low_slope, high_slope = 0.0, 1.0, slope, slope_at(1.0)
         if high_slope <= 0.0:
             return 1.0
-        for _ in range(_MAX_SLOPES):
+        for _ in range(settings.max_slopes):
             middle = low - low_slope * (high - low) / (high_slope - low_slope)
-            margin = _MIN_BRACKET_SHARE * (high - low)
+            margin = settings.min_bracket_share * (high - low)
             middle = min(max(middle, low + margin), high - margin)
             at = slope_at(middle)
-            if abs(at) <= _MAX_SLOPE_SHARE * abs(slope):
+            if abs(at) <= settings.max_slope_share * abs(slope):
                 return middle
             if at < 0.0:
                 low, low_slope = middle, at

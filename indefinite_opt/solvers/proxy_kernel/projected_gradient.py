@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks, one_thread
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.solvers.proxy_kernel.search import GradientSteps, ProxySearch
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.solvers.proxy_kernel.search import (
+    GradientSteps,
+    ProxySearch,
+    SearchSettings,
+    usual_settings,
+)
+from indefinite_opt.solvers.solution import Solution
+from indefinite_opt.solvers.solver import Solver, Task
 
 __all__ = ["ProjectedGradient"]
-
-_MAX_ITER = 100_000
-"""Steps by default."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class ProjectedGradient(Solver[ProxyStructure]):
 
     step: str = "search"
     smoothing: float = 0.0
+    settings: SearchSettings = usual_settings
 
     name = "projected-gradient"
     accepts = (ProxyDual, ProxyBall)
@@ -56,42 +59,32 @@ class ProjectedGradient(Solver[ProxyStructure]):
         return reason
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        run = _Run(task, self)
-        status = status_at_end(run.solve, one_thread())
-        return run.search.solution(status, f"{run.search.iterations} steps")
+        return _Run(task, self).run()
 
 
-class _Run:
+class _Run(ProxySearch):
+    summary = "{0.iterations} steps, {0.calls} evaluations"
+
     def __init__(self, task: Task[ProxyStructure], options: ProjectedGradient) -> None:
-        self.search = ProxySearch(task, _MAX_ITER)
-        self.dual = self.search.dual
-        self.options = options
-        start = self.search.best
-        point = start, *self.search.evaluate(start)
-        self.steps = GradientSteps(self.search, *point, spectral=options.step == "spectral")
+        super().__init__(task, options.settings)
+        self.options, start = options, self.best
+        point = start, *self.evaluate(start)
+        self.steps = GradientSteps(self, *point, spectral=options.step == "spectral")
 
-    def solve(self) -> Status:
-        search = self.search
-        while True:
-            search.improve_bound_sometimes()
-            status = search.report()
-            if status is not None:
-                return status
-            search.iterations += 1
-            direction = self._smoothed() if self.options.smoothing > 0.0 else None
-            if self.options.step == "diminishing":
-                self._fixed_step(self.steps.gradient if direction is None else direction)
-            elif not self.steps.step(direction):
-                search.improve_bound()
-                return search.report() or Status.INACCURATE
+    def step(self) -> bool:
+        self.iterations += 1
+        direction = self._smoothed() if self.options.smoothing > 0.0 else None
+        if self.options.step == "diminishing":
+            self._fixed_step(self.steps.gradient if direction is None else direction)
+            return True
+        return self.steps.step(direction) or self.settle()
 
     def _smoothed(self) -> Array:
-        self.search.calls += 1
+        self.calls += 1
         return self.dual.value_gradient(self.steps.alpha, self.options.smoothing)[1]
 
     def _fixed_step(self, direction: Array) -> None:
-        steps, k = self.steps, self.search.iterations
-        width = self.dual.upper * np.sqrt(self.dual.n)
-        length = width / (float(np.linalg.norm(direction)) or 1.0) / np.sqrt(k)
+        steps, width = self.steps, self.dual.upper * np.sqrt(self.dual.n)
+        length = width / (float(np.linalg.norm(direction)) or 1.0) / np.sqrt(self.iterations)
         steps.alpha = self.dual.project(steps.alpha - length * direction)
-        steps.value, steps.gradient = self.search.evaluate(steps.alpha)
+        steps.value, steps.gradient = self.evaluate(steps.alpha)

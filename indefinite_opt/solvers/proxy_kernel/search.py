@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.iteration import Iteration
 from indefinite_opt.solvers.low_rank.low_rank import LowRank
-from indefinite_opt.solvers.solution import Solution, Status, Trace, Witness
+from indefinite_opt.solvers.solution import Solution, Status, Witness
 from indefinite_opt.solvers.solver import Task
 
 __all__ = [
@@ -19,50 +20,57 @@ __all__ = [
     "GradientSteps",
     "KernelBound",
     "ProxySearch",
+    "SearchSettings",
     "first_step_length",
     "kernel_program",
+    "usual_settings",
 ]
 
-MIN_INNER_TOL, _MAX_INNER_TOL = 1e-12, 0.1
-"""Limits of the tolerance of a quadratic program: rounding allows no smaller residual, and with a
-larger one its dual bound is of no use."""
-
-_TIE_SHARE = 0.01
-"""Values that differ by less than this share of the tolerance count as equal."""
-
-_BOUND_ACCURACY_SHARE = 0.1
-"""Accuracy of a bound from a proxy kernel, as a share of the gap to reach."""
-
-_MIN_CALLS_BETWEEN_BOUNDS, _CALLS_PER_CALL_BETWEEN_BOUNDS = 50, 2
-"""Evaluations between two bounds from proxy kernels: this many, or one for every two evaluations so
-far, so that all bounds together take a fixed share of the time."""
-
-_BOUND_STEPS, _BOUND_STEPS_PER_POINT = 20_000, 10
-"""Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
-each point."""
-
-_BOUND_BLOCKS = 100
-"""Most blocks of weights for such a bound if the kernel is kept as factors."""
-
-_MIN_DECREASE_SHARE = 1e-4
-"""Share of the decrease predicted by the slope that a gradient step must achieve (Armijo)."""
-
-_MAX_SLOPE_SHARE = 0.5
-"""Where rounding hides the decrease, the slope along a step may be at most this share of its first
-value, with the opposite sign (Hager & Zhang 2005)."""
-
-_ROUNDING_SHARE = 1e-11
-"""Changes of F that are smaller than this share of it count as rounding."""
-
-_GROWTH, _SHRINK = 1.5, 0.5
-"""Factors for the step length after an accepted step and after a rejected one."""
-
-_MIN_LENGTH_SHARE = 1e-30
-"""Shortest step that is tried, as a share of the first; it changes no weight."""
+MIN_INNER_TOL = 1e-12
+"""Least tolerance of a quadratic program: rounding allows no smaller residual."""
 
 _MIN_CURVATURE_SHARE = 1e-12
 """The largest eigenvalue of K₀ counts in the first step length as at least this share of the
 largest |eigenvalue|."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Numbers of every method for the Luss duals."""
+
+    max_iter: int = 100_000
+    """Steps by default."""
+    tie_share: float = 0.01
+    """Values that differ by less than this share of the tolerance count as equal."""
+    rounding_share: float = 1e-11
+    """Changes of F that are smaller than this share of it count as rounding."""
+    max_inner_tol: float = 0.1
+    """Largest tolerance of a quadratic program: its dual bound would be of no use."""
+    bound_accuracy_share: float = 0.1
+    """Accuracy of a bound from a proxy kernel, as a share of the gap to reach."""
+    min_calls_between_bounds: int = 50
+    calls_per_call_between_bounds: int = 2
+    """Evaluations between two bounds from proxy kernels: this many, or one for every two so far, so
+    that all bounds together take a fixed share of the time."""
+    bound_steps: int = 20_000
+    bound_steps_per_point: int = 10
+    """Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
+    each point."""
+    bound_blocks: int = 100
+    """Most blocks of weights for such a bound if the kernel is kept as factors."""
+    armijo_share: float = 1e-4
+    """Share of the decrease predicted by the slope that a gradient step must achieve."""
+    max_tied_slope_share: float = 0.5
+    """Where rounding hides the decrease, the slope along a gradient step may be at most this share
+    of its first value, with the opposite sign (Hager & Zhang 2005)."""
+    growth: float = 1.5
+    shrink: float = 0.5
+    """Factors for the length of a gradient step after an accepted one and after a rejected one."""
+    min_length_share: float = 1e-30
+    """Shortest step that is tried, as a share of the first; it changes no weight."""
+
+
+usual_settings = SearchSettings()
 
 
 def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
@@ -94,23 +102,24 @@ class KernelBound:
     with that kernel still allows from α = x. Each SVM starts at the weights of the last one.
     """
 
-    def __init__(self, task: Task[ProxyStructure]) -> None:
-        self.task = task
-        self.dual = task.structure
+    def __init__(
+        self, task: Task[ProxyStructure], settings: SearchSettings = usual_settings
+    ) -> None:
+        self.task, self.dual, self.settings = task, task.structure, settings
         self._weights: Array | None = None
 
     def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> tuple[float, Witness]:
         """The bound of K*(x) to an absolute accuracy, given F and ∇F at x, and what proves it."""
-        dual = self.dual
+        dual, settings = self.dual, self.settings
         # With residual ε the duality gap is at most ε times the largest total weight.
         tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
-        tol = min(max(tol, MIN_INNER_TOL), _MAX_INNER_TOL)
-        limit = _BOUND_STEPS + _BOUND_STEPS_PER_POINT * dual.n
+        tol = min(max(tol, MIN_INNER_TOL), settings.max_inner_tol)
+        limit = settings.bound_steps + settings.bound_steps_per_point * dual.n
         qp = self._svm(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
         if qp.gram.is_low_rank:
-            limited = replace(inner, start=first, max_iter=_BOUND_BLOCKS)
+            limited = replace(inner, start=first, max_iter=settings.bound_blocks)
             weights = LowRank().solve(limited).values[qp.variable]
         else:
             run = Descent(inner, first.copy())
@@ -137,7 +146,7 @@ class KernelBound:
         return start + (least - qp.value(x)) - self.dual.allowance(x)
 
 
-class ProxySearch:
+class ProxySearch(Iteration):
     """The best point of a Luss dual, the best lower bound on F, and their trace.
 
     Attributes
@@ -148,23 +157,19 @@ class ProxySearch:
         The best lower bound on F.
     kind, witness : str, Witness
         How that bound was found, and the points that prove it.
-    iterations, calls : int
-        Iterations of the method and evaluations of F.
     """
 
-    def __init__(self, task: Task[ProxyStructure], limit: int) -> None:
-        self.task = task
-        self.dual = task.structure
-        self.limit = limit if task.max_iter is None else task.max_iter
-        self.trace = Trace()
-        self.iterations = self.calls = 0
+    def __init__(self, task: Task[ProxyStructure], settings: SearchSettings) -> None:
+        super().__init__(task, settings.max_iter)
+        self.dual: ProxyStructure = task.structure
+        self.settings = settings
         self.bound, self.kind = -np.inf, "none"
         self.witness: Witness | None = None
-        self.kernel_bound = KernelBound(task)
+        self.kernel_bound = KernelBound(task, settings)
         self.best = self.dual.start() if task.start is None else task.start.copy()
         self.value, self.gradient = np.inf, np.zeros(self.dual.n)
         self._own_bound = -np.inf
-        self._next_bound = _MIN_CALLS_BETWEEN_BOUNDS
+        self._next_bound: float = settings.min_calls_between_bounds
 
     def evaluate(self, x: Array, feasible: bool = True) -> tuple[float, Array]:
         """F and ∇F at a point, whose linearisation is a bound; keeps the best of each."""
@@ -176,7 +181,7 @@ class ProxySearch:
             return value, gradient
         # Of two points with equal values the one with the higher bound is kept.
         size = self.dual.gap_unit(self.value, self.best)
-        margin = _TIE_SHARE * self.task.tol * size if np.isfinite(self.value) else 0.0
+        margin = self.settings.tie_share * self.task.tol * size if np.isfinite(self.value) else 0.0
         tied = value <= self.value + margin
         if value < self.value - margin or (tied and bound > self._own_bound):
             self.best, self.value, self.gradient, self._own_bound = x, value, gradient, bound
@@ -189,7 +194,7 @@ class ProxySearch:
 
     def improve_bound(self) -> None:
         """Compute the bound of the proxy kernel at the best point."""
-        accuracy = _BOUND_ACCURACY_SHARE * self.task.tol * abs(self.value)
+        accuracy = self.settings.bound_accuracy_share * self.task.tol * abs(self.value)
         bound, witness = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
         self.offer(bound, "proxy kernel", witness)
 
@@ -197,8 +202,14 @@ class ProxySearch:
         """The same at increasing intervals."""
         if self.calls >= self._next_bound:
             self.improve_bound()
-            pause = self.calls // _CALLS_PER_CALL_BETWEEN_BOUNDS
-            self._next_bound = self.calls + max(_MIN_CALLS_BETWEEN_BOUNDS, pause)
+            settings = self.settings
+            pause = self.calls // settings.calls_per_call_between_bounds
+            self._next_bound = self.calls + max(settings.min_calls_between_bounds, pause)
+
+    def settle(self) -> bool:
+        """Give up for rounding, with the best bound that can be computed."""
+        self.improve_bound()
+        return False
 
     @property
     def gap(self) -> float:
@@ -210,8 +221,8 @@ class ProxySearch:
         """The gap in units of F without its constant."""
         return relative(self.gap, self.dual.gap_unit(self.value, self.best))
 
-    def report(self) -> Status | None:
-        """Add to the trace; the status if the search is to stop here, else None."""
+    def record(self) -> bool:
+        self.improve_bound_sometimes()
         task, dual = self.task, self.dual
         self.trace.add(
             task.elapsed,
@@ -222,18 +233,15 @@ class ProxySearch:
             calls=self.calls,
         )
         # Relative to F even where it is tiny: weights of 1e-9 are not as good as zero.
-        if self.gap <= task.tol * abs(self.value):
-            return Status.SOLVED
-        return task.stop(self.trace, self.iterations, self.limit)
+        return self.gap <= task.tol * abs(self.value)
 
-    def solution(self, status: Status, message: str) -> Solution:
-        """The best point, with what is known of it."""
+    def solution(self, status: Status) -> Solution:
         return Solution(
             values=self.dual.values(self.best),
             status=status,
             iterations=self.iterations,
             trace=self.trace,
-            message=f"{message}, {self.calls} evaluations; bound from the {self.kind}",
+            message=f"{self.summary.format(self)}; bound from the {self.kind}",
             gradient=self.gradient,
             witness=self.witness,
         )
@@ -262,6 +270,7 @@ class GradientSteps:
         spectral: bool,
         length: float | None = None,
     ) -> None:
+        self.settings = search.settings
         self.search, self.dual, self.spectral = search, search.dual, spectral
         self.alpha, self.value, self.gradient = alpha, value, gradient
         self._first = first_step_length(search.dual)
@@ -270,12 +279,12 @@ class GradientSteps:
     def step(self, direction: Array | None = None) -> bool:
         """One step along -∇F or minus another direction; False if no length decreases F."""
         slope = self.gradient if direction is None else direction
-        while self.length > _MIN_LENGTH_SHARE * self._first:
+        while self.length > self.settings.min_length_share * self._first:
             alpha = self.dual.project(self.alpha - self.length * slope)
             value, gradient = self.search.evaluate(alpha)
             if self._accepts(alpha, value, gradient):
                 break
-            self.length *= _SHRINK
+            self.length *= self.settings.shrink
         else:
             return False
         move, turn = alpha - self.alpha, gradient - self.gradient
@@ -284,7 +293,7 @@ class GradientSteps:
         if self.spectral and curvature > 0.0:
             self.length = float(move @ move) / curvature
         else:
-            self.length *= _GROWTH
+            self.length *= self.settings.growth
         self._first = max(self._first, self.length)
         return True
 
@@ -293,7 +302,7 @@ class GradientSteps:
         slope = float(self.gradient @ move)
         if not slope < 0.0:
             return False
-        if value <= self.value + _MIN_DECREASE_SHARE * slope:
+        if value <= self.value + self.settings.armijo_share * slope:
             return True
-        tied = value <= self.value + _ROUNDING_SHARE * abs(self.value)
-        return tied and float(gradient @ move) <= -_MAX_SLOPE_SHARE * slope
+        tied = value <= self.value + self.settings.rounding_share * abs(self.value)
+        return tied and float(gradient @ move) <= -self.settings.max_tied_slope_share * slope
