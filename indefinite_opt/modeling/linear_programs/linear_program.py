@@ -162,7 +162,7 @@ class LinearProgram(Structure[Array]):
     rescale : callable, optional
         Makes the same program in units with all numbers about 1, or None if it is in such units.
     dual : callable, optional
-        Makes the dual program in the same units, or None.
+        Makes the dual program in the same units, if its rows are worth generating.
     slacks : mapping of str to float
         Declared variables that only have to be large enough, and the least divisor of their
         relative shortfalls.
@@ -216,7 +216,8 @@ class LinearProgram(Structure[Array]):
     ) -> None:
         self.variables, self.constraints, self.units = variables, rows, units or Units()
         self.slacks, self.source, self.sense = slacks or {}, source, sense
-        self._repair, self._gap_floor, self._rescale, self._dual = repair, gap_floor, rescale, dual
+        self._repair, self._gap_floor, self._rescale = repair, gap_floor, rescale
+        self.dual = dual or (lambda: None)
         self._columns, self._rows = _slices(variables), _slices(rows)
         self.cost = _joined([v.each(v.cost) for v in variables.values()])
         self.lower = _joined([v.each(0.0 if v.absolute else v.lower) for v in variables.values()])
@@ -280,7 +281,10 @@ class LinearProgram(Structure[Array]):
         if not any(self._is_diagonal(*place) for place in blocks):
             dense = np.zeros((self.row_lower.size, self.cost.size))
             for label, name in blocks:
-                dense[self._rows[label], self._columns[name]] = self._dense(label, name)
+                block = self._block(label, name)
+                if self.variables[name].absolute:
+                    block = np.hstack([block, -block])
+                dense[self._rows[label], self._columns[name]] = block
             return dense
         parts = [[self._sparse(label, name) for name in self.variables] for label in self._rows]
         return sparse.block_array(parts, format="csr")
@@ -309,13 +313,8 @@ class LinearProgram(Structure[Array]):
             made = made[:, None]
         return np.broadcast_to(made, (row.size, width))
 
-    def _dense(self, label: str, name: str) -> Array:
-        """The block in all columns of the variable."""
-        block = self._block(label, name)
-        return np.hstack([block, -block]) if self.variables[name].absolute else block
-
     def _sparse(self, label: str, name: str) -> Any:
-        """The same, compressed by rows with all entries: finding zeros would cost more."""
+        """A_v by rows, in all its columns and with zeros, as finding these would cost more."""
         from scipy import sparse
 
         row, variable = self.constraints[label], self.variables[name]
@@ -450,10 +449,6 @@ class LinearProgram(Structure[Array]):
         costs = np.abs(self.cost[self.cost != 0.0])
         return float(power_near(costs.min())) if costs.size else 1.0
 
-    def violation(self, activity: Array) -> Array:
-        """By how much each row is violated, negative where it is slack."""
-        return np.maximum(self.row_lower - activity, activity - self.row_upper)
-
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""
         if self._repair is None:
@@ -463,10 +458,6 @@ class LinearProgram(Structure[Array]):
     def rescaled(self) -> LinearProgram:
         """The same program in units with all numbers about 1."""
         return (self._rescale() if self._rescale else None) or self
-
-    def dual(self) -> LinearProgram | None:
-        """The dual program in the same units, if its rows are worth generating."""
-        return self._dual() if self._dual else None
 
     def gap_floor(self, x: Array) -> float:
         """The least divisor of gaps at x; see `gaps`."""

@@ -150,7 +150,7 @@ class _Run:
         self.form = form = self.dual or self.program
         self.rows = Rows(form.row_lower < form.row_upper, self.settings)
         v = self._start()
-        chosen = self.rows.join(form.violation(form.dense @ v), above=-np.inf)
+        chosen = self.rows.join(self._violation(form.dense @ v), above=-np.inf)
         self.evaluate(v, np.zeros(form.row_lower.size))
         status, x = self.report(), self.bracket.x
         if status is None and self.rows.count and np.all(form.lower < form.upper):
@@ -206,9 +206,13 @@ class _Run:
             self.rows.leave(centre.chosen[leaving], step)
             centre.remove(leaving)
             return
-        joining = self.rows.join(self.form.violation(activity))
+        joining = self.rows.join(self._violation(activity))
         if joining.size:
             centre.add(joining, activity[joining])
+
+    def _violation(self, activity: Array) -> Array:
+        """By how much each row is violated, negative where it is slack."""
+        return np.maximum(self.form.row_lower - activity, activity - self.form.row_upper)
 
     def _may_leave(self) -> bool:
         """Whether the gap is small enough to tell idle rows, and large enough for that to pay."""
@@ -234,7 +238,7 @@ class _Run:
             chosen = np.empty(0, dtype=np.intp)
             if model.v is not None:
                 self.evaluate(model.v, model.multipliers)
-                chosen = self.rows.join(form.violation(form.dense @ model.v))
+                chosen = self.rows.join(self._violation(form.dense @ model.v))
             status = self.report()
             if status is not None:
                 return status

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,74 +16,69 @@ from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["LowRank"]
+__all__ = ["LowRank", "LowRankSettings"]
 
 Indices = NDArray[np.intp]
 
-_MAX_STEPS = 200
-"""Interior steps; 15 to 40 are usual."""
 
-_MAX_IDLE_STEPS, _MAX_ROUNDING_MEASURE = 6, 1e-3
-"""Steps without a smaller measure, once it is below the second number, after which the rest is
-left to the blocks, as rounding prevents progress; before that steps may well increase it."""
+@dataclass(frozen=True)
+class LowRankSettings:
+    """Numbers of `LowRank`."""
 
-_INTERIOR_TOLERANCE = 0.05
-"""Complementarity and residual at which interior steps end, in units of the tolerance: the blocks
-that follow need little work from there."""
-
-_SWEEPS_PER_CYCLE = 6
-"""A cycle is one sweep over all weights, and others over those that it moved and the free ones."""
-
-_MIN_CYCLE_GAIN_SHARE, _MAX_CYCLES = 1e-5, 50
-"""Cycles of sweeps end when one reduces F by less than this share of it, since blocks then need
-less time, and after this many: where C is large, sweeps have little effect for long."""
-
-_MIN_STEP_VIOLATION = 1e-4
-"""Violation by a pair of weights that a sweep removes, in the unit of the gradient: blocks see to
-smaller ones."""
-
-_MIN_BLOCK, _WEIGHTS_PER_RANK = 256, {True: 2, False: 1}
-"""Weights in a block: at least the first number, and a multiple of the rank. Where K is positive
-semidefinite up to r + 1 weights are free at a solution, and else far fewer."""
-
-_MAX_INNER_BLOCKS, _POINTS_PER_INNER_BLOCK = 16, 100_000
-"""Blocks between two gradients at all points: one for each of so many points, at most the first
-number. The gradient in a block follows from Fᵀ(y∘x), which is kept up to date."""
-
-_MIN_VIOLATION_SHARE = 0.1
-"""Violations below this share of the tolerance call for no further block."""
-
-_MAX_FREE_SHARE = 0.5
-"""Largest share of a block for weights that are in it only because they are free."""
-
-_MAX_BLOCKS, _MAX_PASSES = 1000, 40
-"""Blocks by default: this many, or as many as cover all weights so often; 2 to 5 passes are usual,
-and a handful of blocks after interior steps."""
-
-_MIN_GAIN_SHARE = 4.0 * EPS
-"""Least decrease of F by a round of blocks, as a share of it: less is rounding."""
-
-_STEPS_PER_WEIGHT = 50
-"""Most steps of a descent on a block, for each of its weights: where the accuracy that is asked for
-is near rounding, steps would go on for long without any gain."""
-
-_BOUND_ROUNDING = 1e-14
-"""Distance from a bound, relative to the largest weight, that projecting a start may cause."""
-
-_MIN_TOLERANCE = 1e-15
-"""Least tolerance of a descent on a block, that of rounding."""
-
-_BLOCK_ACCURACY = 0.3
-"""Residual at which a block is left, in units of the one to reach."""
-
-_TIGHTENING = 0.3
-"""Factor by which the residual to reach is reduced if small violations add up to a large gap."""
-
-_COMPLEMENTARITY_SHARE = 0.5
-"""Largest complementarity as a share of the tolerance; the rest is left for the rounding that a
-rigorous bound allows for."""
+    max_steps: int = 200
+    """Interior steps; 15 to 40 are usual."""
+    max_idle_steps: int = 6
+    max_rounding_measure: float = 1e-3
+    """Steps without a smaller measure, once it is below the second number, after which the rest is
+    left to the blocks, as rounding prevents progress; before that steps may well increase it."""
+    interior_tolerance: float = 0.05
+    """Complementarity and residual at which interior steps end, in units of the tolerance: the
+    blocks that follow need little work from there."""
+    sweeps_per_cycle: int = 6
+    """A cycle is one sweep over all weights, and others over those it moved and the free ones."""
+    min_cycle_gain_share: float = 1e-5
+    max_cycles: int = 50
+    """Cycles of sweeps end when one reduces F by less than this share of it, since blocks then need
+    less time, and after this many: where C is large, sweeps have little effect for long."""
+    min_step_violation: float = 1e-4
+    """Violation by a pair of weights that a sweep removes, in the unit of the gradient: blocks see
+    to smaller ones."""
+    min_block: int = 256
+    definite_weights_per_rank: int = 2
+    weights_per_rank: int = 1
+    """Weights in a block: at least the first number, and a multiple of the rank. Where K is
+    positive semidefinite up to r + 1 weights are free at a solution, and else far fewer."""
+    max_inner_blocks: int = 16
+    points_per_inner_block: int = 100_000
+    """Blocks between two gradients at all points: one for each of so many points, at most the first
+    number. The gradient in a block follows from Fᵀ(y∘x), which is kept up to date."""
+    min_violation_share: float = 0.1
+    """Violations below this share of the tolerance call for no further block."""
+    max_free_share: float = 0.5
+    """Largest share of a block for weights that are in it only because they are free."""
+    max_blocks: int = 1000
+    max_passes: int = 40
+    """Blocks by default: this many, or as many as cover all weights so often; 2 to 5 passes are
+    usual, and a handful of blocks after interior steps."""
+    min_gain_share: float = 4.0 * EPS
+    """Least decrease of F by a round of blocks, as a share of it: less is rounding."""
+    steps_per_weight: int = 50
+    """Most steps of a descent on a block, for each of its weights: where the accuracy to reach is
+    near rounding, steps would go on for long without any gain."""
+    bound_rounding: float = 1e-14
+    """Distance from a bound, relative to the largest weight, that projecting a start may cause."""
+    min_tolerance: float = 1e-15
+    """Least tolerance of a descent on a block, that of rounding."""
+    block_accuracy: float = 0.3
+    """Residual at which a block is left, in units of the one to reach."""
+    tightening: float = 0.3
+    """Factor of the residual to reach if small violations add up to a large gap."""
+    complementarity_share: float = 0.5
+    """Largest complementarity as a share of the tolerance; the rest is left for the rounding that a
+    rigorous bound allows for."""
 
 
+@dataclass(frozen=True)
 class LowRank(Solver[BoxLineQP]):
     """Sweeps of pair steps, then descents on blocks of weights; interior points between them if
     K = FFᵀ and C is large.
@@ -102,27 +99,32 @@ class LowRank(Solver[BoxLineQP]):
     Chang, Lin, Keerthi & Sundararajan (2008) keep v for single weights and a linear kernel.
     """
 
+    settings: LowRankSettings = LowRankSettings()
+
     name = "low-rank"
     accepts = (BoxLineQP,)
     needs_convex = False
     takes_factors = accepts
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
-        run = _Run(task)
+        run = _Run(task, self.settings)
         return run.solution(status_at_end(run.solve, one_thread()))
 
 
 class _Run:
-    def __init__(self, task: Task[BoxLineQP]) -> None:
+    def __init__(self, task: Task[BoxLineQP], settings: LowRankSettings) -> None:
+        self.settings = settings
         self.task, self.qp, self.trace = task, task.structure, Trace()
         self.gram, self.factors = self.qp.gram, self.qp.problem.factors
         self.x = self.qp.start() if task.start is None else self._on_bounds(task.start)
         self.gradient: Array | None = None
         self.sweeps = self.steps = self.blocks = 0
-        wanted = 2 * _MIN_BLOCK
-        if self.factors is not None:
-            wanted = _WEIGHTS_PER_RANK[self.factors.is_definite] * self.factors.signs.size
-        self.size = min(max(_MIN_BLOCK, wanted), self.qp.n)
+        wanted = 2 * settings.min_block
+        if (factors := self.factors) is not None:
+            definite = settings.definite_weights_per_rank
+            multiple = definite if factors.is_definite else settings.weights_per_rank
+            wanted = multiple * factors.signs.size
+        self.size = min(max(settings.min_block, wanted), self.qp.n)
 
     def solve(self) -> Status:
         qp, factors = self.qp, self.factors
@@ -145,7 +147,7 @@ class _Run:
         """Cycles of sweeps; a status if a limit ends them."""
         from indefinite_opt.solvers.low_rank._loops import Data, sweep
 
-        qp, task, n = self.qp, self.task, self.qp.n
+        qp, task, n, settings = self.qp, self.task, self.qp.n, self.settings
         generator = np.random.default_rng(task.seed)
         c, u = np.empty(n), np.empty(n)
         c[:], u[:] = qp.linear, qp.upper
@@ -155,12 +157,12 @@ class _Run:
         unit = qp.gradient_unit(qp.gradient(self.x))
         partners = np.full((qp.totals.size, 2), -1, dtype=np.int64)
         moved, worst = np.zeros(n, dtype=bool), 0.0
-        for _ in range(_MAX_CYCLES):
+        for _ in range(settings.max_cycles):
             order, gain = np.arange(n), 0.0
             left = np.inf if task.max_iter is None else task.max_iter - self.done
-            for k in range(int(min(_SWEEPS_PER_CYCLE, left))):
+            for k in range(int(min(settings.sweeps_per_cycle, left))):
                 moved[:] = False
-                order, tol = generator.permutation(order), _MIN_STEP_VIOLATION * unit
+                order, tol = generator.permutation(order), settings.min_step_violation * unit
                 fall, violation = sweep(data, order, tol, self.x, v, partners, moved)
                 self.sweeps, gain = self.sweeps + 1, gain + fall
                 worst = violation if k == 0 else worst
@@ -168,14 +170,14 @@ class _Run:
             value = 0.5 * qp.hessian * float(v @ (s * v)) + float(c @ self.x)
             self.trace.add(task.elapsed, self.done, qp.declared(value), worst / unit)
             status = task.stop(self.trace, self.done, task.max_iter or self.done + 1)
-            if status is not None or gain <= _MIN_CYCLE_GAIN_SHARE * abs(value):
+            if status is not None or gain <= settings.min_cycle_gain_share * abs(value):
                 return status
         return None
 
     def _interior(self, point: InteriorPoint) -> Status | None:
         """Interior steps; a status if a limit ends them."""
-        qp, task = self.qp, self.task
-        goal, status = _INTERIOR_TOLERANCE * task.tol, None
+        qp, task, settings = self.qp, self.task, self.settings
+        goal, status = settings.interior_tolerance * task.tol, None
         best, best_measure, idle, first = point.vertex(), np.inf, 0, self.done
         lowest = qp.value(self.x)
         while True:
@@ -184,14 +186,14 @@ class _Run:
             residual = np.abs(point.residual()).max() / qp.gradient_unit(point.gradient)
             measure = float(max(gap, residual))
             self.trace.add(task.elapsed, self.done, qp.declared(value), measure)
-            rounding = measure >= best_measure and best_measure <= _MAX_ROUNDING_MEASURE
+            rounding = measure >= best_measure and best_measure <= settings.max_rounding_measure
             idle = idle + 1 if rounding else 0
             if measure <= best_measure:
                 best, best_measure = point.vertex(), measure
             if value < lowest:
                 self.x, lowest = point.w, value
-            status = task.stop(self.trace, self.done, task.max_iter or first + _MAX_STEPS)
-            if status is not None or measure <= goal or idle > _MAX_IDLE_STEPS:
+            status = task.stop(self.trace, self.done, task.max_iter or first + settings.max_steps)
+            if status is not None or measure <= goal or idle > settings.max_idle_steps:
                 break
             if not point.step():
                 break
@@ -203,7 +205,7 @@ class _Run:
     def _on_bounds(self, start: Array) -> Array:
         """A point near the start whose weights within rounding of a bound are at that bound."""
         qp = self.qp
-        lower, upper = qp.at_bounds(start, _BOUND_ROUNDING)
+        lower, upper = qp.at_bounds(start, self.settings.bound_rounding)
         x = np.where(lower, 0.0, np.where(upper, qp.upper, start))
         return qp.balanced(x, ~(lower | upper))
 
@@ -217,8 +219,8 @@ class _Run:
 
     def _descend(self) -> Status:
         """Descents on blocks until the tests of the certificate pass with an exact gradient."""
-        qp, task, tol = self.qp, self.task, self.task.tol
-        limit = self.done + max(_MAX_BLOCKS, _MAX_PASSES * qp.n // self.size)
+        qp, task, tol, settings = self.qp, self.task, self.task.tol, self.settings
+        limit = self.done + max(settings.max_blocks, settings.max_passes * qp.n // self.size)
         w, exact = self._pulled(), True
         while True:
             g = self._gradient(w)
@@ -232,7 +234,7 @@ class _Run:
             self.trace.add(task.elapsed, self.done, qp.declared(value), found.stationarity)
             gap = relative(found.complementarity, qp.gap_unit(value, self.x))
             examined = self.blocks > 0 or qp.known_convex
-            if examined and stationary and gap <= _COMPLEMENTARITY_SHARE * task.tol:
+            if examined and stationary and gap <= settings.complementarity_share * task.tol:
                 self.gradient = g
                 return Status.SOLVED
             status = task.stop(self.trace, self.done, task.max_iter or limit)
@@ -240,33 +242,34 @@ class _Run:
                 own = status is Status.MAX_ITER and task.max_iter is None
                 return Status.INACCURATE if own else status
             if stationary:
-                tol *= _TIGHTENING
+                tol *= settings.tightening
             gain, exact = 0.0, False
             for members in self._chosen(found):
                 gain += self._block(members, w, tol)
-            if examined and gain <= _MIN_GAIN_SHARE * abs(value):
+            if examined and gain <= settings.min_gain_share * abs(value):
                 return Status.INACCURATE
 
     def _chosen(self, found: Optimality) -> list[Indices]:
         """Blocks of the weights that violate the conditions most, each with free ones."""
-        qp, x, reduced = self.qp, self.x, found.reduced
+        qp, x, reduced, settings = self.qp, self.x, found.reduced, self.settings
         violation = np.maximum(
             np.where(x < qp.upper, -reduced, 0.0), np.where(x > 0.0, reduced, 0.0)
         )
         free = np.flatnonzero((x > 0.0) & (x < qp.upper))
-        most = int(_MAX_FREE_SHARE * self.size)
+        most = int(settings.max_free_share * self.size)
         if free.size > most:
             free = free[np.argsort(-violation[free], kind="stable")[:most]]
         violation[free] = -1.0
         room = self.size - free.size
         count = 1
         if self.gram.is_low_rank:
-            count = min(max(qp.n // _POINTS_PER_INNER_BLOCK, 1), _MAX_INNER_BLOCKS)
+            count = max(qp.n // settings.points_per_inner_block, 1)
+            count = min(count, settings.max_inner_blocks)
         wanted = min(count * room, qp.n - free.size)
         worst = np.argpartition(-violation, max(wanted - 1, 0))[:wanted]
         worst = worst[np.argsort(-violation[worst], kind="stable")]
         # The first block is full even if few weights violate anything, as others may follow them.
-        least = _MIN_VIOLATION_SHARE * self.task.tol * found.unit
+        least = settings.min_violation_share * self.task.tol * found.unit
         useful = max(int(np.sum(violation[worst] > least)), min(room, wanted))
         return [
             np.sort(np.concatenate([free, worst[first : first + room]]))
@@ -275,7 +278,7 @@ class _Run:
 
     def _block(self, members: Indices, w: Array, tol: float) -> float:
         """A descent on some weights, which updates x and w; returns by how much F falls."""
-        qp, x = self.qp, self.x[members]
+        qp, x, settings = self.qp, self.x[members], self.settings
         y, K = qp.signs[members], self.gram.block(members, members)
         K = 0.5 * (K + K.T)
         linear = np.broadcast_to(qp.linear, qp.n)[members]
@@ -292,8 +295,8 @@ class _Run:
             qp.hessian,
         )
         unit = qp.gradient_unit(g) / part.gradient_unit(g)
-        accuracy = max(_BLOCK_ACCURACY * tol * unit, _MIN_TOLERANCE)
-        goal, value = descend(part, x, accuracy, _STEPS_PER_WEIGHT * members.size)
+        accuracy = max(settings.block_accuracy * tol * unit, settings.min_tolerance)
+        goal, value = descend(part, x, accuracy, settings.steps_per_weight * members.size)
         self.x[members] = goal
         self.gram.move(w, members, y * (goal - x))
         self.blocks += 1
