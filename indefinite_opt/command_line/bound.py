@@ -62,8 +62,7 @@ def bound(
     the bracket so far, which is as valid as any, is still printed, and the exit code is 130.
     """
     began = time.perf_counter()
-    for option, path in (("output", output), ("plot", plot), ("proof", proof)):
-        check_writable(option, path)
+    check_writable(output=output, plot=plot, proof=proof)
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise DataError("plot", "a file whose name ends in .png, .svg or .pdf", f"{plot}")
     checks.positive("require_gap", require_gap, optional=True)

@@ -393,9 +393,10 @@ def writing(option: str, path: Path, kind: str = "file") -> Iterator[None]:
         raise DataError(option, f"a {kind} that can be written", f"{path}: {error}") from None
 
 
-def check_writable(option: str, path: Path | None) -> None:
+def check_writable(**paths: Path | None) -> None:
     """Raise the error of a file that cannot be written before the work, not after it."""
-    if option == "output" and path is not None and path.suffix not in (".npz", ".csv"):
-        raise DataError(option, "a file whose name ends in .npz or .csv", f"{path}")
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise DataError(option, "a file that can be written", f"{path}")
+    for option, path in paths.items():
+        if option == "output" and path is not None and path.suffix not in (".npz", ".csv"):
+            raise DataError(option, "a file whose name ends in .npz or .csv", f"{path}")
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise DataError(option, "a file that can be written", f"{path}")

@@ -42,7 +42,7 @@ def predict(
     A table of labels and decision values is printed; with true labels in the file, named y or by
     the option --label, the accuracy as well.
     """
-    check_writable("output", output)
+    check_writable(output=output)
     trained = iopt.load(model, max_bytes)
     rows, truth = _kernel_rows(trained, data, label, max_bytes)
     if trained.classifier.new_points == "joint":

@@ -59,8 +59,7 @@ def qp(
     Ctrl-C ends the search: the best point and the bracket so far are still printed and written,
     and the exit code is 130.
     """
-    for option, path in (("output", output), ("proof", proof)):
-        check_writable(option, path)
+    check_writable(output=output, proof=proof)
     bracketed = bound or gap is not None or proof is not None
     if bracketed and solver is not None:
         raise ParameterError("solver", "none with --bound, which has its own method", solver)

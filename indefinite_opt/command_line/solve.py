@@ -61,8 +61,7 @@ def solve(
     Ctrl-C ends the search: the best point so far is still printed and written, and the exit code
     is 130.
     """
-    for option, path in (("output", output), ("save", save)):
-        check_writable(option, path)
+    check_writable(output=output, save=save)
     problem = options.problem()
     chosen = chosen_formulation(formulation)
     result = iopt.solve(

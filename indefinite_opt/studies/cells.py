@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,11 +107,6 @@ class Outcome(NamedTuple):
         return any(row.get("status") == str(Status.INTERRUPTED) for row in self.rows)
 
 
-def forget_problems() -> None:
-    """Release the problems that this process keeps for the next cells."""
-    _Problems.forget()
-
-
 @functools.cache
 def _version() -> str:
     return importlib.metadata.version("indefinite_opt")
@@ -154,12 +149,14 @@ def _empty_row(unit: Unit, cell: Cell) -> Row:
 def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
     """The rows of one cell by entry; a failure is reported in them."""
     plan, division, entries = unit.plan, unit.division, cell.grid.entries
-    problems, row = _Problems.of(unit.data), _empty_row(unit, cell)
+    # What an earlier cell has loaded is used again.
+    data = _keep(unit.data.token, lambda: (unit.data.y.size, unit.data))
+    row = _empty_row(unit, cell)
     tested: Sequence[int] = range(len(entries))
     if plan.protocol.inner is not None and len(entries) > 1:
         began = clock()
         try:
-            scores = _selection_scores(problems, division.train, cell.grid, plan)
+            scores = _selection_scores(data, division.train, cell.grid, plan)
         except FAILURES as failure:
             return [{**row, "chosen": str(entries[0]), "error": error_text(failure)}]
         best = cell.grid.best(scores)
@@ -167,7 +164,7 @@ def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
         row["selection"], row["selection_seconds"] = scores[best], clock() - began
     rows = [
         {**row, "entry": index, "chosen": str(entries[index]), **_measured(found, plan.metrics)}
-        for index, found in _trained(problems, division[2:], cell.grid, tested, plan)
+        for index, found in _trained(data, division[2:], cell.grid, tested, plan)
     ]
     return sorted(rows, key=lambda row: row["entry"])
 
@@ -182,21 +179,21 @@ def _measured(found: Fit | Exception, metrics: Iterable[str]) -> Row:
     return {"error": error_text(found)}
 
 
-def _selection_scores(problems: _Problems, train: Indices, grid: Grid, plan: Plan) -> list[float]:
+def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> list[float]:
     """The mean score of each entry over the inner divisions; larger is better.
 
     An entry that fails on one of them has no score, NaN.
     """
     metric = METRICS[plan.select]
     sign = 1.0 if metric.larger_is_better else -1.0
-    inner = as_protocol(plan.protocol.inner or 0).divisions(problems.data.y[train])
+    inner = as_protocol(plan.protocol.inner or 0).divisions(data.y[train])
     scores = np.full((len(inner), len(grid.entries)), np.nan)
     # Each kernel is computed once: all divisions use it before the next one.
     kernels = itertools.groupby(range(len(grid.entries)), lambda index: grid.entries[index].kernel)
     for entries in [list(group) for _, group in kernels]:
         for row, division in zip(scores, inner, strict=True):
             parts = train[division.train], train[division.test]
-            for index, found in _trained(problems, parts, grid, entries, plan):
+            for index, found in _trained(data, parts, grid, entries, plan):
                 if isinstance(found, Fit):
                     with suppress(*FAILURES):
                         row[index] = sign * float(metric.value(found))
@@ -204,7 +201,7 @@ def _selection_scores(problems: _Problems, train: Indices, grid: Grid, plan: Pla
 
 
 def _trained(
-    problems: _Problems,
+    data: Data,
     parts: tuple[Indices, Indices],
     grid: Grid,
     which: Iterable[int],
@@ -221,7 +218,7 @@ def _trained(
         ordered = sorted(chain, key=grid.position)
         methods = [grid.entries[index].method for index in ordered]
         try:
-            split = problems.split(grid.entries[chain[0]].kernel, *parts)
+            split = _split(data, grid.entries[chain[0]].kernel, *parts)
         except FAILURES as failure:
             yield from ((index, failure) for index in ordered)
             continue
@@ -258,55 +255,45 @@ def error_text(failure: Exception) -> str:
     return f"{type(failure).__name__}: {failure}"
 
 
-class _Problems:
-    """The problems of a data set with several kernels, and their splits, kept in this process."""
+_kept: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
+_lock = threading.Lock()
 
-    _kept: ClassVar[OrderedDict[Any, tuple[int, Any]]] = OrderedDict()
-    _lock: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, data: Data) -> None:
-        self.data = data
+def _keep(key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
+    """What this process made for a key, or makes now together with its number of points.
 
-    @classmethod
-    def of(cls, data: Data) -> _Problems:
-        """Those of these data; what an earlier cell has loaded is used again."""
-        return cls._keep(("data", data.token), lambda: (data.y.size, cls(data)))
+    These are data, their problems with several kernels, and splits of these. What was used least
+    recently goes.
+    """
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key][1]
+    n, made = make()
+    with _lock:
+        # As a rule a problem keeps four n × n matrices: K, Q, eigenvectors and test rows.
+        _kept[key] = 4 * 8 * n * n, made
+        while len(_kept) > 1 and sum(size for size, _ in _kept.values()) > MAX_CACHE_BYTES:
+            _kept.popitem(last=False)
+    return made
 
-    @classmethod
-    def forget(cls) -> None:
-        """Release everything."""
-        with cls._lock:
-            cls._kept.clear()
 
-    def split(self, kernel: Kernel | None, train: Indices, test: Indices) -> Split:
-        """The split of some training and test points with a kernel."""
-        return self._keep(
-            (self.data.token, str(kernel), train.tobytes(), test.tobytes()),
-            lambda: (train.size, self.data.split(self._problem(kernel), train, test)),
-        )
+def _problem(data: Data, kernel: Kernel | None) -> KernelProblem:
+    """The problem of all data with a kernel."""
+    if kernel is None:
+        return data.problem
+    return _keep((data.token, str(kernel)), lambda: (data.y.size, data.with_kernel(kernel)))
 
-    def _problem(self, kernel: Kernel | None) -> KernelProblem:
-        if kernel is None:
-            return self.data.problem
-        size, make = self.data.y.size, functools.partial(self.data.with_kernel, kernel)
-        return self._keep((self.data.token, str(kernel)), lambda: (size, make()))
 
-    @classmethod
-    def _keep(cls, key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
-        """What was made for this key, or is made now together with its number of points.
+def _split(data: Data, kernel: Kernel | None, train: Indices, test: Indices) -> Split:
+    """The split of some training and test points with a kernel."""
+    return _keep(
+        (data.token, str(kernel), train.tobytes(), test.tobytes()),
+        lambda: (train.size, data.split(_problem(data, kernel), train, test)),
+    )
 
-        What was used least recently goes.
-        """
-        with cls._lock:
-            if key in cls._kept:
-                cls._kept.move_to_end(key)
-                return cls._kept[key][1]
-        n, made = make()
-        with cls._lock:
-            # As a rule a problem keeps four n × n matrices: K, Q, eigenvectors and test rows.
-            cls._kept[key] = 4 * 8 * n * n, made
-            while (
-                len(cls._kept) > 1 and sum(size for size, _ in cls._kept.values()) > MAX_CACHE_BYTES
-            ):
-                cls._kept.popitem(last=False)
-        return made
+
+def forget_problems() -> None:
+    """Release the problems that this process keeps for the next cells."""
+    with _lock:
+        _kept.clear()

@@ -200,12 +200,10 @@ def stabilisation_program(problem: KernelProblem, C: float, equation: int) -> Pr
     [0.2, 0.2, 0.0]
     """
     stabilised, qp = _dual(problem, C)
-    declared = {17: _substituted, 18: _decomposed, 19: _saddle}
-    if equation not in declared:
+    if equation not in (17, 18, 19):
         raise ParameterError("equation", "17, 18 or 19", repr(equation))
     U = problem.y[:, None] * stabilised.vectors
-    parts = _Parts(C=C, y=problem.y, G=problem.Q, Gtilde=qp.H(), P=(U * stabilised.signs) @ U.T)
-    model = declared[equation](parts)
+    model = _model(equation, C, problem.y, problem.Q, qp.H(), (U * stabilised.signs) @ U.T)
     return _Restatement(**vars(model), name=f"Loosli et al. ({equation})", structure=qp)
 
 
@@ -228,75 +226,42 @@ class _Restatement(Program):
         return cp.Problem(cp.Maximize(self.objective), list(self.subject_to.values()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """Upper bound, labels, G, G̃ and P."""
+def _model(
+    equation: int, bound: float, labels: Array, gram: Array, stabilised: Array, signs: Array
+) -> Model:
+    """(17), (18) or (19) from C, y, G, G̃ and P."""
+    import cvxpy as cp
 
-    C: float
-    y: Array
-    G: Array
-    Gtilde: Array
-    P: Array
-
-    @property
-    def projections(self) -> list[Any]:
-        """P₊ and P₋ as constants."""
-        identity = np.eye(self.y.size)
-        return constants(P_plus=0.5 * (identity + self.P), P_minus=0.5 * (identity - self.P))
-
-    @property
-    def halves(self) -> list[Any]:
-        """G₊ and G₋ as constants that are positive semidefinite up to rounding."""
-        import cvxpy as cp
-
-        halves = constants(
-            G_plus=0.5 * (self.Gtilde + self.G), G_minus=0.5 * (self.Gtilde - self.G)
+    identity = np.eye(labels.size)
+    C, y, P, Gtilde = constants(C=bound, y=labels, P=signs, Gtilde=stabilised)
+    if equation == 17:
+        turned = P @ cp.Variable(labels.size, name="alpha")
+        return Model(
+            maximize=-0.5 * cp.quad_form(turned, cp.psd_wrap(Gtilde)) + cp.sum(turned),
+            subject_to={"balance": y @ turned == 0, "lower": turned >= 0, "upper": turned <= C},
+            meanings=MEANINGS,
         )
-        return [cp.psd_wrap(each) for each in halves]
-
-
-def _substituted(parts: _Parts) -> Model:
-    """(17)."""
-    import cvxpy as cp
-
-    alpha = cp.Variable(parts.y.size, name="alpha")
-    C, y, P, Gtilde = constants(C=parts.C, y=parts.y, P=parts.P, Gtilde=parts.Gtilde)
-    turned = P @ alpha
-    return Model(
-        maximize=-0.5 * cp.quad_form(turned, cp.psd_wrap(Gtilde)) + cp.sum(turned),
-        subject_to={"balance": y @ turned == 0, "lower": turned >= 0, "upper": turned <= C},
-        meanings=MEANINGS,
+    plus, minus = (cp.Variable(labels.size, name=f"alpha_{part}") for part in ("plus", "minus"))
+    P_plus, P_minus = constants(P_plus=0.5 * (identity + signs), P_minus=0.5 * (identity - signs))
+    halves = constants(G_plus=0.5 * (stabilised + gram), G_minus=0.5 * (stabilised - gram))
+    # Both are positive semidefinite up to rounding.
+    curved, bent = (
+        0.5 * cp.quad_form(part, cp.psd_wrap(half))
+        for part, half in zip((plus, minus), halves, strict=True)
     )
-
-
-def _decomposed(parts: _Parts) -> Model:
-    """(18)."""
-    import cvxpy as cp
-
-    plus, minus = (cp.Variable(parts.y.size, name=f"alpha_{part}") for part in ("plus", "minus"))
-    C, y = constants(C=parts.C, y=parts.y)
-    P_plus, P_minus = parts.projections
-    return Model(
-        maximize=_gain(parts, plus, minus),
-        subject_to={
-            "balance": y @ (plus - minus) == 0,
-            "lower": plus - minus >= 0,
-            "upper": plus - minus <= C,
-            "plus": P_minus @ plus == 0,
-            "minus": P_plus @ minus == 0,
-        },
-        meanings=MEANINGS,
-    )
-
-
-def _saddle(parts: _Parts) -> Model:
-    """(19)."""
-    import cvxpy as cp
-
-    plus, minus = (cp.Variable(parts.y.size, name=f"alpha_{part}") for part in ("plus", "minus"))
-    C, y = constants(C=parts.C, y=parts.y)
-    P_plus, P_minus = parts.projections
-    G_plus, G_minus = parts.halves
+    gain = -curved - bent + cp.sum(plus) - cp.sum(minus)
+    if equation == 18:
+        return Model(
+            maximize=gain,
+            subject_to={
+                "balance": y @ (plus - minus) == 0,
+                "lower": plus - minus >= 0,
+                "upper": plus - minus <= C,
+                "plus": P_minus @ plus == 0,
+                "minus": P_plus @ minus == 0,
+            },
+            meanings=MEANINGS,
+        )
     outer = {
         "balance": y @ plus == y @ minus,
         "lower": plus >= 0,
@@ -306,22 +271,11 @@ def _saddle(parts: _Parts) -> Model:
     inner = {"lower": minus >= -C / 2, "upper": minus <= 0, "minus": P_plus @ minus == 0}
 
     def equivalent() -> Any:
-        constraints = [*outer.values(), *inner.values()]
-        return cp.Problem(cp.Maximize(_gain(parts, plus, minus)), constraints)
+        return cp.Problem(cp.Maximize(gain), [*outer.values(), *inner.values()])
 
     return Model(
-        maximize=-0.5 * cp.quad_form(plus, G_plus) + 0.5 * cp.quad_form(minus, G_minus)
-        + cp.sum(plus) + cp.sum(minus),
+        maximize=-curved + bent + cp.sum(plus) + cp.sum(minus),
         subject_to=outer,
         inner=Inner(minus, inner, equivalent),
         meanings=MEANINGS,
-    )  # fmt: skip
-
-
-def _gain(parts: _Parts, plus: Any, minus: Any) -> Any:
-    """The objective of (18)."""
-    import cvxpy as cp
-
-    G_plus, G_minus = parts.halves
-    curved = -0.5 * cp.quad_form(plus, G_plus) - 0.5 * cp.quad_form(minus, G_minus)
-    return curved + cp.sum(plus) - cp.sum(minus)
+    )

@@ -144,8 +144,31 @@ NOTES = {
 
 
 @dataclass(frozen=True, eq=False)
-class PaperStudy:
-    """A table or figure of a paper: what is run, what the paper says, and how both are shown.
+class Code:
+    """What of a study is code: experiments, where our numbers come from, picture and checks.
+
+    Parameters
+    ----------
+    experiments : callable
+        Called with `quick`: the experiments by name, each a `Study` or a `Computation`.
+    entries : mapping of str to Entry, or callable
+        By the names of columns; a function of row and column for anything else. Columns without an
+        entry are methods of the first experiment, with their accuracy.
+    draw : callable, optional
+        From the outcomes by the names of the experiments: a figure in the layout of the paper.
+    checks : callable, optional
+        From the outcomes: a `Check` for each of the statements.
+    """
+
+    experiments: Callable[[bool], Mapping[str, Study | Computation]]
+    entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
+    draw: Callable[[Any], Figure] | None = None
+    checks: Callable[[Any], Mapping[str, Check]] | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PaperStudy(Code):
+    """A table or figure of a paper: its code, what the paper says, and how both are shown.
 
     Parameters
     ----------
@@ -153,17 +176,12 @@ class PaperStudy:
         Authors and year; "Table 1"; and where the item stands, a page or a section.
     title : str
         What the item shows, in one line.
-    experiments : callable
-        Called with `quick`: the experiments by name, each a `Study` or a `Computation`.
     minutes, quick_minutes : float
         Measured time of the full and the quick run by two processes on two cores.
     data : sequence of str
         Names of the data sets it needs, for the list of studies.
     numbers : PublishedTable, optional
         The paper's numbers; see `published`.
-    entries : mapping of str to Entry, or callable
-        By the names of columns; a function of row and column for anything else. Columns without an
-        entry are methods of the first experiment, with their accuracy.
     choices : sequence of str
         What the paper leaves open, and what is chosen here.
     notes : mapping
@@ -171,30 +189,22 @@ class PaperStudy:
         (row, column); a `Deviation`, which is the reason of one number, by (row, column).
     long : sequence of str
         Names of experiments that take hours, and are run only where they are asked for.
-    draw : callable, optional
-        From the outcomes by the names of the experiments: a figure in the layout of the paper.
     statements : mapping of str to str
         What the paper says of the figure, sentence by sentence.
-    checks : callable, optional
-        From the outcomes: a `Check` for each of the statements.
     """
 
     paper: str
     item: str
     place: str
     title: str
-    experiments: Callable[[bool], Mapping[str, Study | Computation]]
     minutes: float
     quick_minutes: float
     data: Sequence[str]
     numbers: PublishedTable | None = None
-    entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
     choices: Sequence[str] = ()
     notes: Mapping[Any, Note] = field(default_factory=dict)
     long: Sequence[str] = ()
-    draw: Callable[[Any], Figure] | None = None
     statements: Mapping[str, str] = field(default_factory=dict)
-    checks: Callable[[Any], Mapping[str, Check]] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.statements) != (self.checks is not None):
@@ -228,15 +238,6 @@ class PaperStudy:
     def _notes(self, row: str, column: str) -> list[Note]:
         places: tuple[Place, ...] = ((row, column), row, (row, "*"), ("*", column))
         return [self.notes[place] for place in places if place in self.notes]
-
-
-class Code(NamedTuple):
-    """What of a study is code: experiments, where our numbers come from, picture and checks."""
-
-    experiments: Callable[[bool], Mapping[str, Study | Computation]]
-    entries: Mapping[str, Entry] | Callable[[str, str], Entry] = {}  # noqa: RUF012
-    draw: Callable[[Any], Figure] | None = None
-    checks: Callable[[Any], Mapping[str, Check]] | None = None
 
 
 def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
@@ -273,7 +274,7 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
             choices=_paragraphs(choices),
             statements=_named(parts.pop("statements", "")),
             notes=remarks,
-            **codes[item]._asdict(),
+            **vars(codes[item]),
             **parts,
         )
     return studies
