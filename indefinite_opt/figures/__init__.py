@@ -7,6 +7,7 @@ read, so that nothing here runs a solver. matplotlib is imported when the first 
 from indefinite_opt.figures.bracket import bracket_figure
 from indefinite_opt.figures.comparison import CLAIM_COLORS as CLAIM_COLORS
 from indefinite_opt.figures.comparison import comparison_figure
+from indefinite_opt.figures.comparison import records_of as records_of
 from indefinite_opt.figures.comparison import row_labels as row_labels
 from indefinite_opt.figures.convergence import convergence_figure
 from indefinite_opt.figures.inputs import BracketLike as BracketLike

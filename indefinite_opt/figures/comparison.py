@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CLAIM_COLORS", "comparison_figure", "row_labels"]
+__all__ = ["CLAIM_COLORS", "comparison_figure", "records_of", "row_labels"]
 
 CLAIM_COLORS = {
     "GLOBAL": "#009E73",
@@ -85,7 +85,7 @@ def row_labels(comparison: ComparisonLike) -> list[str]:
     ['SVMDual(C=1)', 'SVMDual(C=10)']
     """
     objects = {str(formulation): formulation for formulation in comparison.formulations}
-    rows = _records(comparison.summary)
+    rows = records_of(comparison.summary)
     repeated = Counter(row["formulation"] for row in rows)
     labels = []
     for row in rows:
@@ -130,7 +130,7 @@ def _rows_figure(
 
 def _tick_labels(comparison: ComparisonLike) -> tuple[list[str], list[bool]]:
     """Wrapped row labels that count the failed cells, and which rows have any."""
-    rows = _records(comparison.summary)
+    rows = records_of(comparison.summary)
     labels = [textwrap.fill(label, 34) for label in row_labels(comparison)]
     failed = [bool(row["failed"]) for row in rows]
     for i, row in enumerate(rows):
@@ -198,7 +198,7 @@ def _gap_panels(comparison: ComparisonLike) -> list[Panel]:
 
 
 def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
-    rows = list(enumerate(_records(comparison.summary)))
+    rows = list(enumerate(records_of(comparison.summary)))
     ax.set_xscale("log")
     ax.set_xlim(0.3 * GAP_RANGE[0], 10.0 * GAP_RANGE[1])
     for claim, color in CLAIM_COLORS.items():
@@ -234,7 +234,8 @@ def _tolerance(settings: Mapping[str, Any]) -> float | None:
         return None
 
 
-def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
+def records_of(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    """The rows of a table by the names of its columns."""
     return table.to_dict("records")
 
 

@@ -97,13 +97,9 @@ def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure
     for ax, row in zip(figure.subplots(3, 3).ravel(), rows, strict=True):
         image = np.reshape(row["positive"], (BOARD_RESOLUTION, BOARD_RESOLUTION))
         ax.imshow(
-            image,
-            extent=(-1, 1, -1, 1),
-            origin="lower",
-            cmap="coolwarm",
-            alpha=0.5,
+            image, extent=(-1, 1, -1, 1), origin="lower", cmap="coolwarm", alpha=0.5,
             interpolation="nearest",
-        )
+        )  # fmt: skip
         ax.scatter(*data.points.T, c=data.y, s=4, cmap="coolwarm")
         ax.set_title(f"{row['setting']}: error {100 * row['test_error']:.0f} %", fontsize=9)
         ax.set(xticks=[], yticks=[])
@@ -352,19 +348,26 @@ def figure_5(quick: bool) -> dict[str, Computation]:
     return {"times": Computation(training_times, settings)}
 
 
+def mean_times(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, dict[int, float]]:
+    """The mean seconds of a training by method and number of points."""
+    times: dict[tuple[str, int], list[float]] = {}
+    for row in outcomes["times"].rows:
+        if not row["error"]:
+            times.setdefault((row["name"], row["n"]), []).append(row["training_seconds"])
+    means: dict[str, dict[int, float]] = {}
+    for (name, n), seconds in times.items():
+        means.setdefault(name, {})[n] = float(np.mean(seconds))
+    return means
+
+
 def draw_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     """The mean time of each method."""
     from matplotlib.figure import Figure
 
-    means: dict[str, dict[int, list[float]]] = {}
-    for row in outcomes["times"].rows:
-        if not row["error"]:
-            of_method = means.setdefault(row["name"], {})
-            of_method.setdefault(row["n"], []).append(row["training_seconds"])
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     ax = figure.subplots()
-    for name, sizes in means.items():
-        ax.loglog(list(sizes), [np.mean(found) for found in sizes.values()], marker="o", label=name)
+    for name, means in mean_times(outcomes).items():
+        ax.loglog(list(means), list(means.values()), marker="o", label=name)
     ax.set(xlabel="training points", ylabel="seconds")
     ax.legend()
     return figure
@@ -376,14 +379,9 @@ SIMILAR = 5.0
 
 def check_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
     """The sentences on Figure 5, for the largest number of points."""
-    rows = [row for row in outcomes["times"].rows if not row["error"]]
-    n = max(row["n"] for row in rows)
-    times = {
-        name: float(
-            np.mean([r["training_seconds"] for r in rows if (r["name"], r["n"]) == (name, n)])
-        )
-        for name in METHODS
-    }
+    means = mean_times(outcomes)
+    n = max(n for of_method in means.values() for n in of_method)
+    times = {name: means[name][n] for name in METHODS}
     ranked = sorted(times, key=times.__getitem__)
 
     def told(*names: str) -> str:

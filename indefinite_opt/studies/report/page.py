@@ -13,6 +13,7 @@ from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
     ComparisonLike,
     comparison_figure,
+    records_of,
     regions_figure,
     spectrum_figure,
 )
@@ -35,7 +36,6 @@ from indefinite_opt.studies.report.tables import (
     failures_text,
     gap_text,
     number_text,
-    records_of,
 )
 from indefinite_opt.studies.report.verdict import conclusions
 from indefinite_opt.theory import diagnose

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.figures import ComparisonLike, row_labels
+from indefinite_opt.figures import ComparisonLike, records_of, row_labels
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +22,6 @@ __all__ = [
     "failures_text",
     "gap_text",
     "number_text",
-    "records_of",
     "table_cells",
     "table_text",
     "terminal_table",
@@ -36,10 +35,6 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 MAX_ERRORS_SHOWN = 3
 """Number of different error messages shown per row; the table of folds has all of them."""
-
-
-def records_of(table: Any) -> list[dict[Any, Any]]:
-    return list(table.to_dict("records"))
 
 
 def chosen_text(row: Row) -> str:

@@ -6,11 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from indefinite_opt.figures import ComparisonLike, row_labels
+from indefinite_opt.figures import ComparisonLike, records_of, row_labels
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.differences import best_against_others
 from indefinite_opt.studies.methods import NO_SOLVER
-from indefinite_opt.studies.report.tables import records_of
 
 __all__ = ["LEVEL", "conclusions"]
 
