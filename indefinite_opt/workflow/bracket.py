@@ -26,6 +26,7 @@ from indefinite_opt.solvers.branch_and_bound import (
     DESCENT_TOL,
     GlobalSearch,
     Proof,
+    Settings,
     limited_multipliers,
     obstacle,
     proved_bound,
@@ -257,6 +258,7 @@ def bound(
     callback: Callback | None = None,
     atol: float = 0.0,
     verbose: bool = False,
+    settings: Settings | None = None,
 ) -> Bracket:
     """Bracket the global optimum of a quadratic program, or of a formulation that is one.
 
@@ -299,6 +301,8 @@ def bound(
         Absolute gap, in units of the objective, at which the search stops as well.
     verbose : bool
         Whether to log both ends and the gap, at most once per second, as `solve` does.
+    settings : Settings of `indefinite_opt.solvers.branch_and_bound`, optional
+        Their defaults suit most programs; no bound is less valid with others.
 
     Returns
     -------
@@ -356,7 +360,7 @@ def bound(
             callback=callback,
             began=began,
         )
-        return structure, reason or GlobalSearch(task, gap, atol=float(atol))
+        return structure, reason or GlobalSearch(task, gap, atol=float(atol), settings=settings)
 
     try:
         structure, search = limited(chosen.structure_order(asked), limit, begun)

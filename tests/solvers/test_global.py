@@ -17,7 +17,7 @@ from helpers.exact import mirrored
 from helpers.problems import inertias, random_kernel, random_problem
 from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound import box_bound
+from indefinite_opt.solvers.branch_and_bound import Settings
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
@@ -73,17 +73,14 @@ def test_brackets_hold_the_enumerated_optimum_and_close(first: int) -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 5])
-def test_boxes_are_divided_without_losing_the_optimum(
-    steps: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_boxes_are_divided_without_losing_the_optimum(steps: int) -> None:
     """With a relaxation that is hardly solved, all the rules of division are needed."""
-    changed = {
-        "CUTS_PER_VARIABLE": 0.0, "MIN_CHUNK": steps, "MAX_CHUNK": steps,
-        "ROOT_IDLE_ITERATIONS": 1, "IDLE_ITERATIONS": 1, "IDLE_GAP_SHARE": 0.0,
-    }  # fmt: skip
-    for name, value in changed.items():
-        monkeypatch.setattr(box_bound, name, value)
-    boxes = sum(checked(seed, gap=1e-4, time_limit=20.0).nodes for seed in range(200, 240))
+    settings = Settings(
+        cuts_per_variable=0.0, min_chunk=steps, max_chunk=steps,
+        root_idle_iterations=1, idle_iterations=1, idle_gap_share=0.0,
+    )  # fmt: skip
+    options = {"gap": 1e-4, "time_limit": 20.0, "settings": settings}
+    boxes = sum(checked(seed, **options).nodes for seed in range(200, 240))
     assert boxes >= {1: 30, 5: 8}[steps]
 
 

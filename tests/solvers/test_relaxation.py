@@ -11,7 +11,6 @@ import pytest
 import indefinite_opt as iopt
 from helpers.internals import relaxation_loops
 from indefinite_opt.problem.partial_eigen import eigenpairs_above
-from indefinite_opt.solvers.branch_and_bound import relaxation as module
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
@@ -20,11 +19,11 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     pair_indices,
 )
 from indefinite_opt.solvers.branch_and_bound.relaxation import (
-    TUNINGS,
     Iterate,
     Relaxation,
     triangle_literals,
 )
+from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
 
 
 def spins_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Spins, float]:
@@ -53,18 +52,15 @@ def test_eigenpairs_above_a_level_are_those_of_numpy(n: int, share: float) -> No
     np.testing.assert_allclose(found[1].T @ found[1], np.eye(found[0].size), atol=1e-12 * n)
 
 
-@pytest.mark.parametrize("tuning", TUNINGS)
+@pytest.mark.parametrize("tuning", Settings().tunings)
 @pytest.mark.parametrize("formulation", ["SVMDual(C=1)", "ConvexHullDual"])
-def test_partial_and_full_projections_are_the_same_method(
-    tuning: module.Tuning, formulation: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rounding apart; MAX_RARE_SHARE = 1 takes the partial one in every iteration."""
+def test_partial_and_full_projections_are_the_same_method(tuning: Tuning, formulation: str) -> None:
+    """Rounding apart; max_rare_share = 1 takes the partial one in every iteration."""
     spins, value = spins_of(16, 3, formulation)
     ends = []
     for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
-        monkeypatch.setattr(module, "MIN_PARTIAL_ORDER", partial)
-        monkeypatch.setattr(module, "MAX_RARE_SHARE", rare)
-        relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool), tuning)
+        settings = Settings(min_partial_order=partial, max_rare_share=rare)
+        relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool), tuning, settings)
         for _ in range(3):
             relaxation.run(20)
             relaxation.add_triangles(50, 1e-3)

@@ -20,8 +20,7 @@ from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience
 from helpers.problems import random_problem
 from indefinite_opt.foundation import interruptible
 from indefinite_opt.modeling.linear_programs import to_highs
-from indefinite_opt.solvers.branch_and_bound import finite_form, finite_forms
-from indefinite_opt.solvers.branch_and_bound import search as global_search
+from indefinite_opt.solvers.branch_and_bound import Settings, finite_form, finite_forms
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.descent import smo
@@ -246,14 +245,15 @@ def test_the_linear_bound_in_exact_arithmetic() -> None:
     assert bound == pytest.approx(-12.0, rel=1e-12)
 
 
-def test_without_any_limit_the_number_of_boxes_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_limit_the_number_of_boxes_has_one() -> None:
     problem = random_problem("l1-gaussian", n=30, seed=2)
     problem = iopt.KernelProblem(np.sin(9.0 * problem.K), problem.y)
-    monkeypatch.setattr(global_search, "DEFAULT_MAX_NODES", 3)
-    bracket = iopt.bound(problem, iopt.SVMDual(C=5.0), time_limit=None, gap=1e-14)
+    dual, options = iopt.SVMDual(C=5.0), {"time_limit": None, "gap": 1e-14}
+    options["settings"] = Settings(default_max_nodes=3)
+    bracket = iopt.bound(problem, dual, **options)
     assert bracket.status in (Status.MAX_ITER, Status.SOLVED, Status.INACCURATE)
     assert bracket.nodes <= 3
-    more = iopt.bound(problem, iopt.SVMDual(C=5.0), time_limit=None, gap=1e-14, max_nodes=5)
+    more = iopt.bound(problem, dual, **options, max_nodes=5)
     assert more.nodes <= 5
 
 

@@ -24,6 +24,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Step, Tangent
 from indefinite_opt.solvers.branch_and_bound.search import DESCENT_TOL, GlobalSearch, proved_bound
+from indefinite_opt.solvers.branch_and_bound.settings import Settings
 
 __all__ = [
     "CONIC_SOLVERS",
@@ -37,6 +38,7 @@ __all__ = [
     "Multipliers",
     "Part",
     "Proof",
+    "Settings",
     "Spins",
     "Step",
     "Tangent",

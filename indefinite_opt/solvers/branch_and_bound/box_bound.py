@@ -26,47 +26,16 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
-from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation, tunings
+from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
+from indefinite_opt.solvers.branch_and_bound.settings import Settings
 from indefinite_opt.solvers.solver import Task
 
 __all__ = ["BoxBound", "Deadline", "Ends", "Node"]
 
 T = TypeVar("T")
 
-WORK_BETWEEN_BOUNDS = 1.5e6
-"""Entries of the matrix of second moments, of order m, that are iterated between two bounds, within
-the limits below: about 0.15 s, and a bound takes less. They are counted, as a measured time would
-make the bracket depend on what else the machine does."""
-
-MIN_CHUNK, MAX_CHUNK = 25, 100
-"""Least and most iterations between two bounds."""
-
-ROOT_IDLE_ITERATIONS, IDLE_ITERATIONS, IDLE_GAP_SHARE = 800, 300, 0.7
-"""A box is divided unless its gap falls to this share within this many iterations, at the root and
-below it. At the root more iterations take less time than the boxes that they save."""
-
-TRIAL_ITERATIONS = 200
-"""Iterations after which relaxations at the root with a larger gap than the best are dropped."""
-
-CUTS_PER_VARIABLE, PENTAGONS_PER_VARIABLE = 20.0, 5.0
-"""Most triangle and pentagonal inequalities added at a time, per variable."""
-
-MIN_VIOLATION, MIN_PENTAGON_VIOLATION = 1e-3, 1e-2
-"""Least violation of an inequality that is added: products are between 0 and 1, and moments of
-spins, of which pentagonal inequalities are sums, between -1 and 1."""
-
-MIN_WIDTH_LOSS = 0.1
-"""A box that has lost this share of its mean width is bounded again before it is divided."""
-
-DEVIATIONS_ROUNDED, BOUNDS_PER_ROUNDING = 2, 4
-"""At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
-once in so many bounds."""
-
 OBJECTIVE_ROUNDING = 1e-12
 """Rounding of the objective, in units of `Ends.unit`."""
-
-MAX_PROOF_NUMBERS = 3e7
-"""Most numbers that are kept for a proof (240 MB)."""
 
 
 class Ends:
@@ -199,6 +168,7 @@ class BoxBound:
     form : FiniteForm
     ends : Ends
     deadline : Deadline
+    settings : Settings
 
     Attributes
     ----------
@@ -216,8 +186,10 @@ class BoxBound:
         form: FiniteForm,
         ends: Ends,
         deadline: Deadline,
+        settings: Settings,
     ) -> None:
         self.task, self.form, self.ends, self.deadline = task, form, ends, deadline
+        self.settings = settings
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0
@@ -252,7 +224,7 @@ class BoxBound:
                 return [node]
             value = self.ends.value
             box = self.conditions.reduced(node.box, spins, best, value)
-            if box is not None and _width_lost(box, spins) < MIN_WIDTH_LOSS:
+            if box is not None and _width_lost(box, spins) < self.settings.min_width_loss:
                 return self._divided(node)
             if node.part.last is not None:
                 node.part.reductions.append((node.part.last, value))
@@ -277,7 +249,9 @@ class BoxBound:
             best = node.part.last.bound(spins, node.box) or best
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
-        chunk = MIN_CHUNK
+        settings = self.settings
+        patience = settings.root_idle_iterations if root else settings.idle_iterations
+        chunk = settings.min_chunk
         while not self.deadline.halt.is_set():
             self._advance(running, chunk)
             for relaxation in running:
@@ -290,23 +264,26 @@ class BoxBound:
                     best = bound
                     self._keep(node.part, tangent)
                 node.bound = max(node.bound, bound.value)
-                self._round(relaxation, bound, root and len(gaps) % BOUNDS_PER_ROUNDING == 0)
+                deep = root and len(gaps) % settings.bounds_per_rounding == 0
+                self._round(relaxation, bound, deep)
             if self._done(node, best):
                 break
             gap, done = self.ends.value - best.value, running[0].iterations
-            if _is_idle(gaps, gap, done - (ROOT_IDLE_ITERATIONS if root else IDLE_ITERATIONS)):
+            before = [k for k in gaps if k <= done - patience]
+            if before and gap > settings.idle_gap_share * gaps[before[-1]]:
                 break
             gaps[done] = gap
             if self.deadline.over:
                 break
-            if done >= TRIAL_ITERATIONS:
+            if done >= settings.trial_iterations:
                 # One is kept in any case: where numbers underflow, all may have fallen behind.
-                value = self.ends.value
-                kept = [r for r in running if IDLE_GAP_SHARE * (value - own[r]) <= gap]
+                share, value = settings.idle_gap_share, self.ends.value
+                kept = [r for r in running if share * (value - own[r]) <= gap]
                 running = kept or running[:1]
             for relaxation in running:
-                _add_inequalities(relaxation)
-            chunk = int(np.clip(WORK_BETWEEN_BOUNDS / spins.m**2, MIN_CHUNK, MAX_CHUNK))
+                relaxation.add_inequalities()
+            work = settings.work_between_bounds / spins.m**2
+            chunk = int(np.clip(work, settings.min_chunk, settings.max_chunk))
         node.relaxation = max(own, key=own.__getitem__)
         return best
 
@@ -315,12 +292,13 @@ class BoxBound:
         binary = node.box.binary[spins.members]
         if node.relaxation is not None:
             return [node.relaxation.restricted(spins, self.ends.value, binary)]
-        found = [
-            Relaxation.of_whole(spins, self.ends.value, binary, each) for each in tunings(spins)
+        running = [
+            Relaxation.of_whole(spins, self.ends.value, binary, tuning, self.settings)
+            for tuning in self.settings.tunings_of(spins.rows, spins.rhs)
         ]
-        for relaxation in found:
+        for relaxation in running:
             relaxation.begin_at(spins.place(self.ends.point))
-        return found
+        return running
 
     def _advance(self, running: list[Relaxation], chunk: int) -> None:
         """Iterate all of them, in parallel if there are threads."""
@@ -345,7 +323,7 @@ class BoxBound:
             if part.last is not None:
                 self.numbers -= part.last.numbers
             self.numbers += tangent.numbers
-            if self.numbers <= MAX_PROOF_NUMBERS:
+            if self.numbers <= self.settings.max_proof_numbers:
                 part.last = tangent
             else:
                 self.numbers = np.inf  # the proof is incomplete from here on
@@ -366,7 +344,7 @@ class BoxBound:
         """Local descents from points of the relaxation."""
         spins, points = relaxation.spins, [bound.point]
         if deep:
-            points += self.deadline.timed(relaxation.roundings, DEVIATIONS_ROUNDED)
+            points += self.deadline.timed(relaxation.roundings, self.settings.deviations_rounded)
         for d in points:
             self._descend(spins.point(np.clip(d, -1.0, 1.0)))
 
@@ -399,23 +377,6 @@ class BoxBound:
         if not found:
             node.bound = np.inf
         return found
-
-
-def _add_inequalities(relaxation: Relaxation) -> None:
-    """Add triangle inequalities, and pentagonal ones once few triangle inequalities are violated.
-
-    Their multipliers are worth little before, as those of the triangles change them.
-    """
-    m = relaxation.spins.m
-    violated = relaxation.add_triangles(int(CUTS_PER_VARIABLE * m), MIN_VIOLATION)
-    if violated <= m:
-        relaxation.add_pentagons(int(PENTAGONS_PER_VARIABLE * m), MIN_PENTAGON_VIOLATION)
-
-
-def _is_idle(gaps: dict[int, float], gap: float, since: int) -> bool:
-    """Whether a gap exceeds `IDLE_GAP_SHARE` of the last one recorded up to iteration `since`."""
-    before = [k for k in gaps if k <= since]
-    return bool(before) and gap > IDLE_GAP_SHARE * gaps[before[-1]]
 
 
 def _width_lost(box: Box, spins: Spins) -> float:

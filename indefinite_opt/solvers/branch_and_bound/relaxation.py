@@ -14,7 +14,7 @@ no bound; after any number of iterations its multipliers prove one through `mino
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,78 +31,13 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     add_products,
     pair_indices,
 )
+from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
 
-__all__ = ["TUNINGS", "Iterate", "Model", "Relaxation", "Steps", "Tuning", "tunings"]
+__all__ = ["Iterate", "Model", "Relaxation", "Steps"]
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """Parameters that affect the speed of convergence but not the limit.
-
-    Attributes
-    ----------
-    omega : float
-        Weight of the coordinate 1, in units of n: with a smaller one the corner of Z oscillates,
-        with a larger one the rest converges slowly.
-    penalty : float
-        First penalty, in units of 1/n and the norm of the cost.
-    balance : float
-        The penalty is adapted until the primal residual is this multiple of the dual one.
-    """
-
-    omega: float
-    penalty: float
-    balance: float
-
-
-TUNINGS = (Tuning(0.1, 1.0, 0.5), Tuning(0.1, 0.3, 4.0))
-"""Found on box programs and kernels of 80 to 200 points: the first suits programs whose minimisers
-have most variables at their ends, the second those with many inside, and either may leave three
-times the gap of the other after a thousand iterations."""
-
-CORNER_TUNINGS = (Tuning(1.0, 3.0, 1.0), Tuning(0.1, 10.0, 1.0))
-"""The same where the rows hold the feasible set near a corner of the box, as in a simplex: found on
-five standard quadratic programs, n = 50 to 100, where the others need several times as long."""
-
-MIN_CORNER_SHARE = 0.5
-"""A row holds the feasible set near a corner if its right-hand side is this share of its largest
-value in the box."""
-
-OVER_RELAXATION = 1.6
-"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
-
-FIRST_PENALTY_CHANGE, PENALTY_ITERATIONS = 0.3, 600.0
-"""First relative change of the penalty, and the iterations after which changes are half as large:
-the iteration need not converge unless they decrease."""
-
-SWEEPS_PER_ITERATION = 2
-"""Passes over the multipliers of the triangle inequalities in each iteration."""
 
 MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
-
-MIN_ACTIVE_SHARE = 1e-9
-"""A triangle inequality is active if its multiplier exceeds this share of the largest one."""
-
-MIN_PARTIAL_ORDER, MAX_RARE_SHARE = 80, 0.1
-"""From this number of variables on, only the eigenpairs of the rarer sign are computed if these are
-at most this share of all; that takes a third to a half of the time."""
-
-MAX_TRIANGLE_ORDER = 600
-"""Most variables with triangle inequalities: finding them takes O(m³), half a second for these."""
-
-MAX_EXTENDED = 3000
-"""Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
-
-MAX_VIOLATED = 50_000
-"""Most violated triangle inequalities in memory, from which the most violated are chosen."""
-
-
-def tunings(spins: Spins) -> tuple[Tuning, ...]:
-    """The tunings to try on a box."""
-    reach = np.abs(spins.rows).sum(axis=1)
-    held = np.any(np.abs(spins.rhs) >= MIN_CORNER_SHARE * reach)
-    return CORNER_TUNINGS if held else TUNINGS
 
 
 class Model(NamedTuple):
@@ -260,9 +195,11 @@ class Relaxation:
     balance : float
         As in `Tuning`.
     iterate : Iterate
+    settings : Settings
     iterations : int
     age : float
-        Iterations in units of `PENALTY_ITERATIONS`, with which changes of the penalty decrease.
+        Iterations in units of `Settings.penalty_iterations`, with which changes of the penalty
+        decrease.
     positive : int
         Positive eigenvalues in the last projection, or a guess of their number.
     """
@@ -272,13 +209,19 @@ class Relaxation:
     norm: float
     balance: float
     iterate: Iterate
+    settings: Settings
     iterations: int = 0
     age: float = 0.0
     positive: int = 0
 
     @classmethod
     def of_whole(
-        cls, spins: Spins, estimate: float, binary: Mask, tuning: Tuning = TUNINGS[0]
+        cls,
+        spins: Spins,
+        estimate: float,
+        binary: Mask,
+        tuning: Tuning | None = None,
+        settings: Settings | None = None,
     ) -> Relaxation:
         """A relaxation that begins in the middle of a box.
 
@@ -289,12 +232,15 @@ class Relaxation:
             Approximate optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
         binary : (m,) array of bool
             Variables known to be at one of their ends.
-        tuning : Tuning
+        tuning : Tuning, optional
+            By default the first of the settings.
+        settings : Settings, optional
         """
-        m = spins.m
+        settings, m = settings or Settings(), spins.m
+        tuning = tuning or settings.tunings[0]
         model, norm = _scaled_model(spins, estimate, binary, max(tuning.omega * m, 1.0))
         iterate = Iterate.of_whole(m, tuning.penalty / m)
-        return cls(spins, model, norm, tuning.balance, iterate, positive=m // 2)
+        return cls(spins, model, norm, tuning.balance, iterate, settings, positive=m // 2)
 
     def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
         """A relaxation on a smaller box that starts from this one.
@@ -305,7 +251,10 @@ class Relaxation:
         model, norm = _scaled_model(spins, estimate, binary, omega, self.norm)
         iterate = self.iterate.inherited(self.spins, spins, omega)
         age = min(self.age, 1.0)
-        return Relaxation(spins, model, norm, self.balance, iterate, age=age, positive=spins.m // 2)
+        return replace(
+            self, spins=spins, model=model, norm=norm, iterate=iterate, iterations=0, age=age,
+            positive=spins.m // 2,
+        )  # fmt: skip
 
     @property
     def binary(self) -> Mask:
@@ -325,14 +274,14 @@ class Relaxation:
         """Do some iterations; those of large problems end early if `stop` returns True."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as loops
 
-        model, iterate = self.model, self.iterate
+        model, iterate, settings = self.model, self.iterate, self.settings
         steps = Steps(
-            over=OVER_RELAXATION,
-            sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size + iterate.delta.size else 0,
-            adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
+            over=settings.over_relaxation,
+            sweeps=settings.sweeps_per_iteration if iterate.gamma.size + iterate.delta.size else 0,
+            adapt=1.0 + settings.first_penalty_change / (1.0 + self.age),
             balance=self.balance,
         )
-        if self.spins.m < MIN_PARTIAL_ORDER:
+        if self.spins.m < settings.min_partial_order:
             loops.advance(model, iterate, steps, iterations)
         else:
             G, residuals = np.empty_like(iterate.U), np.zeros(2)
@@ -346,7 +295,7 @@ class Relaxation:
                 if (k + 1) % loops.BALANCE_PERIOD == 0:
                     loops.rebalance(model, iterate, steps, residuals)
         self.iterations += iterations
-        self.age += iterations / PENALTY_ITERATIONS
+        self.age += iterations / settings.penalty_iterations
 
     def _project(self, G: Array) -> None:
         """Set U to the projection of G onto the positive semidefinite matrices.
@@ -356,7 +305,8 @@ class Relaxation:
         order = len(G)
         sign = 1.0 if 2 * self.positive <= order else -1.0
         rare = min(self.positive, order - self.positive)
-        pairs = eigenpairs_above(sign * G, 0.0) if rare <= MAX_RARE_SHARE * order else None
+        few = rare <= self.settings.max_rare_share * order
+        pairs = eigenpairs_above(sign * G, 0.0) if few else None
         if pairs is None:
             values, vectors = np.linalg.eigh(G)
             sign = 1.0 if 2 * np.count_nonzero(values > 0.0) <= order else -1.0
@@ -406,17 +356,28 @@ class Relaxation:
             found += [mean + step, mean - step]
         return [np.clip(d, -1.0, 1.0) for d in found]
 
+    def add_inequalities(self) -> None:
+        """Add triangle inequalities, and pentagonal ones once few triangles are violated.
+
+        Their multipliers are worth little before, as those of the triangles change them.
+        """
+        settings, m = self.settings, self.spins.m
+        violated = self.add_triangles(int(settings.cuts_per_variable * m), settings.min_violation)
+        if violated <= m:
+            most = int(settings.pentagons_per_variable * m)
+            self.add_pentagons(most, settings.min_pentagon_violation)
+
     def add_triangles(self, most: int, least: float) -> int:
         """Keep active triangle inequalities, add violated ones; returns how many are violated."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
 
-        if self.spins.m > MAX_TRIANGLE_ORDER:
+        if self.spins.m > self.settings.max_triangle_order:
             return 0
         now = self.iterate
         places, violations = relaxation_loops.most_violated(
-            now.pairs, now.cut, self.spins.m, least, MAX_VIOLATED
+            now.pairs, now.cut, self.spins.m, least, self.settings.max_violated
         )
-        active = now.gamma > MIN_ACTIVE_SHARE * now.gamma.max(initial=0.0)
+        active = now.gamma > self.settings.min_active_share * now.gamma.max(initial=0.0)
         old = now.places[active]
         order = np.argsort(-violations)[: most + len(old)]
         known = set(map(tuple, old.tolist()))
@@ -433,9 +394,9 @@ class Relaxation:
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
 
         now, m = self.iterate, self.spins.m
-        if m > MAX_TRIANGLE_ORDER or not now.gamma.size:
+        if m > self.settings.max_triangle_order or not now.gamma.size:
             return 0
-        steepest = np.argsort(-now.gamma, kind="stable")[:MAX_EXTENDED]
+        steepest = np.argsort(-now.gamma, kind="stable")[: self.settings.max_extended]
         Z = np.maximum(now.pairs + now.cut, 0.0)
         D = np.eye(m)
         D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
@@ -443,7 +404,7 @@ class Relaxation:
         found, violations = relaxation_loops.most_violated_pentagons(
             D, triangle_literals(now.places[steepest], m), least
         )
-        active = now.delta > MIN_ACTIVE_SHARE * now.delta.max(initial=0.0)
+        active = now.delta > self.settings.min_active_share * now.delta.max(initial=0.0)
         old = now.pentagons[active]
         known = set(map(tuple, old.tolist()))
         ordered = map(tuple, found[np.argsort(-violations, kind="stable")].tolist())

@@ -23,7 +23,6 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
-    MAX_PROOF_NUMBERS,
     BoxBound,
     Deadline,
     Ends,
@@ -41,7 +40,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.solvers.branch_and_bound.relaxation import TUNINGS
+from indefinite_opt.solvers.branch_and_bound.settings import Settings
 from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
@@ -54,21 +53,6 @@ __all__ = [
 
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents, far below any gap of a bracket."""
-
-MAX_RELAXED_VARIABLES = 2000
-"""Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
-
-LOCAL_TIME_SHARE = 0.5
-"""Most time for the local search, as a share of the time that is left."""
-
-DEFAULT_MAX_NODES = 20_000
-"""Most boxes if neither their number nor the time is limited: minutes for ten variables."""
-
-SECONDS_BETWEEN_REPORTS = 0.1
-"""Least time between two entries of the trace."""
-
-SECONDS_BETWEEN_CHECKS = 0.05
-"""Longest wait for a box before the time and the callback are checked again."""
 
 
 class _Boxes:
@@ -128,6 +112,7 @@ class GlobalSearch:
         A point to begin with; by default that of the task, if it has one.
     atol : float
         Absolute gap to stop at, in units of the objective.
+    settings : Settings
 
     Attributes
     ----------
@@ -146,6 +131,7 @@ class GlobalSearch:
         gap: float,
         start: Array | None = None,
         atol: float = 0.0,
+        settings: Settings | None = None,
     ) -> None:
         self.form = cast("FiniteForm", finite_form(task.structure))
         self.ends = Ends(self.form, gap, atol)
@@ -153,10 +139,11 @@ class GlobalSearch:
         if start is not None:
             start = self.form.placed(start)
             self.ends.offer(start)
+        self.settings = settings or Settings()
         self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
         self.n = self.form.structure.n
         self.deadline = Deadline(self.task, self.n)
-        self.box_bound = BoxBound(self.task, self.form, self.ends, self.deadline)
+        self.box_bound = BoxBound(self.task, self.form, self.ends, self.deadline, self.settings)
         self.bounds: dict[str, float] = {}
         self.nodes = 0
         self.trace = Trace()
@@ -171,7 +158,7 @@ class GlobalSearch:
     @property
     def proof(self) -> Proof | None:
         """The proof of the bound; None if it would take too much memory."""
-        if self._without_proof or self.box_bound.numbers > MAX_PROOF_NUMBERS:
+        if self._without_proof or self.box_bound.numbers > self.settings.max_proof_numbers:
             return None
         return Proof(self.root)
 
@@ -186,7 +173,7 @@ class GlobalSearch:
                 return Status.SOLVED
             if self.deadline.over and self.n >= LONG:
                 return Status.TIME_LIMIT
-            if not relax or self.n > MAX_RELAXED_VARIABLES:
+            if not relax or self.n > self.settings.max_relaxed_variables:
                 return Status.INACCURATE
             return self._divide_and_bound()
         except KeyboardInterrupt:
@@ -198,7 +185,7 @@ class GlobalSearch:
         """The upper end of the bracket, from a local search."""
         task = replace(self.task, callback=None, max_iter=None)
         left = max(task.time_limit - task.elapsed, 0.0)
-        task.time_limit = task.elapsed + LOCAL_TIME_SHARE * left
+        task.time_limit = task.elapsed + self.settings.local_time_share * left
         status, point = self.form.best_point(task)
         if point is not None:
             self.ends.offer(point)
@@ -260,7 +247,7 @@ class GlobalSearch:
         workers = thread_count()
         with one_thread(), pool(workers) as executor:
             # While there is only one box, its relaxations can use the other threads.
-            self.box_bound.spare = executor if workers >= len(TUNINGS) else None
+            self.box_bound.spare = executor if workers >= len(self.settings.tunings) else None
             try:
                 status = self._loop(boxes, executor, workers)
             finally:
@@ -271,7 +258,7 @@ class GlobalSearch:
     def _loop(self, boxes: _Boxes, pool: ThreadPoolExecutor, workers: int) -> Status:
         jobs: dict[Future[list[Node]], int] = {}
         limit = self.task.max_iter or (
-            np.inf if np.isfinite(self.task.time_limit) else DEFAULT_MAX_NODES
+            np.inf if np.isfinite(self.task.time_limit) else self.settings.default_max_nodes
         )
         reported = -np.inf
         while True:
@@ -285,7 +272,7 @@ class GlobalSearch:
                     jobs[pool.submit(self.box_bound.process, node)] = number
             self._raise_lower(boxes)
             now = time.perf_counter()
-            if now - reported >= SECONDS_BETWEEN_REPORTS or not jobs:
+            if now - reported >= self.settings.seconds_between_reports or not jobs:
                 reported = now
                 self._report()
                 if self.task.callback and self.task.callback(self.trace):
@@ -298,7 +285,9 @@ class GlobalSearch:
             if status is not None:
                 return status
             with interrupts_held():
-                done, _ = wait(jobs, timeout=SECONDS_BETWEEN_CHECKS, return_when=FIRST_COMPLETED)
+                done, _ = wait(
+                    jobs, timeout=self.settings.seconds_between_checks, return_when=FIRST_COMPLETED
+                )
                 results = [(jobs.pop(job), job.result()) for job in done]
             for number, result in results:
                 boxes.finish(number, result)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.branch_and_bound.finite_forms import obstacle
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
+from indefinite_opt.solvers.branch_and_bound.settings import Settings
 from indefinite_opt.solvers.local_search.multistart import MultiStart
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
@@ -15,13 +17,20 @@ from indefinite_opt.solvers.solver import Solver, Task
 __all__ = ["BranchAndBound"]
 
 
+@dataclass(frozen=True)
 class BranchAndBound(Solver[QP]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
 
     The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are valid
     wherever it is stopped. The solution contains the proof of its bound, which the certificate
     checks. `max_iter` limits the number of boxes.
+
+    Parameters
+    ----------
+    settings : Settings, optional
     """
+
+    settings: Settings | None = None
 
     name = "global"
     accepts = (QP,)
@@ -37,7 +46,7 @@ class BranchAndBound(Solver[QP]):
         qp = task.structure
         if task.structure.is_convex:
             return _convex(task)
-        search = GlobalSearch(task, task.tol)
+        search = GlobalSearch(task, task.tol, settings=self.settings)
         status = search.run()
         return Solution(
             values=qp.values(search.ends.best),
