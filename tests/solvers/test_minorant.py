@@ -23,7 +23,6 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.tangents import Convex
 
 Array = NDArray[np.float64]
 Point = list[Fraction]
@@ -234,9 +233,9 @@ def test_the_loss_beyond_rounded_ends() -> None:
                  for d in itertools.product(*ends)]  # fmt: skip
         assert -1 - min(pairs) / 2 <= Fraction(loss(five, np.full(10, 2.0), np.zeros(5)))
         # A tangent of the slope s is |s| π/4 lower there than at the end.
-        flat = Convex(np.zeros((3, 3)), np.array([-1.0, 2.0, 0.0]), 0.0, np.zeros((0, 3)),
-                      np.zeros(0), np.zeros(0), play)  # fmt: skip
-        found = flat.tangent(np.zeros(3))
+        q = BoxQuadratic(np.zeros((3, 3)), np.array([-1.0, 2.0, 0.0]), np.zeros((0, 3)),
+                         np.zeros(0), -np.ones(3), np.ones(3))  # fmt: skip
+        found = replace(q.spins(q.lower, q.upper), play=play).tangent(np.zeros(3))
         assert found.value == pytest.approx(-3.0 - found.slack)
         assert Fraction(found.slack) >= (Fraction(play[0]) + 2 * Fraction(play[1])) / 4
 
@@ -401,7 +400,7 @@ def test_triangle_inequalities_that_are_given_many_times_are_charged_as_often() 
     once = Multipliers(pairs, np.zeros(3), np.array([[1, 9, 5]]), np.ones(1))
     often = Multipliers(pairs, np.zeros(3), np.tile([[1, 9, 5]], (count, 1)), np.full(count, 0.1))
     exact = count * Fraction(0.1) * exact_minorant(q, spins, once)[2]
-    _, _, M = minorant._without_products(spins, *often.checked(np.zeros(3, bool))[:2])
+    M = minorant._without_products(spins, *often.checked(np.zeros(3, bool))[:2]).curvature
     off = abs(fractions(M) - exact).sum()
     size = often.checked(np.zeros(3, bool))[2].sum()
     assert 0 < off <= Fraction(minorant.loss_of_sums(3, size))

@@ -24,9 +24,9 @@ from indefinite_opt.solvers.branch_and_bound.tangents import (
     EPS,
     TINY,
     Bound,
-    Convex,
     Indices,
     Mask,
+    Spins,
     are_disjoint,
 )
 
@@ -185,73 +185,6 @@ def _loss_in_thin_intervals(quadratic: BoxQuadratic, reach: Array, thin: Array) 
     members = np.flatnonzero(thin)
     steep = np.abs(quadratic.H[members]) @ reach + np.abs(quadratic.c[members])
     return float(steep @ thin[members])
-
-
-@dataclass(frozen=True, eq=False)
-class Spins:
-    """f = constant + slopeᵀd + ½dᵀ·curvature·d over -1 ≤ d ≤ 1, rows·d = rhs.
-
-    Attributes
-    ----------
-    members : (m,) array of int
-        The variables that are not fixed.
-    center, half : (n,) arrays
-        x = center + half · d.
-    constant : float
-    slope, curvature : (m,), (m, m) arrays
-    rows, rhs : (k, m), (k,) arrays
-        The rows are orthonormal up to rounding.
-    weights : (k, K) array
-        They are these combinations of the rows of the whole problem.
-    size : float
-        Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
-    play : (m,) array
-        Four times what each |d_i| may exceed 1 by in the box, as center and half are rounded.
-    row_play : (k,) array
-        Largest violation of the rows because of rounding and thin intervals.
-    loose : float
-        Largest decrease of f inside the thin intervals.
-    """
-
-    members: Indices
-    center: Array
-    half: Array
-    constant: float
-    slope: Array
-    curvature: Array
-    rows: Array
-    rhs: Array
-    weights: Array
-    size: float
-    play: Array
-    row_play: Array
-    loose: float
-
-    @property
-    def m(self) -> int:
-        """Number of variables that are not fixed."""
-        return self.members.size
-
-    def point(self, d: Array) -> Array:
-        """The point x of spins d."""
-        x = self.center.copy()
-        x[self.members] += self.half[self.members] * d
-        return x
-
-    def place(self, x: Array) -> Array:
-        """The spins d of a point x, moved into the box."""
-        center, half = self.center[self.members], self.half[self.members]
-        return np.clip((x[self.members] - center) / half, -1.0, 1.0)
-
-    def across(self, matrix: Array) -> Array:
-        """PMP, P the projection onto the directions along the rows."""
-        left = self.coupling(matrix) @ self.rows
-        return matrix - left - left.T
-
-    def coupling(self, matrix: Array) -> Array:
-        """L, (m, k), with PMP = M - LQ - QᵀLᵀ for the orthonormal rows Q."""
-        crossed = matrix @ self.rows.T
-        return crossed - 0.5 * (self.rows.T @ (self.rows @ crossed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,25 +407,21 @@ def lower_bound(
         slack = outwards * (loss_of_sums(n, spins.size) + spins.loose + 8 * underflow)
         nothing = np.empty(0)
         return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
-    height, slope, M = _without_products(spins, pairs, squares)
-    height += multipliers.constant
-    coupling = spins.coupling(M)
+    below = _without_products(spins, pairs, squares)
+    coupling = spins.coupling(below.curvature)
     crossed = coupling @ spins.rows
     terms = float(np.linalg.norm(spins.curvature)) + size
     terms += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(spins.rows))
-    curvature = M - crossed - crossed.T
+    curvature = below.curvature - crossed - crossed.T
     curvature = 0.5 * (curvature + curvature.T)
     shift = max(0.0, -float(np.linalg.eigvalsh(curvature)[0]))
     shift += _margin_of_convexity(curvature, terms) + underflow
     curvature[np.arange(m), np.arange(m)] += shift
-    convex = Convex(
-        curvature,
-        slope + coupling @ spins.rhs,
-        height - 0.5 * shift * m,
-        spins.rows,
-        spins.rhs,
-        spins.row_play,
-        spins.play,
+    convex = replace(
+        below,
+        constant=below.constant + multipliers.constant - 0.5 * shift * m,
+        slope=below.slope + coupling @ spins.rhs,
+        curvature=curvature,
     )
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
     pulls = np.abs(coupling).sum(axis=0)
@@ -508,8 +437,8 @@ def lower_bound(
     return replace(bound, value=value, slack=slack, shift=shift, coupling=coupling)
 
 
-def _without_products(spins: Spins, pairs: Array, squares: Array) -> tuple[float, Array, Array]:
-    """Constant, slope and curvature of h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
+def _without_products(spins: Spins, pairs: Array, squares: Array) -> Spins:
+    """h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
 
     The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), the one of
     both slacks of a variable ¼(1 - d_i²).
@@ -523,7 +452,7 @@ def _without_products(spins: Spins, pairs: Array, squares: Array) -> tuple[float
     np.subtract.at(slope, i, quarter @ [1.0, 1.0, -1.0, -1.0])
     np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
     constant = spins.constant - float(quarter.sum()) - 0.25 * float(squares.sum())
-    return constant, slope, M
+    return replace(spins, constant=constant, slope=slope, curvature=M)
 
 
 def _margin_of_convexity(curvature: Array, sizes: float) -> float:

@@ -1,4 +1,7 @@
-"""Tangents of convex quadratics on a box, and the highest minimum over the box that one has."""
+"""A quadratic on a box in scaled variables, and the tangents of a convex one.
+
+The highest minimum over the box that a tangent has is the bound that is proved.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
 
-__all__ = ["EPS", "TINY", "Bound", "Convex", "Indices", "Mask", "are_disjoint", "line_multipliers"]
+__all__ = ["EPS", "TINY", "Bound", "Indices", "Mask", "Spins", "are_disjoint", "line_multipliers"]
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -74,22 +77,73 @@ def are_disjoint(rows: Array) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Convex:
-    """g(d) = constant + slopeᵀd + ½dᵀHd over |d_i| ≤ 1 + ¼ play_i and |rows·d - rhs| ≤ row_play.
+class Spins:
+    """f = constant + slopeᵀd + ½dᵀ·curvature·d over -1 ≤ d ≤ 1, rows·d = rhs.
 
-    The rows are orthonormal, and both plays are next to nothing.
+    Attributes
+    ----------
+    members : (m,) array of int
+        The variables that are not fixed.
+    center, half : (n,) arrays
+        x = center + half · d.
+    constant : float
+    slope, curvature : (m,), (m, m) arrays
+    rows, rhs : (k, m), (k,) arrays
+        The rows are orthonormal up to rounding.
+    weights : (k, K) array
+        They are these combinations of the rows of the whole problem.
+    size : float
+        Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
+    play : (m,) array
+        Four times what each |d_i| may exceed 1 by in the box, as center and half are rounded.
+    row_play : (k,) array
+        Largest violation of the rows because of rounding and thin intervals.
+    loose : float
+        Largest decrease of f inside the thin intervals.
     """
 
-    H: Array
-    slope: Array
+    members: Indices
+    center: Array
+    half: Array
     constant: float
+    slope: Array
+    curvature: Array
     rows: Array
     rhs: Array
-    row_play: Array
+    weights: Array
+    size: float
     play: Array
+    row_play: Array
+    loose: float
+
+    @property
+    def m(self) -> int:
+        """Number of variables that are not fixed."""
+        return self.members.size
+
+    def point(self, d: Array) -> Array:
+        """The point x of spins d."""
+        x = self.center.copy()
+        x[self.members] += self.half[self.members] * d
+        return x
+
+    def place(self, x: Array) -> Array:
+        """The spins d of a point x, moved into the box."""
+        center, half = self.center[self.members], self.half[self.members]
+        return np.clip((x[self.members] - center) / half, -1.0, 1.0)
+
+    def across(self, matrix: Array) -> Array:
+        """PMP, P the projection onto the directions along the rows."""
+        left = self.coupling(matrix) @ self.rows
+        return matrix - left - left.T
+
+    def coupling(self, matrix: Array) -> Array:
+        """L, (m, k), with PMP = M - LQ - QᵀLᵀ for the orthonormal rows Q."""
+        crossed = matrix @ self.rows.T
+        return crossed - 0.5 * (self.rows.T @ (self.rows @ crossed))
 
     def best_tangent(self, d: Array) -> Bound:
-        """The highest tangent that is found from a start, which is in the box.
+        """The highest tangent of a convex f that is found from a start, which is in the box.
 
         Active sets may fail to settle, mostly in early tangents, and their highest tangent then
         leaves two to ten times the gap of the minimum.
@@ -105,7 +159,7 @@ class Convex:
 
         Without `nu` they are the best ones if no two rows share a variable.
         """
-        curved = self.H @ d
+        curved = self.curvature @ d
         gradient = self.slope + curved
         value = self.constant - 0.5 * float(d @ curved)
         nu = line_multipliers(gradient, self.rows, self.rhs) if nu is None else nu
@@ -121,7 +175,7 @@ class Convex:
         reach its limit.
         """
         best = self.tangent(d)
-        scale = float(np.trace(self.H)) / d.size
+        scale = float(np.trace(self.curvature)) / d.size
         scale = scale if scale > 2.0 * TINY else 1.0
         low, high = d <= -1.0, d >= 1.0
         seen: list[bytes] = []
@@ -138,7 +192,7 @@ class Convex:
                 best = found
             if not np.isfinite(wished).all():  # too little curvature for a stationary point
                 break
-            reduced = self.slope + self.H @ wished + nu @ self.rows
+            reduced = self.slope + self.curvature @ wished + nu @ self.rows
             low, high = wished - reduced / scale < -1.0, wished - reduced / scale > 1.0
         return best, settled
 
@@ -147,13 +201,13 @@ class Convex:
         d = np.where(high, 1.0, -1.0)
         free = np.flatnonzero(~(low | high))
         if free.size == 0:
-            return d, line_multipliers(self.slope + self.H @ d, self.rows, self.rhs)
+            return d, line_multipliers(self.slope + self.curvature @ d, self.rows, self.rhs)
         d[free] = 0.0
-        right = -(self.slope + self.H @ d)[free]
+        right = -(self.slope + self.curvature @ d)[free]
         met = np.flatnonzero(np.any(self.rows[:, free] != 0.0, axis=1))
         k, rows = free.size, self.rows[np.ix_(met, free)]
         system = np.zeros((k + met.size, k + met.size))
-        system[:k, :k] = self.H[np.ix_(free, free)]
+        system[:k, :k] = self.curvature[np.ix_(free, free)]
         system[:k, k:] = rows.T
         system[k:, :k] = rows
         right = np.concatenate([right, (self.rhs - self.rows @ d)[met]])
@@ -164,7 +218,7 @@ class Convex:
         d[free] = solved[:k]
         if not np.isfinite(d).all():
             return d, np.zeros(len(self.rows))
-        nu = line_multipliers(self.slope + self.H @ d, self.rows, self.rhs)
+        nu = line_multipliers(self.slope + self.curvature @ d, self.rows, self.rhs)
         nu[met] = solved[k:]
         return d, nu
 
@@ -196,22 +250,22 @@ class Convex:
 class _InnerPoint(PredictorCorrector):
     """An interior point of the box, near the rows; its multipliers are -ν."""
 
-    def __init__(self, convex: Convex, d: Array) -> None:
+    def __init__(self, convex: Spins, d: Array) -> None:
         super().__init__(d, np.full(d.size, -1.0), np.ones(d.size))
         self.convex = convex
-        self.dual = convex.rows @ (convex.slope + convex.H @ d)
+        self.dual = convex.rows @ (convex.slope + convex.curvature @ d)
 
     @property
     def missed(self) -> Array:
         return self.convex.rhs - self.convex.rows @ self.w
 
     def reduced(self) -> Array:
-        return self.convex.slope + self.convex.H @ self.w - self.dual @ self.convex.rows
+        return self.convex.slope + self.convex.curvature @ self.w - self.dual @ self.convex.rows
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
         rows, missed = self.convex.rows, self.missed
         try:
-            factor = cho_factor(self.convex.H + np.diag(weights), check_finite=False)
+            factor = cho_factor(self.convex.curvature + np.diag(weights), check_finite=False)
             crossed = cho_solve(factor, rows.T, check_finite=False)
             inner = cho_factor(rows @ crossed, check_finite=False)
         except np.linalg.LinAlgError:
