@@ -78,10 +78,10 @@ def relaxation(n: int) -> Callable[[], object]:
     """Iterations of the doubly nonnegative relaxation of SVMDual, from the middle of the box."""
     problem = iopt.KernelProblem(*two_classes(n, "sigmoid"))
     quadratic = box_quadratic(iopt.SVMDual(C=1.0).structure(problem))
-    spins = quadratic.spins(quadratic.lower, quadratic.upper)
+    scaled = quadratic.scaled(quadratic.lower, quadratic.upper)
 
     def call() -> object:
-        found = Relaxation.of_whole(spins, -0.5 * n, np.zeros(spins.m, bool))
+        found = Relaxation.of_whole(scaled, -0.5 * n, np.zeros(scaled.m, bool))
         found.run(ITERATIONS)
         return found
 

@@ -29,7 +29,7 @@ MODULES = (
 )  # fmt: skip
 
 STAGES = (
-    ("spectrum", "box_line", "spins", "conditions", "kkt", "minorant", "proof", "problem"),
+    ("spectrum", "box_line", "scaled_box", "conditions", "kkt", "minorant", "proof", "problem"),
     ("claims", "gaps", "provenance", "linear_certificates", "certificate"),
     ("cases", "relaxation", "geometry", "rank_one_update", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),

@@ -380,13 +380,14 @@ def bound(
     with shown(verbose):
         status = search.run(relax=plan.boxes != 0)
         if verbose:
-            ends = sorted(map(search.ends.declared, (search.ends.lower, search.ends.value)))
+            open_bracket = search.bracket
+            ends = map(open_bracket.declared, (open_bracket.lower, open_bracket.value))
             LOGGER.info(
                 "%s after %.3g s, %d boxes: from %.9g to %.9g",
-                status, search.task.elapsed, search.nodes, *ends,
+                status, search.task.elapsed, search.nodes, *sorted(ends),
             )  # fmt: skip
     if plan.boxes != 0:
-        search.bounds[method] = search.ends.lower
+        search.bounds[method] = search.bracket.lower
     elif plan.solver is not None and status is not Status.INTERRUPTED:
         status = _bound_by_conic_solver(search, plan.solver)
     return _written(_bracket(search, status))
@@ -441,9 +442,9 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     """Try for a better bound of the whole box by the multipliers of a conic solver."""
 
     def attempt() -> Status:
-        spins, _ = search.deadline.timed(getattr, search, "whole_box")
-        search.try_multipliers(solver, limited_multipliers(spins, solver, search.task.remaining))
-        return Status.SOLVED if search.ends.closed else Status.INACCURATE
+        scaled, _ = search.deadline.timed(getattr, search, "whole_box")
+        search.try_multipliers(solver, limited_multipliers(scaled, solver, search.task.remaining))
+        return Status.SOLVED if search.bracket.closed else Status.INACCURATE
 
     return search.task.stop() or status_at_end(attempt)
 
@@ -461,8 +462,8 @@ def _bracketable(formulation: Formulation, problem: Problem) -> QP:
 
 
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
-    task, ends = search.task, search.ends
-    lower, upper = sorted((ends.declared(ends.lower), ends.declared(ends.value)))
+    task, bracket = search.task, search.bracket
+    lower, upper = sorted((bracket.declared(bracket.lower), bracket.declared(bracket.value)))
     return Bracket(
         problem=task.problem,
         formulation=task.formulation,
@@ -470,16 +471,16 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         n=task.problem.n,
         lower=lower,
         upper=upper,
-        relative_gap=ends.relative_gap,
-        values=ends.asked.values(ends.best),
-        rigorous=not ends.contradicted,
+        relative_gap=bracket.relative_gap,
+        values=bracket.asked.values(bracket.best),
+        rigorous=not bracket.contradicted,
         method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
-        bounds={name: ends.declared(end) for name, end in search.bounds.items()},
+        bounds={name: bracket.declared(end) for name, end in search.bounds.items()},
         status=status,
         nodes=search.nodes,
         iterations=search.iterations,
         trace=search.trace,
         seconds=task.elapsed,
-        program=ends.asked,
+        program=bracket.asked,
         proof=search.proof,
     )

@@ -148,9 +148,9 @@ def test_what_a_row_leaves_of_each_interval() -> None:
     np.testing.assert_allclose(left.upper, [1.0, 0.5, 0.0], atol=1e-11)
     assert np.all(left.lower <= [1.0, 0.5, 0.0])
     assert np.all(left.upper >= [1.0, 0.5, 0.0])
-    loose = each.on_lines(part(each, [0.0, 0.0, 0.25], [1.0, 1.0, 0.5]))
-    np.testing.assert_allclose(loose.lower, [0.75, 0.75, 0.25], atol=1e-11)
-    np.testing.assert_allclose(loose.upper, [1.0, 1.0, 0.5], atol=1e-11)
+    fixed_loss = each.on_lines(part(each, [0.0, 0.0, 0.25], [1.0, 1.0, 0.5]))
+    np.testing.assert_allclose(fixed_loss.lower, [0.75, 0.75, 0.25], atol=1e-11)
+    np.testing.assert_allclose(fixed_loss.upper, [1.0, 1.0, 0.5], atol=1e-11)
     assert each.on_lines(part(each, [0.0, 0.0, 0.75], [1.0, 1.0, 1.0])) is None
     assert each.on_lines(part(each, [0.0, 0.0, 0.0], [0.5, 0.5, 1.0])) is None
 
@@ -376,12 +376,12 @@ def test_a_tangent_cuts_off_what_is_no_better_than_a_value(slope: float) -> None
     """f = slope·x₀ + x₁² on [0, 1]²: f < ½ leaves a quarter of x₀; f < min f - 1 leaves its end."""
     each = conditions(np.diag([0.0, 2.0]), [slope, 0.0])
     box, least = part(each, [0.0, 0.0], [1.0, 1.0]), min(slope, 0.0)
-    spins = each.whole.spins(box.lower, box.upper)
-    # The minorant is constant in x₁, and falls by 1 a spin in x₀: what conditions leave is not
+    scaled = each.whole.scaled(box.lower, box.upper)
+    # The minorant is constant in x₁, and falls by 1 a unit of d in x₀: what conditions leave is not
     # looked at here.
     bound = Bound(least, np.zeros(2), np.array([0.5 * slope, 0.0]), np.zeros(0))
     plain = replace_tightened(each)
-    left = plain.reduced(box, spins, bound, least + 0.5)
+    left = plain.reduced(box, scaled, bound, least + 0.5)
     low, high = (0.0, 0.25) if slope > 0.0 else (0.75, 1.0)
     np.testing.assert_allclose([left.lower[0], left.upper[0]], [low, high], atol=1e-11)
     assert left.lower[0] <= low
@@ -389,10 +389,10 @@ def test_a_tangent_cuts_off_what_is_no_better_than_a_value(slope: float) -> None
     assert left.lower[0] < low or slope > 0.0
     assert left.upper[0] > high or slope < 0.0
     assert (left.lower[1], left.upper[1]) == (0.0, 1.0)
-    nothing = plain.reduced(box, spins, bound, least - 1.0)
+    nothing = plain.reduced(box, scaled, bound, least - 1.0)
     end = 0.0 if slope > 0.0 else 1.0
     np.testing.assert_allclose([nothing.lower[0], nothing.upper[0]], [end, end], atol=1e-11)
-    whole = plain.reduced(box, spins, bound, least + 2.0)
+    whole = plain.reduced(box, scaled, bound, least + 2.0)
     np.testing.assert_allclose([whole.lower[0], whole.upper[0]], [0.0, 1.0], atol=1e-11)
 
 
@@ -400,9 +400,9 @@ def test_large_values_leave_room_for_their_rounding() -> None:
     """At f ≈ 1e9 the difference of two values is known to 1e-7; 1e-12 of that is left, 1e-3."""
     each = replace_tightened(conditions(np.zeros((1, 1)), [1.0], lower=[1e9], upper=[1e9 + 1.0]))
     box = part(each, [1e9], [1e9 + 1.0])
-    spins = each.whole.spins(box.lower, box.upper)
+    scaled = each.whole.scaled(box.lower, box.upper)
     bound = Bound(1e9, np.zeros(1), np.array([0.5]), np.zeros(0))
-    left = each.reduced(box, spins, bound, 1e9 + 0.25)
+    left = each.reduced(box, scaled, bound, 1e9 + 0.25)
     assert 0.9e-3 <= left.upper[0] - 1e9 - 0.25 <= 1.1e-3
 
 
@@ -410,10 +410,10 @@ def test_every_rounding_of_a_reduction_makes_it_smaller() -> None:
     """From -¼ to 0 at slope 1: x ≤ ¼, and 1e-12 of it twice, for the room and for the step."""
     each = replace_tightened(conditions(np.zeros((1, 1)), [1.0]))
     box = part(each, [0.0], [1.0])
-    spins = each.whole.spins(box.lower, box.upper)
+    scaled = each.whole.scaled(box.lower, box.upper)
     for slope in (0.5, -0.5):
         bound = Bound(-0.25, np.zeros(1), np.array([slope]), np.zeros(0))
-        left = each.reduced(box, spins, bound, 0.0)
+        left = each.reduced(box, scaled, bound, 0.0)
         kept = left.upper[0] - left.lower[0]
         assert 0.25 * (1.0 + 1.9e-12) <= kept <= 0.25 * (1.0 + 2.1e-12)
 
@@ -451,7 +451,7 @@ def test_conditions_follow_from_each_other_until_none_does() -> None:
 def test_a_reduction_is_tightened() -> None:
     """f = -x₀² is least at 1; cut off below ½, x₀ is at an end and so at 1."""
     each = conditions(np.array([[-2.0]]), [0.0])
-    spins = each.whole.spins(np.zeros(1), np.ones(1))
-    bound = lower_bound(spins, Multipliers.spectral(1), np.zeros(1))
-    left = each.reduced(each.start(), spins, bound, -0.5)
+    scaled = each.whole.scaled(np.zeros(1), np.ones(1))
+    bound = lower_bound(scaled, Multipliers.spectral(1), np.zeros(1))
+    left = each.reduced(each.start(), scaled, bound, -0.5)
     assert (left.lower[0], left.upper[0]) == (1.0, 1.0)

@@ -211,7 +211,7 @@ def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.Monk
 
     def wrong(search: GlobalSearch, relax: bool = True) -> iopt.Status:
         status = honest(search, relax)
-        search.ends.lower = -3.0
+        search.bracket.lower = -3.0
         return status
 
     monkeypatch.setattr(GlobalSearch, "run", wrong)

@@ -35,15 +35,15 @@ def test_a_minimiser_survives_every_step(seed: int, kind: str) -> None:
                 inside = [x for x in points if holds(box, x, q)]
                 if box is None or not inside or not box.live.any():
                     continue
-                spins = q.spins(box.lower, box.upper)
-                m = (Multipliers.box_diagonal(spins) if spins.m and generator.random() < 0.5
-                     else Multipliers.plain(generator.random((spins.m * (spins.m - 1) // 2, 4)),
-                                            generator.standard_normal(spins.m)))  # fmt: skip
-                binary = box.binary[spins.members]
-                bound = lower_bound(spins, m, generator.uniform(-1, 1, spins.m), binary)
+                scaled = q.scaled(box.lower, box.upper)
+                m = (Multipliers.box_diagonal(scaled) if scaled.m and generator.random() < 0.5
+                     else Multipliers.plain(generator.random((scaled.m * (scaled.m - 1) // 2, 4)),
+                                            generator.standard_normal(scaled.m)))  # fmt: skip
+                binary = box.binary[scaled.members]
+                bound = lower_bound(scaled, m, generator.uniform(-1, 1, scaled.m), binary)
                 assert Fraction(bound.value) <= least
                 value = float(least) + generator.choice([1e-9, 1e-3, 1.0])
-                reduced = conditions.reduced(box, spins, bound, value)
+                reduced = conditions.reduced(box, scaled, bound, value)
                 assert reduced is not None
                 assert least >= value or all(holds(reduced, x, q) for x in inside)
                 if least >= value:  # rounded down

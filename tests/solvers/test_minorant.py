@@ -19,7 +19,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     EPS,
     BoxQuadratic,
     Multipliers,
-    Spins,
+    ScaledBox,
     lower_bound,
     pair_indices,
 )
@@ -33,7 +33,7 @@ Point = list[Fraction]
 
 @dataclass(frozen=True)
 class Exact:
-    """f, the minorant h and the spins d of a point, without rounding."""
+    """f, the minorant h and d of a point, without rounding."""
 
     quadratic: BoxQuadratic
     multipliers: Multipliers
@@ -74,8 +74,8 @@ class Exact:
             value -= max(Fraction(gamma), Fraction(0)) * triangle
         for literals, delta in zip(m.pentagons.tolist(), m.delta, strict=True):
             if len({literal // 2 for literal in literals}) == 5:
-                spins = [(1 - 2 * (k % 2)) * (2 * slacks[k // 2][0] - 1) for k in literals]
-                pentagon = sum(a * b for a, b in itertools.combinations(spins, 2)) + 2
+                scaled = [(1 - 2 * (k % 2)) * (2 * slacks[k // 2][0] - 1) for k in literals]
+                pentagon = sum(a * b for a, b in itertools.combinations(scaled, 2)) + 2
                 value -= max(Fraction(delta), Fraction(0)) * pentagon / 2
         return value
 
@@ -121,7 +121,7 @@ def fractions(array: Array) -> NDArray[np.object_]:
     return np.vectorize(Fraction, otypes=[object])(array)
 
 
-def live_spins(generator: np.random.Generator, widths: str) -> tuple[BoxQuadratic, Spins]:
+def live_box(generator: np.random.Generator, widths: str) -> tuple[BoxQuadratic, ScaledBox]:
     """A random quadratic with a variable that is not fixed."""
     while True:
         q = (
@@ -129,32 +129,32 @@ def live_spins(generator: np.random.Generator, widths: str) -> tuple[BoxQuadrati
             if widths == "rows"
             else random_quadratic(generator, widths)
         )
-        spins = q.spins(q.lower, q.upper)
-        if spins.m and np.isfinite(spins.size):
-            return q, spins
+        scaled = q.scaled(q.lower, q.upper)
+        if scaled.m and np.isfinite(scaled.size):
+            return q, scaled
 
 
-def exact_spins(q: BoxQuadratic, spins: Spins) -> tuple[Fraction, Point, NDArray[np.object_]]:
-    """Constant, slope and curvature of f in the spins that `center` and `half` define."""
-    H, c, middle = fractions(q.H), fractions(q.c), fractions(spins.center)
-    half = fractions(spins.half)[spins.members]
+def in_fractions(q: BoxQuadratic, scaled: ScaledBox) -> tuple[Fraction, Point, NDArray[np.object_]]:
+    """Constant, slope and curvature of f in the variables d that `center` and `half` define."""
+    H, c, middle = fractions(q.H), fractions(q.c), fractions(scaled.center)
+    half = fractions(scaled.half)[scaled.members]
     gradient = H @ middle + c
-    slope = half * gradient[spins.members]
-    curvature = H[np.ix_(spins.members, spins.members)] * np.outer(half, half)
+    slope = half * gradient[scaled.members]
+    curvature = H[np.ix_(scaled.members, scaled.members)] * np.outer(half, half)
     return middle @ (H @ middle / 2 + c), slope, curvature
 
 
 def exact_minorant(
-    q: BoxQuadratic, spins: Spins, multipliers: Multipliers
+    q: BoxQuadratic, scaled: ScaledBox, multipliers: Multipliers
 ) -> tuple[Fraction, NDArray[np.object_], NDArray[np.object_]]:
     """Constant, slope and curvature of h, with each product multiplied out."""
-    constant, slope, M = exact_spins(q, spins)
+    constant, slope, M = in_fractions(q, scaled)
     total = fractions(np.maximum(multipliers.pairs, 0.0))
-    places = multipliers.places[minorant.are_triangles(multipliers.places, spins.m)]
+    places = multipliers.places[minorant.are_triangles(multipliers.places, scaled.m)]
     for (a, b, c), gamma in zip(places, np.maximum(multipliers.gamma, 0.0), strict=True):
         for place, sign in ((a, 1), (b, 1), (c, -1)):
             total[place // 4, place % 4] += sign * Fraction(gamma)
-    for i, j, nu in zip(*pair_indices(spins.m), total, strict=True):
+    for i, j, nu in zip(*pair_indices(scaled.m), total, strict=True):
         for (a, b), price in zip(((1, 1), (1, -1), (-1, 1), (-1, -1)), nu, strict=True):
             # ¼ (1 + a d_i)(1 + b d_j)
             constant -= price / 4
@@ -199,15 +199,15 @@ def test_rounded_ends_are_a_quarter_of_the_play_outside() -> None:
             up = low + abs(low) * 10.0 ** generator.uniform(-16.0, 6.0)
         q = BoxQuadratic(np.zeros((1, 1)), np.zeros(1), np.zeros((0, 1)), np.zeros(0),
                          np.array([low]), np.array([up]))  # fmt: skip
-        spins = q.spins(q.lower, q.upper)
-        if spins.m == 0:
+        scaled = q.scaled(q.lower, q.upper)
+        if scaled.m == 0:
             ulps = 0.5 * minorant.MIN_WIDTH_ULPS * EPS * (abs(low) + abs(up))
             assert 0.5 * (up - low) <= max(minorant.MIN_HALF, ulps)
             continue
-        center, half = Fraction(spins.center[0]), Fraction(spins.half[0])
+        center, half = Fraction(scaled.center[0]), Fraction(scaled.half[0])
         excess = max(abs((Fraction(end) - center) / half) for end in (low, up)) - 1
-        assert excess <= Fraction(spins.play[0]) / 4
-        assert spins.play[0] <= 0.5
+        assert excess <= Fraction(scaled.tolerance[0]) / 4
+        assert scaled.tolerance[0] <= 0.5
         largest = max(largest, float(excess))
     assert largest > 0.02
 
@@ -216,17 +216,19 @@ def test_the_loss_beyond_rounded_ends() -> None:
     """Products, inequalities, ½ shift (d² - 1) and a tangent at |d| ≤ 1 + π/4, at their worst."""
     generator = np.random.default_rng(31)
     for _ in range(200):
-        play = generator.choice([1e-15, 1e-3, 0.1, 0.5], 3)
-        slacks = [[(1 + sign * (1 + Fraction(each) / 4)) / 2 for sign in (-1, 1)] for each in play]
+        tolerance = generator.choice([1e-15, 1e-3, 0.1, 0.5], 3)
+        slacks = [
+            [(1 + sign * (1 + Fraction(each) / 4)) / 2 for sign in (-1, 1)] for each in tolerance
+        ]
         product = -min(a * b for a in slacks[0] for b in slacks[1])
         triangle = -min(p * (1 - q) * (1 - r) + (1 - p) * q * r
                         for p in slacks[0] for q in slacks[1] for r in slacks[2])  # fmt: skip
         square, none = -min(a * (1 - a) for a in slacks[0]), np.zeros(3)
         loss = minorant.loss_beyond_ends
-        assert product <= Fraction(loss(play, np.array([1.0, 0.0, 0.0]), none))
-        assert triangle <= Fraction(loss(play, np.ones(3), none))
-        for each in (square, ((1 + Fraction(play[0]) / 4) ** 2 - 1) / 2):
-            assert each <= Fraction(loss(play, none, np.array([1.0, 0.0, 0.0])))
+        assert product <= Fraction(loss(tolerance, np.array([1.0, 0.0, 0.0]), none))
+        assert triangle <= Fraction(loss(tolerance, np.ones(3), none))
+        for each in (square, ((1 + Fraction(tolerance[0]) / 4) ** 2 - 1) / 2):
+            assert each <= Fraction(loss(tolerance, none, np.array([1.0, 0.0, 0.0])))
         five = generator.choice([1e-15, 1e-3, 0.1, 0.5], 5)
         ends = [(-1 - Fraction(each) / 4, 1 + Fraction(each) / 4) for each in five]
         pairs = [sum(a * b for a, b in itertools.combinations(d, 2))
@@ -235,27 +237,27 @@ def test_the_loss_beyond_rounded_ends() -> None:
         # A tangent of the slope s is |s| π/4 lower there than at the end.
         q = BoxQuadratic(np.zeros((3, 3)), np.array([-1.0, 2.0, 0.0]), np.zeros((0, 3)),
                          np.zeros(0), -np.ones(3), np.ones(3))  # fmt: skip
-        found = replace(q.spins(q.lower, q.upper), play=play).tangent(np.zeros(3))
+        found = replace(q.scaled(q.lower, q.upper), tolerance=tolerance).tangent(np.zeros(3))
         assert found.value == pytest.approx(-3.0 - found.slack)
-        assert Fraction(found.slack) >= (Fraction(play[0]) + 2 * Fraction(play[1])) / 4
+        assert Fraction(found.slack) >= (Fraction(tolerance[0]) + 2 * Fraction(tolerance[1])) / 4
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far"])
 def test_the_size_of_f_is_that_of_its_terms(widths: str) -> None:
-    """Largest sum of sizes over the box, in x and in spins about the center."""
+    """Largest sum of sizes over the box, in x and in d about the center."""
     generator = np.random.default_rng([22, len(widths)])
     for _ in range(60):
-        q, spins = live_spins(generator, widths)
+        q, scaled = live_box(generator, widths)
         H, c = abs(fractions(q.H)), abs(fractions(q.c))
         reach = np.maximum(abs(fractions(q.lower)), abs(fractions(q.upper)))
-        middle, half = abs(fractions(spins.center)), fractions(spins.half)
-        charged = Fraction(spins.size) * (1 + Fraction(2.0**-45))
+        middle, half = abs(fractions(scaled.center)), fractions(scaled.half)
+        charged = Fraction(scaled.size) * (1 + Fraction(2.0**-45))
         assert reach @ (H @ reach / 2 + c) <= charged
         assert (middle + half) @ (H @ (middle + half) / 2 + c) <= charged
 
 
-def thin_case(generator: np.random.Generator) -> tuple[BoxQuadratic, Spins, Array, Array]:
-    """A part of a box in which some intervals are too thin to count, and one is not."""
+def fixed_case(generator: np.random.Generator) -> tuple[BoxQuadratic, ScaledBox, Array, Array]:
+    """A part of a box in which some intervals are too narrow to count, and one is not."""
     n = int(generator.integers(2, 6))
     rows = generator.choice([-1.0, 1.0], (1, n))
     A = generator.standard_normal((n, n))
@@ -263,65 +265,65 @@ def thin_case(generator: np.random.Generator) -> tuple[BoxQuadratic, Spins, Arra
     width = np.where(np.arange(n) % 2, 10.0 ** generator.uniform(-16.0, -10.3, n), 1.0)
     q = BoxQuadratic(A + A.T, generator.standard_normal(n), rows, rows @ (low + 0.5 * width),
                      low - 1.0, low + 2.0)  # fmt: skip
-    return q, q.spins(low, low + width), low, low + width
+    return q, q.scaled(low, low + width), low, low + width
 
 
 def corner(generator: np.random.Generator, low: Array, up: Array) -> NDArray[np.object_]:
     return np.where(generator.random(low.size) < 0.5, fractions(low), fractions(up))
 
 
-def test_what_f_may_lose_in_thin_intervals() -> None:
-    """f at corners of the thin intervals against f at the centers that stand for them."""
+def test_what_f_may_lose_in_fixed_intervals() -> None:
+    """f at corners of the fixed intervals against f at the centers that stand for them."""
     generator = np.random.default_rng(23)
     for _ in range(200):
-        q, spins, low, up = thin_case(generator)
+        q, scaled, low, up = fixed_case(generator)
         exact = Exact(q, Multipliers.spectral(q.n), np.zeros(q.n, bool))
         x = corner(generator, low, up)
-        there = fractions(spins.center)
-        there[spins.members] = x[spins.members]
+        there = fractions(scaled.center)
+        there[scaled.members] = x[scaled.members]
         # The centers themselves are rounded, which is charged as a sum.
-        charged = Fraction(spins.loose) + Fraction(minorant.loss_of_sums(q.n, spins.size))
+        charged = Fraction(scaled.fixed_loss) + Fraction(minorant.loss_of_sums(q.n, scaled.size))
         assert abs(exact.f(list(x)) - exact.f(list(there))) <= charged
 
 
 def test_what_a_row_may_be_missed_by() -> None:
-    """a·d - rhs in the spins of an exact point on the row, whose right-hand side was rounded."""
+    """a·d - rhs in d of an exact point on the row, whose right-hand side was rounded."""
     generator = np.random.default_rng(24)
     tested = 0
     for _ in range(200):
-        q, spins, low, up = thin_case(generator)
+        q, scaled, low, up = fixed_case(generator)
         x, row = corner(generator, low, up), fractions(q.rows[0])
-        wide = spins.members
+        wide = scaled.members
         x[wide] = fractions(generator.uniform(low, up))[wide]
         miss = Fraction(q.rhs[0]) - row @ x
         # Put on the row by moving x₀, which is wide, wherever that leads.
         x[0] += row[0] * miss
-        d = (x[wide] - fractions(spins.center)[wide]) / fractions(spins.half)[wide]
-        for a, right, play in zip(spins.rows, spins.rhs, spins.row_play, strict=True):
-            assert abs(fractions(a) @ d - Fraction(right)) <= Fraction(play)
+        d = (x[wide] - fractions(scaled.center)[wide]) / fractions(scaled.half)[wide]
+        for a, right, tolerance in zip(scaled.rows, scaled.rhs, scaled.row_tolerance, strict=True):
+            assert abs(fractions(a) @ d - Fraction(right)) <= Fraction(tolerance)
             tested += 1
     assert tested > 150
 
 
-def test_rows_of_spins_are_orthonormal_and_missed_by_little() -> None:
+def test_rows_are_orthonormal_and_missed_by_little() -> None:
     """At exact points of any rows, of every scale, and with the rows that the weights are of."""
     generator = np.random.default_rng(25)
     tested, combined = 0, 0
     for _ in range(300):
         q = general_quadratic(generator)
-        spins = q.spins(q.lower, q.upper)
-        Q = spins.rows
+        scaled = q.scaled(q.lower, q.upper)
+        Q = scaled.rows
         np.testing.assert_allclose(Q @ Q.T, np.eye(len(Q)), atol=1e-7)
-        width = spins.half[spins.members]
-        scaled = spins.weights @ (q.rows[:, spins.members] * width)
-        np.testing.assert_allclose(Q, scaled, atol=1e-15 * np.abs(spins.weights).max(initial=1.0))
-        exact = Exact(q, Multipliers.spectral(q.n), np.zeros(spins.m, bool))
+        width = scaled.half[scaled.members]
+        made = scaled.weights @ (q.rows[:, scaled.members] * width)
+        np.testing.assert_allclose(Q, made, atol=1e-15 * np.abs(scaled.weights).max(initial=1.0))
+        exact = Exact(q, Multipliers.spectral(q.n), np.zeros(scaled.m, bool))
         for x in feasible(exact, generator, 3):
-            d = (np.array(x) - fractions(spins.center))[spins.members] / fractions(width)
-            missed = abs(fractions(Q) @ d - fractions(spins.rhs))
-            assert np.all(missed <= fractions(spins.row_play))
+            d = (np.array(x) - fractions(scaled.center))[scaled.members] / fractions(width)
+            missed = abs(fractions(Q) @ d - fractions(scaled.rhs))
+            assert np.all(missed <= fractions(scaled.row_tolerance))
             tested += 1
-            combined += np.any(np.count_nonzero(spins.weights, axis=1) > 1)
+            combined += np.any(np.count_nonzero(scaled.weights, axis=1) > 1)
     assert tested > 200
     assert combined > 50
 
@@ -335,9 +337,9 @@ def test_all_independent_rows_are_there() -> None:
         fixed = generator.random(n) < 0.3
         q = BoxQuadratic(np.zeros((n, n)), np.zeros(n), A, A @ np.full(n, 0.5), np.zeros(n),
                          np.ones(n))  # fmt: skip
-        spins = q.spins(np.where(fixed, 0.5, 0.0), np.where(fixed, 0.5, 1.0))
+        scaled = q.scaled(np.where(fixed, 0.5, 0.0), np.where(fixed, 0.5, 1.0))
         exact = independent([[*map(Fraction, row), Fraction(0)] for row in A[:, ~fixed]])
-        assert len(spins.rows) == len(exact)
+        assert len(scaled.rows) == len(exact)
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far", "rows"])
@@ -346,12 +348,12 @@ def test_the_shift_makes_the_exact_minorant_convex(widths: str) -> None:
     singular."""
     generator = np.random.default_rng([26, len(widths)])
     for _ in range(40):
-        q, spins = live_spins(generator, widths)
-        m = spins.m
-        multipliers = random_multipliers(generator, m, spins.size * generator.integers(0, 2))
-        _, _, M = exact_minorant(q, spins, multipliers)
-        bound = lower_bound(spins, multipliers, np.zeros(m))
-        left = fractions(bound.coupling) @ fractions(spins.rows)
+        q, scaled = live_box(generator, widths)
+        m = scaled.m
+        multipliers = random_multipliers(generator, m, scaled.size * generator.integers(0, 2))
+        _, _, M = exact_minorant(q, scaled, multipliers)
+        bound = lower_bound(scaled, multipliers, np.zeros(m))
+        left = fractions(bound.coupling) @ fractions(scaled.rows)
         assert is_semidefinite(M - left - left.T + Fraction(bound.shift) * fractions(np.eye(m)))
 
 
@@ -361,15 +363,15 @@ def test_the_rounding_of_the_sums_of_a_tangent(widths: str) -> None:
     generator = np.random.default_rng([27, len(widths)])
     compared = 0
     for _ in range(40):
-        q, spins = live_spins(generator, widths)
-        m, live = spins.m, np.flatnonzero(q.upper > q.lower)
+        q, scaled = live_box(generator, widths)
+        m, live = scaled.m, np.flatnonzero(q.upper > q.lower)
         if live.size != m:
             continue
-        multipliers = random_multipliers(generator, m, spins.size * generator.integers(0, 3))
-        bound = lower_bound(spins, multipliers, generator.uniform(-1.0, 1.0, m))
-        constant, slope, M = exact_minorant(q, spins, multipliers)
+        multipliers = random_multipliers(generator, m, scaled.size * generator.integers(0, 3))
+        bound = lower_bound(scaled, multipliers, generator.uniform(-1.0, 1.0, m))
+        constant, slope, M = exact_minorant(q, scaled, multipliers)
         point, shift = fractions(bound.point), Fraction(bound.shift)
-        Q, L, r = fractions(spins.rows), fractions(bound.coupling), fractions(spins.rhs)
+        Q, L, r = fractions(scaled.rows), fractions(bound.coupling), fractions(scaled.rhs)
         # g(d) = h(d) - (Qd - r)ᵀLᵀd + ½ shift Σ(d² - 1)
         curvature = M - L @ Q - Q.T @ L.T + shift * fractions(np.eye(m))
         slope = slope + L @ r
@@ -379,9 +381,9 @@ def test_the_rounding_of_the_sums_of_a_tangent(widths: str) -> None:
         _, squares, pairs = multipliers.checked(np.zeros(m, bool))
         size = float(pairs.sum() + squares.sum())
         added = np.abs(bound.coupling).sum(axis=0) @ (
-            np.abs(spins.rows).sum(axis=1) + np.abs(spins.rhs))  # fmt: skip
-        charged = Fraction(minorant.loss_of_sums(q.n, spins.size + size + m * bound.shift + added))
-        charged += abs(nu) @ fractions(spins.row_play)
+            np.abs(scaled.rows).sum(axis=1) + np.abs(scaled.rhs))  # fmt: skip
+        charged = Fraction(minorant.loss_of_sums(q.n, scaled.size + size + m * bound.shift + added))
+        charged += abs(nu) @ fractions(scaled.row_tolerance)
         for d in [np.array(signs) for signs in np.ndindex(*(2,) * m)]:
             at = fractions(2.0 * d - 1.0)
             there = value + gradient @ (at - point) + nu @ (Q @ at - r)
@@ -396,11 +398,11 @@ def test_triangle_inequalities_that_are_given_many_times_are_charged_as_often() 
     """A sum of a thousand equal numbers of 53 digits is off by more than all other terms."""
     q = BoxQuadratic(np.zeros((3, 3)), np.zeros(3), np.zeros((0, 3)), np.zeros(0), np.zeros(3),
                      np.ones(3))  # fmt: skip
-    spins, pairs, count = q.spins(q.lower, q.upper), np.zeros((3, 4)), 1000
+    scaled, pairs, count = q.scaled(q.lower, q.upper), np.zeros((3, 4)), 1000
     once = Multipliers(pairs, np.zeros(3), np.array([[1, 9, 5]]), np.ones(1))
     often = Multipliers(pairs, np.zeros(3), np.tile([[1, 9, 5]], (count, 1)), np.full(count, 0.1))
-    exact = count * Fraction(0.1) * exact_minorant(q, spins, once)[2]
-    M = minorant._without_products(spins, *often.checked(np.zeros(3, bool))[:2]).curvature
+    exact = count * Fraction(0.1) * exact_minorant(q, scaled, once)[2]
+    M = minorant._without_products(scaled, *often.checked(np.zeros(3, bool))[:2]).curvature
     off = abs(fractions(M) - exact).sum()
     size = often.checked(np.zeros(3, bool))[2].sum()
     assert 0 < off <= Fraction(minorant.loss_of_sums(3, size))
@@ -416,9 +418,9 @@ def test_what_underflows_is_charged() -> None:
         A = generator.standard_normal((n, n)) * scale * generator.integers(0, 2)
         q = BoxQuadratic(mirrored(A), np.zeros(n), np.zeros((0, n)), np.zeros(0),
                          np.zeros(n), np.ones(n))  # fmt: skip
-        spins = q.spins(q.lower, q.upper)
+        scaled = q.scaled(q.lower, q.upper)
         m = random_multipliers(generator, n, scale)
-        bound = lower_bound(spins, m, generator.uniform(-1.0, 1.0, n))
+        bound = lower_bound(scaled, m, generator.uniform(-1.0, 1.0, n))
         exact = Exact(q, m, np.zeros(n, bool))
         for x in feasible(exact, generator, 6):
             assert Fraction(bound.value) <= exact.h(x)
@@ -439,24 +441,26 @@ def test_bound_and_tangent_are_below_the_minorant(kind: str, widths: str) -> Non
             if widths == "rows"
             else random_quadratic(generator, widths)
         )
-        spins = q.spins(q.lower, q.upper)
+        scaled = q.scaled(q.lower, q.upper)
         live = np.flatnonzero(q.upper > q.lower)
-        if live.size != spins.m:
+        if live.size != scaled.m:
             continue
-        size = spins.size * 10.0 ** generator.uniform(-4.0, 3.0)
+        size = scaled.size * 10.0 ** generator.uniform(-4.0, 3.0)
         multipliers = {
-            "spectral": lambda spins=spins, size=size: Multipliers.spectral(spins.m),
-            "box-diagonal": lambda spins=spins, size=size: Multipliers.box_diagonal(spins),
-            "separable": lambda spins=spins, size=size: Multipliers.separable(spins),
-        }.get(kind, lambda spins=spins, size=size: random_multipliers(generator, spins.m, size))()
-        binary = generator.random(spins.m) < (0.4 if kind == "binary" else 0.0)
-        bound = lower_bound(spins, multipliers, generator.uniform(-1.0, 1.0, spins.m), binary)
+            "spectral": lambda scaled=scaled, size=size: Multipliers.spectral(scaled.m),
+            "box-diagonal": lambda scaled=scaled, size=size: Multipliers.box_diagonal(scaled),
+            "separable": lambda scaled=scaled, size=size: Multipliers.separable(scaled),
+        }.get(
+            kind, lambda scaled=scaled, size=size: random_multipliers(generator, scaled.m, size)
+        )()
+        binary = generator.random(scaled.m) < (0.4 if kind == "binary" else 0.0)
+        bound = lower_bound(scaled, multipliers, generator.uniform(-1.0, 1.0, scaled.m), binary)
         exact = Exact(q, multipliers, binary)
         for x in feasible(exact, generator, 6):
             h = exact.h(x)
             assert h <= exact.f(x)
             assert Fraction(bound.value) <= h
-            half, center = spins.half[spins.members], spins.center[spins.members]
+            half, center = scaled.half[scaled.members], scaled.center[scaled.members]
             tangent = Fraction(bound.value)
             for r, i, middle, width in zip(bound.reduced, live, center, half, strict=True):
                 d = (x[i] - Fraction(middle)) / Fraction(width)
@@ -479,11 +483,11 @@ def test_no_bound_exceeds_the_least_value_with_any_rows(first: int) -> None:
             least, _ = global_minimisers(q)
         except ValueError:
             continue
-        spins = q.spins(q.lower, q.upper)
-        m, size = spins.m, float(spins.size)
-        for multipliers in (Multipliers.spectral(m), Multipliers.separable(spins),
+        scaled = q.scaled(q.lower, q.upper)
+        m, size = scaled.m, float(scaled.size)
+        for multipliers in (Multipliers.spectral(m), Multipliers.separable(scaled),
                             random_multipliers(generator, m, 0.3 * size)):  # fmt: skip
-            bound = lower_bound(spins, multipliers, generator.uniform(-1.0, 1.0, m))
+            bound = lower_bound(scaled, multipliers, generator.uniform(-1.0, 1.0, m))
             assert Fraction(bound.value) <= least, seed
             tested += 1
             tight += bound.value >= float(least) - 1e-6 * size
@@ -498,10 +502,10 @@ def test_multipliers_of_the_size_of_f_on_a_narrow_interval(width: float) -> None
         np.diag([0.0, -1.0]), np.array([-1.0, 1.0]), np.array([[1.0, -1.0]]), np.zeros(1),
         np.array([1.0 - width, 1.0]), np.array([1.0, 1.0]),
     )  # fmt: skip
-    spins = q.spins(q.lower, q.upper)
+    scaled = q.scaled(q.lower, q.upper)
     for square in (1e-3, 1e-1, 10.0):
-        m = Multipliers.plain(np.zeros((0, 4)), np.full(spins.m, square))
-        assert lower_bound(spins, m, np.zeros(spins.m)).value <= -0.5
+        m = Multipliers.plain(np.zeros((0, 4)), np.full(scaled.m, square))
+        assert lower_bound(scaled, m, np.zeros(scaled.m)).value <= -0.5
 
 
 def test_the_line_is_not_quite_where_rounding_puts_it() -> None:
@@ -518,12 +522,12 @@ def test_the_line_is_not_quite_where_rounding_puts_it() -> None:
             [float(sum(Fraction(a) * Fraction(b) for a, b in zip(rows[0], lower, strict=True)))]
         )
         q = BoxQuadratic(H + H.T, np.zeros(n), rows, rhs, lower, lower + width)
-        spins = q.spins(q.lower, q.upper)
-        m = Multipliers.plain(np.zeros((0, 4)), np.full(spins.m, generator.exponential()))
-        exact = Exact(q, m, np.zeros(spins.m, bool))
-        if spins.m != len(exact.members):
+        scaled = q.scaled(q.lower, q.upper)
+        m = Multipliers.plain(np.zeros((0, 4)), np.full(scaled.m, generator.exponential()))
+        exact = Exact(q, m, np.zeros(scaled.m, bool))
+        if scaled.m != len(exact.members):
             continue
-        bound = lower_bound(spins, m, np.zeros(spins.m))
+        bound = lower_bound(scaled, m, np.zeros(scaled.m))
         for point in feasible(exact, generator, 2):
             assert Fraction(bound.value) <= exact.f(point)
 
@@ -535,18 +539,18 @@ def test_bound_is_attained_where_the_minorant_is_convex_already() -> None:
         A = generator.standard_normal((n, n))
         H, x = A @ A.T + np.eye(n), generator.uniform(0.2, 0.8, n)
         q = BoxQuadratic(H, -H @ x, np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n))
-        spins = q.spins(q.lower, q.upper)
-        bound = lower_bound(spins, Multipliers.spectral(n), np.zeros(n))
+        scaled = q.scaled(q.lower, q.upper)
+        bound = lower_bound(scaled, Multipliers.spectral(n), np.zeros(n))
         assert bound.value == pytest.approx(-0.5 * x @ H @ x, rel=1e-11)
-        np.testing.assert_allclose(spins.point(bound.point), x, atol=1e-9)
+        np.testing.assert_allclose(scaled.point(bound.point), x, atol=1e-9)
 
 
 def test_separable_bound_is_that_of_mccormick() -> None:
     """x₀x₁ - x₀ - x₁ on the unit square: the envelope max(0, x₀ + x₁ - 1) gives -1 at (1, 1)."""
     H = np.array([[0.0, 1.0], [1.0, 0.0]])
     q = BoxQuadratic(H, -np.ones(2), np.zeros((0, 2)), np.zeros(0), np.zeros(2), np.ones(2))
-    spins = q.spins(q.lower, q.upper)
-    value = lower_bound(spins, Multipliers.separable(spins), np.ones(2)).value
+    scaled = q.scaled(q.lower, q.upper)
+    value = lower_bound(scaled, Multipliers.separable(scaled), np.ones(2)).value
     assert -1.5 - 1e-12 <= value <= -1.0
 
 
@@ -554,13 +558,13 @@ def test_places_that_are_no_triangle_inequality_prove_nothing() -> None:
     """-x₀x₁ is -1 at (1, 1); "x₀s₁ + s₀x₁ ≥ x₀x₁" is false there and would prove more."""
     H = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     q = BoxQuadratic(H, np.zeros(3), np.zeros((0, 3)), np.zeros(0), np.zeros(3), np.ones(3))
-    spins = q.spins(q.lower, q.upper)
-    honest = Multipliers.separable(spins)
+    scaled = q.scaled(q.lower, q.upper)
+    honest = Multipliers.separable(scaled)
     for place in np.random.default_rng(5).integers(0, 12, (300, 3)):
         forged = Multipliers(honest.pairs, np.ones(3), place[None], np.array([0.5]))
-        assert lower_bound(spins, forged, np.ones(3)).value <= -1.0
+        assert lower_bound(scaled, forged, np.ones(3)).value <= -1.0
     outside = Multipliers(honest.pairs, np.ones(3), np.array([[0, 99, -1]]), np.array([0.5]))
-    assert lower_bound(spins, outside, np.ones(3)).value <= -1.0
+    assert lower_bound(scaled, outside, np.ones(3)).value <= -1.0
 
 
 def test_literals_that_are_no_pentagonal_inequality_prove_nothing() -> None:
@@ -568,12 +572,12 @@ def test_literals_that_are_no_pentagonal_inequality_prove_nothing() -> None:
     q = BoxQuadratic(
         np.zeros((5, 5)), np.zeros(5), np.zeros((0, 5)), np.zeros(0), np.zeros(5), np.ones(5)
     )
-    spins = q.spins(q.lower, q.upper)
+    scaled = q.scaled(q.lower, q.upper)
     none = Multipliers.spectral(5)
     for literals in ([0, 1, 2, 4, 6], [0, 0, 2, 4, 6], [-2, 0, 2, 4, 6], [0, 2, 4, 6, 10]):
         for sign in (-1.0, 1.0):
             forged = replace(none, pentagons=np.array([literals]), delta=np.array([sign]))
-            assert -1e-12 <= lower_bound(spins, forged, np.zeros(5)).value <= 0.0
+            assert -1e-12 <= lower_bound(scaled, forged, np.zeros(5)).value <= 0.0
 
 
 def test_pentagonal_inequalities_cut_off_the_middle() -> None:
@@ -583,12 +587,12 @@ def test_pentagonal_inequalities_cut_off_the_middle() -> None:
         4.0 * np.ones((m, m)), -2.0 * m * np.ones(m), np.zeros((0, m)), np.zeros(0),
         np.zeros(m), np.ones(m),
     )  # fmt: skip
-    spins = q.spins(q.lower, q.upper)  # ½(Σd)² - ½m²
+    scaled = q.scaled(q.lower, q.upper)  # ½(Σd)² - ½m²
     multipliers = Multipliers(
         np.zeros((10, 4)), np.full(m, -4.0), np.zeros((0, 3), np.int64), np.zeros(0),
         2 * np.arange(m)[None], np.array([2.0]),
     )  # fmt: skip
-    bound = lower_bound(spins, multipliers, np.zeros(m), np.ones(m, bool))
+    bound = lower_bound(scaled, multipliers, np.zeros(m), np.ones(m, bool))
     assert bound.value == pytest.approx(0.5 - 0.5 * m**2, abs=1e-9)
 
 

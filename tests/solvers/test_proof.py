@@ -12,7 +12,7 @@ from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
-from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, Spins
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, ScaledBox
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
@@ -74,8 +74,8 @@ def test_false_triangle_inequalities_are_not_believed() -> None:
     least = least_of(problem, formulation)
     box = conditions.tightened(conditions.start())
     assert box is not None
-    spins = conditions.whole.spins(box.lower, box.upper)
-    relaxation = Relaxation.of_whole(spins, least, box.binary[spins.members])
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    relaxation = Relaxation.of_whole(scaled, least, box.binary[scaled.members])
     relaxation.run(500)
     honest, start = relaxation.multipliers(), relaxation.mean()
     count = honest.pairs.size
@@ -107,10 +107,10 @@ def test_a_start_outside_the_box_proves_no_more() -> None:
         conditions = conditions_of(problem, formulation)
         box = conditions.tightened(conditions.start())
         assert box is not None
-        spins = conditions.whole.spins(box.lower, box.upper)
+        scaled = conditions.whole.scaled(box.lower, box.upper)
         for size in (1e2, 1e6, 1e10):
-            start = size * np.random.default_rng(seed).standard_normal(spins.m)
-            tangent = Tangent(Multipliers.separable(spins), start)
+            start = size * np.random.default_rng(seed).standard_normal(scaled.m)
+            tangent = Tangent(Multipliers.separable(scaled), start)
             proved = Proof(Part(last=tangent)).lower_bound(conditions)
             assert proved <= least + 1e-12 * max(1.0, abs(least))
 
@@ -128,16 +128,16 @@ def frustrated(seed: int) -> tuple[Conditions, float]:
     return conditions_of(problem, formulation), least
 
 
-def weak_tangent(spins: Spins, generator: np.random.Generator) -> Tangent:
+def weak_tangent(scaled: ScaledBox, generator: np.random.Generator) -> Tangent:
     """Of a bound that is far from tight."""
-    count = spins.m * (spins.m - 1) // 2
-    m = Multipliers.plain(10.0 * generator.random((count, 4)), np.zeros(spins.m))
-    return Tangent(m, generator.uniform(-1.0, 1.0, spins.m))
+    count = scaled.m * (scaled.m - 1) // 2
+    m = Multipliers.plain(10.0 * generator.random((count, 4)), np.zeros(scaled.m))
+    return Tangent(m, generator.uniform(-1.0, 1.0, scaled.m))
 
 
-def tight_tangent(spins: Spins, generator: np.random.Generator) -> Tangent:
+def tight_tangent(scaled: ScaledBox, generator: np.random.Generator) -> Tangent:
     """Of the separable minorant, which is exact where one variable is left."""
-    return Tangent(Multipliers.separable(spins), generator.uniform(-1.0, 1.0, spins.m))
+    return Tangent(Multipliers.separable(scaled), generator.uniform(-1.0, 1.0, scaled.m))
 
 
 def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
@@ -147,17 +147,17 @@ def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
         conditions, least = frustrated(seed)
         generator = np.random.default_rng(seed)
         box = conditions.begin()
-        spins = conditions.whole.spins(box.lower, box.upper)
-        if spins.m < 2:
+        scaled = conditions.whole.scaled(box.lower, box.upper)
+        if scaled.m < 2:
             continue
-        first = weak_tangent(spins, generator)
-        bound = first.bound(spins, box)
+        first = weak_tangent(scaled, generator)
+        bound = first.bound(scaled, box)
         assert bound is not None
         value = bound.value + generator.uniform(0.0, 0.05) * (least - bound.value)
-        left = conditions.reduced(box, spins, bound, value)
+        left = conditions.reduced(box, scaled, bound, value)
         last, beyond = None, -np.inf
         if left is not None:
-            inner = conditions.whole.spins(left.lower, left.upper)
+            inner = conditions.whole.scaled(left.lower, left.upper)
             last = tight_tangent(inner, generator)
             found = last.bound(inner, left)
             assert found is not None
@@ -179,11 +179,11 @@ def test_what_is_cut_off_is_no_worse_than_its_tangent() -> None:
         conditions, least = frustrated(seed)
         generator = np.random.default_rng(seed)
         box = conditions.begin()
-        spins = conditions.whole.spins(box.lower, box.upper)
-        if spins.m < 2:
+        scaled = conditions.whole.scaled(box.lower, box.upper)
+        if scaled.m < 2:
             continue
-        tangent = weak_tangent(spins, generator)
-        bound = tangent.bound(spins, box)
+        tangent = weak_tangent(scaled, generator)
+        bound = tangent.bound(scaled, box)
         assert bound is not None
         for value in (-np.inf, bound.value - 10.0):
             proved = Proof(Part([(tangent, value)])).lower_bound(conditions)
@@ -199,9 +199,9 @@ def test_what_is_cut_off_is_no_worse_than_its_tangent() -> None:
 def halves(conditions: Conditions, generator: np.random.Generator) -> tuple[Tangent, float, int]:
     """A tangent of the whole box, its bound, and the variable of the widest interval."""
     box = conditions.begin()
-    spins = conditions.whole.spins(box.lower, box.upper)
-    tangent = weak_tangent(spins, generator)
-    bound = tangent.bound(spins, box)
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    tangent = weak_tangent(scaled, generator)
+    bound = tangent.bound(scaled, box)
     assert bound is not None
     return tangent, bound.value, int(np.argmax(box.upper - box.lower))
 
@@ -226,8 +226,8 @@ def test_parts_that_are_missing_prove_what_was_known_before() -> None:
         children: list[Part | None] = []
         for piece in inside:
             assert piece is not None
-            spins = conditions.whole.spins(piece.lower, piece.upper)
-            children.append(Part(last=tight_tangent(spins, generator)))
+            scaled = conditions.whole.scaled(piece.lower, piece.upper)
+            children.append(Part(last=tight_tangent(scaled, generator)))
         for k in range(len(children)):
             parts = [None if j == k else child for j, child in enumerate(children)]
             forged = Proof(Part(last=tangent, divided=(i, 0.5), parts=parts))
@@ -240,7 +240,7 @@ def test_parts_that_are_missing_prove_what_was_known_before() -> None:
             assert piece is not None
             assert child is not None
             assert child.last is not None
-            found = child.last.bound(conditions.whole.spins(piece.lower, piece.upper), piece)
+            found = child.last.bound(conditions.whole.scaled(piece.lower, piece.upper), piece)
             assert found is not None
             bounds.append(found.value)
         alone = Proof(Part(divided=(i, 0.5), parts=children))
@@ -253,12 +253,12 @@ def test_parts_that_are_missing_prove_what_was_known_before() -> None:
 def test_a_tangent_of_another_size_is_none() -> None:
     conditions, _ = frustrated(0)
     box = conditions.begin()
-    spins = conditions.whole.spins(box.lower, box.upper)
-    m = spins.m
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    m = scaled.m
     assert m >= 2
     count = m * (m - 1) // 2
     good = Multipliers.spectral(m)
-    assert Tangent(good, np.zeros(m)).bound(spins, box) is not None
+    assert Tangent(good, np.zeros(m)).bound(scaled, box) is not None
     for multipliers, start in (
         (good, np.zeros(m + 1)), (good, np.zeros((m, 1))),
         (Multipliers.plain(np.zeros((count + 1, 4)), np.zeros(m)), np.zeros(m)),
@@ -266,7 +266,7 @@ def test_a_tangent_of_another_size_is_none() -> None:
         (Multipliers.plain(np.zeros((count, 4)), np.zeros(m - 1)), np.zeros(m)),
     ):  # fmt: skip
         tangent = Tangent(multipliers, start)
-        assert tangent.bound(spins, box) is None
+        assert tangent.bound(scaled, box) is None
         assert Proof(Part(last=tangent)).lower_bound(conditions) == -np.inf
         # Nor are the reductions that follow one believed.
         honest = Tangent(good, np.zeros(m))
@@ -291,15 +291,15 @@ def test_binary_variables_are_known_to_a_tangent() -> None:
                      np.zeros(1), np.ones(1))  # fmt: skip
     conditions = Conditions(q)
     assert conditions.begin().binary.all()
-    spins = q.spins(np.zeros(1), np.ones(1))
+    scaled = q.scaled(np.zeros(1), np.ones(1))
     convex = BoxQuadratic(np.eye(1), np.array([-0.5]), q.rows, q.rhs, q.lower, q.upper)
     tangent = Tangent(Multipliers.plain(np.zeros((0, 4)), np.array([-0.5])), np.zeros(1))
     for binary, expected in ((True, 0.0), (False, -0.125)):
         # ½x² - ½x is -⅛ at ½ and 0 at both ends.
         box = replace(conditions.start(), binary=np.array([binary]))
-        bound = tangent.bound(convex.spins(np.zeros(1), np.ones(1)), box)
+        bound = tangent.bound(convex.scaled(np.zeros(1), np.ones(1)), box)
         assert bound is not None
         assert bound.value == pytest.approx(expected, abs=1e-12)
-    exact = tangent.bound(spins, conditions.begin())
+    exact = tangent.bound(scaled, conditions.begin())
     assert exact is not None
     assert exact.value <= -0.25

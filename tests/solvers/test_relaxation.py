@@ -14,7 +14,7 @@ from indefinite_opt.problem.partial_eigen import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
-    Spins,
+    ScaledBox,
     lower_bound,
     pair_indices,
 )
@@ -26,7 +26,7 @@ from indefinite_opt.solvers.branch_and_bound.relaxation import (
 from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
 
 
-def spins_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Spins, float]:
+def scaled_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[ScaledBox, float]:
     """A random kernel's quadratic program, and a value that it attains."""
     generator = np.random.default_rng(seed)
     A = generator.standard_normal((n, n))
@@ -34,7 +34,7 @@ def spins_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Spin
     result = iopt.solve(problem, formulation)
     quadratic = box_quadratic(result.formulation.structure(problem))
     value = quadratic.value(next(iter(result.values.values())))
-    return quadratic.spins(quadratic.lower, quadratic.upper), value
+    return quadratic.scaled(quadratic.lower, quadratic.upper), value
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 60])
@@ -56,18 +56,18 @@ def test_eigenpairs_above_a_level_are_those_of_numpy(n: int, share: float) -> No
 @pytest.mark.parametrize("formulation", ["SVMDual(C=1)", "ConvexHullDual"])
 def test_partial_and_full_projections_are_the_same_method(tuning: Tuning, formulation: str) -> None:
     """Rounding apart; max_rare_share = 1 takes the partial one in every iteration."""
-    spins, value = spins_of(16, 3, formulation)
+    scaled, value = scaled_of(16, 3, formulation)
     ends = []
     for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
         settings = Settings(min_partial_order=partial, max_rare_share=rare)
-        relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool), tuning, settings)
+        relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool), tuning, settings)
         for _ in range(3):
             relaxation.run(20)
             relaxation.add_triangles(50, 1e-3)
         ends.append(
             np.concatenate([relaxation.iterate.pairs.ravel(), relaxation.iterate.U.ravel()])
         )
-        assert np.linalg.eigvalsh(relaxation.iterate.U)[0] >= -1e-12 * spins.m
+        assert np.linalg.eigvalsh(relaxation.iterate.U)[0] >= -1e-12 * scaled.m
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
     np.testing.assert_allclose(ends[2], ends[0], atol=1e-9)
 
@@ -76,30 +76,30 @@ def test_iterations_approach_the_semidefinite_bound() -> None:
     """Without triangle inequalities the limit is the optimum of the model cvxpy solves."""
     from indefinite_opt.solvers.branch_and_bound.conic_relaxation import doubly_nonnegative
 
-    spins, value = spins_of(10, 1)
-    model, _ = doubly_nonnegative(spins)
+    scaled, value = scaled_of(10, 1)
+    model, _ = doubly_nonnegative(scaled)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": 1e-4 is all that is asked of it
         model.solve(solver="CLARABEL")
-    relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool))
+    relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool))
     best = -np.inf
     for _ in range(40):
         relaxation.run(50)
-        best = max(best, lower_bound(spins, relaxation.multipliers(), relaxation.mean()).value)
+        best = max(best, lower_bound(scaled, relaxation.multipliers(), relaxation.mean()).value)
     assert best <= model.value + 1e-6 * abs(model.value)
     assert best >= model.value - 1e-4 * abs(model.value)
 
 
 def test_triangle_inequalities_close_a_gap() -> None:
     """Of 5e-4 between the optimum and the relaxation without them nothing is left."""
-    spins, value = spins_of(20, 1)
+    scaled, value = scaled_of(20, 1)
     gaps = []
     for most in (0, 200):
-        relaxation = Relaxation.of_whole(spins, value, np.zeros(spins.m, bool))
+        relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool))
         best = -np.inf
         for _ in range(40):
             relaxation.run(50)
-            bound = lower_bound(spins, relaxation.multipliers(), relaxation.mean())
+            bound = lower_bound(scaled, relaxation.multipliers(), relaxation.mean())
             best = max(best, bound.value)
             relaxation.add_triangles(most, 1e-3)
         gaps.append((value - best) / abs(value))
@@ -115,13 +115,13 @@ def test_pentagonal_inequalities_close_a_gap() -> None:
     q = BoxQuadratic(
         weights, -0.5 * weights.sum(axis=1), np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n)
     )
-    spins, value, bounds = q.spins(q.lower, q.upper), -986.5, []
+    scaled, value, bounds = q.scaled(q.lower, q.upper), -986.5, []
     for most in (0, 500):
-        relaxation, best = Relaxation.of_whole(spins, value, np.ones(n, bool)), -np.inf
+        relaxation, best = Relaxation.of_whole(scaled, value, np.ones(n, bool)), -np.inf
         for _ in range(16):
             relaxation.run(50)
             bound = lower_bound(
-                spins, relaxation.multipliers(), relaxation.mean(), relaxation.binary
+                scaled, relaxation.multipliers(), relaxation.mean(), relaxation.binary
             )
             best = max(best, bound.value)
             relaxation.add_triangles(1000, 1e-3)
@@ -186,15 +186,15 @@ def test_a_part_of_a_box_inherits_its_bound() -> None:
     problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
     structure = iopt.SVMDual(C=1.0, bias=False).structure(problem)
     quadratic = box_quadratic(structure)
-    spins = quadratic.spins(quadratic.lower, quadratic.upper)
-    relaxation = Relaxation.of_whole(spins, 0.0, np.zeros(spins.m, bool))
+    scaled = quadratic.scaled(quadratic.lower, quadratic.upper)
+    relaxation = Relaxation.of_whole(scaled, 0.0, np.zeros(scaled.m, bool))
     relaxation.run(1000)
-    whole = lower_bound(spins, relaxation.multipliers(), relaxation.mean()).value
+    whole = lower_bound(scaled, relaxation.multipliers(), relaxation.mean()).value
     low, high = quadratic.lower.copy(), quadratic.upper.copy()
     low[3], high[5] = high[3], low[5]
-    part = quadratic.spins(low, high)
+    part = quadratic.scaled(low, high)
     child = relaxation.restricted(part, 0.0, np.zeros(part.m, bool))
-    assert child.spins.m == 12
+    assert child.scaled.m == 12
     fresh = Relaxation.of_whole(part, 0.0, np.zeros(part.m, bool))
     reached = []
     for start in (child, fresh):
@@ -210,8 +210,8 @@ def test_multipliers_of_fixed_variables_are_folded_into_the_others() -> None:
     m, omega = 5, 1.7
     lower, upper = np.zeros(m), np.ones(m)
     q = BoxQuadratic(np.eye(m), np.zeros(m), np.zeros((0, m)), np.zeros(0), lower, upper)
-    whole = q.spins(lower, upper)
-    part = q.spins(np.where(np.arange(m) == 1, 1.0, 0.0), np.where(np.arange(m) == 3, 0.0, 1.0))
+    whole = q.scaled(lower, upper)
+    part = q.scaled(np.where(np.arange(m) == 1, 1.0, 0.0), np.where(np.arange(m) == 3, 0.0, 1.0))
     old = Iterate.of_whole(m, 1.0)
     old.pairs[:] = -generator.random(old.pairs.shape)
     new = old.inherited(whole, part, omega)

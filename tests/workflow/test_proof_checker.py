@@ -43,26 +43,26 @@ def grown(
     """A part with random multipliers, reductions and divisions, as a bad search might make it."""
 
     def tangent() -> Tangent:
-        spins = conditions.whole.spins(box.lower, box.upper)
+        scaled = conditions.whole.scaled(box.lower, box.upper)
         kind = generator.integers(4)
         if kind == 0:
-            multipliers = Multipliers.spectral(spins.m)
+            multipliers = Multipliers.spectral(scaled.m)
         elif kind == 1:
-            multipliers = Multipliers.separable(spins)
-        elif kind == 2 and spins.m:
-            multipliers = Multipliers.box_diagonal(spins)
+            multipliers = Multipliers.separable(scaled)
+        elif kind == 2 and scaled.m:
+            multipliers = Multipliers.box_diagonal(scaled)
         else:
-            multipliers = random_multipliers(generator, spins.m, 0.3)
-        return Tangent(multipliers, generator.uniform(-1.0, 1.0, spins.m))
+            multipliers = random_multipliers(generator, scaled.m, 0.3)
+        return Tangent(multipliers, generator.uniform(-1.0, 1.0, scaled.m))
 
     part = Part()
     if generator.random() < 0.6:
         found, value = tangent(), least + float(generator.choice([1e-9, 0.1, 1.0]))
-        spins = conditions.whole.spins(box.lower, box.upper)
-        bound = found.bound(spins, box)
+        scaled = conditions.whole.scaled(box.lower, box.upper)
+        bound = found.bound(scaled, box)
         assert bound is not None
         part.reductions.append((found, value))
-        left = conditions.reduced(box, spins, bound, value)
+        left = conditions.reduced(box, scaled, bound, value)
         if left is None:
             return part
         box = left
@@ -429,8 +429,8 @@ def tight(seed: int) -> tuple[Document, Fraction]:
 
 def attack(first: int, count: int) -> int:
     """How many of so many forged documents were accepted; every one of them must be true."""
-    loose = [honest(seed) for seed in range(first, first + 20)]
-    pool = [(document, least) for document, _, _, least in loose]
+    fixed_loss = [honest(seed) for seed in range(first, first + 20)]
+    pool = [(document, least) for document, _, _, least in fixed_loss]
     pool += [tight(seed) for seed in range(first, first + 20)]
     accepted, documents = 0, [document for document, _ in pool]
     for trial in range(count):

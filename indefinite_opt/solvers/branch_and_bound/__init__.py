@@ -18,7 +18,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,
     BoxQuadratic,
     Multipliers,
-    Spins,
+    ScaledBox,
     pair_indices,
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
@@ -38,8 +38,8 @@ __all__ = [
     "Multipliers",
     "Part",
     "Proof",
+    "ScaledBox",
     "Settings",
-    "Spins",
     "Step",
     "Tangent",
     "finite_form",

@@ -1,8 +1,8 @@
 """Compiled loops of the doubly nonnegative relaxation, on the named tuples of `relaxation`.
 
-The lifted point is Z = zzᵀ of z = (1, x, s) with s = 1 - x. With spins d = x - s, z is linear in
-(1, d), and orthonormal coordinates of it are u = (θ, d/√2), θ² = ω + n/2, where the coordinate 1 of
-z has weight √ω: so Z = WUWᵀ costs O(n²), without any product of matrices.
+The lifted point is Z = zzᵀ of z = (1, x, s) with s = 1 - x. With d = x - s z is linear in (1, d),
+and orthonormal coordinates of it are u = (θ, d/√2), θ² = ω + n/2, where the coordinate 1 of z has
+weight √ω: so Z = WUWᵀ costs O(n²), without any product of matrices.
 
 Z is stored in parts without repetition:
 
@@ -349,7 +349,7 @@ def most_violated(pairs, cut, n, least, room):
 def most_violated_pentagons(D, triples, least):
     """The most violated pentagonal inequality that contains each of some triples of literals.
 
-    D are the second moments of the spins. With spins ±d of the literals, an inequality says that
+    D are the second moments of d. With the values ±d of the literals, an inequality says that
     the ten products of two of them sum to at least -2. Returns literals, ascending, and violations.
     """
     n, count = len(D), 0

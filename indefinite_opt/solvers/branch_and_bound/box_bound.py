@@ -21,7 +21,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     Bound,
     BoxQuadratic,
     Multipliers,
-    Spins,
+    ScaledBox,
     lower_bound,
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
@@ -30,15 +30,15 @@ from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["BoxBound", "Deadline", "Ends", "Node"]
+__all__ = ["BoxBound", "Deadline", "Node", "OpenBracket"]
 
 T = TypeVar("T")
 
 OBJECTIVE_ROUNDING = 1e-12
-"""Rounding of the objective, in units of `Ends.unit`."""
+"""Rounding of the objective, in units of `OpenBracket.unit`."""
 
 
-class Ends:
+class OpenBracket:
     """The two ends of the bracket of a program and its finite form, and the best point.
 
     Parameters
@@ -166,7 +166,7 @@ class BoxBound:
     task : Task
         About the finite form, with the tolerance of the descents.
     form : FiniteForm
-    ends : Ends
+    bracket : OpenBracket
     deadline : Deadline
     settings : Settings
 
@@ -184,11 +184,11 @@ class BoxBound:
         self,
         task: Task[Any],
         form: FiniteForm,
-        ends: Ends,
+        bracket: OpenBracket,
         deadline: Deadline,
         settings: Settings,
     ) -> None:
-        self.task, self.form, self.ends, self.deadline = task, form, ends, deadline
+        self.task, self.form, self.bracket, self.deadline = task, form, bracket, deadline
         self.settings = settings
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
@@ -214,17 +214,17 @@ class BoxBound:
 
     def _bounded(self, node: Node) -> list[Node]:
         while True:
-            spins = self.quadratic.spins(node.box.lower, node.box.upper)
-            if spins.m <= 1:
-                return self._last(node, spins)
-            best = self._best_bound(node, spins)
+            scaled = self.quadratic.scaled(node.box.lower, node.box.upper)
+            if scaled.m <= 1:
+                return self._last(node, scaled)
+            best = self._best_bound(node, scaled)
             if self._done(node, best):
                 return []
             if self.deadline.halt.is_set():
                 return [node]
-            value = self.ends.value
-            box = self.conditions.reduced(node.box, spins, best, value)
-            if box is not None and _width_lost(box, spins) < self.settings.min_width_loss:
+            value = self.bracket.value
+            box = self.conditions.reduced(node.box, scaled, best, value)
+            if box is not None and _width_lost(box, scaled) < self.settings.min_width_loss:
                 return self._divided(node)
             if node.part.last is not None:
                 node.part.reductions.append((node.part.last, value))
@@ -236,17 +236,17 @@ class BoxBound:
 
     def _done(self, node: Node, best: Bound) -> bool:
         """Whether the bound reaches the cutoff, or the value up to rounding."""
-        value = self.ends.value
-        return node.bound >= self.ends.cutoff or value - best.value <= 2.0 * best.slack
+        value = self.bracket.value
+        return node.bound >= self.bracket.cutoff or value - best.value <= 2.0 * best.slack
 
-    def _best_bound(self, node: Node, spins: Spins) -> Bound:
+    def _best_bound(self, node: Node, scaled: ScaledBox) -> Bound:
         """The best bound of a box, once it closes the box or hardly improves."""
         root = node.depth == 0
-        running = self.deadline.timed(self._relaxations, node, spins)
-        nothing = np.zeros(spins.m)
+        running = self.deadline.timed(self._relaxations, node, scaled)
+        nothing = np.zeros(scaled.m)
         best = Bound(-np.inf, nothing, nothing, np.empty(0))
         if node.part.last is not None:
-            best = node.part.last.bound(spins, node.box) or best
+            best = node.part.last.bound(scaled, node.box) or best
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         settings = self.settings
@@ -257,7 +257,7 @@ class BoxBound:
             for relaxation in running:
                 tangent = Tangent(relaxation.multipliers(), relaxation.mean())
                 bound = self.deadline.timed(
-                    lower_bound, spins, tangent.multipliers, tangent.start, relaxation.binary
+                    lower_bound, scaled, tangent.multipliers, tangent.start, relaxation.binary
                 )
                 own[relaxation] = max(own[relaxation], bound.value)
                 if bound.value > best.value:
@@ -268,7 +268,7 @@ class BoxBound:
                 self._round(relaxation, bound, deep)
             if self._done(node, best):
                 break
-            gap, done = self.ends.value - best.value, running[0].iterations
+            gap, done = self.bracket.value - best.value, running[0].iterations
             before = [k for k in gaps if k <= done - patience]
             if before and gap > settings.idle_gap_share * gaps[before[-1]]:
                 break
@@ -277,27 +277,27 @@ class BoxBound:
                 break
             if done >= settings.trial_iterations:
                 # One is kept in any case: where numbers underflow, all may have fallen behind.
-                share, value = settings.idle_gap_share, self.ends.value
+                share, value = settings.idle_gap_share, self.bracket.value
                 kept = [r for r in running if share * (value - own[r]) <= gap]
                 running = kept or running[:1]
             for relaxation in running:
                 relaxation.add_inequalities()
-            work = settings.work_between_bounds / spins.m**2
+            work = settings.work_between_bounds / scaled.m**2
             chunk = int(np.clip(work, settings.min_chunk, settings.max_chunk))
         node.relaxation = max(own, key=own.__getitem__)
         return best
 
-    def _relaxations(self, node: Node, spins: Spins) -> list[Relaxation]:
+    def _relaxations(self, node: Node, scaled: ScaledBox) -> list[Relaxation]:
         """One that continues from that of the larger box; at the root, one per tuning."""
-        binary = node.box.binary[spins.members]
+        binary = node.box.binary[scaled.members]
         if node.relaxation is not None:
-            return [node.relaxation.restricted(spins, self.ends.value, binary)]
+            return [node.relaxation.restricted(scaled, self.bracket.value, binary)]
         running = [
-            Relaxation.of_whole(spins, self.ends.value, binary, tuning, self.settings)
-            for tuning in self.settings.tunings_of(spins.rows, spins.rhs)
+            Relaxation.of_whole(scaled, self.bracket.value, binary, tuning, self.settings)
+            for tuning in self.settings.tunings_of(scaled.rows, scaled.rhs)
         ]
         for relaxation in running:
-            relaxation.begin_at(spins.place(self.ends.point))
+            relaxation.begin_at(scaled.place(self.bracket.point))
         return running
 
     def _advance(self, running: list[Relaxation], chunk: int) -> None:
@@ -328,40 +328,40 @@ class BoxBound:
             else:
                 self.numbers = np.inf  # the proof is incomplete from here on
 
-    def _last(self, node: Node, spins: Spins) -> list[Node]:
+    def _last(self, node: Node, scaled: ScaledBox) -> list[Node]:
         """Bound a box with at most one variable that is not fixed."""
-        tangent = Tangent(Multipliers.spectral(spins.m), np.zeros(spins.m))
-        bound = lower_bound(spins, tangent.multipliers, tangent.start)
+        tangent = Tangent(Multipliers.spectral(scaled.m), np.zeros(scaled.m))
+        bound = lower_bound(scaled, tangent.multipliers, tangent.start)
         self._keep(node.part, tangent)
         node.bound = max(node.bound, bound.value)
-        self._descend(spins.point(bound.point))
-        if node.bound >= self.ends.cutoff or spins.m == 0:
+        self._descend(scaled.point(bound.point))
+        if node.bound >= self.bracket.cutoff or scaled.m == 0:
             return []
-        i = int(spins.members[0])
-        return self._children(node, i, float(spins.center[i]))
+        i = int(scaled.members[0])
+        return self._children(node, i, float(scaled.center[i]))
 
     def _round(self, relaxation: Relaxation, bound: Bound, deep: bool) -> None:
         """Local descents from points of the relaxation."""
-        spins, points = relaxation.spins, [bound.point]
+        scaled, points = relaxation.scaled, [bound.point]
         if deep:
             points += self.deadline.timed(relaxation.roundings, self.settings.deviations_rounded)
         for d in points:
-            self._descend(spins.point(np.clip(d, -1.0, 1.0)))
+            self._descend(scaled.point(np.clip(d, -1.0, 1.0)))
 
     def _descend(self, x: Array) -> None:
         point, value = self.deadline.timed(self.form.descended, self.task, x)
-        if value < self.ends.value:
-            self.ends.offer(point)
+        if value < self.bracket.value:
+            self.bracket.offer(point)
 
     def _divided(self, node: Node) -> list[Node]:
         """Divide a box at the variable with the largest error of its products in the relaxation."""
         relaxation = cast("Relaxation", node.relaxation)
-        spins = relaxation.spins
+        scaled = relaxation.scaled
         mean, second = relaxation.moments()
-        error = np.abs(np.sum(spins.curvature * (second - np.outer(mean, mean)), axis=1))
-        k = int(np.argmax(error if np.any(error > 0.0) else spins.half[spins.members]))
-        i = int(spins.members[k])
-        at = float(spins.center[i] + spins.half[i] * np.clip(mean[k], -1.0, 1.0))
+        error = np.abs(np.sum(scaled.curvature * (second - np.outer(mean, mean)), axis=1))
+        k = int(np.argmax(error if np.any(error > 0.0) else scaled.half[scaled.members]))
+        i = int(scaled.members[k])
+        at = float(scaled.center[i] + scaled.half[i] * np.clip(mean[k], -1.0, 1.0))
         return self._children(node, i, at)
 
     def _children(self, node: Node, i: int, at: float) -> list[Node]:
@@ -379,7 +379,7 @@ class BoxBound:
         return found
 
 
-def _width_lost(box: Box, spins: Spins) -> float:
-    """The mean share by which the intervals of a box are narrower than those of the spins."""
-    left = (box.upper - box.lower)[spins.members] / spins.half[spins.members]
+def _width_lost(box: Box, scaled: ScaledBox) -> float:
+    """The mean share by which the intervals of a box are narrower than the scaled ones."""
+    left = (box.upper - box.lower)[scaled.members] / scaled.half[scaled.members]
     return 1.0 - 0.5 * float(left.mean())

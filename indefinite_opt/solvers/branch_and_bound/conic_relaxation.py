@@ -10,7 +10,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, clock, in_child
-from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, Spins, pair_indices
+from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, ScaledBox, pair_indices
 
 __all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
 
@@ -25,7 +25,7 @@ CONIC_SOLVERS = tuple(TIME_LIMIT_OPTIONS)
 """The conic solvers that can bound the whole box."""
 
 
-def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
+def doubly_nonnegative(scaled: ScaledBox) -> tuple[Any, dict[str, Any]]:
     """The relaxation without triangle inequalities as cvxpy declares it.
 
     With Y ≈ (1, d)(1, d)ᵀ: Y ⪰ 0, Y₀₀ = 1, the rows of Y satisfy the equality constraints, and the
@@ -38,7 +38,7 @@ def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
     """
     import cvxpy as cp
 
-    m = spins.m
+    m = scaled.m
     Y = cp.Variable((m + 1, m + 1), name="Y", PSD=True)
     i, j = pair_indices(m)
     di, dj, dij = Y[0, i + 1], Y[0, j + 1], Y[i + 1, j + 1]
@@ -46,19 +46,19 @@ def doubly_nonnegative(spins: Spins) -> tuple[Any, dict[str, Any]]:
     for q, (si, sj) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
         constraints[f"pairs_{q}"] = 0.25 * (1.0 + si * di + sj * dj + si * sj * dij) >= 0.0
     constraints["squares"] = 0.25 * (1.0 - cp.diag(Y)[1:]) >= 0.0
-    for k, row in enumerate(spins.rows):
-        constraints[f"row_{k}"] = row @ Y[1:, :] == spins.rhs[k] * Y[0, :]
-    cost = spins.constant + spins.slope @ Y[0, 1:]
-    cost += 0.5 * cp.sum(cp.multiply(spins.curvature, Y[1:, 1:]))
+    for k, row in enumerate(scaled.rows):
+        constraints[f"row_{k}"] = row @ Y[1:, :] == scaled.rhs[k] * Y[0, :]
+    cost = scaled.constant + scaled.slope @ Y[0, 1:]
+    cost += 0.5 * cp.sum(cp.multiply(scaled.curvature, Y[1:, 1:]))
     return cp.Problem(cp.Minimize(cost), list(constraints.values())), constraints
 
 
-def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Multipliers:
+def conic_multipliers(scaled: ScaledBox, solver: str, seconds: float = np.inf) -> Multipliers:
     """Multipliers from a conic solver; their bound is valid whatever its accuracy.
 
     Parameters
     ----------
-    spins : Spins
+    scaled : ScaledBox
     solver : {"clarabel", "scs"}
     seconds : float
         Time limit of the solver; may be infinite.
@@ -70,9 +70,9 @@ def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Mul
     """
     import cvxpy as cp
 
-    if spins.m == 0:
+    if scaled.m == 0:
         return Multipliers.spectral(0)
-    model, constraints = doubly_nonnegative(spins)
+    model, constraints = doubly_nonnegative(scaled)
     limit = {TIME_LIMIT_OPTIONS[solver]: seconds} if np.isfinite(seconds) else {}
     with warnings.catch_warnings():
         # Multipliers of an inaccurate solution are valid, too.
@@ -88,7 +88,7 @@ def conic_multipliers(spins: Spins, solver: str, seconds: float = np.inf) -> Mul
     return Multipliers.plain(np.column_stack(columns), np.asarray(squares))
 
 
-def limited_multipliers(spins: Spins, solver: str, seconds: float) -> Multipliers:
+def limited_multipliers(scaled: ScaledBox, solver: str, seconds: float) -> Multipliers:
     """`conic_multipliers` in a child process, which is abandoned if it does not end in time.
 
     In a thread Clarabel would hold the interpreter's lock while it sets up a semidefinite program.
@@ -101,4 +101,4 @@ def limited_multipliers(spins: Spins, solver: str, seconds: float) -> Multiplier
     began = clock()
     importlib.import_module("cvxpy")  # once here instead of in every child process
     seconds -= clock() - began
-    return in_child(seconds + SECONDS_BEYOND_LIMIT, conic_multipliers, spins, solver, seconds)
+    return in_child(seconds + SECONDS_BEYOND_LIMIT, conic_multipliers, scaled, solver, seconds)

@@ -26,7 +26,7 @@ from indefinite_opt.solvers.branch_and_bound.tangents import (
     Bound,
     Indices,
     Mask,
-    Spins,
+    ScaledBox,
     are_disjoint,
 )
 
@@ -38,7 +38,7 @@ __all__ = [
     "Indices",
     "Mask",
     "Multipliers",
-    "Spins",
+    "ScaledBox",
     "add_pentagons",
     "add_products",
     "lower_bound",
@@ -50,8 +50,8 @@ _EIGENVALUE_ERROR = 12.0 * EPS
 the norm of the matrix, in a backward stable method."""
 
 MIN_WIDTH_SHARE = 1e-10
-"""An interval narrower than this share of the whole range counts as a point: its spin would have
-hardly any digits, and fixing it costs the bound no more than `Spins.loose`."""
+"""An interval narrower than this share of the whole range counts as a point: d would have
+hardly any digits, and fixing it costs the bound no more than `ScaledBox.fixed_loss`."""
 
 MIN_WIDTH_ULPS = 16.0
 """So does an interval narrower than this many units in the last place of its ends."""
@@ -68,7 +68,7 @@ left would be known to hardly more than 1e-7 of half an interval."""
 
 MAX_MISSED = 1e-3
 """A row that may be missed by more than this share of its length says nothing: it consists of what
-rounding and thin intervals have left of larger numbers."""
+rounding and fixed variables have left of larger numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,10 @@ class BoxQuadratic:
         """f(x)."""
         return float(x @ (0.5 * (self.H @ x) + self.c))
 
-    def spins(self, lower: Array, upper: Array) -> Spins:
-        """f on a smaller box in spins d, which are -1 and 1 at the ends of the intervals.
+    def scaled(self, lower: Array, upper: Array) -> ScaledBox:
+        """f on a smaller box in variables d that are -1 and 1 at the ends of the intervals.
 
-        Variables whose intervals are too thin are fixed at the middle.
+        Variables whose intervals are too narrow are fixed at the middle.
         """
         center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
         reach = np.abs(center) + half
@@ -116,11 +116,11 @@ class BoxQuadratic:
         width = half[members]
         slope = self.H[members] @ center + self.c[members]
         rows = self.rows[:, members] * width
-        thin = np.where(wide, 0.0, half)
-        row_play = _play_of_rows(self, reach, thin)
-        weights = _orthonormal_weights(rows, row_play)
+        fixed = np.where(wide, 0.0, half)
+        row_tolerance = _tolerance_of_rows(self, reach, fixed)
+        weights = _orthonormal_weights(rows, row_tolerance)
         underflow = TINY if np.any(self.H) or np.any(self.c) else 0.0
-        return Spins(
+        return ScaledBox(
             members=members,
             center=center,
             half=half,
@@ -131,13 +131,13 @@ class BoxQuadratic:
             rhs=weights @ (self.rhs - self.rows @ center),
             weights=weights,
             size=float(reach @ (0.5 * (np.abs(self.H) @ reach) + np.abs(self.c))) + underflow,
-            play=_play_of_ends(reach[members], width),
-            row_play=np.abs(weights) @ row_play,
-            loose=_loss_in_thin_intervals(self, reach, thin),
+            tolerance=_tolerance_of_ends(reach[members], width),
+            row_tolerance=np.abs(weights) @ row_tolerance,
+            fixed_loss=_loss_of_fixed(self, reach, fixed),
         )
 
 
-def _play_of_ends(reach: Array, half: Array) -> Array:
+def _tolerance_of_ends(reach: Array, half: Array) -> Array:
     """π_i, four times what |d_i| may exceed 1 by at least, for points between rounded ends.
 
     center = fl(½(l + u)) is off by u|center|, u = eps/2, and half = ½fl(u - l) by a share u, so
@@ -147,7 +147,7 @@ def _play_of_ends(reach: Array, half: Array) -> Array:
     return 4.0 * EPS * reach / half
 
 
-def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
+def _tolerance_of_rows(quadratic: BoxQuadratic, reach: Array, fixed: Array) -> Array:
     """By how much each row·d may differ from its computed right-hand side.
 
     It is the half-width of every fixed variable, and (n + k + 6)·eps times the absolute terms of
@@ -157,10 +157,10 @@ def _play_of_rows(quadratic: BoxQuadratic, reach: Array, thin: Array) -> Array:
     """
     rows, (k, n) = np.abs(quadratic.rows), quadratic.rows.shape
     sizes = rows @ reach + np.abs(quadratic.rhs)
-    return EPS * (n + k + 6) * sizes + rows @ thin + n * TINY
+    return EPS * (n + k + 6) * sizes + rows @ fixed + n * TINY
 
 
-def _orthonormal_weights(rows: Array, play: Array) -> Array:
+def _orthonormal_weights(rows: Array, tolerance: Array) -> Array:
     """Weights of combinations of rows that are orthonormal up to rounding, one in a row.
 
     Of rows without a common variable each is scaled to length 1. Others are chosen by decreasing
@@ -168,7 +168,7 @@ def _orthonormal_weights(rows: Array, play: Array) -> Array:
     left may be left out, as a bound holds for any choice of combinations.
     """
     lengths = np.linalg.norm(rows, axis=1)
-    met = np.flatnonzero((play < MAX_MISSED * lengths) & np.isfinite(lengths))
+    met = np.flatnonzero((tolerance < MAX_MISSED * lengths) & np.isfinite(lengths))
     weights = np.zeros((met.size, len(rows)))
     weights[np.arange(met.size), met] = 1.0 / lengths[met]
     if met.size and not are_disjoint(rows[met]):
@@ -180,11 +180,11 @@ def _orthonormal_weights(rows: Array, play: Array) -> Array:
     return weights
 
 
-def _loss_in_thin_intervals(quadratic: BoxQuadratic, reach: Array, thin: Array) -> float:
-    """Σ half_i · max|∂f/∂x_i| over the thin intervals, the largest decrease of f inside them."""
-    members = np.flatnonzero(thin)
+def _loss_of_fixed(quadratic: BoxQuadratic, reach: Array, fixed: Array) -> float:
+    """Σ half_i · max|∂f/∂x_i| over the fixed variables, the largest decrease of f in them."""
+    members = np.flatnonzero(fixed)
     steep = np.abs(quadratic.H[members]) @ reach + np.abs(quadratic.c[members])
-    return float(steep @ thin[members])
+    return float(steep @ fixed[members])
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,24 +231,24 @@ class Multipliers:
         return cls.plain(np.zeros((m * (m - 1) // 2, 4)), np.zeros(m))
 
     @classmethod
-    def box_diagonal(cls, spins: Spins) -> Multipliers:
+    def box_diagonal(cls, scaled: ScaledBox) -> Multipliers:
         """Products of both slacks of each variable that make the curvature nonnegative.
 
         With N the negative part of the curvature, N + diag(Σ_j |N_ij|) is positive semidefinite.
         """
-        values, vectors = np.linalg.eigh(spins.across(spins.curvature))
+        values, vectors = np.linalg.eigh(scaled.across(scaled.curvature))
         low = vectors[:, values < 0.0]
         negative = (low * values[values < 0.0]) @ low.T
-        pairs = np.zeros((spins.m * (spins.m - 1) // 2, 4))
+        pairs = np.zeros((scaled.m * (scaled.m - 1) // 2, 4))
         return cls.plain(pairs, 2.0 * np.abs(negative).sum(axis=1))
 
     @classmethod
-    def separable(cls, spins: Spins) -> Multipliers:
+    def separable(cls, scaled: ScaledBox) -> Multipliers:
         """Products that make the minorant separable (McCormick 1976)."""
-        h = spins.curvature[pair_indices(spins.m)]
+        h = scaled.curvature[pair_indices(scaled.m)]
         alike, unlike = 2.0 * np.maximum(h, 0.0), 2.0 * np.maximum(-h, 0.0)
         pairs = np.column_stack([alike, unlike, unlike, alike])
-        return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(spins.curvature), 0.0))
+        return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(scaled.curvature), 0.0))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
         """Places and multipliers of the rows that are triangle inequalities."""
@@ -345,13 +345,13 @@ def are_triangles(places: NDArray[np.int64], m: int) -> Mask:
 
 
 def lower_bound(
-    spins: Spins, multipliers: Multipliers, start: Array, binary: Mask | None = None
+    scaled: ScaledBox, multipliers: Multipliers, start: Array, binary: Mask | None = None
 ) -> Bound:
     """The lower bound of f that multipliers prove, valid for any multipliers.
 
     Parameters
     ----------
-    spins : Spins
+    scaled : ScaledBox
     multipliers : Multipliers
         Entries of the wrong sign count as zero.
     start : (m,) array
@@ -362,17 +362,18 @@ def lower_bound(
     Notes
     -----
     Let x be any point of the box on the rows, with variables that are `binary` at one of their
-    ends, and d = (x - center)/half exactly. Q are the rows of the spins and r their right-hand
-    sides. S = `spins.size` is the sum of the sizes of all terms of f, A = `size` that of the
+    ends, and d = (x - center)/half exactly. Q are the rows of `scaled` and r their right-hand
+    sides. S = `scaled.size` is the sum of the sizes of all terms of f, A = `size` that of the
     multipliers: A_ij of the products of each pair and A_ii of the squares.
 
-    1. Thin intervals. With their variables in the middle f changes by `spins.loose` at most:
-       f(x) ≥ f(d) - loose, where f(d) is quadratic in the spins of the others.
-    2. Ends. |d_i| ≤ 1 + π_i/4, π = `spins.play` ≤ ½. With π_ij the larger of two, no product of two
-       slacks is less than -(π_ij/8)(1 + π_ij/8), no triangle than -(π/4)(1 + π/8)² for the largest
-       π of its three, which is in two of its pairs, and no pentagon than -Σ(π_ij/4)(1 + π_ij/8)
-       over its ten pairs. Hence, with h = f less the products, f(d) ≥ h(d) - Σ A_ijπ_ij.
-    3. Rows. |q_kᵀd - r_k| ≤ e_k = `row_play`_k. For any vectors w_k, here the columns of -L =
+    1. Fixed variables. With them in the middle f changes by `scaled.fixed_loss` at most:
+       f(x) ≥ f(d) - fixed_loss, where f(d) is quadratic in the others.
+    2. Ends. |d_i| ≤ 1 + π_i/4, π = `scaled.tolerance` ≤ ½. With π_ij the larger of two, no
+       product of two slacks is less than -(π_ij/8)(1 + π_ij/8), no triangle than
+       -(π/4)(1 + π/8)² for the largest π of its three, which is in two of its pairs, and no
+       pentagon than -Σ(π_ij/4)(1 + π_ij/8) over its ten pairs. Hence, with h = f less the
+       products, f(d) ≥ h(d) - Σ A_ijπ_ij.
+    3. Rows. |q_kᵀd - r_k| ≤ e_k = `row_tolerance`_k. For any vectors w_k, here the columns of -L =
        -`coupling`, h(d) ≥ h(d) + Σ_k (q_kᵀd - r_k)w_kᵀd - across with
        across = (9/8)Σ_k e_k Σ_i |w_ki|.
     4. Convexity. That function has the curvature C = M - LQ - QᵀLᵀ, M = ∇²h, which is PMP up to
@@ -386,10 +387,10 @@ def lower_bound(
        `loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
        (m + 8) · TINY is enough.
 
-    Added up, with Σ over rows and spins,
+    Added up, with Σ over rows and variables,
 
         f(x) ≥ value - slack + Σπ_i|s_i| + Σ(|s_i| + s_id_i) ≥ value - slack,
-        slack = sums + ΣA_ijπ_ij + Σπ_i(δ + |s_i|) + Σ|ν_k|e_k + across + loose + (m + 8) TINY.
+        slack = sums + ΣA_ijπ_ij + Σπ_i(δ + |s_i|) + Σ|ν_k|e_k + across + fixed_loss + (m + 8) TINY.
 
     Of Σπ_i|s_i| three quarters are left in the first of these. They pay for the rounding of the
     ends where an interval is cut because Σ(|s_i| + s_id_i) is large outside. The other ends are
@@ -397,21 +398,21 @@ def lower_bound(
     |d_i| > 1. The terms of the slack are sums of nonnegative numbers, off by a share of
     (n + 8) eps; a multiple of that is added to the whole.
     """
-    m, n = spins.m, spins.center.size
+    m, n = scaled.m, scaled.center.size
     at_ends = np.zeros(m, bool) if binary is None else binary
     pairs, squares, sizes = multipliers.checked(at_ends)
     size = float(sizes.sum() + np.abs(squares).sum())
-    underflow = TINY if spins.size + size > 0.0 else 0.0
+    underflow = TINY if scaled.size + size > 0.0 else 0.0
     outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)
     if m == 0:
-        slack = outwards * (loss_of_sums(n, spins.size) + spins.loose + 8 * underflow)
+        slack = outwards * (loss_of_sums(n, scaled.size) + scaled.fixed_loss + 8 * underflow)
         nothing = np.empty(0)
-        return Bound(spins.constant - slack, nothing, nothing, nothing, slack)
-    below = _without_products(spins, pairs, squares)
-    coupling = spins.coupling(below.curvature)
-    crossed = coupling @ spins.rows
-    terms = float(np.linalg.norm(spins.curvature)) + size
-    terms += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(spins.rows))
+        return Bound(scaled.constant - slack, nothing, nothing, nothing, slack)
+    below = _without_products(scaled, pairs, squares)
+    coupling = scaled.coupling(below.curvature)
+    crossed = coupling @ scaled.rows
+    terms = float(np.linalg.norm(scaled.curvature)) + size
+    terms += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(scaled.rows))
     curvature = below.curvature - crossed - crossed.T
     curvature = 0.5 * (curvature + curvature.T)
     shift = max(0.0, -float(np.linalg.eigvalsh(curvature)[0]))
@@ -420,39 +421,39 @@ def lower_bound(
     convex = replace(
         below,
         constant=below.constant + multipliers.constant - 0.5 * shift * m,
-        slope=below.slope + coupling @ spins.rhs,
+        slope=below.slope + coupling @ scaled.rhs,
         curvature=curvature,
     )
     bound = convex.best_tangent(np.clip(start, -1.0, 1.0))
     pulls = np.abs(coupling).sum(axis=0)
-    added = pulls @ (np.abs(spins.rows).sum(axis=1) + np.abs(spins.rhs))
+    added = pulls @ (np.abs(scaled.rows).sum(axis=1) + np.abs(scaled.rhs))
     slack = (
-        loss_of_sums(n, spins.size + size + m * shift + float(added))
-        + loss_beyond_ends(spins.play, sizes, np.abs(squares) + shift)
-        + 1.125 * float(pulls @ spins.row_play)
-        + spins.loose
+        loss_of_sums(n, scaled.size + size + m * shift + float(added))
+        + loss_beyond_ends(scaled.tolerance, sizes, np.abs(squares) + shift)
+        + 1.125 * float(pulls @ scaled.row_tolerance)
+        + scaled.fixed_loss
         + (m + 8) * underflow
     ) * outwards + bound.slack * (outwards - 1.0)
     value, slack = bound.value - slack, bound.slack + slack
     return replace(bound, value=value, slack=slack, shift=shift, coupling=coupling)
 
 
-def _without_products(spins: Spins, pairs: Array, squares: Array) -> Spins:
+def _without_products(scaled: ScaledBox, pairs: Array, squares: Array) -> ScaledBox:
     """h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
 
     The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), the one of
     both slacks of a variable ¼(1 - d_i²).
     """
-    i, j = pair_indices(spins.m)
-    M, slope = spins.curvature.copy(), spins.slope.copy()
+    i, j = pair_indices(scaled.m)
+    M, slope = scaled.curvature.copy(), scaled.slope.copy()
     quarter = 0.25 * pairs
     M[i, j] -= quarter @ [1.0, -1.0, -1.0, 1.0]
     M[j, i] = M[i, j]
-    M[np.arange(spins.m), np.arange(spins.m)] += 0.5 * squares
+    M[np.arange(scaled.m), np.arange(scaled.m)] += 0.5 * squares
     np.subtract.at(slope, i, quarter @ [1.0, 1.0, -1.0, -1.0])
     np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
-    constant = spins.constant - float(quarter.sum()) - 0.25 * float(squares.sum())
-    return replace(spins, constant=constant, slope=slope, curvature=M)
+    constant = scaled.constant - float(quarter.sum()) - 0.25 * float(squares.sum())
+    return replace(scaled, constant=constant, slope=slope, curvature=M)
 
 
 def _margin_of_convexity(curvature: Array, sizes: float) -> float:
@@ -475,14 +476,14 @@ def loss_of_sums(n: int, total: float) -> float:
 
         (κ + ½ΣB_ij) + (Σt_i + ΣB_ij) ≤ 3 · total,
 
-    beside those of Σ ν_kq_k, which are in `row_play`. No term goes through more than 4(n + 8)
-    roundings of eps/2 on its way, those of the spins included: the longest way is that of an entry
+    beside those of Σ ν_kq_k, which are in `row_tolerance`. No term goes through more than 4(n + 8)
+    roundings of eps/2 on its way, those of d included: the longest way is that of an entry
     of C, a sum of k ≤ m products with entries of the rows, through the product with d⁰ and Σ|s_i|.
     """
     return 6.0 * EPS * (n + 8) * total
 
 
-def loss_beyond_ends(play: Array, pairs: Array, squares: Array) -> float:
+def loss_beyond_ends(tolerance: Array, pairs: Array, squares: Array) -> float:
     """ΣA_ijπ_ij + δΣπ_i: products and ½δ(d_i² - 1) where |d_i| > 1, with δ among the squares."""
-    larger = np.maximum.outer(play, play)[np.tri(play.size, k=-1, dtype=bool)]
-    return float(pairs @ larger) + float(squares @ play)
+    larger = np.maximum.outer(tolerance, tolerance)[np.tri(tolerance.size, k=-1, dtype=bool)]
+    return float(pairs @ larger) + float(squares @ tolerance)

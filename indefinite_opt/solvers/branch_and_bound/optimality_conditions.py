@@ -24,7 +24,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Indices,
     Mask,
-    Spins,
+    ScaledBox,
 )
 
 __all__ = ["Box", "Conditions"]
@@ -151,7 +151,8 @@ class Conditions:
         """The whole box tightened by the conditions, where a search begins."""
         start = self.start()
         # By rounding the conditions may exclude every point, though there is a minimiser.
-        return self.tightened(start) or start
+        binary = np.diagonal(self.exclusive).copy()
+        return self.tightened(start) or replace(start, binary=binary)
 
     def parts(self, box: Box, i: int, at: float) -> list[Box]:
         """Boxes one of which holds the minimiser if this one does, by the position of x_i.
@@ -171,19 +172,19 @@ class Conditions:
         parts = [halves.narrowed(i, low, at), halves.narrowed(i, at, high)]
         return [*parts, box.freed(i)] if decides else parts
 
-    def reduced(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box | None:
+    def reduced(self, box: Box, scaled: ScaledBox, bound: Bound, value: float) -> Box | None:
         """What the conditions leave of a box after a `cut`."""
-        return self.tightened(self.cut(box, spins, bound, value))
+        return self.tightened(self.cut(box, scaled, bound, value))
 
-    def cut(self, box: Box, spins: Spins, bound: Bound, value: float) -> Box:
+    def cut(self, box: Box, scaled: ScaledBox, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
         room = max(value - bound.value, 0.0)
         room = room * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
-        members, reduced = spins.members, bound.reduced
+        members, reduced = scaled.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d increases by 2, and the bound by 2|reduced|.
             reach = np.minimum(room / np.abs(reduced), 2.0)
-        step = reach * spins.half[members] * (1.0 + OUTWARD_SHARE)
+        step = reach * scaled.half[members] * (1.0 + OUTWARD_SHARE)
         low, high = box.lower.copy(), box.upper.copy()
         rising, falling = reduced > 0.0, reduced < 0.0
         high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]

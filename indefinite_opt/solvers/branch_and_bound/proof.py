@@ -9,7 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.solvers.branch_and_bound.minorant import Bound, Multipliers, Spins, lower_bound
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    Bound,
+    Multipliers,
+    ScaledBox,
+    lower_bound,
+)
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 
 __all__ = ["Part", "Proof", "Step", "Tangent"]
@@ -36,13 +41,13 @@ class Tangent:
         own = m.pairs.size + m.squares.size + self.start.size
         return own + 4 * m.gamma.size + 6 * m.delta.size
 
-    def bound(self, spins: Spins, box: Box) -> Bound | None:
+    def bound(self, scaled: ScaledBox, box: Box) -> Bound | None:
         """The bound on a box; None for a box of another size."""
-        m, multipliers = spins.m, self.multipliers
+        m, multipliers = scaled.m, self.multipliers
         shapes = (self.start.shape, multipliers.pairs.shape, multipliers.squares.shape)
         if shapes != ((m,), (m * (m - 1) // 2, 4), (m,)):
             return None
-        return lower_bound(spins, multipliers, self.start, box.binary[spins.members])
+        return lower_bound(scaled, multipliers, self.start, box.binary[scaled.members])
 
 
 @dataclass(eq=False)
@@ -86,7 +91,7 @@ class Step(NamedTuple):
         What is left of it; empty if the rule excludes or closes it.
     paid : float
         The bound is the least of these; infinite for steps that cost nothing.
-    tangent : (Multipliers, Spins, Bound) or None
+    tangent : (Multipliers, ScaledBox, Bound) or None
     value : float or None
         The value by which a tangent cuts, if it does.
     variable : int
@@ -97,7 +102,7 @@ class Step(NamedTuple):
     before: Box
     after: list[Box]
     paid: float = np.inf
-    tangent: tuple[Multipliers, Spins, Bound] | None = None
+    tangent: tuple[Multipliers, ScaledBox, Bound] | None = None
     value: float | None = None
     variable: int = -1
 
@@ -137,23 +142,25 @@ class Proof:
         stack: list[tuple[Part, Box, float]] = [(self.root, conditions.start(), -np.inf)]
         while stack:
             part, box, known = stack.pop()
-            left: Box | None = box
-            # By rounding the conditions may exclude every point, though there is a minimiser.
-            if part is not self.root or conditions.tightened(box) is not None:
+            left: Box | None
+            if part is self.root and conditions.tightened(box) is None:
+                left = conditions.begin()
+                yield Step("second order", box, [left])
+            else:
                 left = yield from _tightened(box, conditions)
             for tangent, value in part.tangents:
                 if left is None:
                     break
-                spins = conditions.whole.spins(left.lower, left.upper)
-                bound = tangent.bound(spins, left)
+                scaled = conditions.whole.scaled(left.lower, left.upper)
+                bound = tangent.bound(scaled, left)
                 if bound is None:
                     break
                 known = max(known, bound.value)
-                proof = tangent.multipliers, spins, bound
+                proof = tangent.multipliers, scaled, bound
                 if value is None:
                     yield Step("tangent", left, [left], tangent=proof)
                 else:
-                    cut = conditions.cut(left, spins, bound, value)
+                    cut = conditions.cut(left, scaled, bound, value)
                     yield Step("tangent", left, [cut], max(known, value), proof, value)
                     left = yield from _tightened(cut, conditions)
             if left is None:

@@ -26,7 +26,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     Indices,
     Mask,
     Multipliers,
-    Spins,
+    ScaledBox,
     add_pentagons,
     add_products,
     pair_indices,
@@ -132,7 +132,7 @@ class Iterate(NamedTuple):
             U=np.eye(m + 1),
         )
 
-    def inherited(self, before: Spins, after: Spins, omega: float) -> Iterate:
+    def inherited(self, before: ScaledBox, after: ScaledBox, omega: float) -> Iterate:
         """The parts of the remaining variables, with the multipliers of the others folded in."""
         kept = np.searchsorted(before.members, after.members)
         left = np.zeros(before.m, bool)
@@ -188,7 +188,7 @@ class Relaxation:
 
     Attributes
     ----------
-    spins : Spins
+    scaled : ScaledBox
     model : Model
     norm : float
         Norm of the cost before it was scaled to 1.
@@ -204,7 +204,7 @@ class Relaxation:
         Positive eigenvalues in the last projection, or a guess of their number.
     """
 
-    spins: Spins
+    scaled: ScaledBox
     model: Model
     norm: float
     balance: float
@@ -217,7 +217,7 @@ class Relaxation:
     @classmethod
     def of_whole(
         cls,
-        spins: Spins,
+        scaled: ScaledBox,
         estimate: float,
         binary: Mask,
         tuning: Tuning | None = None,
@@ -227,7 +227,7 @@ class Relaxation:
 
         Parameters
         ----------
-        spins : Spins
+        scaled : ScaledBox
         estimate : float
             Approximate optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
         binary : (m,) array of bool
@@ -236,24 +236,24 @@ class Relaxation:
             By default the first of the settings.
         settings : Settings, optional
         """
-        settings, m = settings or Settings(), spins.m
+        settings, m = settings or Settings(), scaled.m
         tuning = tuning or settings.tunings[0]
-        model, norm = _scaled_model(spins, estimate, binary, max(tuning.omega * m, 1.0))
+        model, norm = _scaled_model(scaled, estimate, binary, max(tuning.omega * m, 1.0))
         iterate = Iterate.of_whole(m, tuning.penalty / m)
-        return cls(spins, model, norm, tuning.balance, iterate, settings, positive=m // 2)
+        return cls(scaled, model, norm, tuning.balance, iterate, settings, positive=m // 2)
 
-    def restricted(self, spins: Spins, estimate: float, binary: Mask) -> Relaxation:
+    def restricted(self, scaled: ScaledBox, estimate: float, binary: Mask) -> Relaxation:
         """A relaxation on a smaller box that starts from this one.
 
         Multipliers of products with variables that are now fixed go to the other factors.
         """
         omega = self.model.omega
-        model, norm = _scaled_model(spins, estimate, binary, omega, self.norm)
-        iterate = self.iterate.inherited(self.spins, spins, omega)
+        model, norm = _scaled_model(scaled, estimate, binary, omega, self.norm)
+        iterate = self.iterate.inherited(self.scaled, scaled, omega)
         age = min(self.age, 1.0)
         return replace(
-            self, spins=spins, model=model, norm=norm, iterate=iterate, iterations=0, age=age,
-            positive=spins.m // 2,
+            self, scaled=scaled, model=model, norm=norm, iterate=iterate, iterations=0, age=age,
+            positive=scaled.m // 2,
         )  # fmt: skip
 
     @property
@@ -281,7 +281,7 @@ class Relaxation:
             adapt=1.0 + settings.first_penalty_change / (1.0 + self.age),
             balance=self.balance,
         )
-        if self.spins.m < settings.min_partial_order:
+        if self.scaled.m < settings.min_partial_order:
             loops.advance(model, iterate, steps, iterations)
         else:
             G, residuals = np.empty_like(iterate.U), np.zeros(2)
@@ -340,18 +340,18 @@ class Relaxation:
         return np.clip(positive[:, 0] - positive[:, 1], -1.0, 1.0)
 
     def moments(self) -> tuple[Array, Array]:
-        """Mean d, (m,), and second moments D of the spins, (m, m), as U has them."""
-        U, theta2 = self.iterate.U, self.model.omega + 0.5 * self.spins.m
+        """Mean d, (m,), and second moments D of d, (m, m), as U has them."""
+        U, theta2 = self.iterate.U, self.model.omega + 0.5 * self.scaled.m
         one = max(U[0, 0] / theta2, MIN_CORNER)
         mean = U[0, 1:] * np.sqrt(2.0 / theta2) / one
         return mean, 2.0 * U[1:, 1:] / one
 
     def roundings(self, count: int) -> list[Array]:
-        """Spins to round: the mean, and the mean plus and minus the leading deviations."""
+        """ScaledBox to round: the mean, and the mean plus and minus the leading deviations."""
         mean, second = self.moments()
         values, vectors = np.linalg.eigh(second - np.outer(mean, mean))
         found = [mean]
-        for k in range(1, min(count, self.spins.m) + 1):
+        for k in range(1, min(count, self.scaled.m) + 1):
             step = np.sqrt(max(values[-k], 0.0)) * vectors[:, -k]
             found += [mean + step, mean - step]
         return [np.clip(d, -1.0, 1.0) for d in found]
@@ -361,7 +361,7 @@ class Relaxation:
 
         Their multipliers are worth little before, as those of the triangles change them.
         """
-        settings, m = self.settings, self.spins.m
+        settings, m = self.settings, self.scaled.m
         violated = self.add_triangles(int(settings.cuts_per_variable * m), settings.min_violation)
         if violated <= m:
             most = int(settings.pentagons_per_variable * m)
@@ -371,11 +371,11 @@ class Relaxation:
         """Keep active triangle inequalities, add violated ones; returns how many are violated."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
 
-        if self.spins.m > self.settings.max_triangle_order:
+        if self.scaled.m > self.settings.max_triangle_order:
             return 0
         now = self.iterate
         places, violations = relaxation_loops.most_violated(
-            now.pairs, now.cut, self.spins.m, least, self.settings.max_violated
+            now.pairs, now.cut, self.scaled.m, least, self.settings.max_violated
         )
         active = now.gamma > self.settings.min_active_share * now.gamma.max(initial=0.0)
         old = now.places[active]
@@ -393,7 +393,7 @@ class Relaxation:
         """The same for pentagonal inequalities, of which those near active triangles are found."""
         from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
 
-        now, m = self.iterate, self.spins.m
+        now, m = self.iterate, self.scaled.m
         if m > self.settings.max_triangle_order or not now.gamma.size:
             return 0
         steepest = np.argsort(-now.gamma, kind="stable")[: self.settings.max_extended]
@@ -425,19 +425,19 @@ class Relaxation:
 
 
 def _scaled_model(
-    spins: Spins, estimate: float, binary: Mask, omega: float, norm: float = 0.0
+    scaled: ScaledBox, estimate: float, binary: Mask, omega: float, norm: float = 0.0
 ) -> tuple[Model, float]:
     """The model with its cost divided by a norm, by default its own; and that norm."""
-    m = spins.m
+    m = scaled.m
     theta2 = omega + 0.5 * m
     scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
     cost = np.empty((m + 1, m + 1))
-    cost[0, 0] = spins.constant - estimate
-    cost[0, 1:] = cost[1:, 0] = 0.5 * spins.slope
-    cost[1:, 1:] = 0.5 * spins.curvature
+    cost[0, 0] = scaled.constant - estimate
+    cost[0, 1:] = cost[1:, 0] = 0.5 * scaled.slope
+    cost[1:, 1:] = 0.5 * scaled.curvature
     cost *= np.outer(scale, scale)
     norm = norm or float(np.linalg.norm(cost)) or 1.0
-    lines = np.column_stack([-spins.rhs, spins.rows]) * scale
+    lines = np.column_stack([-scaled.rhs, scaled.rows]) * scale
     lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
     return Model(cost / norm, lines, binary, omega), norm
 

@@ -25,8 +25,8 @@ from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     BoxBound,
     Deadline,
-    Ends,
     Node,
+    OpenBracket,
 )
 from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     FiniteForm,
@@ -35,7 +35,7 @@ from indefinite_opt.solvers.branch_and_bound.finite_forms import (
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     Mask,
     Multipliers,
-    Spins,
+    ScaledBox,
     lower_bound,
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
@@ -116,7 +116,7 @@ class GlobalSearch:
 
     Attributes
     ----------
-    ends : Ends
+    bracket : OpenBracket
         The bracket.
     bounds : dict of str to float
         Bounds of the finite form by the name of the multipliers that were tried on the whole box.
@@ -134,16 +134,16 @@ class GlobalSearch:
         settings: Settings | None = None,
     ) -> None:
         self.form = cast("FiniteForm", finite_form(task.structure))
-        self.ends = Ends(self.form, gap, atol)
+        self.bracket = OpenBracket(self.form, gap, atol)
         start = task.start if start is None else start
         if start is not None:
             start = self.form.placed(start)
-            self.ends.offer(start)
+            self.bracket.offer(start)
         self.settings = settings or Settings()
         self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
         self.n = self.form.structure.n
         self.deadline = Deadline(self.task, self.n)
-        self.box_bound = BoxBound(self.task, self.form, self.ends, self.deadline, self.settings)
+        self.box_bound = BoxBound(self.task, self.form, self.bracket, self.deadline, self.settings)
         self.bounds: dict[str, float] = {}
         self.nodes = 0
         self.trace = Trace()
@@ -169,7 +169,7 @@ class GlobalSearch:
             if local is Status.INTERRUPTED:
                 return local
             self._bound_cheaply()
-            if self.ends.closed:
+            if self.bracket.closed:
                 return Status.SOLVED
             if self.deadline.over and self.n >= LONG:
                 return Status.TIME_LIMIT
@@ -188,29 +188,29 @@ class GlobalSearch:
         task.time_limit = task.elapsed + self.settings.local_time_share * left
         status, point = self.form.best_point(task)
         if point is not None:
-            self.ends.offer(point)
-        if self.ends.value <= self.form.unbounded_at:
-            run = Descent(self.task.on(self.form.asked, start=None), self.ends.point)
-            raise run.endless(self.ends.point)
+            self.bracket.offer(point)
+        if self.bracket.value <= self.form.unbounded_at:
+            run = Descent(self.task.on(self.form.asked, start=None), self.bracket.point)
+            raise run.endless(self.bracket.point)
         return status
 
     def try_multipliers(self, name: str, multipliers: Multipliers) -> None:
-        """Bound the whole box with these multipliers, which belong to the spins of `whole_box`.
+        """Bound the whole box with these multipliers, which belong to `whole_box`.
 
         Raises
         ------
         TimeLimitReached
             If the time limit is reached first.
         """
-        spins, binary = self.whole_box
-        tangent = Tangent(multipliers, spins.place(self.ends.point))
+        scaled, binary = self.whole_box
+        tangent = Tangent(multipliers, scaled.place(self.bracket.point))
         with one_thread():
             bound = self.deadline.timed(
-                lower_bound, spins, multipliers, tangent.start, binary
+                lower_bound, scaled, multipliers, tangent.start, binary
             ).value
         self.bounds[name] = bound
-        if bound > self.ends.lower:
-            self.ends.lower, self.root.last = bound, tangent
+        if bound > self.bracket.lower:
+            self.bracket.lower, self.root.last = bound, tangent
 
     @cached_property
     def first_box(self) -> Box:
@@ -218,11 +218,11 @@ class GlobalSearch:
         return self.box_bound.conditions.begin()
 
     @cached_property
-    def whole_box(self) -> tuple[Spins, Mask]:
-        """The first box in spins, and which of its variables are binary."""
+    def whole_box(self) -> tuple[ScaledBox, Mask]:
+        """The first box in scaled variables, and which of its variables are binary."""
         box = self.first_box
-        spins = self.form.quadratic.spins(box.lower, box.upper)
-        return spins, box.binary[spins.members]
+        scaled = self.form.quadratic.scaled(box.lower, box.upper)
+        return scaled, box.binary[scaled.members]
 
     def _bound_cheaply(self) -> None:
         """Compute the bounds without a relaxation, each from an eigendecomposition."""
@@ -231,19 +231,19 @@ class GlobalSearch:
             # First of all, because calls abandoned later on would go on using the processor.
             fallback = self.form.linear_bound()
         try:
-            spins, _ = timed(getattr, self, "whole_box")
-            self.try_multipliers("spectral", timed(Multipliers.spectral, spins.m))
+            scaled, _ = timed(getattr, self, "whole_box")
+            self.try_multipliers("spectral", timed(Multipliers.spectral, scaled.m))
             with one_thread():
-                diagonal = timed(Multipliers.box_diagonal, spins)
+                diagonal = timed(Multipliers.box_diagonal, scaled)
             self.try_multipliers("box-diagonal", diagonal)
-            self.try_multipliers("separable", timed(Multipliers.separable, spins))
+            self.try_multipliers("separable", timed(Multipliers.separable, scaled))
         except TimeLimitReached:
-            if np.isneginf(self.ends.lower) and np.isfinite(fallback):
-                self.ends.lower = self.bounds["linear"] = fallback
+            if np.isneginf(self.bracket.lower) and np.isfinite(fallback):
+                self.bracket.lower = self.bounds["linear"] = fallback
                 self._without_proof = True
 
     def _divide_and_bound(self) -> Status:
-        boxes = _Boxes(Node(self.first_box, self.ends.lower, 0, self.root))
+        boxes = _Boxes(Node(self.first_box, self.bracket.lower, 0, self.root))
         workers = thread_count()
         with one_thread(), pool(workers) as executor:
             # While there is only one box, its relaxations can use the other threads.
@@ -263,7 +263,7 @@ class GlobalSearch:
         reported = -np.inf
         while True:
             while len(jobs) < workers and self.nodes < limit:
-                found = boxes.pop(self.ends.cutoff)
+                found = boxes.pop(self.bracket.cutoff)
                 if found is None:
                     break
                 number, node = found
@@ -277,7 +277,7 @@ class GlobalSearch:
                 self._report()
                 if self.task.callback and self.task.callback(self.trace):
                     return Status.INTERRUPTED
-            if self.ends.closed:
+            if self.bracket.closed:
                 return Status.SOLVED
             if not (jobs or boxes.waiting):
                 return Status.INACCURATE
@@ -294,13 +294,13 @@ class GlobalSearch:
 
     def _raise_lower(self, boxes: _Boxes) -> None:
         """Raise the lower end to the least bound of all boxes, but not above the best value."""
-        self.ends.lower = max(self.ends.lower, min(boxes.least, self.ends.value))
+        self.bracket.lower = max(self.bracket.lower, min(boxes.least, self.bracket.value))
 
     def _report(self) -> None:
-        ends = self.ends
+        bracket = self.bracket
         self.trace.add(
-            self.task.elapsed, self.nodes, ends.declared(ends.value), ends.relative_gap,
-            ends.declared(ends.lower), self.iterations,
+            self.task.elapsed, self.nodes, bracket.declared(bracket.value), bracket.relative_gap,
+            bracket.declared(bracket.lower), self.iterations,
         )  # fmt: skip
 
 

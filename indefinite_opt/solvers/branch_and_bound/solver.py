@@ -49,13 +49,13 @@ class BranchAndBound(Solver[QP]):
         search = GlobalSearch(task, task.tol, settings=self.settings)
         status = search.run()
         return Solution(
-            values=qp.values(search.ends.best),
+            values=qp.values(search.bracket.best),
             status=status,
             iterations=search.nodes,
             trace=search.trace,
             message=(
                 f"{search.nodes} boxes, {search.iterations} iterations of the relaxation; "
-                f"{gap_in_words(search.ends.absolute_gap, search.ends.relative_gap)}"
+                f"{gap_in_words(search.bracket.absolute_gap, search.bracket.relative_gap)}"
             ),
             witness=search.proof,
         )

@@ -15,7 +15,16 @@ from scipy.linalg import cho_factor, cho_solve
 from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
 
-__all__ = ["EPS", "TINY", "Bound", "Indices", "Mask", "Spins", "are_disjoint", "line_multipliers"]
+__all__ = [
+    "EPS",
+    "TINY",
+    "Bound",
+    "Indices",
+    "Mask",
+    "ScaledBox",
+    "are_disjoint",
+    "line_multipliers",
+]
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -49,7 +58,7 @@ class Bound:
     value : float
         The bound, with rounding taken into account.
     point : (m,) array
-        Where the tangent touches, in spins: approximately the minimum of the minorant.
+        Where the tangent touches: approximately the minimum of the minorant.
     reduced : (m,) array
         value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
     nu : (k,) array
@@ -59,7 +68,7 @@ class Bound:
     shift : float
         What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1).
     coupling : (m, k) array
-        `Spins.coupling` of the curvature before that.
+        `ScaledBox.coupling` of the curvature before that.
     """
 
     value: float
@@ -77,7 +86,7 @@ def are_disjoint(rows: Array) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Spins:
+class ScaledBox:
     """f = constant + slopeᵀd + ½dᵀ·curvature·d over -1 ≤ d ≤ 1, rows·d = rhs.
 
     Attributes
@@ -94,12 +103,12 @@ class Spins:
         They are these combinations of the rows of the whole problem.
     size : float
         Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
-    play : (m,) array
+    tolerance : (m,) array
         Four times what each |d_i| may exceed 1 by in the box, as center and half are rounded.
-    row_play : (k,) array
-        Largest violation of the rows because of rounding and thin intervals.
-    loose : float
-        Largest decrease of f inside the thin intervals.
+    row_tolerance : (k,) array
+        Largest violation of the rows because of rounding and fixed variables.
+    fixed_loss : float
+        Largest decrease of f inside the intervals of fixed variables.
     """
 
     members: Indices
@@ -112,9 +121,9 @@ class Spins:
     rhs: Array
     weights: Array
     size: float
-    play: Array
-    row_play: Array
-    loose: float
+    tolerance: Array
+    row_tolerance: Array
+    fixed_loss: float
 
     @property
     def m(self) -> int:
@@ -122,13 +131,13 @@ class Spins:
         return self.members.size
 
     def point(self, d: Array) -> Array:
-        """The point x of spins d."""
+        """The point x of scaled variables d."""
         x = self.center.copy()
         x[self.members] += self.half[self.members] * d
         return x
 
     def place(self, x: Array) -> Array:
-        """The spins d of a point x, moved into the box."""
+        """The scaled variables d of a point x, moved into the box."""
         center, half = self.center[self.members], self.half[self.members]
         return np.clip((x[self.members] - center) / half, -1.0, 1.0)
 
@@ -164,7 +173,7 @@ class Spins:
         value = self.constant - 0.5 * float(d @ curved)
         nu = line_multipliers(gradient, self.rows, self.rhs) if nu is None else nu
         reduced = gradient + nu @ self.rows
-        slack = float(np.abs(nu) @ self.row_play) + float(np.abs(reduced) @ self.play)
+        slack = float(np.abs(nu) @ self.row_tolerance) + float(np.abs(reduced) @ self.tolerance)
         value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs) + slack
         return Bound(value, d, reduced, nu, slack)
 
@@ -250,7 +259,7 @@ class Spins:
 class _InnerPoint(PredictorCorrector):
     """An interior point of the box, near the rows; its multipliers are -ν."""
 
-    def __init__(self, convex: Spins, d: Array) -> None:
+    def __init__(self, convex: ScaledBox, d: Array) -> None:
         super().__init__(d, np.full(d.size, -1.0), np.ones(d.size))
         self.convex = convex
         self.dual = convex.rows @ (convex.slope + convex.curvature @ d)

@@ -33,7 +33,7 @@ from indefinite_opt.solvers.branch_and_bound import (
     Multipliers,
     Part,
     Proof,
-    Spins,
+    ScaledBox,
     Step,
     Tangent,
     finite_form,
@@ -171,8 +171,8 @@ def convex_document(qp: QP, x: Array) -> Document:
     form = _finite_form(qp)
     conditions = Conditions(form.quadratic)
     box = conditions.begin()
-    spins = conditions.whole.spins(box.lower, box.upper)
-    tangent = Tangent(Multipliers.spectral(spins.m), spins.place(form.placed(x)))
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    tangent = Tangent(Multipliers.spectral(scaled.m), scaled.place(form.placed(x)))
     return bracket_document(qp, Proof(Part(last=tangent)))
 
 
@@ -445,21 +445,21 @@ def _written(program: ExactProgram, step: Step) -> list[Document]:
 
 
 def _tangent(
-    program: ExactProgram, multipliers: Multipliers, spins: Spins, bound: Bound, box: Box
+    program: ExactProgram, multipliers: Multipliers, scaled: ScaledBox, bound: Bound, box: Box
 ) -> Document:
     """Multipliers and tangent in the shares t = (1 + d)/2 of the intervals.
 
     As ½ shift (d² - 1) is -2 shift t(1 - t), the shift is added to the multipliers of the squares.
     """
-    members, n = spins.members, program.n
+    members, n = scaled.members, program.n
     wide = box.lower < box.upper
-    thin = np.setdiff1d(np.flatnonzero(wide), members)
+    fixed = np.setdiff1d(np.flatnonzero(wide), members)
     squares, point = np.zeros(n), np.where(wide, 0.5, 0.0)
     ends = box.binary[members]
     squares[members] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
     squares[members] += 2.0 * bound.shift
     pairs = np.maximum(multipliers.pairs, 0.0)
-    first, second = pair_indices(spins.m)
+    first, second = pair_indices(scaled.m)
     products: list[list[int | float]] = []
     for row, column in zip(*np.nonzero(pairs), strict=True):
         one = 2 * int(members[first[row]]) + int(column) // 2
@@ -467,13 +467,13 @@ def _tangent(
         products.append([one, other, float(pairs[row, column])])
     triangles = _literals(*multipliers.triangles(), members)
     places, delta = multipliers.genuine_pentagons()
-    literals = 2 * members[places // 2] + places % 2 if spins.m else places
+    literals = 2 * members[places // 2] + places % 2 if scaled.m else places
     pentagons = [
         [*row, price] for row, price in zip(literals.tolist(), delta.tolist(), strict=True)
     ]
     across = np.zeros((len(program.rows), n + 1))
-    if spins.m:
-        across[:, members + 1] = -2.0 * (spins.weights.T @ bound.coupling.T)
+    if scaled.m:
+        across[:, members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
         point[members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
 
     def written() -> Document:
@@ -490,12 +490,12 @@ def _tangent(
     lower, upper = exact(box.lower.tolist()), exact(box.upper.tolist())
     there = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
     minorant = ExactMinorant(program, there, exact(written()))
-    for i in thin.tolist():
+    for i in fixed.tolist():
         squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _ROUNDING_SHARE)
         for j in np.flatnonzero(wide).tolist():
             # Two products with half of the multiplier each cancel the product of both shares.
             price = 0.5 * abs(float(minorant.M[i][j]))
-            if price and (j < i or j not in thin):
+            if price and (j < i or j not in fixed):
                 end = 0 if minorant.M[i][j] > 0 else 1
                 products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
                 squares[[i, j]] += _ROUNDING_SHARE * price
@@ -507,11 +507,11 @@ def _tangent(
         except FailedProof:
             largest = max(abs(float(a)) for row in minorant.M for a in row)
             squares[wide] += share * largest + _MIN_SHIFT
-    if spins.m:
+    if scaled.m:
         # These multipliers make the slope approximately the wanted one.
         wanted = 2.0 * bound.reduced
         missing = [float(Fraction(a) - slope[i]) for i, a in zip(members, wanted, strict=True)]
-        across[:, 0] = 0.5 * (spins.weights.T @ (spins.rows @ missing))
+        across[:, 0] = 0.5 * (scaled.weights.T @ (scaled.rows @ missing))
     return written()
 
 

@@ -403,8 +403,8 @@ def _global_bound(
             raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
         search = GlobalSearch(task, tol, start=point.x, atol=atol)
         search.run()
-        ends = search.ends
-        bound, better = ends.original(ends.lower), ends.original(ends.value)
+        bracket = search.bracket
+        bound, better = bracket.original(bracket.lower), bracket.original(bracket.value)
         boxes = search.nodes
     if bound - value > tol * size:
         return bound, [

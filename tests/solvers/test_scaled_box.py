@@ -16,7 +16,7 @@ from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Multipliers,
-    Spins,
+    ScaledBox,
     add_products,
     lower_bound,
     pair_indices,
@@ -53,55 +53,55 @@ def random_case(generator: np.random.Generator, n: int) -> BoxQuadratic:
     return quadratic(H, generator.integers(-3, 4, n).astype(float), lower, upper, rows, rhs)
 
 
-# --------------------------------------------------------------------------------------- spins
+# ---------------------------------------------------------------------------------------- d
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_spins_say_the_same_of_every_point(seed: int) -> None:
+def test_scaled_variables_say_the_same_of_every_point(seed: int) -> None:
     """f, rows and points by d, on a part of the box in which some variables are fixed."""
     generator = np.random.default_rng(seed)
     q = random_case(generator, 5)
     fixed = generator.random(5) < 0.4
     fixed[0] = False
     lower, upper = q.lower.copy(), np.where(fixed, q.lower, q.upper)
-    spins = q.spins(lower, upper)
-    np.testing.assert_array_equal(spins.members, np.flatnonzero(~fixed))
-    assert spins.m == int((~fixed).sum())
+    scaled = q.scaled(lower, upper)
+    np.testing.assert_array_equal(scaled.members, np.flatnonzero(~fixed))
+    assert scaled.m == int((~fixed).sum())
     kept = [k for k, row in enumerate(q.rows) if np.any(row[~fixed])]
-    assert len(spins.rows) == len(kept)
+    assert len(scaled.rows) == len(kept)
     for _ in range(10):
-        d = generator.integers(-4, 5, spins.m) / 4.0
-        x = spins.point(d)
+        d = generator.integers(-4, 5, scaled.m) / 4.0
+        x = scaled.point(d)
         assert np.all((lower <= x) & (x <= upper))
-        np.testing.assert_array_equal(spins.place(x), d)
-        by_spins = spins.constant + spins.slope @ d + 0.5 * d @ spins.curvature @ d
-        assert by_spins == 0.5 * x @ q.H @ x + q.c @ x == q.value(x)
-        missed = spins.weights @ (q.rows @ x - q.rhs)
-        np.testing.assert_allclose(spins.rows @ d - spins.rhs, missed, atol=1e-14)
-    np.testing.assert_array_equal(spins.place(upper + 9.0), np.ones(spins.m))
+        np.testing.assert_array_equal(scaled.place(x), d)
+        by_d = scaled.constant + scaled.slope @ d + 0.5 * d @ scaled.curvature @ d
+        assert by_d == 0.5 * x @ q.H @ x + q.c @ x == q.value(x)
+        missed = scaled.weights @ (q.rows @ x - q.rhs)
+        np.testing.assert_allclose(scaled.rows @ d - scaled.rhs, missed, atol=1e-14)
+    np.testing.assert_array_equal(scaled.place(upper + 9.0), np.ones(scaled.m))
     # Unit of rounding: every term at its largest in the box.
     reach = np.maximum(np.abs(lower), np.abs(upper))
     size = sum(0.5 * abs(q.H[i, j]) * reach[i] * reach[j] for i in range(5) for j in range(5))
-    assert spins.size == pytest.approx(size + sum(np.abs(q.c) * reach))
+    assert scaled.size == pytest.approx(size + sum(np.abs(q.c) * reach))
 
 
 def test_the_projection_along_the_rows() -> None:
     """Against PMP with P = I - Σ aaᵀ/‖a‖² written out."""
     generator = np.random.default_rng(0)
     q = random_case(generator, 6)
-    spins = q.spins(q.lower, q.upper)
-    scaled = q.rows * spins.half
-    P = np.eye(6) - sum(np.outer(a, a) / (a @ a) for a in scaled)
+    scaled = q.scaled(q.lower, q.upper)
+    wide = q.rows * scaled.half
+    P = np.eye(6) - sum(np.outer(a, a) / (a @ a) for a in wide)
     M = mirrored(generator.standard_normal((6, 6)))
-    np.testing.assert_allclose(spins.across(M), P @ M @ P, atol=1e-13)
-    np.testing.assert_allclose(spins.rows @ spins.rows.T, np.eye(2), atol=1e-15)
-    np.testing.assert_array_equal(np.count_nonzero(spins.weights, axis=1), [1, 1])
+    np.testing.assert_allclose(scaled.across(M), P @ M @ P, atol=1e-13)
+    np.testing.assert_allclose(scaled.rows @ scaled.rows.T, np.eye(2), atol=1e-15)
+    np.testing.assert_array_equal(np.count_nonzero(scaled.weights, axis=1), [1, 1])
     # Rows that share variables, one of them a combination of the others.
     A = generator.standard_normal((3, 6))
     A = np.vstack([A, A[0] - 2.0 * A[2]])
-    shared = quadratic(q.H, q.c, q.lower, q.upper, A, A @ q.lower).spins(q.lower, q.upper)
-    scaled = A * shared.half
-    P = np.eye(6) - np.linalg.pinv(scaled) @ scaled
+    shared = quadratic(q.H, q.c, q.lower, q.upper, A, A @ q.lower).scaled(q.lower, q.upper)
+    wide = A * shared.half
+    P = np.eye(6) - np.linalg.pinv(wide) @ wide
     np.testing.assert_allclose(shared.across(M), P @ M @ P, atol=1e-13)
     np.testing.assert_allclose(shared.rows @ shared.rows.T, np.eye(3), atol=1e-14)
 
@@ -110,19 +110,19 @@ def test_rows_of_which_only_rounding_is_left_are_left_out() -> None:
     """1e8·x₀ + 1e-8·x₁ = 1e8 says of x₁ in [0, 1] where x₀ is fixed: 1e-8·x₁ = 0 up to 1e-8."""
     rows, rhs = np.array([[1e8, 1e-8], [0.0, 0.0]]), np.array([1e8, 0.0])
     q = quadratic(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), rows, rhs)
-    assert len(q.spins(q.lower, q.upper).rows) == 1
-    assert len(q.spins(np.array([1.0, 0.0]), np.ones(2)).rows) == 0
+    assert len(q.scaled(q.lower, q.upper).rows) == 1
+    assert len(q.scaled(np.array([1.0, 0.0]), np.ones(2)).rows) == 0
     # Of 1e-2·x₁ = 0 up to 1e-8 something is left.
     rows = np.array([[1e8, 1e-2]])
     q = quadratic(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), rows, rhs[:1])
-    spins = q.spins(np.array([1.0, 0.0]), np.ones(2))
-    np.testing.assert_array_equal(spins.rows, [[1.0]])
-    assert 0.5 * EPS * 1e8 / 0.5e-2 <= spins.row_play[0] <= 100.0 * EPS * 1e8 / 0.5e-2
+    scaled = q.scaled(np.array([1.0, 0.0]), np.ones(2))
+    np.testing.assert_array_equal(scaled.rows, [[1.0]])
+    assert 0.5 * EPS * 1e8 / 0.5e-2 <= scaled.row_tolerance[0] <= 100.0 * EPS * 1e8 / 0.5e-2
     # Two rows that differ by 1e-9 of their length count as one, by 1e-7 as two.
     for share, count in ((1e-9, 1), (1e-7, 2)):
         rows = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0 * share]])
         q = quadratic(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), rows, rows @ [0.5, 0.5])
-        assert len(q.spins(q.lower, q.upper).rows) == count
+        assert len(q.scaled(q.lower, q.upper).rows) == count
 
 
 def test_intervals_too_thin_to_count() -> None:
@@ -130,36 +130,36 @@ def test_intervals_too_thin_to_count() -> None:
     c, half = np.array([3.0, -8.0]), 0.5e-11
     q = quadratic(np.array([[0.0, 1.0], [1.0, 4.0]]), c, np.zeros(2), np.array([1.0, 2.0]))
     lower, upper = np.array([0.0, 1.0]), np.array([1.0, 1.0 + 2.0 * half])
-    spins = q.spins(lower, upper)
-    np.testing.assert_array_equal(spins.members, [0])
+    scaled = q.scaled(lower, upper)
+    np.testing.assert_array_equal(scaled.members, [0])
     # |x₀ + 4x₁ - 8| ≤ 1 + 4 + 8 by the sizes of its terms.
-    assert spins.loose == pytest.approx(13.0 * half, rel=1e-4)
-    assert q.spins(lower, np.array([1.0, 1.0 + 1e-9])).m == 2
+    assert scaled.fixed_loss == pytest.approx(13.0 * half, rel=1e-4)
+    assert q.scaled(lower, np.array([1.0, 1.0 + 1e-9])).m == 2
     rows = np.array([[1.0, -1.0]])
-    line = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).spins(lower, upper)
+    line = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).scaled(lower, upper)
     # In units of the length of the row, half of the interval that counts.
-    assert half <= 0.5 * line.row_play[0] <= 1.1 * half
-    # Nothing but the rounding of the row itself where nothing is thin.
-    whole = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).spins(q.lower, q.upper)
-    assert EPS * 3.0 <= float(np.hypot(0.5, 1.0)) * whole.row_play[0] <= 1000.0 * EPS * 3.0
-    assert q.spins(q.lower, q.upper).loose == 0.0
+    assert half <= 0.5 * line.row_tolerance[0] <= 1.1 * half
+    # Nothing but the rounding of the row itself where no variable is fixed.
+    whole = quadratic(q.H, c, q.lower, q.upper, rows, np.array([-0.5])).scaled(q.lower, q.upper)
+    assert EPS * 3.0 <= float(np.hypot(0.5, 1.0)) * whole.row_tolerance[0] <= 1000.0 * EPS * 3.0
+    assert q.scaled(q.lower, q.upper).fixed_loss == 0.0
 
 
 @pytest.mark.parametrize("place", [0.0, 1.0, 1e3, -1e6])
-def test_how_far_a_point_of_the_box_may_be_outside_in_spins(place: float) -> None:
+def test_how_far_a_point_of_the_box_may_be_outside_in_d(place: float) -> None:
     """An end of [p, p + 1] is some units in the last place of p away from center ± half."""
     q = quadratic(np.eye(1), np.zeros(1), np.array([place]), np.array([place + 1.0]))
-    play = q.spins(q.lower, q.upper).play[0]
+    tolerance = q.scaled(q.lower, q.upper).tolerance[0]
     largest = max(abs(place), abs(place + 1.0))
-    assert 2.0 * EPS * largest <= play <= 32.0 * EPS * largest
+    assert 2.0 * EPS * largest <= tolerance <= 32.0 * EPS * largest
     generator = np.random.default_rng(0)
     for _ in range(200):
         lower = place + generator.standard_normal(1)
         upper = lower + generator.uniform(1e-3, 1.0)
-        spins = quadratic(np.eye(1), np.zeros(1), lower, upper).spins(lower, upper)
+        scaled = quadratic(np.eye(1), np.zeros(1), lower, upper).scaled(lower, upper)
         for end in (lower[0], upper[0]):
-            exact = (Fraction(end) - Fraction(spins.center[0])) / Fraction(spins.half[0])
-            assert abs(exact) <= 1 + Fraction(spins.play[0])
+            exact = (Fraction(end) - Fraction(scaled.center[0])) / Fraction(scaled.half[0])
+            assert abs(exact) <= 1 + Fraction(scaled.tolerance[0])
 
 
 # ----------------------------------------------------------------------------------- multipliers
@@ -212,14 +212,14 @@ def test_what_makes_the_curvature_nonnegative() -> None:
     for n in (2, 4):
         q = quadratic(mirrored(generator.standard_normal((n, n))), np.zeros(n),
                       np.zeros(n), np.full(n, 2.0))  # fmt: skip
-        spins = q.spins(q.lower, q.upper)
-        m = Multipliers.box_diagonal(spins)
+        scaled = q.scaled(q.lower, q.upper)
+        m = Multipliers.box_diagonal(scaled)
         values, vectors = np.linalg.eigh(q.H)
         negative = (vectors * np.minimum(values, 0.0)) @ vectors.T
         np.testing.assert_allclose(m.squares, 2.0 * np.abs(negative).sum(axis=1), atol=1e-12)
         assert np.linalg.eigvalsh(q.H + 0.5 * np.diag(m.squares))[0] >= -1e-12
         assert not m.pairs.any()
-        separable = Multipliers.separable(spins)
+        separable = Multipliers.separable(scaled)
         # ¼(++ + --) - ¼(+- + -+) cancels each product, and half of a square each -x².
         cancelled = 0.25 * separable.pairs @ [1.0, -1.0, -1.0, 1.0]
         np.testing.assert_allclose(cancelled, q.H[pair_indices(n)], atol=1e-14)
@@ -235,15 +235,15 @@ def test_what_makes_the_curvature_nonnegative() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_minimum_of_a_tangent_is_that_of_a_linear_program(seed: int) -> None:
-    """-Σ|g + rowsᵀν| - νᵀ(-rhs) at the best ν is min gᵀd over the spins and the rows."""
+    """-Σ|g + rowsᵀν| - νᵀ(-rhs) at the best ν is min gᵀd over the box and the rows."""
     generator = np.random.default_rng(seed)
     for _ in range(15):
         q = random_case(generator, int(generator.integers(2, 7)))
-        spins = q.spins(q.lower, q.upper)
-        g = generator.standard_normal(spins.m)
-        nu = line_multipliers(g, spins.rows, spins.rhs)
-        expected = linprog(g, A_eq=spins.rows, b_eq=spins.rhs, bounds=[(-1.0, 1.0)] * spins.m)
-        value = float(nu @ -spins.rhs) * -1.0 * -1.0 - float(np.abs(g + nu @ spins.rows).sum())
+        scaled = q.scaled(q.lower, q.upper)
+        g = generator.standard_normal(scaled.m)
+        nu = line_multipliers(g, scaled.rows, scaled.rhs)
+        expected = linprog(g, A_eq=scaled.rows, b_eq=scaled.rhs, bounds=[(-1.0, 1.0)] * scaled.m)
+        value = float(nu @ -scaled.rhs) * -1.0 * -1.0 - float(np.abs(g + nu @ scaled.rows).sum())
         assert value == pytest.approx(expected.fun, abs=1e-10)
 
 
@@ -261,8 +261,8 @@ def test_the_minimum_with_rows_that_share_variables_is_found(kind: str) -> None:
             upper, c = np.append(upper, np.full(k, 0.5)), np.append(c, np.zeros(k))
             rhs = rhs + 0.1
         q = quadratic(H, c, np.zeros(upper.size), upper, G, rhs)
-        spins = q.spins(q.lower, q.upper)
-        bound = lower_bound(spins, Multipliers.spectral(spins.m), np.zeros(spins.m))
+        scaled = q.scaled(q.lower, q.upper)
+        bound = lower_bound(scaled, Multipliers.spectral(scaled.m), np.zeros(scaled.m))
         if kind == "flat":
             ends = np.column_stack([q.lower, q.upper])
             least = linprog(c, A_eq=G, b_eq=rhs, bounds=ends).fun
@@ -273,15 +273,15 @@ def test_the_minimum_with_rows_that_share_variables_is_found(kind: str) -> None:
                 [G @ x == rhs, x >= 0.0, x <= upper],
             )
             least = program.solve(solver="CLARABEL")
-        assert least - 1e-6 * spins.size <= bound.value <= least + 1e-6 * spins.size
+        assert least - 1e-6 * scaled.size <= bound.value <= least + 1e-6 * scaled.size
 
 
 def test_the_tangents_of_a_box_without_a_point_grow_without_limit() -> None:
     """x₀ + x₁ = 3 and x₀ - x₁ + x₂ = 0 on the unit box: the rows contradict the box."""
     rows = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 1.0]])
     q = quadratic(np.eye(3), np.zeros(3), np.zeros(3), np.ones(3), rows, np.array([3.0, 0.0]))
-    spins = q.spins(q.lower, q.upper)
-    assert lower_bound(spins, Multipliers.spectral(3), np.zeros(3)).value > 1e3
+    scaled = q.scaled(q.lower, q.upper)
+    assert lower_bound(scaled, Multipliers.spectral(3), np.zeros(3)).value > 1e3
 
 
 def convex_case(generator: np.random.Generator) -> BoxQuadratic:
@@ -315,10 +315,10 @@ def test_the_minimum_of_a_convex_function_is_found() -> None:
     missed = tested = 0
     for _ in range(60):
         q = convex_case(generator)
-        spins = q.spins(q.lower, q.upper)
-        least, size = exact_minimum(q), max(1.0, spins.size)
-        for start in (np.zeros(spins.m), generator.uniform(-1.0, 1.0, spins.m)):
-            bound = lower_bound(spins, Multipliers.spectral(spins.m), start)
+        scaled = q.scaled(q.lower, q.upper)
+        least, size = exact_minimum(q), max(1.0, scaled.size)
+        for start in (np.zeros(scaled.m), generator.uniform(-1.0, 1.0, scaled.m)):
+            bound = lower_bound(scaled, Multipliers.spectral(scaled.m), start)
             assert bound.value <= least
             tested += 1
             missed += bound.value < least - bound.slack - 1e-12 * size
@@ -328,14 +328,16 @@ def test_the_minimum_of_a_convex_function_is_found() -> None:
 def test_a_square_of_a_binary_variable_may_be_added() -> None:
     """f = 2x² - 2x on {0, 1} is 0; on [0, 1] it is -½ at ½; the multiplier -2 takes that away."""
     q = quadratic(np.array([[4.0]]), np.array([-2.0]), np.zeros(1), np.ones(1))
-    spins = q.spins(q.lower, q.upper)
+    scaled = q.scaled(q.lower, q.upper)
     for square, binary, expected in (
         (-2.0, True, 0.0), (-2.0, False, -0.5), (0.0, True, -0.5), (0.0, False, -0.5),
     ):  # fmt: skip
         m = Multipliers.plain(np.zeros((0, 4)), np.array([square]))
-        value = lower_bound(spins, m, np.zeros(1), np.array([binary])).value
+        value = lower_bound(scaled, m, np.zeros(1), np.array([binary])).value
         assert expected - 1e-12 <= value <= expected
-    without = lower_bound(spins, Multipliers.plain(np.zeros((0, 4)), np.array([-2.0])), np.zeros(1))
+    without = lower_bound(
+        scaled, Multipliers.plain(np.zeros((0, 4)), np.array([-2.0])), np.zeros(1)
+    )
     assert without.value == pytest.approx(-0.5)
 
 
@@ -349,15 +351,15 @@ def test_rounding_is_charged_as_the_textbook_asks_and_not_much_more() -> None:
     assert 0.5e-10 <= minorant.MIN_WIDTH_SHARE <= 2e-10
 
 
-def charged(spins: Spins, multipliers: Multipliers) -> float:
-    bound = lower_bound(spins, multipliers, np.zeros(spins.m))
+def charged(scaled: ScaledBox, multipliers: Multipliers) -> float:
+    bound = lower_bound(scaled, multipliers, np.zeros(scaled.m))
     return bound.slack
 
 
-def unit_spins(n: int, H: float = 0.0, c: float = 0.0) -> Spins:
-    """½H‖x‖² + c eᵀx on [-1, 1]ⁿ, where spins are the variables themselves."""
+def unit_box(n: int, H: float = 0.0, c: float = 0.0) -> ScaledBox:
+    """½H‖x‖² + c eᵀx on [-1, 1]ⁿ, where the scaled variables are the variables."""
     q = quadratic(H * np.eye(n), np.full(n, c), -np.ones(n), np.ones(n))
-    return q.spins(q.lower, q.upper)
+    return q.scaled(q.lower, q.upper)
 
 
 @pytest.mark.parametrize("n", [3, 12])
@@ -367,16 +369,16 @@ def test_everything_that_is_added_is_charged(n: int) -> None:
     places, no_places = np.array([[1, 9, 5]]), np.zeros((0, 3), np.int64)
     zero, squares = np.zeros((count, 4)), np.zeros(n)
     cases = {
-        "f": (unit_spins(n, H=1.0), Multipliers.spectral(n), 0.5 * n),
-        "linear": (unit_spins(n, c=1.0), Multipliers.spectral(n), float(n)),
-        "negative": (unit_spins(n, H=-1.0), Multipliers.spectral(n), 0.5 * n + n),
-        "pairs": (unit_spins(n, 1e-3), Multipliers(zero + 1.0, squares, no_places, none),
+        "f": (unit_box(n, H=1.0), Multipliers.spectral(n), 0.5 * n),
+        "linear": (unit_box(n, c=1.0), Multipliers.spectral(n), float(n)),
+        "negative": (unit_box(n, H=-1.0), Multipliers.spectral(n), 0.5 * n + n),
+        "pairs": (unit_box(n, 1e-3), Multipliers(zero + 1.0, squares, no_places, none),
                   4.0 * count),
-        "squares": (unit_spins(n, 1e-3), Multipliers.plain(zero, squares + 1.0), float(n)),
-        "triangles": (unit_spins(n, 1e-3), Multipliers(zero, squares, places, np.ones(1)), 3.0),
+        "squares": (unit_box(n, 1e-3), Multipliers.plain(zero, squares + 1.0), float(n)),
+        "triangles": (unit_box(n, 1e-3), Multipliers(zero, squares, places, np.ones(1)), 3.0),
     }  # fmt: skip
-    for name, (spins, multipliers, size) in cases.items():
-        slack = charged(spins, multipliers)
+    for name, (scaled, multipliers, size) in cases.items():
+        slack = charged(scaled, multipliers)
         assert slack >= 0.5 * (n + 2) * EPS * size, name
         # A shift by the least eigenvalue, and by a margin, is at most n times what is shifted.
         assert slack <= 200.0 * (n + 8) * EPS * size * (1.0 + n), name
@@ -384,30 +386,30 @@ def test_everything_that_is_added_is_charged(n: int) -> None:
 
 def test_without_free_variables_only_f_is_charged() -> None:
     q = quadratic(np.diag([2.0, 0.0]), np.array([0.0, -5.0]), np.ones(2), np.ones(2))
-    bound = lower_bound(q.spins(q.lower, q.upper), Multipliers.spectral(0), np.zeros(0))
+    bound = lower_bound(q.scaled(q.lower, q.upper), Multipliers.spectral(0), np.zeros(0))
     assert bound.value == 1.0 - 5.0 - bound.slack
     assert EPS * 6.0 <= bound.slack <= 1000.0 * EPS * 6.0
 
 
 def test_the_tangent_is_charged_for_ends_that_are_rounded() -> None:
-    """f = 1e6·x on [1e6, 1e6 + 1]: the ends are known to some 1e-10 in spins."""
+    """f = 1e6·x on [1e6, 1e6 + 1]: the ends are known to some 1e-10 in d."""
     q = quadratic(np.zeros((1, 1)), np.array([1e6]), np.array([1e6]), np.array([1e6 + 1.0]))
-    spins = q.spins(q.lower, q.upper)
-    bound = lower_bound(spins, Multipliers.spectral(1), np.zeros(1))
+    scaled = q.scaled(q.lower, q.upper)
+    bound = lower_bound(scaled, Multipliers.spectral(1), np.zeros(1))
     slope = 0.5e6
     assert bound.slack >= 2.0 * EPS * 1e6 * slope
     assert bound.slack <= 1e-12 * 1e12
 
 
 def test_a_row_that_is_missed_a_little_is_charged() -> None:
-    """x₁ + x₂ = 1 with x₁ in an interval too thin to count: f = 7x₂ may fall by 7 times that."""
+    """x₁ + x₂ = 1 with x₁ in an interval too narrow to count: f = 7x₂ may fall by 7 times that."""
     rows, half = np.array([[1.0, 1.0]]), 0.5e-11
     for slope in (7.0, -7.0):
         q = quadratic(np.zeros((2, 2)), np.array([0.0, slope]), np.zeros(2), np.ones(2), rows,
                       np.ones(1))  # fmt: skip
         lower, upper = np.array([0.5, 0.0]), np.array([0.5 + 2.0 * half, 1.0])
-        spins = q.spins(lower, upper)
-        bound = lower_bound(spins, Multipliers.spectral(spins.m), np.zeros(spins.m))
+        scaled = q.scaled(lower, upper)
+        bound = lower_bound(scaled, Multipliers.spectral(scaled.m), np.zeros(scaled.m))
         least = min(slope * (0.5 - 2.0 * half), slope * 0.5)
         assert least - 100.0 * half <= bound.value <= least
         assert bound.slack >= 7.0 * half
@@ -421,9 +423,9 @@ def test_a_curved_function_is_charged_across_a_row_that_is_missed() -> None:
     q = quadratic(H, np.zeros(3), np.zeros(3), np.ones(3), np.ones((1, 3)), np.ones(1))
     for low in (0.0, 1e-11):
         lower, upper = np.array([-low, 0.0, 0.0]), np.array([2.0 * half - low, 1.0, 1.0])
-        spins = q.spins(lower, upper)
-        assert spins.m == 2
+        scaled = q.scaled(lower, upper)
+        assert scaled.m == 2
         least = -500.0 * (1.0 + low) ** 2
-        bound = lower_bound(spins, Multipliers.spectral(2), np.zeros(2))
+        bound = lower_bound(scaled, Multipliers.spectral(2), np.zeros(2))
         assert least - 1e-6 <= bound.value <= least
         assert bound.slack >= 1e3 * half
