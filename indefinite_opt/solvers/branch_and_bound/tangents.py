@@ -248,7 +248,9 @@ class ScaledBox:
         for _ in range(MAX_INTERIOR_STEPS):
             missed = float(np.abs(point.dual @ point.missed))
             wanted = MIN_COMPLEMENTARITY * float(point.below.sum() + point.above.sum())
-            if not (point.gap + missed > wanted and point.step()):
+            # If no point of the box is on the rows, rounding leads to its ends, and no further.
+            inside = float(np.abs(point.w).max()) < 1.0
+            if not (inside and point.gap + missed > wanted and point.step()):
                 break
             found = self.tangent(np.clip(point.w, -1.0, 1.0), -point.dual)
             if found.value > best.value:
