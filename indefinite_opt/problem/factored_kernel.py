@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,7 +73,8 @@ class FactorGram(Gram):
     (array([ 6., -2.,  1.]), array([ 4., -1.,  0.]))
     """
 
-    is_low_rank = has_spectrum = True
+    is_low_rank = True
+    _data = "factors"
 
     def __init__(self, factors: ArrayLike, signs: ArrayLike | None = None, owned: bool = False):
         F = np.ascontiguousarray(checked_points("F", factors))
@@ -94,10 +94,6 @@ class FactorGram(Gram):
         if self.is_definite:
             self.construction = Construction("its kernel matrix is F times the transpose of F")
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.factors.flags.writeable = False
-
     def part(self, chosen: Indices) -> FactorGram:
         return FactorGram(self.factors[chosen], self.signs, owned=True)
 
@@ -115,10 +111,6 @@ class FactorGram(Gram):
     def is_definite(self) -> bool:
         """Whether K = FFᵀ, positive semidefinite by construction."""
         return bool(np.all(self.signs > 0.0))
-
-    def changed(self) -> bool:
-        found = self._checksum
-        return found is not None and checksum(self.factors, found) != found
 
     @cached_property
     def diagonal(self) -> Array:

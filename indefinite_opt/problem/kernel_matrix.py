@@ -108,8 +108,6 @@ class Gram(ABC):
         Why K is convex, if that is known without its eigenvalues.
     is_low_rank : bool
         Whether products and spectra cost less than n² and n³.
-    has_spectrum : bool
-        Whether the spectrum can be computed.
     """
 
     n: int
@@ -118,8 +116,15 @@ class Gram(ABC):
     whole: Stored | None = None
     construction: Construction | None = None
     is_low_rank: ClassVar[bool] = False
-    has_spectrum: ClassVar[bool] = False
     _last_product: tuple[Array, Array] | None = None
+    _checksum: bytes | None = None
+    _data: ClassVar[str]
+    """The array that determines K; where callers may change it, a checksum is kept."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy of the array could be written to, and loops would be compiled anew for it.
+        self.__dict__.update(state)
+        getattr(self, self._data).flags.writeable = False
 
     def part(self, chosen: Indices) -> Gram:
         """The principal submatrix of some rows and columns, in memory of its own."""
@@ -287,7 +292,8 @@ class Gram(ABC):
 
     def changed(self) -> bool:
         """Whether entries have been changed since this object was made."""
-        return False
+        made = self._checksum
+        return made is not None and checksum(getattr(self, self._data), made) != made
 
     @abstractmethod
     def content(self) -> tuple[Stored, ...]:
@@ -439,7 +445,7 @@ class DenseGram(Gram):
     """
 
     whole: Stored
-    has_spectrum = True
+    _data = "whole"
 
     def __init__(
         self,
@@ -467,15 +473,6 @@ class DenseGram(Gram):
             # What holds of K up to rounding holds of its principal submatrices.
             gram.construction = self.construction
         return gram
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copy of the array could be written to, and loops would be compiled anew for it.
-        self.__dict__.update(state)
-        self.whole.flags.writeable = False
-
-    def changed(self) -> bool:
-        found = self._checksum
-        return found is not None and checksum(self.whole, found) != found
 
     def content(self) -> tuple[Stored, ...]:
         return (self.whole,)
@@ -556,9 +553,11 @@ class RowGram(Gram):
     >>> storage[slots]
     array([[3., 6., 9.],
            [1., 2., 3.]])
-    >>> gram.times(np.array([1.0, 0.0, 0.0])), gram.whole is None
+    >>> gram.times(np.array([1.0, 0.0, 0.0])), gram.on_demand
     (array([1., 2., 3.]), True)
     """
+
+    _data = "points"
 
     def __init__(
         self,
@@ -591,9 +590,6 @@ class RowGram(Gram):
         self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
         self._largest_read = 0.0
         self._checksum = checksum(self.points)
-
-    def changed(self) -> bool:
-        return checksum(self.points, self._checksum) != self._checksum
 
     def content(self) -> tuple[Stored, ...]:
         # The kernel is known by its name only; rows tell functions of the same name apart.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,8 @@ from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.spectrum import Spectrum
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
+
+Derived = TypeVar("Derived")
 
 
 class KernelProblem(LabelledKernel):
@@ -153,7 +155,14 @@ class KernelProblem(LabelledKernel):
         self.name = name
         self.meanings: dict[str, str] = {}
         self._convex = {}
-        self._transformed: dict[tuple[str, bool], KernelProblem] = {}
+        self._derived: dict[object, Any] = {}
+
+    def derived(self, key: object, make: Callable[[], Derived]) -> Derived:
+        """What `make` returns, which is kept for later calls with the same key."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        known: Derived = self._derived[key]
+        return known
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -576,20 +585,19 @@ class KernelProblem(LabelledKernel):
         The spectrum of the new problem is known without another decomposition. If K is kept as
         factors the new kernel is, too, and a shift, which would make its rank n, is refused.
         """
-        key = (transform, centered)
-        if key not in self._transformed:
-            source = self.centered_spectrum if centered else self.spectrum
-            image = source.transformed(transform)
-            name = f"{self.name}, {transform}"
-            made = f"the spectrum was changed by {transform!r}"
-            if transform == "shift" and self.gram.is_low_rank:
-                raise ProblemError(
-                    "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
-                    "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
-                )  # fmt: skip
-            self._transformed[key] = problem = self._of_spectrum(image, name, made)
-            problem.gram.spectrum = image
-        return self._transformed[key]
+        if transform == "shift" and self.gram.is_low_rank:
+            raise ProblemError(
+                "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
+                "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
+            )  # fmt: skip
+        return self.derived((transform, centered), partial(self._changed, transform, centered))
+
+    def _changed(self, transform: str, centered: bool) -> KernelProblem:
+        image = (self.centered_spectrum if centered else self.spectrum).transformed(transform)
+        why = f"the spectrum was changed by {transform!r}"
+        problem = self._of_spectrum(image, f"{self.name}, {transform}", why)
+        problem.gram.spectrum = image
+        return problem
 
     def with_labels(self, y: ArrayLike) -> KernelProblem:
         """The same kernel with other labels; what is known of the kernel alone is shared.

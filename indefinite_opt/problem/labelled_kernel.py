@@ -109,7 +109,7 @@ class LabelledKernel(Problem):
     @property
     def curvature_known(self) -> bool:
         """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
-        return self.gram.has_spectrum
+        return self.gram.is_low_rank or not self.gram.on_demand
 
     @property
     def spectrum(self) -> Spectrum:

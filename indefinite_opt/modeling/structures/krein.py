@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from weakref import WeakKeyDictionary
+from functools import partial
 
 import numpy as np
 
@@ -66,11 +66,6 @@ class Stabilised:
         )
 
 
-# Weak keys: what is derived from a problem is kept only as long as the problem itself.
-_STABILISED: WeakKeyDictionary[KernelProblem, dict[object, Stabilised]] = WeakKeyDictionary()
-_SQUARED: WeakKeyDictionary[KernelProblem, KernelProblem] = WeakKeyDictionary()
-
-
 def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = None) -> Stabilised:
     """The stabilised kernel of a problem, from as few eigenvalues as reach a share of Σ|λ|.
 
@@ -104,27 +99,25 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
            [0., 0., 0., 0.],
            [0., 0., 0., 0.]])
     """
-    known = _STABILISED.setdefault(problem, {})
-    if (energy, rank) not in known:
-        if problem.gram.is_low_rank and (rank is not None or energy < 1.0):
-            made = _kept(problem, problem.spectrum, 0.0, 0.0, energy, rank)
-        elif rank is not None and rank < problem.n:
-            made = _leading(problem, energy, rank)
-        else:
-            made = _whole(problem) if energy == 1.0 else _leading(problem, energy)
-        known[energy, rank] = made
-    return known[energy, rank]
+    return problem.derived((energy, rank), partial(_stabilised, problem, energy, rank))
+
+
+def _stabilised(problem: KernelProblem, energy: float, rank: int | None) -> Stabilised:
+    if problem.gram.is_low_rank and (rank is not None or energy < 1.0):
+        return _kept(problem, problem.spectrum, 0.0, 0.0, energy, rank)
+    if rank is not None and rank < problem.n:
+        return _leading(problem, energy, rank)
+    return _whole(problem) if energy == 1.0 else _leading(problem, energy)
 
 
 def squared(problem: KernelProblem) -> KernelProblem:
     """The same labels with the kernel K², positive semidefinite; made once per problem."""
-    if problem not in _SQUARED:
-        _SQUARED[problem] = problem.with_factor(problem.K, f"{problem.name}, squared")
-    return _SQUARED[problem]
+    name = f"{problem.name}, squared"
+    return problem.derived("squared", lambda: problem.with_factor(problem.K, name))
 
 
 def _whole(problem: KernelProblem) -> Stabilised:
-    began, known = clock(), "spectrum" in vars(problem)
+    began, known = clock(), 0 in problem.gram.decompositions
     whole = problem.spectrum
     seconds = 0.0 if known else clock() - began
     image = problem.transformed("flip")
@@ -134,7 +127,7 @@ def _whole(problem: KernelProblem) -> Stabilised:
 def _leading(problem: KernelProblem, energy: float, rank: int | None = None) -> Stabilised:
     """K̃ from the largest eigenvalues alone if few suffice, else from some of all of them."""
     began, count = clock(), rank or _FIRST_COUNT
-    known = rank is not None and "spectrum" in vars(problem)
+    known = rank is not None and 0 in problem.gram.decompositions
     while not known and count <= problem.n // 2 and (found := _largest(problem.K, count)):
         part, rest = found
         reached = float(np.abs(part.values).sum())

@@ -12,6 +12,7 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.modeling.structures.krein import squared
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
@@ -77,7 +78,7 @@ class SeparabilityProgram(ExplicitProgram):
         """The dual in minimisation form; for a nonconvex problem the SVM dual."""
         problem = self.problem
         if self.identity:
-            problem = problem.with_factor(problem.K, f"{problem.name}, squared")
+            problem = squared(problem)
         return BoxLineQP.svm(problem, self.C, variable="lambda")
 
     def lift(self, lam: Array, b: float) -> dict[str, Array]:
