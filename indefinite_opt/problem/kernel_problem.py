@@ -164,6 +164,9 @@ class KernelProblem(LabelledKernel):
         known: Derived = self._derived[key]
         return known
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_derived": {}}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.y.flags.writeable = False
