@@ -291,14 +291,10 @@ def haasdonk_figure1a(n: int = 20, seed: int = 0) -> Dataset:
     random = _random(seed)
     tip = np.array([1.0, 0.0])
     X = np.concatenate([_cone(random, m) + tip, -_cone(random, m) - tip])
-    return Dataset(
-        name="haasdonk-figure1a",
-        X=X,
-        y=_labels(m),
-        description="separable cones in R^(1,1), after Haasdonk 2005, Figure 1a",
-        kernel=PseudoEuclidean(p=1),
+    return _after_haasdonk(
+        "Figure 1a", "separable cones in R^(1,1)", X, _labels(m),
         optima=_optima(n, [(0, m)], np.array([4.0])),
-    )
+    )  # fmt: skip
 
 
 def haasdonk_figure1c(n: int = 40, seed: int = 0) -> Dataset:
@@ -320,13 +316,8 @@ def haasdonk_figure1c(n: int = 40, seed: int = 0) -> Dataset:
     clouds = random.normal(scale=0.6, size=(2, m - 1, 2))
     clouds -= clouds.mean(axis=1, keepdims=True)
     right, left = np.array([1.0, 0.0]), np.array([-1.0, 0.0])
-    return Dataset(
-        name="haasdonk-figure1c",
-        X=np.vstack([clouds[0] + right, left, clouds[1] + left, right]),
-        y=_labels(m),
-        description="overlapping clouds in R^(1,1), after Haasdonk 2005, Figure 1c",
-        kernel=PseudoEuclidean(p=1),
-    )
+    X = np.vstack([clouds[0] + right, left, clouds[1] + left, right])
+    return _after_haasdonk("Figure 1c", "overlapping clouds in R^(1,1)", X, _labels(m))
 
 
 def haasdonk_figure2d(n: int = 16, seed: int = 0) -> Dataset:
@@ -348,13 +339,8 @@ def haasdonk_figure2d(n: int = 16, seed: int = 0) -> Dataset:
         raise ParameterError("n", "a multiple of 4", repr(n))
     y = np.tile([1, -1, -1, 1], n // 4)
     height = _random(seed).uniform(0.36, 0.45, size=n)
-    return Dataset(
-        name="haasdonk-figure2d",
-        X=np.column_stack([np.arange(n), y * height]),
-        y=y,
-        description="class means at negative squared distance, after Haasdonk 2005, Figure 2d",
-        kernel=PseudoEuclidean(p=1),
-    )
+    X = np.column_stack([np.arange(n), y * height])
+    return _after_haasdonk("Figure 2d", "class means at negative squared distance", X, y)
 
 
 def haasdonk_figure3(n: int = 20, shift: float = 0.25, seed: int = 0) -> Dataset:
@@ -390,14 +376,11 @@ def haasdonk_figure3(n: int = 20, shift: float = 0.25, seed: int = 0) -> Dataset
     random = _random(seed)
     low = -1.0 - shift
     inside = random.uniform([2.1, low], [3.5, 1.0], size=(m - 2, 2))
-    return Dataset(
-        name="haasdonk-figure3",
-        X=np.vstack([[2.0, 1.0], [2.0, low], inside, -_cone(random, m)]),
-        y=_labels(m),
-        description="two local optima in R^(1,1), after Haasdonk 2005, Figure 3",
-        kernel=PseudoEuclidean(p=1),
+    X = np.vstack([[2.0, 1.0], [2.0, low], inside, -_cone(random, m)])
+    return _after_haasdonk(
+        "Figure 3", "two local optima in R^(1,1)", X, _labels(m),
         optima=_optima(n, [(0, m), (1, m)], np.array([3.0, 4.0 - low**2])),
-    )
+    )  # fmt: skip
 
 
 def haasdonk_lemma4(q: int = 3, shift: float = 0.5) -> Dataset:
@@ -441,18 +424,13 @@ def haasdonk_lemma4(q: int = 3, shift: float = 0.5) -> Dataset:
     offset = shift / 2.0 ** np.arange(1, q + 1)
     h = np.sqrt(4.0 + ((1.0 + offset) ** 2).sum())
     cube = np.column_stack([np.full(vertices, h), 1.0 - 2.0 * negative + offset])
-    return Dataset(
-        name="haasdonk-lemma4",
-        X=np.vstack([cube, np.zeros(1 + q)]),
-        y=np.append(np.ones(vertices, dtype=np.int64), -1),
-        description=f"2^{q} local optima in R^(1,{q}), after Haasdonk 2005, Lemma 4",
-        kernel=PseudoEuclidean(p=1),
-        optima=_optima(
-            vertices + 1,
-            [(k, vertices) for k in range(vertices)],
-            4.0 * (1.0 + shift * np.arange(vertices) / vertices),
-        ),
-    )
+    X = np.vstack([cube, np.zeros(1 + q)])
+    y = np.append(np.ones(vertices, dtype=np.int64), -1)
+    squared = 4.0 * (1.0 + shift * np.arange(vertices) / vertices)
+    return _after_haasdonk(
+        "Lemma 4", f"2^{q} local optima in R^(1,{q})", X, y,
+        optima=_optima(vertices + 1, [(k, vertices) for k in range(vertices)], squared),
+    )  # fmt: skip
 
 
 def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
@@ -474,13 +452,10 @@ def haasdonk_figure4a(n: int = 68, seed: int = 0) -> Dataset:
     # Each class covers over 0.09 of the square: 200 m draws suffice for m points of each.
     points = random.uniform(size=(200 * m, 2))
     radius = np.abs(points - 0.5).sum(axis=1)
-    return Dataset(
-        name="haasdonk-figure4a",
-        X=np.concatenate([points[radius < 0.22][:m], points[(radius > 0.32) & (radius < 0.5)][:m]]),
-        y=_labels(m),
-        description="a diamond inside another, after Haasdonk 2005, Figure 4a",
-        kernel=L1Gaussian(gamma=50.0),
-    )
+    X = np.concatenate([points[radius < 0.22][:m], points[(radius > 0.32) & (radius < 0.5)][:m]])
+    return _after_haasdonk(
+        "Figure 4a", "a diamond inside another", X, _labels(m), kernel=L1Gaussian(gamma=50.0),
+    )  # fmt: skip
 
 
 def haasdonk_figure4b(n: int = 40, seed: int = 0) -> Dataset:
@@ -500,13 +475,19 @@ def haasdonk_figure4b(n: int = 40, seed: int = 0) -> Dataset:
     m = _half(n, least=4)
     noise = _random(seed).normal(scale=0.05, size=(n, 2))
     y = _labels(m)
+    X = noise + np.column_stack([0.5 + 0.05 * y, np.full(n, 0.5)])
+    return _after_haasdonk("Figure 4b", "two normal classes", X, y, kernel=L1Gaussian(gamma=0.005))
+
+
+def _after_haasdonk(
+    example: str, description: str, X: Array, y: Labels, kernel: Kernel | None = None, **facts: Any
+) -> Dataset:
+    """The data set after a figure or a lemma of [H05]_; the kernel is that of R^(1,q)."""
     return Dataset(
-        name="haasdonk-figure4b",
-        X=noise + np.column_stack([0.5 + 0.05 * y, np.full(n, 0.5)]),
-        y=y,
-        description="two normal classes, after Haasdonk 2005, Figure 4b",
-        kernel=L1Gaussian(gamma=0.005),
-    )
+        f"haasdonk-{example.lower().replace(' ', '')}", y, X,
+        description=f"{description}, after Haasdonk 2005, {example}",
+        kernel=kernel or PseudoEuclidean(p=1), **facts,
+    )  # fmt: skip
 
 
 def _cone(random: np.random.Generator, m: int) -> Array:
