@@ -25,7 +25,7 @@ from indefinite_opt.foundation.arrays import (
     refuse_mask,
     stored,
 )
-from indefinite_opt.foundation.cached import cached_property
+from indefinite_opt.foundation.cached import cached_property, derived
 from indefinite_opt.foundation.files import (
     MAX_BYTES,
     parsed_json,
@@ -86,6 +86,7 @@ __all__ = [
     "clock",
     "clock_stopped",
     "compiled",
+    "derived",
     "discover",
     "finite_array",
     "html_card",

@@ -1,13 +1,15 @@
-"""Properties that are computed once, without a lock."""
+"""Values that are computed once and kept with the object that they belong to, without a lock."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["cached_property"]
+__all__ = ["cached_property", "derived"]
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from functools import cached_property
@@ -23,3 +25,19 @@ else:
         def __init__(self, func: Callable[[Any], Any]) -> None:
             super().__init__(func)
             self.lock = nullcontext()
+
+
+def derived(owner: object, key: object, make: Callable[[], T]) -> T:
+    """What `make` returns, kept with its owner for later calls with the same key.
+
+    Examples
+    --------
+    >>> calls, owner = iter("ab"), type("Owner", (), {})()
+    >>> [derived(owner, "first", lambda: next(calls)) for _ in range(3)]
+    ['a', 'a', 'a']
+    """
+    kept: dict[object, Any] = owner.__dict__.setdefault("_derived", {})
+    if key not in kept:
+        kept[key] = make()
+    known: T = kept[key]
+    return known

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from indefinite_opt.foundation import (
     checked_points,
     checked_precision,
     checks,
+    derived,
     finite_array,
     html_card,
     one_thread,
@@ -37,8 +38,6 @@ from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.spectrum import Spectrum
 
 __all__ = ["KernelProblem", "Split", "check_problem"]
-
-Derived = TypeVar("Derived")
 
 
 class KernelProblem(LabelledKernel):
@@ -155,17 +154,9 @@ class KernelProblem(LabelledKernel):
         self.name = name
         self.meanings: dict[str, str] = {}
         self._convex = {}
-        self._derived: dict[object, Any] = {}
-
-    def derived(self, key: object, make: Callable[[], Derived]) -> Derived:
-        """What `make` returns, which is kept for later calls with the same key."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        known: Derived = self._derived[key]
-        return known
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_derived": {}}
+        return {name: value for name, value in self.__dict__.items() if name != "_derived"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -593,7 +584,7 @@ class KernelProblem(LabelledKernel):
                 "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
                 "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
             )  # fmt: skip
-        return self.derived((transform, centered), partial(self._changed, transform, centered))
+        return derived(self, (transform, centered), partial(self._changed, transform, centered))
 
     def _changed(self, transform: str, centered: bool) -> KernelProblem:
         image = (self.centered_spectrum if centered else self.spectrum).transformed(transform)

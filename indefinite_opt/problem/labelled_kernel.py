@@ -250,9 +250,8 @@ class LabelledKernel(Problem):
                 continue
             curvature = float(direction @ block @ direction) / float(direction @ direction)
             # n·max|K| is known without a pass over K and in most cases small enough.
-            if curvature < -2.0 * zero_tolerance(self.n, self.n * self.largest):
-                return True
-            if curvature < -2.0 * self.zero_tolerance:
+            rough = zero_tolerance(self.n, self.n * self.largest)
+            if curvature < -2.0 * rough or curvature < -2.0 * self.zero_tolerance:
                 return True
         return False
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import Array, cached_property, checks, clock, finite_array
+from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines.baseline import Fitted
@@ -101,18 +100,15 @@ class Metric:
     missing: float | int | str = float("nan")
 
 
-_JOINT: WeakKeyDictionary[Split, dict[tuple[str, bool], Array]] = WeakKeyDictionary()
-"""The transformed rows of the test points of a split, as long as the split is in use."""
-
-
 def _joint_rows(split: Split, change: KernelChange) -> Array:
-    known = _JOINT.setdefault(split, {})
-    key = (change.transform, change.centered)
-    if key not in known:
+    """The transformed rows of the test points of a split, made once."""
+
+    def made() -> Array:
         m, n = split.K_new.shape
         among = finite_array("K_new_new", split.K_new_new(), (m, m))
-        known[key] = change.joint(finite_array("K_new", split.K_new, (m, n)), among)
-    return known[key]
+        return change.joint(finite_array("K_new", split.K_new, (m, n)), among)
+
+    return derived(split, (change.transform, change.centered), made)
 
 
 def _recall(fit: Fit, which: int) -> float:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, cached_property, clock
+from indefinite_opt.foundation import Array, cached_property, clock, derived
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
@@ -99,7 +99,7 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
            [0., 0., 0., 0.],
            [0., 0., 0., 0.]])
     """
-    return problem.derived((energy, rank), partial(_stabilised, problem, energy, rank))
+    return derived(problem, (energy, rank), partial(_stabilised, problem, energy, rank))
 
 
 def _stabilised(problem: KernelProblem, energy: float, rank: int | None) -> Stabilised:
@@ -113,7 +113,7 @@ def _stabilised(problem: KernelProblem, energy: float, rank: int | None) -> Stab
 def squared(problem: KernelProblem) -> KernelProblem:
     """The same labels with the kernel K², positive semidefinite; made once per problem."""
     name = f"{problem.name}, squared"
-    return problem.derived("squared", lambda: problem.with_factor(problem.K, name))
+    return derived(problem, "squared", lambda: problem.with_factor(problem.K, name))
 
 
 def _whole(problem: KernelProblem) -> Stabilised:
