@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
+import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
@@ -90,15 +90,17 @@ def split_calls(text: str) -> list[str]:
     return [part.strip() for part in [*parts, current] if part.strip()]
 
 
-def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters: Any) -> T:
-    """Build the object that `text` describes; names are matched without regard to case.
+def instantiate(
+    kind: str, known: Mapping[str, Callable[..., T]], text: str, **parameters: Any
+) -> T:
+    """Build the object that `text` describes; case, and - or _ in names, make no difference.
 
     Parameters
     ----------
     kind : str
         What is being built ("kernel", "formulation", ...), for messages.
-    known : mapping of str to type
-        Class of each name; the parameters of a dataclass are its fields, other classes have none.
+    known : mapping of str to callable
+        Class or function of each name, with its parameters.
     text : str
         `Name` or `Name(key=value, ...)`.
     **parameters
@@ -110,17 +112,19 @@ def instantiate(kind: str, known: Mapping[str, type[T]], text: str, **parameters
         For an unknown name or an unknown parameter, with the nearest known ones.
     """
     name, written = parse_call(text, kind)
-    by_folded = {key.casefold(): cls for key, cls in known.items()}
-    if name.casefold() not in by_folded:
+    by_folded = {_folded(key): make for key, make in known.items()}
+    if _folded(name) not in by_folded:
         raise UnknownName(kind, name, known)
-    cls = by_folded[name.casefold()]
-    fields = []
-    if dataclasses.is_dataclass(cls):
-        fields = [field.name for field in dataclasses.fields(cls) if field.init]
+    make = by_folded[_folded(name)]
+    accepted = list(inspect.signature(make).parameters)
     arguments = {**written, **parameters}
     for key in arguments:
-        if not fields:
+        if not accepted:
             raise ParameterError(kind, f"{name} without parameters", repr(text))
-        if key not in fields:
-            raise UnknownName(f"parameter of {name}", key, fields)
-    return cls(**arguments)
+        if key not in accepted:
+            raise UnknownName(f"parameter of {name}", key, accepted)
+    return make(**arguments)
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "-")

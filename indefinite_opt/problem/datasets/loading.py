@@ -25,15 +25,14 @@ Rules for tables, wherever they come from:
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import DataError, UnknownName
-from indefinite_opt.foundation import MAX_BYTES, Array, parse_call
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import MAX_BYTES, Array, instantiate
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.datasets.encoding import finite_features
 from indefinite_opt.problem.datasets.home import Home, fetch
@@ -96,18 +95,7 @@ def load(
     >>> data.n, data.classes
     (100, ('virginica', 'versicolor'))
     """
-    key, written = parse_call(name, "data set")
-    loaders = _loaders(Home(data_dir, max_bytes))
-    by_folded = {_folded(known): loader for known, loader in loaders.items()}
-    if _folded(key) not in by_folded:
-        raise UnknownName("data set", key, loaders)
-    loader = by_folded[_folded(key)]
-    arguments = {**written, **parameters}
-    known = list(inspect.signature(loader).parameters)
-    for argument in arguments:
-        if argument not in known:
-            raise UnknownName(f"parameter of {key}", argument, known)
-    return loader(**arguments)
+    return instantiate("data set", _loaders(Home(data_dir, max_bytes)), name, **parameters)
 
 
 def names(data_dir: str | Path | None = None) -> list[str]:
@@ -146,10 +134,6 @@ def describe(data_dir: str | Path | None = None) -> dict[str, str]:
         lines[name] = f"{table.rows} rows: {counts}; {'in the data folder' if there else origin}"
     lines |= {alias: f"the same as {name}" for alias, name in _ALIASES.items()}
     return dict(sorted(lines.items(), key=lambda line: line[0].casefold()))
-
-
-def _folded(name: str) -> str:
-    return name.casefold().replace("_", "-")
 
 
 def _loaders(home: Home) -> dict[str, Callable[..., Dataset]]:
