@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     Array,
-    cached_property,
     checked_distances,
     checked_labels,
     checked_matrix,
@@ -558,21 +557,6 @@ class KernelProblem(LabelledKernel):
         """ "double" or "single"."""
         return "single" if self.gram.dtype == np.float32 else "double"
 
-    @cached_property
-    def squared_distances(self) -> Array:
-        """d²_ij = K_ii - 2K_ij + K_jj, (n, n); may be negative (Haasdonk 2005, (1))."""
-        diagonal = np.diag(self.K)
-        squared = diagonal[:, None] - 2.0 * self.K + diagonal[None, :]
-        np.fill_diagonal(squared, 0.0)
-        return squared
-
-    @cached_property
-    def class_mean_distance(self) -> float:
-        """Squared distance of the class means, cᵀKc with c_i = 1/n₊ or -1/n₋ (section 7.3)."""
-        positive, negative = self.class_sizes
-        c = np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
-        return float(c @ self.gram.times(c))
-
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
 
@@ -696,11 +680,6 @@ class KernelProblem(LabelledKernel):
         gram = K if isinstance(K, Gram) else DenseGram.of_own(K)
         gram.construction = Construction(why)
         return KernelProblem.from_gram(gram, self.labels, name=name)
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The labels as the caller wrote them, (n,)."""
-        return self.classes[(self.y > 0).astype(int)]
 
     def kernel_with(self, X_new: ArrayLike) -> Array:
         """k(new point, training point), (m, n), for raw new points, if made by `from_data`.

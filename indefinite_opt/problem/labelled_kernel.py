@@ -104,6 +104,26 @@ class LabelledKernel(Problem):
         """min(n₊, n₋)."""
         return min(self.class_sizes)
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The labels as the caller wrote them, (n,)."""
+        return self.classes[(self.y > 0).astype(int)]
+
+    @cached_property
+    def squared_distances(self) -> Array:
+        """d²_ij = K_ii - 2K_ij + K_jj, (n, n); may be negative (Haasdonk 2005, (1))."""
+        diagonal = np.diag(self.K)
+        squared = diagonal[:, None] - 2.0 * self.K + diagonal[None, :]
+        np.fill_diagonal(squared, 0.0)
+        return squared
+
+    @cached_property
+    def class_mean_distance(self) -> float:
+        """Squared distance of the class means, cᵀKc with c_i = 1/n₊ or -1/n₋ (section 7.3)."""
+        positive, negative = self.class_sizes
+        c = np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
+        return float(c @ self.gram.times(c))
+
     # ------------------------------------------------------------------ spectrum
 
     @property
