@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -208,11 +208,7 @@ class Solver(ABC, Generic[S]):
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.
-        parameters = getattr(self, "__dataclass_fields__", {})
-        values = {key: (getattr(self, key), parameters[key].default) for key in parameters}
-        shown = ", ".join(
-            f"{key}={short(value)}" for key, (value, usual) in values.items() if value != usual
-        )
+        shown = _changes(self)
         return f"{self.name}({shown})" if shown else self.name
 
     def unavailable(self) -> str | None:
@@ -262,3 +258,14 @@ class Solver(ABC, Generic[S]):
     def session(self) -> Session[S]:
         """A session for a path of tasks."""
         return Session(self)
+
+
+def _changes(item: object) -> str:
+    """The fields of a solver or of its settings that differ from their defaults."""
+    parameters = getattr(item, "__dataclass_fields__", {})
+    values = {key: (getattr(item, key), parameters[key].default) for key in parameters}
+    return ", ".join(
+        f"{key}={type(value).__name__}({_changes(value)})" if is_dataclass(value)
+        else f"{key}={short(value)}"
+        for key, (value, usual) in values.items() if value != usual
+    )  # fmt: skip

@@ -19,7 +19,8 @@ from scipy.optimize import minimize_scalar
 import indefinite_opt as iopt
 from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetric
 from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
-from indefinite_opt.solvers.descent import descent
+from indefinite_opt.solvers.descent import Descent, DescentSettings
+from indefinite_opt.solvers.descent.smo import SMO
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -28,10 +29,8 @@ Indices = NDArray[np.int64]
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report after every block, and small blocks."""
-    monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
-    monkeypatch.setattr(descent, "MIN_BLOCK", 8)
-    monkeypatch.setattr(descent, "MAX_WHOLE", 0)
-    monkeypatch.setattr(descent, "MIN_STEPS_PER_BLOCK", 0)
+    few = DescentSettings(chunk_work=1.0, min_block=8, max_whole=0, min_steps_per_block=0)
+    monkeypatch.setattr(Descent, "settings", few)
 
 
 # ------------------------------------------------------------------------------- bounds and lines
@@ -190,9 +189,8 @@ def test_any_kernel_in_small_blocks(
     K, y, size = case
     formulation = form(name, y, size)
     with pytest.MonkeyPatch.context() as patch:
-        for limit in ("MIN_BLOCK", "MAX_BLOCK"):
-            patch.setattr(descent, limit, block)
-        patch.setattr(descent, "MAX_WHOLE", 0)
+        small = DescentSettings(min_block=block, max_block=block, max_whole=0)
+        patch.setattr(Descent, "settings", small)
         result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
     program = Program.of(K, y, formulation)
     if result.status is not iopt.Status.MAX_ITER:
@@ -404,3 +402,12 @@ def test_hard_margin_of_a_definite_kernel(how: str, bias: bool) -> None:
     result = smo(iopt.KernelProblem.from_data(X, y, kernel_name, **STORED[how]), formulation)
     assert result.status is iopt.Status.SOLVED
     assert result.objective == pytest.approx(other.objective, rel=1e-5)
+
+
+def test_settings_tune_a_descent_and_show_in_the_name() -> None:
+    problem = iopt.KernelProblem(gaussian(30, 3, 0.5), labels(30, 0))
+    one_step = SMO(settings=DescentSettings(max_steps=1, max_steps_per_point=0))
+    result = iopt.solve(problem, "SVMDual", solver=one_step)
+    assert (result.status, result.iterations) == (iopt.Status.MAX_ITER, 1)
+    assert result.solver == "smo(settings=DescentSettings(max_steps=1, max_steps_per_point=0))"
+    assert str(SMO()) == "smo"

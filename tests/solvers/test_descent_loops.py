@@ -15,8 +15,7 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
-from indefinite_opt.modeling.structures import BoxLineQP, PairedQP
-from indefinite_opt.problem import DenseGram
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solver import Task
 
@@ -196,25 +195,6 @@ def test_reduced_matrix(free: int, sizes: list[int], dtype: Any) -> None:
     rounding = 1e-15 if dtype is np.float64 else 1e-6
     np.testing.assert_allclose(np.tril(matrix), np.tril(expected), atol=8.0 * rounding)
     np.testing.assert_array_equal(np.triu(matrix, 1), 0.0)
-
-
-@settings(max_examples=100)
-@given(state=states())
-def test_complementarity(state: State) -> None:
-    """Σ|multiplier|·|slack| with the multipliers that the structure recovers."""
-    gram, totals = DenseGram(np.eye(state.v.size)), np.zeros(state.groups)
-    qp = PairedQP(
-        gram, -np.ones(state.v.size), state.y, state.group, totals, state.lower, state.upper
-    )
-    first_order = qp.first_order(state.alpha, -state.y * state.v)
-    expected = qp.complementarity(state.alpha, first_order.lower, first_order.upper)
-    found, levels = descent_loops.complementarity(*state.loops)
-    size = float(np.abs(state.v).max()) * state.v.size * 7.0
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-14 * size)
-    reduced = state.y * (levels[state.group] - state.v)
-    np.testing.assert_allclose(
-        reduced, first_order.reduced, atol=1e-14 * float(np.abs(state.v).max())
-    )
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ import indefinite_opt as iopt
 from helpers.problems import gaussian, labels
 from helpers.programs import FORMS, INF, Program, form, smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers.descent import descent
+from indefinite_opt.solvers.descent import Descent, DescentSettings
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -22,8 +22,8 @@ TWO_BARRIERS = np.kron(np.eye(2), BARRIER)
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report after every block, and small blocks."""
-    monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
-    monkeypatch.setattr(descent, "MIN_BLOCK", 8)
+    few = DescentSettings(chunk_work=1.0, min_block=8)
+    monkeypatch.setattr(Descent, "settings", few)
 
 
 # ------------------------------------------------------------------------------------- stops

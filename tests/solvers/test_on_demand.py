@@ -12,7 +12,7 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops as loops
 from helpers.programs import Program
 from indefinite_opt.problem.kernel_matrix import RowGram
-from indefinite_opt.solvers.descent import Descent, on_demand
+from indefinite_opt.solvers.descent import Descent, DescentSettings
 from indefinite_opt.solvers.descent.on_demand import Blocks
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
@@ -90,7 +90,7 @@ def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() ->
     K = iopt.kernels.get("sigmoid(a=0.3, r=-0.5)")(X)
     qp = iopt.SVMDual().structure(problem)
     run = Descent(Task(problem, iopt.SVMDual(), qp), np.zeros(N))
-    blocks = Blocks(run.gram, run.hessian, run.box, computing=1.0)
+    blocks = Blocks(run.gram, run.hessian, run.box, DescentSettings())
     for size in (40, 40, 60, 25, 50):
         members = np.sort(generator.choice(80, size, replace=False))
         placed, _ = blocks.place(members)
@@ -99,7 +99,7 @@ def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() ->
         np.testing.assert_allclose(found, K[np.ix_(placed, placed)], rtol=0, atol=1e-14)
 
 
-def test_a_block_is_solved_in_pieces_until_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_is_solved_in_pieces_until_no_time_is_left() -> None:
     """A piece takes up to 100 steps; v is -y∘∇F by the whole matrix, wherever the block is left."""
     X, y = noisy(4)
     K = iopt.kernels.Gaussian()(X)
@@ -109,12 +109,13 @@ def test_a_block_is_solved_in_pieces_until_no_time_is_left(monkeypatch: pytest.M
 
     def run(expired: bool) -> tuple[loops.Outcome, Descent]:
         descent = Descent(Task(problem, iopt.SVMDual(C=50.0), qp), np.zeros(N))
-        blocks = Blocks(descent.gram, descent.hessian, descent.box, 3.0, lambda: expired)
+        blocks = Blocks(descent.gram, descent.hessian, descent.box, settings, lambda: expired)
         return blocks.solve(descent.point, limits, 0), descent
 
+    settings = DescentSettings()
     whole, _ = run(expired=False)
-    piece = 100.0 * (3.5 * on_demand.MIN_BLOCK + loops.STEP_WORK)
-    monkeypatch.setattr(on_demand, "MAX_WORK_BETWEEN_CHECKS", piece)
+    piece = 100.0 * (3.5 * settings.min_computed_block + loops.STEP_WORK)
+    settings = DescentSettings(max_work_between_checks=piece)
     for expired in (False, True):
         outcome, descent = run(expired)
         gradient = y * (K @ (y * descent.alpha)) - 1.0

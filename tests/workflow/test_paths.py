@@ -14,7 +14,7 @@ import indefinite_opt as iopt
 from helpers.callbacks import press
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import program_of, weights
-from indefinite_opt.solvers.descent import descent
+from indefinite_opt.solvers.descent import Descent, DescentSettings
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
 
@@ -150,7 +150,8 @@ def test_each_point_of_a_nonconvex_path_is_stationary(kernel: str, route: str) -
 def test_working_sets_for_few_weights(
     monkeypatch: pytest.MonkeyPatch, kernel: str, route: str
 ) -> None:
-    monkeypatch.setattr(descent, "MIN_WORKING_SET", 1)
+    few = DescentSettings(min_working_set=1)
+    monkeypatch.setattr(Descent, "settings", few)
     problem = path_problem(kernel)
     for result in iopt.solve_path(problem, routes(problem)[route], solver="smo"):
         check_point(problem, result)

@@ -34,7 +34,6 @@ __all__ = [
     "Outcome",
     "Point",
     "choose_block",
-    "complementarity",
     "exchange",
     "kick",
     "reduced_matrix",
@@ -345,38 +344,6 @@ def _levels(box, point):
             worst, i, j = tops[g] - bottoms[g], highest[g], lowest[g]
     tops[alone] = bottoms[alone] = 0.0
     return _Levels(tops, bottoms, worst, i, j)
-
-
-@compiled()
-def complementarity(box, point):
-    """Σ |multiplier| · |slack| over all finite bounds, and the level of v in each group.
-
-    The level is the mean over the free weights of the group, or the middle of m and M if there
-    are none; level - v, times y, is the multiplier. As in `PairedBox.first_order`.
-    """
-    alpha, v, group, lower, upper = point.alpha, point.v, box.group, box.lower, box.upper
-    extremes = _levels(box, point)
-    levels, counts = np.zeros(box.groups + 1), np.zeros(box.groups + 1)
-    for t in range(v.size):
-        if lower[t] < alpha[t] < upper[t]:
-            levels[group[t]] += v[t]
-            counts[group[t]] += 1.0
-    for g in range(box.groups):
-        m, M = extremes.m[g], extremes.M[g]
-        if counts[g]:
-            levels[g] /= counts[g]
-        elif np.isfinite(m) and np.isfinite(M):
-            levels[g] = 0.5 * (m + M)
-        elif np.isfinite(m) or np.isfinite(M):
-            levels[g] = m if np.isfinite(m) else M
-    levels[box.groups] = 0.0
-    total = 0.0
-    for t in range(v.size):
-        reduced = box.y[t] * (levels[group[t]] - v[t])
-        slack = alpha[t] - lower[t] if reduced > 0.0 else upper[t] - alpha[t]
-        if np.isfinite(slack):
-            total += abs(reduced) * slack
-    return total, levels
 
 
 @compiled()

@@ -13,6 +13,7 @@ from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.modeling import proved_ray, relative
 from indefinite_opt.modeling.structures import PairedQP, StandardForm
 from indefinite_opt.solvers.descent.face import Face
+from indefinite_opt.solvers.descent.settings import DescentSettings
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 
@@ -25,96 +26,8 @@ __all__ = ["CHOLESKY_WORK", "Descent", "descend"]
 
 Indices = NDArray[np.intp]
 
-FIRST_BLOCK_SHARE, READINGS_PER_DOUBLING = 1 / 8, 4.0
-"""First size of a block as a share of n, and the work, in readings of K, that doubles it: long runs
-are those in which small blocks undo each other."""
-
-MIN_BLOCK, MAX_BLOCK, MAX_BLOCK_SHARE = 64, 512, 0.1
-"""A block has at least the first number of points, and at most the larger of the second and this
-share of n: its part of K should stay in the cache of the processor."""
-
-MAX_WHOLE, MIN_STEPS_PER_BLOCK = 512, 32
-"""Points up to which all of them are one block, since K is about as fast to read as a part of it.
-So it is for more points once blocks have taken fewer steps than the second number, as long as one
-has no room for all free weights: then blocks undo each other's steps."""
-
-LEAVE_SHARE = 0.3
-"""A block is left when its own violation has fallen to this share: further gains would depend on v
-at the other points, which is out of date by then."""
-
-CHUNK_READINGS, CHUNK_WORK = 2.0, 2e7
-"""Work between two reports to the trace and checks of the time, in readings of K, and the most of
-it in entries of K read: some hundredths of a second."""
-
-OVERHEAD_WORK = 5e5
-"""Work of a Newton step even on an empty face; twice this may always be spent on curvature."""
-
-PAIR_STEPS_PER_NEWTON_STEP = 2.0
-"""Work of pair steps before a Newton step on the face, in units of the work of that step."""
-
-MAX_FACE, MAX_FACE_SHARE = 1280, 0.15
-"""Most weights on the face of a Newton step, the larger of a number and a share of n: its matrix is
-a few per cent of K."""
-
-WHOLE_STEP = 1.0 + 1e-6
-"""A step whose optimal length is 1 up to this factor, or longer, has length 1 and ends exactly on
-the bounds that it reaches."""
-
-MAX_GROWTHS, MAX_JOINING_SHARE, MAX_LEFT_SHARE = 10, 0.25, 0.5
-"""After a Newton step the violators join its working set, so many times in turn, as long as they
-are at most the first share of it, since pair steps are better at choosing among many, and as long
-as the largest violation falls to the second share each time."""
-
-MIN_WORKING_SET = 60
-"""Free weights from which Newton steps along a path use a working set: for fewer, factorising their
-part of K anew takes less time than what surrounds it."""
-
 CHOLESKY_WORK = 1.0 / 36.0
 """Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
-
-COMPUTING_WORK = 3.0
-"""Work of computing an entry of K on demand, in units of that of reading one from memory."""
-
-MAX_STEPS, MAX_STEPS_PER_POINT = 10_000_000, 100
-"""Steps by default, the larger of a number and a multiple of n."""
-
-MAX_ESCAPES = 100
-"""Most stationary points that are left along negative curvature."""
-
-MAX_REFRESHES = 100
-"""Most exact gradients; if more were needed, rounding would prevent further progress."""
-
-MIN_TARGET = 1e-16
-"""Smallest residual to reach, in units of the gradient."""
-
-ROUNDING_SHARE = 0.1
-"""The gradient is recomputed when the error of v may exceed this share of the residual to reach."""
-
-KEPT_ROUNDING_SHARE = 0.01
-"""A point is accepted without computing the gradient anew if the error of v is at most this share
-of the residual to reach, which is reduced accordingly."""
-
-HARD_MARGIN_SHARE = 0.25
-"""The residual to reach without an upper bound, in units of the tolerance: the bound on the optimum
-of a hard margin falls short by twice the residual."""
-
-COMPLEMENTARITY_SHARE = 0.5
-"""Largest complementarity as a share of the tolerance; the rest is left for the rounding that a
-rigorous bound allows for."""
-
-MAX_TIGHTENING = 0.01
-"""Smallest factor by which the residual to reach is reduced at once."""
-
-MIN_CURVATURE_SHARE = 1e-12
-"""When pairs are compared, a curvature counts as at least this share of the largest diagonal entry
-of H: smaller ones are rounding."""
-
-MIN_EXCHANGE_SHARE = 1e-9
-"""Least decrease of F by an exchange, as a share of it: far above rounding and far below any
-tolerance."""
-
-MIN_GROWTH = 1.01
-"""Least factor by which the weights are scaled up at once; less is left to pair steps."""
 
 
 class _Action(Enum):
@@ -148,6 +61,7 @@ class Descent:
         Added to the linear term of the program.
     trace : Trace, optional
         The trace to report to; without one the callback of the task is not called.
+    settings : DescentSettings, optional
 
     Attributes
     ----------
@@ -172,6 +86,8 @@ class Descent:
         Where F seems to fall without end, after an error that says so.
     """
 
+    settings = DescentSettings()
+
     def __init__(
         self,
         task: Task[PairedQP],
@@ -180,9 +96,11 @@ class Descent:
         exact: bool = True,
         tilt: Array | None = None,
         trace: Trace | None = None,
+        settings: DescentSettings | None = None,
     ) -> None:
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
+        self.settings = settings = settings or self.settings
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
         self.gram = gram = qp.gram
@@ -195,7 +113,7 @@ class Descent:
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
         rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
         largest = float(np.max(np.abs(gram.diagonal)))
-        floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, smo_loops.MIN_DIVISOR)
+        floor = max(settings.min_curvature_share * qp.hessian * largest, smo_loops.MIN_DIVISOR)
         direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
         self.hessian = smo_loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
@@ -207,8 +125,10 @@ class Descent:
         self.curvature = "curvature not examined"
         self.direction: Array | None = None
         self._stopped = False
-        self._chunk = min(max(CHUNK_READINGS * qp.n**2, OVERHEAD_WORK), CHUNK_WORK)
-        self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
+        chunk = max(settings.chunk_readings * qp.n**2, settings.overhead_work)
+        self._chunk = min(chunk, settings.chunk_work)
+        most = max(settings.max_steps, settings.max_steps_per_point * qp.n)
+        self._limit = task.max_iter or most
         if gradient is None:
             gradient = self._exact_gradient() if alpha.any() else self.linear
         self._set(gradient)
@@ -234,7 +154,7 @@ class Descent:
         A product of k weights with rows of K has the rounding of k updates.
         """
         product = self._terms * EPS * np.count_nonzero(self.alpha)
-        return self.rounding <= min(product, KEPT_ROUNDING_SHARE * violation)
+        return self.rounding <= min(product, self.settings.kept_rounding_share * violation)
 
     @property
     def _terms(self) -> float:
@@ -276,7 +196,7 @@ class Descent:
         ----------
         allowance : float
             The curvature is examined if that takes no more than this share of the work so far or
-            twice `OVERHEAD_WORK`.
+            twice `DescentSettings.overhead_work`.
         """
         while True:
             status = self.to_stationarity()
@@ -284,8 +204,8 @@ class Descent:
                 return status
             if self.iterations >= self._limit:
                 return Status.MAX_ITER
-            if self.escapes >= MAX_ESCAPES:
-                self.curvature = f"{MAX_ESCAPES} stationary points left along negative curvature"
+            if self.escapes >= self.settings.max_escapes:
+                self.curvature = f"{self.escapes} stationary points left along negative curvature"
                 return status
 
     def to_stationarity(self) -> Status:
@@ -313,11 +233,12 @@ class Descent:
         """
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
+        settings, complementary = self.settings, self.settings.complementarity_share * self.task.tol
+        target = self.task.tol * (settings.hard_margin_share if self._endless else 1.0)
         while True:
             steps = max(self._limit - self.iterations, 0)
             allowed = target * self.unit
-            allowed -= 2.0 * min(self.rounding, KEPT_ROUNDING_SHARE * allowed)
+            allowed -= 2.0 * min(self.rounding, settings.kept_rounding_share * allowed)
             state, violation = self.pair_steps(allowed, steps)
             self._stopped = self._report(violation / self.unit)
             endless = self._endless_step() if state == smo_loops.UNBOUNDED else None
@@ -328,14 +249,14 @@ class Descent:
             # Small violations of many conditions may add up to a large gap.
             excess = np.inf
             if state == smo_loops.CONVERGED and self._exact:
-                excess = self._complementarity() / (COMPLEMENTARITY_SHARE * self.task.tol)
+                excess = self._complementarity() / complementary
             action = self._next_action(state, target, excess)
             if isinstance(action, Status):
                 if not self._exact:
                     self._balance()
                 return action
             if action is _Action.TIGHTEN and not self._kept:
-                target *= max(0.5 / excess, MAX_TIGHTENING)
+                target *= max(0.5 / excess, settings.max_tightening)
             elif action is not _Action.GO_ON:
                 accurate = state == smo_loops.CONVERGED and self._is_accurate(target * self.unit)
                 if action is _Action.REFRESH and accurate:
@@ -344,9 +265,9 @@ class Descent:
                 else:
                     self._set(self._exact_gradient())
             else:
-                if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
+                if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
-                if self.rounding > ROUNDING_SHARE * target * self.unit:
+                if self.rounding > settings.rounding_share * target * self.unit:
                     self._set(self._exact_gradient())
 
     def _next_action(self, state: int, target: float, excess: float) -> Status | _Action:
@@ -356,7 +277,7 @@ class Descent:
         converged = state == smo_loops.CONVERGED and self._exact
         if excess <= 1.0:
             return Status.SOLVED
-        if converged and target < MIN_TARGET:
+        if converged and target < self.settings.min_target:
             return Status.INACCURATE
         if self._stopped:
             return Status.INTERRUPTED
@@ -364,7 +285,7 @@ class Descent:
             return self.task.stop(None, self.iterations, self._limit) or _Action.GO_ON
         if state == smo_loops.STALLED and self._exact:
             return Status.INACCURATE
-        if self.refreshes >= MAX_REFRESHES:
+        if self.refreshes >= self.settings.max_refreshes:
             return Status.INACCURATE
         return _Action.TIGHTEN if converged else _Action.REFRESH
 
@@ -430,25 +351,26 @@ class Descent:
         """One chunk of blocks of pair steps; returns state and violation."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        n = self.qp.n
-        due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
+        n, settings = self.qp.n, self.settings
+        due = settings.pair_steps_per_newton_step * self.newton_work() - self._since_face
         work = max(min(due, self._chunk), 1.0)
-        limits = smo_loops.Limits(tolerance, LEAVE_SHARE, steps, work)
+        limits = smo_loops.Limits(tolerance, settings.leave_share, steps, work)
         if self.gram.on_demand:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
             outcome = self._blocks.solve(self.point, limits, self._offset)
             self._exact = exact
             self._take(outcome)
             return outcome.state, outcome.violation
-        wanted = FIRST_BLOCK_SHARE * n * (1.0 + self.work / (READINGS_PER_DOUBLING * n * n))
-        size = int(min(max(wanted, MIN_BLOCK), max(MAX_BLOCK, MAX_BLOCK_SHARE * n), n))
+        doublings = self.work / (settings.readings_per_doubling * n * n)
+        wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
+        size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
         undone = self._undone and np.count_nonzero(self._free()) > size
-        if len(self.hessian.direct) and (n <= MAX_WHOLE or undone):
+        if len(self.hessian.direct) and (n <= settings.max_whole or undone):
             size = n
         parts = self.hessian, self.box, self.point, limits, size, self._offset
         outcome = smo_loops.Outcome(*smo_loops.solve_blocks(*parts))
         self._take(outcome)
-        self._undone = self._undone or outcome.steps < MIN_STEPS_PER_BLOCK * outcome.blocks
+        self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
         return outcome.state, outcome.violation
 
     def printed_steps(self, tolerance: float, steps: int, second_order: bool) -> tuple[int, float]:
@@ -469,7 +391,7 @@ class Descent:
 
         task = self.task
         return Blocks(
-            self.gram, self.hessian, self.box, COMPUTING_WORK,
+            self.gram, self.hessian, self.box, self.settings,
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
 
@@ -495,13 +417,15 @@ class Descent:
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
-        k, n = float(np.count_nonzero(members)), self.qp.n
-        reading = k * n if not self.gram.on_demand else COMPUTING_WORK * (2.0 * k * n + k**2)
-        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
+        k, n, settings = float(np.count_nonzero(members)), self.qp.n, self.settings
+        computing = settings.computing_work * (2.0 * k * n + k**2)
+        reading = computing if self.gram.on_demand else k * n
+        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + settings.overhead_work
 
     def _largest_face(self) -> float:
         """Most weights of a face whose matrix is a few per cent of K."""
-        return min(max(MAX_FACE, MAX_FACE_SHARE * self.qp.n), self.gram.capacity)
+        largest = max(self.settings.max_face, self.settings.max_face_share * self.qp.n)
+        return min(largest, self.gram.capacity)
 
     def newton_work(self) -> float:
         """Work of a Newton step from here; infinite if the face is empty or too large."""
@@ -548,22 +472,22 @@ class Descent:
         This is `newton_step` without a working set, for few free weights, and where K is not
         positive definite on them or has not been on violators.
         """
-        working, free = self.working, self._free()
-        large = MIN_WORKING_SET <= np.count_nonzero(free) <= self._largest_face()
+        working, free, settings = self.working, self._free(), self.settings
+        large = settings.min_working_set <= np.count_nonzero(free) <= self._largest_face()
         if not large or working is None or self.refused or not working.hold(free):
             self.newton_step()
             return
         least, joined = np.inf, 0
-        for _ in range(min(MAX_GROWTHS, max(self._limit - self.iterations, 1))):
-            self.work += OVERHEAD_WORK
+        for _ in range(min(settings.max_growths, max(self._limit - self.iterations, 1))):
+            self.work += settings.overhead_work
             chosen, goal = working.minimum(self.hessian.h, self.box, self.point)
             if not chosen.any() or not self._move(self._face(chosen), [goal[chosen]]):
                 break
             self.newton_steps += 1
             violators, largest = self._violators(working.contains)
             size = working.members.size
-            few = 0 < violators.size <= min(MAX_JOINING_SHARE * size, self._largest_face() - size)
-            if not few or largest > MAX_LEFT_SHARE * least:
+            most = min(settings.max_joining_share * size, self._largest_face() - size)
+            if not 0 < violators.size <= most or largest > settings.max_left_share * least:
                 break
             joined = working.append(violators)
             self.refused = joined < violators.size
@@ -600,7 +524,7 @@ class Descent:
         for goal, (change, slope, curvature) in zip(goals, found, strict=True):
             if slope < 0.0 and curvature > slope:
                 continue
-            length = 1.0 if curvature <= WHOLE_STEP * slope else slope / curvature
+            length = 1.0 if curvature <= self.settings.whole_step * slope else slope / curvature
             decrease = length * (slope - 0.5 * length * curvature)
             if decrease > best:
                 best, chosen = decrease, (goal, length, change)
@@ -636,15 +560,14 @@ class Descent:
         if self.iterations >= self._limit:
             return False
         free = self._free()
-        reduced = np.abs(self._levels[self.box.group] - self.v)
-        weak = ~free & (reduced <= self.task.tol * self.unit)
+        weak = ~free & (np.abs(self._reduced) <= self.task.tol * self.unit)
         faces = [(free, "the free weights")]
         if weak.any():
             faces.append(
                 (free | weak, "the free weights and those at a bound with zero multiplier")
             )
         unlimited = np.isinf(allowance)
-        affordable = np.inf if unlimited else max(allowance * self.work, 2.0 * OVERHEAD_WORK)
+        affordable = max(allowance * self.work, 2.0 * self.settings.overhead_work)
         room = self.gram.capacity if unlimited else self._largest_face()
         for members, where in faces:
             if self.working is not None and self.working.contains[members].all():
@@ -693,7 +616,7 @@ class Descent:
         alone = qp.totals.size == 0 and qp.ruggedness <= 1.0
         if self.gram.on_demand or alone:
             return 0
-        least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
+        least = self.settings.min_exchange_share * qp.gap_unit(self.value, self.alpha)
         made, decrease, rounding, i, j = smo_loops.exchange(
             self.hessian, self.box, self.point, least
         )
@@ -719,11 +642,10 @@ class Descent:
 
     def _complementarity(self) -> float:
         """Multipliers times slacks, relative to the objective, as in the certificate."""
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
-        qp = self.qp
-        total, self._levels = smo_loops.complementarity(self.box, self.point)
-        return relative(float(total), qp.gap_unit(self.value, self.alpha))
+        qp, first_order = self.qp, self.qp.first_order(self.alpha, -self.qp.signs * self.v)
+        self._reduced = first_order.reduced
+        total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
+        return relative(total, qp.gap_unit(self.value, self.alpha))
 
     def _report(self, residual: float) -> bool:
         """Add to the trace; True if the callback asks to stop."""
@@ -762,7 +684,7 @@ class Descent:
                 raise self.endless(direction)
             return
         factor = 1.0 - slope / curvature
-        if factor > MIN_GROWTH:
+        if factor > self.settings.min_growth:
             self.alpha += (factor - 1.0) * direction
             self._set(self._exact_gradient())
 

@@ -16,38 +16,14 @@ from indefinite_opt.foundation import in_tiles, read_only, tiles
 from indefinite_opt.problem import Gram
 from indefinite_opt.solvers.descent import _loops as loops
 from indefinite_opt.solvers.descent._block_loops import mirror
+from indefinite_opt.solvers.descent.settings import DescentSettings
 
 __all__ = ["Blocks"]
 
 Indices = NDArray[np.int64]
 
-MIN_BLOCK, MIN_BLOCK_SHARE = 1024, 0.2
-"""A block has at least the larger of a number and a share of n points, if there are as many
-violators: with that share its part of K takes about as long as the rows of the changed weights."""
-
-POINTS_PER_FREE_WEIGHT = 1.5
-"""Points of a block for every weight between its bounds: with less, blocks undo each other."""
-
-GROWTH = 1.125
-"""Order of new memory for a block's part of K, as a multiple of what the block needs: the block
-after it is often a little larger."""
-
-MAX_INNER_BLOCK = 512
-"""Points of the smaller blocks by which a block is solved, whose part of K should stay in the cache
-of the processor; if more weights are free, such blocks would undo each other's steps."""
-
 MIRRORED_ROWS = 64
 """Rows that are written to at once, one entry in each: so many lines stay in the nearest cache."""
-
-SETTLED_SHARE, SETTLED_FACTOR = 0.05, 0.3
-"""A block of which at most this share is new is solved more accurately, by this factor: the next
-block will be nearly the same."""
-
-MAX_WORK_BETWEEN_CHECKS = 5e8
-"""Most work (entries of K read) between two looks at the clock, half a second."""
-
-MAX_STEPS_PER_ROW = 4.0
-"""Most work of steps inside a block, in units of computing the rows of its points."""
 
 
 class Blocks:
@@ -58,8 +34,7 @@ class Blocks:
     gram : Gram
     hessian, box
         The program, as compiled loops take it; hessian.rows is not read.
-    computing : float
-        Work of computing an entry of K, in units of that of reading one from memory.
+    settings : DescentSettings
     expired : callable
         Whether no time is left.
 
@@ -76,17 +51,17 @@ class Blocks:
         gram: Gram,
         hessian: loops.Hessian,
         box: loops.Box,
-        computing: float,
+        settings: DescentSettings,
         expired: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.gram, self.hessian, self.box, self.computing = gram, hessian, box, computing
+        self.gram, self.hessian, self.box, self.settings = gram, hessian, box, settings
         self.expired = expired
         self.most = min(gram.n, max(int(np.sqrt(gram.capacity * gram.n)), 2))
         self.part, self.members = np.empty((0, 0)), np.empty(0, np.int64)
 
     def solve(self, point: loops.Point, limits: loops.Limits, offset: int) -> loops.Outcome:
         """As `_loops.solve_blocks`; point is changed in place."""
-        box, n = self.box, self.gram.n
+        box, n, settings = self.box, self.gram.n, self.settings
         state, steps, decrease, work, rounding, blocks = loops.RUNNING, 0, 0.0, 0.0, 0.0, 0
         outside = np.empty(n, np.bool_)
         while True:
@@ -107,11 +82,12 @@ class Blocks:
             outside[:] = True
             outside[members] = False
             members, computed = self.place(members)
-            share = limits.block_share * (SETTLED_FACTOR if computed < SETTLED_SHARE * count else 1)
+            settled = computed < settings.settled_share * count
+            share = limits.block_share * (settings.settled_factor if settled else 1.0)
             inner = limits._replace(
                 violation=max(loops.BLOCK_TOLERANCE_SHARE * limits.violation, share * violation),
                 steps=min(limits.steps - steps, loops.STEPS_PER_MEMBER * count),
-                work=MAX_STEPS_PER_ROW * self.computing * n * count,
+                work=settings.max_steps_per_row * settings.computing_work * n * count,
             )
             outcome, inside = self._solved(point, inner, members)
             change = self.hessian.h * box.y[members] * (inside.alpha - point.alpha[members])
@@ -127,14 +103,15 @@ class Blocks:
             decrease += outcome.decrease
             work += outcome.work + n * loops.POINT_PASSES
             entries = float(n - count) * changed.size + float(count) * computed
-            work += self.computing * entries
+            work += settings.computing_work * entries
             # Each product is rounded once, and then once in each of the sums.
             rounding += max(float(np.abs(change).sum()) * (changed.size + 2.0), outcome.rounding)
 
     def _size(self, point: loops.Point) -> int:
         free = np.count_nonzero((point.alpha > self.box.lower) & (point.alpha < self.box.upper))
-        wanted = max(MIN_BLOCK, MIN_BLOCK_SHARE * self.gram.n, POINTS_PER_FREE_WEIGHT * free)
-        return min(int(wanted), self.most)
+        settings = self.settings
+        least = max(settings.min_computed_block, settings.min_computed_block_share * self.gram.n)
+        return min(int(max(least, settings.points_per_free_weight * free)), self.most)
 
     def place(self, members: Indices) -> tuple[Indices, int]:
         """The members in the order of their rows in `part`, and how many of these were computed.
@@ -143,7 +120,7 @@ class Blocks:
         """
         count = members.size
         if len(self.part) < count:
-            order = min(int(GROWTH * count), self.most)
+            order = min(int(self.settings.computed_growth * count), self.most)
             self.part, self.members = np.empty((order, order)), members[:0]
             self.gram.reserve(self.part.nbytes)
         before, self.members = self.members[:count], members[:0]  # none if interrupted
@@ -170,13 +147,12 @@ class Blocks:
             upper=box.upper[members],
         )  # fmt: skip
         free = np.count_nonzero((inside.alpha > inner.lower) & (inside.alpha < inner.upper))
-        size = count if free > MAX_INNER_BLOCK else min(MAX_INNER_BLOCK, count)
+        largest, piece = self.settings.max_inner_block, self.settings.max_work_between_checks
+        size = count if free > largest else min(largest, count)
         hessian = hessian._replace(rows=part, direct=part, diagonal=hessian.diagonal[members])
         steps, decrease, work, rounding = 0, 0.0, 0.0, 0.0
         while True:
-            left = limits._replace(
-                steps=limits.steps - steps, work=min(limits.work - work, MAX_WORK_BETWEEN_CHECKS)
-            )
+            left = limits._replace(steps=limits.steps - steps, work=min(limits.work - work, piece))
             outcome = loops.Outcome(*loops.solve_blocks(hessian, inner, inside, left, size, 0))
             steps += outcome.steps
             decrease += outcome.decrease

@@ -11,19 +11,14 @@ import numpy as np
 from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.solvers.descent.settings import DescentSettings
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
 __all__ = ["SMO"]
 
-_CURVATURE_SHARE = 0.25
-"""Work on a search for negative curvature, at most, as a share of all work before it."""
-
 _BOUND_ROUNDING = 4.0 * EPS
 """Relative difference up to which a bound times a number equals another: two roundings."""
-
-_LIBSVM_TOLERANCE = 1e-3
-"""Violation of the optimality conditions at which LIBSVM ends, in units of the gradient."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +36,8 @@ class SMO(Solver[BoxLineQP]):
         LIBSVM until its tolerance of 10⁻³. All further steps go down, so that the result is usually
         as good as that of LIBSVM; where its own steps part from these, it may end at another local
         optimum, better or worse.
+    settings : DescentSettings, optional
+        Those of the descent.
 
     References
     ----------
@@ -49,6 +46,7 @@ class SMO(Solver[BoxLineQP]):
     """
 
     second_order: bool = False
+    settings: DescentSettings | None = None
 
     name = "smo"
     accepts = (BoxLineQP,)
@@ -66,7 +64,7 @@ class SMO(Solver[BoxLineQP]):
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
         pairs = self.second_order and qp.lines == 1 and not qp.gram.on_demand
-        return (_AsLibsvm if pairs else Descent)(task, start, trace=Trace())
+        return (_AsLibsvm if pairs else Descent)(task, start, settings=self.settings)
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         return _finish(self.begun(task))
@@ -89,7 +87,6 @@ class SMOSession(Session[BoxLineQP]):
             run = self._solver.begun(task)
         else:
             run = _continued(previous, task)
-            run.trace = Trace()
         self._previous = run
         return _finish(run)
 
@@ -104,7 +101,7 @@ class _AsLibsvm(Descent):
 
         if self._began:
             return super().pair_steps(tolerance, steps)
-        first = _LIBSVM_TOLERANCE * self.unit
+        first = self.settings.libsvm_tolerance * self.unit
         state, violation = self.printed_steps(max(tolerance, first), steps, second_order=True)
         self._began = state in (CONVERGED, STALLED)
         if self._began and (tolerance < first or state == STALLED):
@@ -129,7 +126,7 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     """
     old, new, gradient = previous.qp, task.structure, previous.gradient
     if gradient is None or not new.differs_in_upper_bounds(old):
-        return Descent(task, new.project(previous.alpha))
+        return Descent(task, new.project(previous.alpha), settings=previous.settings)
     ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))
     bounded, reached = alpha == old.upper, False
     if new.lines < 2 and np.isfinite(largest) and np.all(np.isfinite(new.upper)):
@@ -144,9 +141,9 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     if reached:
         alpha[bounded] = np.broadcast_to(new.upper, alpha.shape)[bounded]
     if np.any(alpha > new.upper):
-        return Descent(task, new.project(alpha))
+        return Descent(task, new.project(alpha), settings=previous.settings)
     scaled = ratio * (gradient - old.linear) + new.linear
-    run = Descent(task, alpha, scaled, exact=ratio == 1.0)
+    run = Descent(task, alpha, scaled, ratio == 1.0, settings=previous.settings)
     terms = ratio * (float(np.max(np.abs(gradient))) + new.tilt) + new.tilt
     terms += new.hessian * new.gram.largest_read * float(np.abs(alpha).sum())
     run.rounding = ratio * previous.rounding + _BOUND_ROUNDING * terms
@@ -158,12 +155,13 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
 
 
 def _finish(run: Descent) -> Solution:
-    status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE_SHARE))
+    run.trace = trace = Trace()
+    status = status_at_end(partial(run.to_local_minimum, allowance=run.settings.curvature_share))
     return Solution(
         values=run.qp.values(run.alpha),
         status=status,
         iterations=run.iterations,
-        trace=run.trace or Trace(),
+        trace=trace,
         message=(
             f"{run.iterations} steps ({run.newton_steps} of Newton, {run.escapes} along "
             f"negative curvature), {run.refreshes} exact gradients; {run.curvature}"

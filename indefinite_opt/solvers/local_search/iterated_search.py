@@ -26,20 +26,85 @@ from indefinite_opt.foundation import (
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["CHAINS", "Chain", "Effort", "End", "IteratedSearch", "lowered"]
+__all__ = ["CHAINS", "Chain", "Effort", "End", "IteratedSearch", "SearchSettings"]
 
 CHAINS = 2
 """Descents, or chains of kicks, that run in parallel; all chains of a round start at the best ends
 of earlier rounds. The number is fixed, so that results do not depend on that of the threads."""
 
-_MAX_ELITE = 6
-"""Most ends that are kicked, of different objectives."""
 
-_MAX_POINTS = 100
-"""Most optima whose points are kept."""
+@dataclass(frozen=True)
+class SearchSettings:
+    """Sizes, shares and limits of local searches; `MultiStart(settings=...)` takes others.
 
-_MAX_PASSES = 100
-"""Most exchanges, or passes of them, after one descent; a few are usual."""
+    The first ones are of both searches, the next of that with pair steps, the last of that with
+    active sets, over rows.
+    """
+
+    max_elite: int = 6
+    """Most ends that are kicked, of different objectives."""
+
+    max_points: int = 100
+    """Most optima whose points are kept."""
+
+    max_passes: int = 100
+    """Most exchanges, or passes of them, after one descent; a few are usual."""
+
+    max_tie_share: float = 1e-6
+    """Relative difference up to which objectives count as equal, unless the tolerance is less."""
+
+    max_points_always_kicked: int = 256
+    """Points up to which kicks are made even if the starts agree, as they take hardly any time."""
+
+    overhead_work: float = 1e6
+    """Work that takes as long as a descent does outside the compiled loops."""
+
+    slice_work: float = 1e8
+    """Work of kicks between two checks of the time: some tenths of a second."""
+
+    convexity_work: float = 2.0
+    """Most work on a test of convexity, in units of the work of the first descent."""
+
+    kick_share: float = 0.5
+    """Most pairs exchanged by a kick, as a share of n; with this many every weight can move."""
+
+    kick_block: int = 64
+    kick_leave_share: float = 0.2
+    kick_tolerance: float = 0.1
+    """Size of the blocks in descents between kicks, the share of its violation at which a block is
+    left, and the violation at which such a descent ends, in units of the gradient: it need only
+    show whether a kick was useful."""
+
+    kick_slack: float = 0.01
+    """Share of F by which a point that is kicked may exceed the best one, for every unit of
+    ruggedness above that of a kernel program. It is that of the last chain of a round; the first
+    one has none, as it needs fewer kicks where optima are near one another."""
+
+    row_max_tie_share: float = 1e-9
+    """Relative difference up to which objectives count as equal: descents end at rounding."""
+
+    row_overhead_work: float = 1e8
+    """Work (flops) that takes as long as a descent does outside the compiled loops, some
+    milliseconds."""
+
+    tilts: tuple[float, float] = (0.05, 3.0)
+    """Range of the norm of a tilt, relative to the gradient at the point or its change on the way
+    to another one. Over five classes of programs such tilts missed the best known value in 2 of
+    80 runs, steps towards random vertices in 33."""
+
+    tilted_shares: tuple[float, float] = (0.05, 0.5)
+    """Range of the share of variables that a tilt concerns, half of the time; else all."""
+
+    max_violation: float = 1e-10
+    """Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
+    the first steps of a descent repair a point."""
+
+    max_escapes: int = 100
+    """Most stationary points that are left by a direction between weakly active constraints."""
+
+    spectral: int = 2
+    """Eigenvectors of the most negative eigenvalues whose extreme vertices are starts, two for
+    each."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +115,7 @@ class Effort:
     kicks: int = 2400
     budget: float = 40.0
     jobs: int | None = None
+    settings: SearchSettings = SearchSettings()
 
     def __post_init__(self) -> None:
         checks.whole("starts", self.starts)
@@ -82,16 +148,6 @@ class Chain(Generic[AnEnd]):
     iterations: int = 0
     kicks: int = 0
     ray: Array | None = None  # along which the objective falls without end
-
-
-def lowered(descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
-    """Descend to local minima, as long as exchanges lead down from them."""
-    status = descend()
-    for _ in range(_MAX_PASSES):
-        if status is not Status.SOLVED or not exchange():
-            break
-        status = descend()
-    return status
 
 
 class IteratedSearch(ABC, Generic[AnEnd, Start]):
@@ -129,7 +185,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         self.options, self.task, self.qp = options, task, task.structure
-        self.trace = Trace()
+        self.trace, self.settings = Trace(), options.settings
         self.elite: list[AnEnd] = []
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
@@ -207,6 +263,15 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
     def _agreed(self) -> bool:
         """Whether all starts came to the same objective, so that no kicks follow."""
         return False
+
+    def _lowered(self, descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
+        """Descend to local minima, as long as exchanges lead down from them."""
+        status = descend()
+        for _ in range(self.settings.max_passes):
+            if status is not Status.SOLVED or not exchange():
+                break
+            status = descend()
+        return status
 
     def _generators(self) -> list[np.random.Generator]:
         """One for each purpose of the first descent, each start and each chain."""
@@ -309,11 +374,12 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
         value, count, x = self.found.get(pattern, (end.value, 0, None))
         self.found[pattern] = min(value, end.value), count + 1, end.x if x is None else x
         kept = [key for key, (_, _, x) in self.found.items() if x is not None]
-        if len(kept) > _MAX_POINTS:
+        if len(kept) > self.settings.max_points:
             worst = max(kept, key=lambda key: self.found[key][0])
             self.found[worst] = (*self.found[worst][:2], None)
         if all(abs(end.value - other.value) > width for other in self.elite):
-            self.elite = sorted([*self.elite, end], key=lambda each: each.value)[:_MAX_ELITE]
+            best = sorted([*self.elite, end], key=lambda each: each.value)
+            self.elite = best[: self.settings.max_elite]
 
     def _report(self) -> bool:
         """Add to the trace; True if the callback asks to stop, or has done so before."""

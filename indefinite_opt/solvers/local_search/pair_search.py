@@ -19,7 +19,6 @@ from indefinite_opt.solvers.local_search.iterated_search import (
     Effort,
     End,
     IteratedSearch,
-    lowered,
 )
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
@@ -27,34 +26,6 @@ from indefinite_opt.solvers.solver import Task, status_at_end
 __all__ = ["LocalSearch"]
 
 Start = Callable[[Task[PairedQP], np.random.Generator], Descent]
-
-_MAX_TIE_SHARE = 1e-6
-"""Relative difference up to which objectives count as equal, unless the tolerance is smaller."""
-
-_MAX_POINTS_ALWAYS_KICKED = 256
-"""Points up to which kicks are made even if the starts agree, as they take hardly any time."""
-
-_OVERHEAD_WORK = 1e6
-"""Work that takes as long as a descent does outside the compiled loops."""
-
-_SLICE_WORK = 1e8
-"""Work of kicks between two checks of the time: some tenths of a second."""
-
-_CONVEXITY_WORK = 2.0
-"""Most work on a test of convexity, in units of the work of the first descent."""
-
-_KICK_SHARE = 0.5
-"""Most pairs exchanged by a kick, as a share of n; with this many every weight can move."""
-
-_KICK_BLOCK, _KICK_LEAVE_SHARE, _KICK_TOLERANCE = 64, 0.2, 0.1
-"""Size of the blocks in descents between kicks, the share of its violation at which a block is
-left, and the violation at which such a descent ends, in units of the gradient: it need only show
-whether a kick was useful."""
-
-_KICK_SLACK = 0.01
-"""Share of F by which a point that is kicked may exceed the best one, for every unit of ruggedness
-above that of a kernel program. It is that of the last chain of a round; the first one has none, as
-it needs fewer kicks where optima are near one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +54,8 @@ class LocalSearch(IteratedSearch[_End, Start]):
         start = qp.start() if task.start is None else task.start.copy()
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
-        self.limit = self.qp.ruggedness * self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
+        first = run.work + 0.5 * self.settings.overhead_work
+        self.limit = qp.ruggedness * self.options.budget * first
         self._take(self._chain_of(run, status))
         return status
 
@@ -92,7 +64,7 @@ class LocalSearch(IteratedSearch[_End, Start]):
         qp = self.qp
         if qp.known_convex:
             return True
-        if CHOLESKY_WORK * qp.n**3 > _CONVEXITY_WORK * self.work:
+        if CHOLESKY_WORK * qp.n**3 > self.settings.convexity_work * self.work:
             return False
         try:
             return limited(qp.convexity_order, self.task.remaining, lambda: qp.is_convex)
@@ -118,10 +90,10 @@ class LocalSearch(IteratedSearch[_End, Start]):
 
     def _tie_width(self, value: float) -> float:
         best = self.elite[0].x if self.elite else np.zeros(self.qp.n)
-        return min(_MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value, best)
+        return min(self.settings.max_tie_share, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
-        if self.qp.n <= _MAX_POINTS_ALWAYS_KICKED:
+        if self.qp.n <= self.settings.max_points_always_kicked:
             return False
         values = [value for value, _, _ in self.found.values()]
         return max(values) - min(values) <= self._tie_width(min(values))
@@ -139,22 +111,22 @@ class LocalSearch(IteratedSearch[_End, Start]):
         """Kicks from one end, with checks of the limits between slices of work."""
         from indefinite_opt.solvers.descent import _loops as smo_loops
 
-        qp, allowed = self.qp, allowed - _OVERHEAD_WORK
+        qp, settings = self.qp, self.settings
+        allowed -= settings.overhead_work
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
-        limit, slack = steps or sys.maxsize, _KICK_SLACK * (qp.ruggedness - 1.0)
-        slack *= place / (CHAINS - 1)
+        limit = steps or sys.maxsize
+        slack = settings.kick_slack * (qp.ruggedness - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
-            work = min(allowed - run.work, _SLICE_WORK)
+            work = min(allowed - run.work, settings.slice_work)
             chain = smo_loops.Chain(
-                count, max(int(_KICK_SHARE * qp.n), 2), qp.ruggedness > 1.0,
-                min(_KICK_BLOCK, qp.n), slack,
+                count, max(int(settings.kick_share * qp.n), 2), qp.ruggedness > 1.0,
+                min(settings.kick_block, qp.n), slack,
             )  # fmt: skip
-            limits = smo_loops.Limits(
-                _KICK_TOLERANCE * run.unit, _KICK_LEAVE_SHARE, limit - run.iterations, work
-            )
+            tolerance, steps_left = settings.kick_tolerance * run.unit, limit - run.iterations
+            limits = smo_loops.Limits(tolerance, settings.kick_leave_share, steps_left, work)
             at = run.hessian, run.box, run.point, run.linear
             kicked = smo_loops.Kicked(*smo_loops.kick(*at, chain, limits, state))
             run.kicked(kicked.kicks, kicked.steps, kicked.work)
@@ -167,15 +139,15 @@ class LocalSearch(IteratedSearch[_End, Start]):
         This runs in a thread of its own.
         """
         run.trace = Trace()
-        status = self._lowered(run, 1.0) if run.kicks else run.to_local_minimum(allowance=1.0)
+        status = self._settled(run, 1.0) if run.kicks else run.to_local_minimum(allowance=1.0)
         return self._chain_of(run, status)
 
-    def _lowered(self, run: Descent, allowance: float) -> Status:
+    def _settled(self, run: Descent, allowance: float) -> Status:
         """Descents, and where kicks are made exchanges, until nothing leads down."""
         # The steps of a pass of exchanges cannot be limited.
         exchanges = self.most_kicks > 0 and self.task.max_iter is None
         descend = functools.partial(run.to_local_minimum, allowance=allowance)
-        return lowered(descend, run.exchange if exchanges else lambda: False)
+        return self._lowered(descend, run.exchange if exchanges else lambda: False)
 
     def _settle(self) -> None:
         """Continue from the best end until nothing leads down, without a limit on the work."""
@@ -184,7 +156,7 @@ class LocalSearch(IteratedSearch[_End, Start]):
             return
         run = Descent(self._part(self._steps()), best.x.copy(), best.gradient, best.exact)
         run.trace = Trace()
-        status = self._lowered(run, np.inf)
+        status = self._settled(run, np.inf)
         if run.iterations:
             self._take(self._chain_of(run, status))
         else:
@@ -193,7 +165,7 @@ class LocalSearch(IteratedSearch[_End, Start]):
     def _chain_of(self, run: Descent, status: Status) -> Chain[_End]:
         gradient, exact = -self.qp.signs * run.v, run.gradient is not None
         end = _End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
-        return Chain([end], run.work + _OVERHEAD_WORK, run.iterations, run.kicks)
+        return Chain([end], run.work + self.settings.overhead_work, run.iterations, run.kicks)
 
     def _pattern(self, x: Array) -> bytes:
         return np.packbits(np.concatenate(self.qp.at_bounds(x, self.task.tol))).tobytes()

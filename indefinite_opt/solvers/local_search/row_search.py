@@ -17,7 +17,6 @@ from indefinite_opt.solvers.local_search.iterated_search import (
     Effort,
     End,
     IteratedSearch,
-    lowered,
 )
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
@@ -34,31 +33,6 @@ from indefinite_opt.solvers.solver import Task
 __all__ = ["PolyhedralSearch"]
 
 T = TypeVar("T")
-
-_MAX_TIE_SHARE = 1e-9
-"""Relative difference up to which objectives count as equal: descents end at rounding."""
-
-_OVERHEAD_WORK = 1e8
-"""Work (flops) that takes as long as a descent does outside the compiled loops, some
-milliseconds."""
-
-_TILTS = (0.05, 3.0)
-"""Range of the norm of a tilt, relative to the gradient at the point or its change on the way to
-another one. Over five classes of programs such tilts missed the best known value in 2 of 80 runs,
-steps towards random vertices in 33."""
-
-_TILTED_SHARES = (0.05, 0.5)
-"""Range of the share of variables that a tilt concerns, half of the time; else all."""
-
-_MAX_VIOLATION = 1e-10
-"""Violation of a row or bound, in units in which a typical right-hand side is 1, up to which the
-first steps of a descent repair a point."""
-
-_MAX_ESCAPES = 100
-"""Most stationary points that are left by a direction between weakly active constraints."""
-
-_SPECTRAL = 2
-"""Eigenvectors of the most negative eigenvalues whose extreme vertices are starts, two for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +89,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         best = self.elite[0]
         run = ActiveSetDescent(self.scaled, best.x, self.program)
         status = self._finish(run, self._steps())
-        for _ in range(_MAX_ESCAPES):
+        for _ in range(self.settings.max_escapes):
             if status is not Status.SOLVED or run.ray is not None:
                 break
             if not run.escape(self.rows.over, self.task.seed, self._timed):
@@ -132,7 +106,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         run = self._at_default_start()
         self.elite = [self._end(run, Status.INTERRUPTED)]
         self._pool = [run.z.copy()]
-        if self.rows.violation(run.z) > _MAX_VIOLATION:
+        if self.rows.violation(run.z) > self.settings.max_violation:
             run = ActiveSetDescent(scaled, self.rows.feasible_point(), self.program)
             self.elite = [self._end(run, Status.INTERRUPTED)]
         if task.start is not None:
@@ -149,7 +123,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         except KeyboardInterrupt:
             self.elite = [self._end(run, Status.INTERRUPTED)]
             raise
-        self.limit = self.options.budget * (run.work + 0.5 * _OVERHEAD_WORK)
+        self.limit = self.options.budget * (run.work + 0.5 * self.settings.row_overhead_work)
         self.elite = []
         self._take(self._chain_of(run, status))
         return Status.INTERRUPTED if self._report() else status
@@ -169,7 +143,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
 
     def _starts(self) -> Iterable[Start]:
         yield self._convexified
-        eigenvectors = self._timed(np.linalg.eigh, self.scaled.P)[1][:, :_SPECTRAL].T
+        eigenvectors = self._timed(np.linalg.eigh, self.scaled.P)[1][:, : self.settings.spectral].T
         for vector in eigenvectors[: max(self.options.starts // 4, 1)]:
             for sign in (1.0, -1.0):
                 yield functools.partial(self._extreme, sign * vector)
@@ -226,14 +200,14 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         return descend
 
     def _chain_of(self, run: ActiveSetDescent, status: Status) -> Chain[_End]:
-        work = run.work + 0.1 * _OVERHEAD_WORK
+        work = run.work + 0.1 * self.settings.row_overhead_work
         return Chain([self._end(run, status)], work, run.iterations, 0, run.ray)
 
     def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
         """Descend, and go on along edges and between weakly active constraints while that pays."""
         descend = functools.partial(run.run, self._asked, steps)
         try:
-            return lowered(descend, lambda: run.ray is None and run.exchange(self._timed))
+            return self._lowered(descend, lambda: run.ray is None and run.exchange(self._timed))
         except TimeLimitReached:
             return self._asked() or Status.TIME_LIMIT
 
@@ -242,7 +216,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         steps: int | None,
     ) -> Chain[_End]:  # fmt: skip
         """Kicks from one end; each that leads to a lower point is the base of the next."""
-        chain, best, z = Chain[_End]([], 0.1 * _OVERHEAD_WORK), end.value, end.x
+        chain, best, z = Chain[_End]([], 0.1 * self.settings.row_overhead_work), end.value, end.x
         allowed += chain.work
         while count > 0 and chain.work < allowed and self._asked() is None:
             count -= 1
@@ -253,7 +227,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
             run = ActiveSetDescent(self.scaled, start, self.program, count)
             status = self._finish(run, left)
             chain.kicks += 1
-            chain.work += run.work + 0.1 * _OVERHEAD_WORK
+            chain.work += run.work + 0.1 * self.settings.row_overhead_work
             chain.iterations += run.iterations
             chain.ray = run.ray
             chain.ends.append(self._end(run, status))
@@ -270,10 +244,10 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         program, n = self.program, z.size
         away = self._pool[generator.integers(len(self._pool))] - z
         steep = max(np.linalg.norm(program.P @ z + program.q), np.linalg.norm(program.P @ away))
-        size = np.exp(generator.uniform(*np.log(_TILTS))) * float(steep) / np.sqrt(n)
+        size = np.exp(generator.uniform(*np.log(self.settings.tilts))) * float(steep) / np.sqrt(n)
         tilt = size * generator.standard_normal(n)
         if generator.random() < 0.5:
-            tilt[generator.random(n) > generator.uniform(*_TILTED_SHARES)] = 0.0
+            tilt[generator.random(n) > generator.uniform(*self.settings.tilted_shares)] = 0.0
         run = ActiveSetDescent(self.scaled, z, program._replace(q=program.q + tilt))
         run.run(self._asked, None if steps is None else steps - chain.iterations)
         chain.work += run.work
@@ -286,7 +260,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         super()._take(chain)
 
     def _tie_width(self, value: float) -> float:
-        return _MAX_TIE_SHARE * abs(value)
+        return self.settings.row_max_tie_share * abs(value)
 
     def _pattern(self, z: Array) -> bytes:
         program = self.program

@@ -134,23 +134,18 @@ def new_state(program: Quadratic, x: Array, seed: int) -> State:
 
 
 @compiled()
+def _entry(variables: Array, rows: Array, c: int) -> float:
+    """The entry of constraint c, given those of variables and those of rows."""
+    return variables[c] if c < variables.size else rows[c - variables.size]
+
+
+@compiled()
 def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int) -> None:
     """Rows i and j become c·i - s·j and s·i + c·j, in columns first to last - 1."""
     for k in range(first, last):
         p, q = matrix[i, k], matrix[j, k]
         matrix[i, k] = c * p - s * q
         matrix[j, k] = s * p + c * q
-
-
-@compiled()
-def _rotate_columns(
-    matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int
-) -> None:
-    """Columns i and j become c·i - s·j and s·i + c·j, in rows first to last - 1."""
-    for k in range(first, last):
-        p, q = matrix[k, i], matrix[k, j]
-        matrix[k, i] = c * p - s * q
-        matrix[k, j] = s * p + c * q
 
 
 @compiled()
@@ -188,7 +183,7 @@ def _add(state: State, c: int, side: int, v: Array) -> None:
         _rotate(L, j, j + 1, cos, sin, 0, j + 2)
         fill = np.hypot(L[j, j], L[j, j + 1])
         if fill > 0.0:
-            _rotate_columns(L, j + 1, j, L[j, j] / fill, L[j, j + 1] / fill, j, nz)
+            _rotate(L.T, j + 1, j, L[j, j] / fill, L[j, j + 1] / fill, j, nz)
         L[j, j + 1] = 0.0
     state.counts[FREE] = nz - 1
     _hold(state, nz - 1, c, side, v)
@@ -208,7 +203,7 @@ def _remove(state: State, at: int) -> None:
     for t in range(at, nz, -1):
         length = np.hypot(T[t, t], T[t, t - 1])
         cos, sin = T[t, t] / length, T[t, t - 1] / length
-        _rotate_columns(T, t - 1, t, cos, sin, nz + 1, t + 1)
+        _rotate(T.T, t - 1, t, cos, sin, nz + 1, t + 1)
         T[t, t - 1] = 0.0
         _rotate(state.basis, t - 1, t, cos, sin, 0, n)
 
@@ -315,7 +310,7 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
         if not fresh and state.slot[s] != ARTIFICIAL:
             side[state.slot[s]] = state.side[s]
     for c in range(n + m):
-        value = x[c] if c < n else state.activity[c - n]
+        value = _entry(x, state.activity, c)
         if program.low[c] == program.high[c]:
             side[c] = EQUAL
         elif fresh and value <= program.low[c] + state.slack[c]:
@@ -364,40 +359,25 @@ def _blocking(
     Among the constraints that are met within their slacks the one that d meets most squarely is
     chosen (Harris 1973), and at random when steps have been idle.
     """
-    n, m = program.q.size, program.R.shape[0]
-    length = np.sqrt(np.dot(d, d))
-    reach = limit
-    for c in range(n + m):
-        if state.held[c] == 1:
-            continue
-        slope = d[c] if c < n else slopes[c - n]
-        if abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
+    length, reach = np.sqrt(np.dot(d, d)), limit
+    ways = np.full(state.slack.size, np.inf)
+    for c in range(ways.size):
+        slope = _entry(d, slopes, c)
+        if state.held[c] == 1 or abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
             continue
         end = program.high[c] if slope > 0.0 else program.low[c]
-        if np.isinf(end):
-            continue
-        value = state.x[c] if c < n else state.activity[c - n]
-        room = max((end - value) * np.sign(slope), 0.0) + state.slack[c]
-        reach = min(reach, room / abs(slope))
+        room = max((end - _entry(state.x, state.activity, c)) * np.sign(slope), 0.0)
+        ways[c] = room / abs(slope)
+        reach = min(reach, (room + state.slack[c]) / abs(slope))
     found, best, step = -1, 0.0, limit
     idle = state.counts[IDLE] > IDLE_STEPS
-    for c in range(n + m):
-        if state.held[c] == 1:
-            continue
-        slope = d[c] if c < n else slopes[c - n]
-        if abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
-            continue
-        end = program.high[c] if slope > 0.0 else program.low[c]
-        if np.isinf(end):
-            continue
-        value = state.x[c] if c < n else state.activity[c - n]
-        way = max((end - value) / slope, 0.0)
-        if way <= reach and way < limit:
-            square = abs(slope) / program.norms[c]
+    for c in range(ways.size):
+        if ways[c] <= reach and ways[c] < limit:
+            square = abs(_entry(d, slopes, c)) / program.norms[c]
             if idle:
                 square *= _draw(state.draws) ** 2
             if square > best:
-                found, best, step = c, square, way
+                found, best, step = c, square, ways[c]
     return step, found
 
 
@@ -438,17 +418,12 @@ def _newton_step(program: Quadratic, state: State, reduced: Array) -> None:
     _move(program, state, d, slopes, step, c)
     if c >= 0:
         _add(
-            state, c, UPPER if _slope(d, slopes, c) > 0.0 else LOWER,
+            state, c, UPPER if _entry(d, slopes, c) > 0.0 else LOWER,
             _normal_in_basis(program, state, c),
         )  # fmt: skip
         state.counts[REFINED] = 0
     else:
         state.counts[REFINED] += 1
-
-
-@compiled()
-def _slope(d: Array, slopes: Array, c: int) -> float:
-    return d[c] if c < d.size else slopes[c - d.size]
 
 
 @compiled()
@@ -591,13 +566,13 @@ def _replace(
     nz = state.counts[FREE]
     moved = True
     if released != ARTIFICIAL:
-        moved = step * abs(_slope(d, slopes, released)) > state.slack[released]
+        moved = step * abs(_entry(d, slopes, released)) > state.slack[released]
     now = TEMPORARY if moved else side
     if c < 0:
         _hold(state, nz, released, now, v)
         return
     met = _normal_in_basis(program, state, c)
-    end = UPPER if _slope(d, slopes, c) > 0.0 else LOWER
+    end = UPPER if _entry(d, slopes, c) > 0.0 else LOWER
     part = met[:nz]
     if np.dot(part, part) <= (DEPENDENT_SHARE * program.norms[c]) ** 2:
         _hold(state, nz, c, end, met)

@@ -138,9 +138,20 @@ class ActiveSetDescent:
         clean = np.where(rounding, 0.0, z)
         return clean if self._violation(clean) <= self._violation(z) else z
 
+    def _sides(self, z: Array) -> Array:
+        """Entries of a vector, then those of its rows."""
+        return np.concatenate([z, self.program.R @ z])
+
     def _violation(self, z: Array) -> float:
-        values = np.concatenate([z, self.program.R @ z])
+        values = self._sides(z)
         return float(np.max(np.maximum(self.program.low - values, values - self.program.high)))
+
+    def _ways(self, slopes: Array, still: NDArray[np.bool_]) -> Array:
+        """The way to the first constraint along directions, given slopes of constraints."""
+        ends = np.where(slopes > 0.0, self.program.high, self.program.low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ways = (ends - self._sides(self.state.x)) / slopes
+        return np.asarray(np.maximum(np.where(still, np.inf, ways).min(axis=-1), 0.0))
 
     @property
     def value(self) -> float:
@@ -268,10 +279,7 @@ class ActiveSetDescent:
         still = np.abs(slopes) <= loops.PARALLEL_SHARE * program.norms * lengths
         still[:, state.held == 1] = True
         still[np.arange(left.size), state.slot[nz:][left]] = False
-        values = np.concatenate([state.x, program.R @ state.x])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ways = (np.where(slopes > 0.0, program.high, program.low) - values) / slopes
-        ways = np.maximum(np.where(still, np.inf, ways).min(axis=1), 0.0)
+        ways = self._ways(slopes, still)
         curvature = np.einsum("ij,ij->i", edges, curved)
         gains = np.full(left.size, np.inf)
         ends = np.isfinite(ways)
@@ -308,7 +316,7 @@ class ActiveSetDescent:
         signed = self.signed_multipliers()
         share = loops.MULTIPLIER_SHARE * np.sqrt(n) * self._terms
         strict = (np.abs(signed) * program.norms > share) | (program.low == program.high)
-        values = np.concatenate([state.x, program.R @ state.x])
+        values = self._sides(state.x)
         at_low = (values <= program.low + state.slack) & ~strict
         at_high = (values >= program.high - state.slack) & ~strict
         weak = int(np.count_nonzero(at_low | at_high))
@@ -340,15 +348,8 @@ class ActiveSetDescent:
         from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
         program, state = self.program, self.state
-        ends = np.where(
-            np.concatenate([direction, program.R @ direction]) > 0.0, program.high, program.low
-        )
-        slopes = np.concatenate([direction, program.R @ direction])
-        values = np.concatenate([state.x, program.R @ state.x])
-        moving = np.abs(slopes) > loops.PARALLEL_SHARE * program.norms
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ways = np.where(moving, (ends - values) / slopes, np.inf)
-        step = float(np.min(ways))
+        slopes = self._sides(direction)
+        step = float(self._ways(slopes, np.abs(slopes) <= loops.PARALLEL_SHARE * program.norms))
         gradient = program.P @ state.x + program.q
         curvature = float(direction @ program.P @ direction)
         if np.isinf(step):

@@ -11,9 +11,6 @@ from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 __all__ = ["Lift"]
 
-_CURVATURE_SHARE = 0.25
-"""Work on a search for negative curvature, at most, as a share of all work before it."""
-
 
 class Lift(Solver[SpacePrimal]):
     """One descent for SVM-DU or CH-DU, lifted to the primal (Haasdonk 2005, Propositions 2 and 7).
@@ -31,7 +28,9 @@ class Lift(Solver[SpacePrimal]):
         primal = task.structure
         dual = primal.dual
         run = Descent(task.on(dual), dual.start(), trace=Trace())
-        status = status_at_end(partial(run.to_local_minimum, allowance=_CURVATURE_SHARE))
+        status = status_at_end(
+            partial(run.to_local_minimum, allowance=run.settings.curvature_share)
+        )
         values, multipliers = primal.lifted(run.alpha)
         return Solution(
             values=values,
