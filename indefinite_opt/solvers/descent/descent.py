@@ -126,7 +126,7 @@ class Descent:
         self.direction: Array | None = None
         self._stopped = False
         chunk = max(settings.chunk_readings * qp.n**2, settings.overhead_work)
-        self._chunk = min(chunk, settings.chunk_work)
+        self.chunk = min(chunk, settings.chunk_work)
         most = max(settings.max_steps, settings.max_steps_per_point * qp.n)
         self._limit = task.max_iter or most
         if gradient is None:
@@ -353,7 +353,7 @@ class Descent:
 
         n, settings = self.qp.n, self.settings
         due = settings.pair_steps_per_newton_step * self.newton_work() - self._since_face
-        work = max(min(due, self._chunk), 1.0)
+        work = max(min(due, self.chunk), 1.0)
         limits = smo_loops.Limits(tolerance, settings.leave_share, steps, work)
         if self.gram.on_demand:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
@@ -371,17 +371,6 @@ class Descent:
         outcome = smo_loops.Outcome(*smo_loops.solve_blocks(*parts))
         self._take(outcome)
         self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
-        return outcome.state, outcome.violation
-
-    def printed_steps(self, tolerance: float, steps: int, second_order: bool) -> tuple[int, float]:
-        """One chunk of `solve_pairs`, in place of blocks; returns state and violation."""
-        from indefinite_opt.solvers.descent._loops import Limits, Outcome
-        from indefinite_opt.solvers.descent._pair_loops import solve_pairs
-
-        limits = Limits(tolerance, 1.0, steps, self._chunk)
-        program = self.hessian, self.box, self.point
-        outcome = Outcome(*solve_pairs(*program, limits, second_order))
-        self._take(outcome)
         return outcome.state, outcome.violation
 
     @cached_property

@@ -12,6 +12,7 @@ from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.descent.settings import DescentSettings
+from indefinite_opt.solvers.descent.smo_lin_lin import PrintedSteps
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
@@ -63,8 +64,11 @@ class SMO(Solver[BoxLineQP]):
         """The descent from the start of the task."""
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
-        pairs = self.second_order and qp.lines == 1 and not qp.gram.on_demand
-        return (_AsLibsvm if pairs else Descent)(task, start, settings=self.settings)
+        if not self.second_order or qp.lines != 1 or qp.gram.on_demand:
+            return Descent(task, start, settings=self.settings)
+        run = PrintedSteps(task, start, settings=self.settings)
+        run.second_order, run.until = True, run.settings.libsvm_tolerance
+        return run
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         return _finish(self.begun(task))
@@ -89,32 +93,6 @@ class SMOSession(Session[BoxLineQP]):
             run = _continued(previous, task)
         self._previous = run
         return _finish(run)
-
-
-class _AsLibsvm(Descent):
-    """A descent that begins with the steps of LIBSVM."""
-
-    _began = False
-
-    def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent._loops import CONVERGED, RUNNING, STALLED
-
-        if self._began:
-            return super().pair_steps(tolerance, steps)
-        first = self.settings.libsvm_tolerance * self.unit
-        state, violation = self.printed_steps(max(tolerance, first), steps, second_order=True)
-        self._began = state in (CONVERGED, STALLED)
-        if self._began and (tolerance < first or state == STALLED):
-            return RUNNING, violation
-        return state, violation
-
-    def newton_work(self) -> float:
-        """Infinite until the steps of LIBSVM have ended."""
-        return super().newton_work() if self._began else np.inf
-
-    def _grow(self) -> None:
-        if self._began:
-            super()._grow()
 
 
 def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:

@@ -11,7 +11,7 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["SMOLinLin"]
+__all__ = ["PrintedSteps", "SMOLinLin"]
 
 
 class SMOLinLin(Solver[BoxLineQP]):
@@ -65,7 +65,7 @@ class SMOLinLin(Solver[BoxLineQP]):
     def solve(self, task: Task[BoxLineQP]) -> Solution:
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
-        run = _PairSteps(task, start, trace=Trace())
+        run = PrintedSteps(task, start, trace=Trace())
         status = status_at_end(run.to_stationarity)
         return Solution(
             values=qp.values(run.alpha),
@@ -77,15 +77,40 @@ class SMOLinLin(Solver[BoxLineQP]):
         )
 
 
-class _PairSteps(Descent):
-    """A descent whose only steps are those that are printed."""
+class PrintedSteps(Descent):
+    """A descent that begins with the pair steps of a paper.
+
+    Attributes
+    ----------
+    second_order : bool
+        Whether the pairs are those of LIBSVM, not those of Lin & Lin.
+    until : float
+        Violation, in units of the gradient, from which all other steps follow; with 0 none do.
+    """
+
+    second_order, until = False, 0.0
+    _ended = False
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        return self.printed_steps(tolerance, steps, second_order=False)
+        from indefinite_opt.solvers.descent import _loops as loops
+        from indefinite_opt.solvers.descent._pair_loops import solve_pairs
+
+        if self._ended:
+            return super().pair_steps(tolerance, steps)
+        first = self.until * self.unit
+        limits = loops.Limits(max(tolerance, first), 1.0, steps, self.chunk)
+        program = self.hessian, self.box, self.point
+        outcome = loops.Outcome(*solve_pairs(*program, limits, self.second_order))
+        self._take(outcome)
+        stalled = outcome.state == loops.STALLED
+        self._ended = self.until > 0.0 and (stalled or outcome.state == loops.CONVERGED)
+        goes_on = self._ended and (stalled or tolerance < first)
+        return loops.RUNNING if goes_on else outcome.state, outcome.violation
 
     def newton_work(self) -> float:
-        """Infinite: there are no Newton steps."""
-        return np.inf
+        """Infinite until the steps of the paper have ended."""
+        return super().newton_work() if self._ended else np.inf
 
     def _grow(self) -> None:
-        """Weights grow by pair steps alone."""
+        if self._ended:
+            super()._grow()
