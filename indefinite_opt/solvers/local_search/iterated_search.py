@@ -43,65 +43,48 @@ class SearchSettings:
 
     max_elite: int = 6
     """Most ends that are kicked, of different objectives."""
-
     max_points: int = 100
     """Most optima whose points are kept."""
-
     max_passes: int = 100
     """Most exchanges, or passes of them, after one descent; a few are usual."""
-
     max_tie_share: float = 1e-6
     """Relative difference up to which objectives count as equal, unless the tolerance is less."""
-
     max_points_always_kicked: int = 256
     """Points up to which kicks are made even if the starts agree, as they take hardly any time."""
-
     overhead_work: float = 1e6
     """Work that takes as long as a descent does outside the compiled loops."""
-
     slice_work: float = 1e8
     """Work of kicks between two checks of the time: some tenths of a second."""
-
     convexity_work: float = 2.0
     """Most work on a test of convexity, in units of the work of the first descent."""
-
     kick_share: float = 0.5
     """Most pairs exchanged by a kick, as a share of n; with this many every weight can move."""
-
     kick_block: int = 64
     kick_leave_share: float = 0.2
     kick_tolerance: float = 0.1
     """Size of the blocks in descents between kicks, the share of its violation at which a block is
     left, and the violation at which such a descent ends, in units of the gradient: it need only
     show whether a kick was useful."""
-
     kick_slack: float = 0.01
     """Share of F by which a point that is kicked may exceed the best one, for every unit of
     ruggedness above that of a kernel program. It is that of the last chain of a round; the first
     one has none, as it needs fewer kicks where optima are near one another."""
-
     row_max_tie_share: float = 1e-9
     """Relative difference up to which objectives count as equal: descents end at rounding."""
-
     row_overhead_work: float = 1e8
     """Work (flops) that takes as long as a descent does outside the compiled loops, some
     milliseconds."""
-
     tilts: tuple[float, float] = (0.05, 3.0)
     """Range of the norm of a tilt, relative to the gradient at the point or its change on the way
     to another one. Over five classes of programs such tilts missed the best known value in 2 of
     80 runs, steps towards random vertices in 33."""
-
     tilted_shares: tuple[float, float] = (0.05, 0.5)
     """Range of the share of variables that a tilt concerns, half of the time; else all."""
-
     max_violation: float = 1e-10
     """Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
     the first steps of a descent repair a point."""
-
     max_escapes: int = 100
     """Most stationary points that are left by a direction between weakly active constraints."""
-
     spectral: int = 2
     """Eigenvectors of the most negative eigenvalues whose extreme vertices are starts, two for
     each."""
