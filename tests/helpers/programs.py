@@ -43,7 +43,7 @@ class Program:
     y: Array
     h: float
     c: float
-    upper: float
+    upper: float | Array
     lines: int
     total: float = 0.0
     sense: int = 1
@@ -54,7 +54,8 @@ class Program:
         signs = np.where(np.asarray(y) > 0, 1.0, -1.0)
         Q = np.asarray(K, float) * np.outer(signs, signs)
         if isinstance(formulation, iopt.SVMDual):
-            return cls(Q, signs, 1.0, -1.0, formulation.C, int(formulation.bias), sense=-1)
+            upper = formulation.C * (1.0 if formulation.weights is None else formulation.weights)
+            return cls(Q, signs, 1.0, -1.0, upper, int(formulation.bias), sense=-1)
         if isinstance(formulation, iopt.ConvexHullDual):
             return cls(Q, signs, 2.0, 0.0, formulation.mu, 2, 2.0, -1, "alphabar")
         return cls(Q, signs, 2.0, 0.0, formulation.beta, 2, 1.0)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 import indefinite_opt as iopt
 from helpers.callbacks import press
 from helpers.problems import random_problem, rugged_problem
-from helpers.programs import program_of, weights
+from helpers.programs import Program, program_of, weights
 from indefinite_opt.solvers.descent import Descent, DescentSettings
 from indefinite_opt.solvers.descent.smo import SMO
 from indefinite_opt.solvers.solver import Task
@@ -89,31 +89,19 @@ def check_point(
     problem: iopt.KernelProblem, result: iopt.workflow.Result, tol: float = 1e-6
 ) -> None:
     """Bounds hold exactly, lines to rounding; first-order conditions and objective by ∇F afresh."""
-    qp, x, y = program_of(problem, result.formulation), weights(result), problem.y
+    qp, x = program_of(problem, result.formulation), weights(result)
+    program = Program.of(problem.K, problem.y, result.formulation)
     assert x.min() >= 0.0
-    assert np.all(x <= qp.upper)
+    assert np.all(x <= program.upper)
     np.testing.assert_allclose(qp.A @ x, qp.b, rtol=0, atol=1e-12 * x.sum())
-    product = qp.hessian * (problem.K @ (y * x))
-    slope = product + y * qp.linear  # y∘∇F
-    value = 0.5 * (y * x) @ product + qp.linear * x.sum()
-    sizes = 1e-14 * qp.hessian * (np.abs(problem.K) @ x)  # rounding of the sums, if all cancels
-    rounding = x @ sizes + 1e-14 * abs(qp.linear) * x.sum()
-    assert qp.sense * result.objective == pytest.approx(value, rel=1e-12, abs=rounding)
-    # Lin & Lin (2003), (21): of no pair may the weight that can rise have the smaller slope.
-    rises = np.where(y > 0, x < qp.upper, x > 0)
-    falls = np.where(y > 0, x > 0, x < qp.upper)
-    unit = qp.gradient_unit(y * slope)
-    if qp.lines == 0:
-        violation = max(np.max(-slope[rises], initial=0.0), np.max(slope[falls], initial=0.0))
-    else:
-        groups = [y != 0] if qp.lines == 1 else [y > 0, y < 0]
-        violation = max(
-            np.max(slope[falls & g], initial=-INF) - np.min(slope[rises & g], initial=INF)
-            for g in groups
-        )
+    sizes = 1e-14 * program.h * (np.abs(problem.K) @ x)  # rounding of the sums, if all cancels
+    rounding = x @ sizes + 1e-14 * abs(program.c) * x.sum()
+    value = program.value(x)
+    assert program.sense * result.objective == pytest.approx(value, rel=1e-12, abs=rounding)
+    violation, unit = program.violation(x), qp.gradient_unit(program.gradient(x))
     assert violation <= tol * unit + sizes.max(), f"{result.formulation}: {violation / unit:.2e}"
     # Entries within tol of a bound count as there, so that what is told may be less, never more.
-    assert result.residual <= max(violation, 0.0) / unit + 1e-9
+    assert result.residual <= violation / unit + 1e-9
 
 
 # ------------------------------------------------------------------------------- against one by one
@@ -394,7 +382,7 @@ def test_limits_hold_at_each_point(route: str) -> None:
         assert result.iterations <= 3
         assert x.min() >= 0.0
         assert np.all(x <= qp.upper)
-        value = 0.5 * x @ qp.H() @ x + qp.linear * x.sum()
+        value = Program.of(problem.K, problem.y, result.formulation).value(x)
         assert qp.sense * result.objective == pytest.approx(value, rel=1e-10, abs=1e-14)
         solved = result.status is iopt.Status.SOLVED
         assert solved == (result.certificate.claim >= iopt.Claim.STATIONARY)
