@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar
 
 __all__ = ["all_or_nothing"]
 
-Fit = TypeVar("Fit", bound=Callable[..., Any])
+Estimator = TypeVar("Estimator")
+P = ParamSpec("P")
 
 
-def all_or_nothing(fit: Fit) -> Fit:
+def all_or_nothing(
+    fit: Callable[Concatenate[Estimator, P], Estimator],
+) -> Callable[Concatenate[Estimator, P], Estimator]:
     """A method `fit` that sets all attributes at once at its end, and none if it fails.
 
     It trains a second object with the same parameters, whose attributes then become those of the
@@ -37,15 +40,16 @@ def all_or_nothing(fit: Fit) -> Fit:
     """
 
     @functools.wraps(fit)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def whole(self: Estimator, /, *args: P.args, **kwargs: P.kwargs) -> Estimator:
         learned = vars(self).get("_learned", ())
         start = {name: value for name, value in vars(self).items() if name not in learned}
         # Not a clone, which would copy random_state, so that each fit would draw the same.
         trained = object.__new__(type(self))
         vars(trained).update(start)
         fit(trained, *args, **kwargs)
-        trained._learned = ("_learned", *(name for name in vars(trained) if name not in start))
+        added = [name for name in vars(trained) if name not in start]
+        vars(trained)["_learned"] = ("_learned", *added)
         self.__dict__ = vars(trained)
         return self
 
-    return cast("Fit", whole)
+    return whole

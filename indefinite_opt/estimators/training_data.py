@@ -180,7 +180,7 @@ class Points(TrainingData):
         """What a kernel of the package is made of; None for any other function."""
         if type(self.kernel).__module__ != Kernel.__module__:
             return None
-        fields = dataclasses.fields(self.kernel)  # type: ignore[arg-type]
+        fields = dataclasses.fields(self.kernel)
         values = [getattr(self.kernel, field.name) for field in fields]
         return None if any(map(callable, values)) else (type(self.kernel), *values)
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, real_array
+from indefinite_opt.modeling import display
+from indefinite_opt.modeling.export import write_model
 from indefinite_opt.modeling.structures.structure import Structure
 
 __all__ = ["Definition", "Inner", "Model", "Program", "constants"]
@@ -205,34 +207,24 @@ class Program(Model):
 
     def latex(self) -> str:
         """The program as LaTeX (an `aligned` environment), generated from the declaration."""
-        from indefinite_opt.modeling.display.program_text import latex
-
-        return latex(self)
+        return display.latex(self)
 
     def legend(self) -> dict[str, str]:
         """The meaning of every symbol that appears."""
-        from indefinite_opt.modeling.display.program_text import legend
-
-        return legend(self)
+        return display.legend(self)
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
-        from indefinite_opt.modeling.export import write_model
-
         return write_model(self.structure, Path(path))
 
     def __repr__(self) -> str:
         return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"
 
     def __str__(self) -> str:
-        from indefinite_opt.modeling.display.program_text import text
-
-        return text(self)
+        return display.text(self)
 
     def _repr_html_(self) -> str:
-        from indefinite_opt.modeling.display.program_text import mathml
-
-        return mathml(self.latex())
+        return display.mathml(self.latex())
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

@@ -143,6 +143,7 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     divisible: ClassVar[bool] = False
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __call__(self, X: npt.ArrayLike, Z: npt.ArrayLike | None = None) -> Array:
         """Kernel matrix K_ij = k(x_i, z_j).
@@ -196,7 +197,7 @@ class Kernel(ABC):
 
     def __str__(self) -> str:
         # Every kernel reads an unset width as 1/d.
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         shown = [f"{key}={_shown(value)}" for key, value in values.items()]
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
@@ -823,7 +824,7 @@ def get(kernel: str | Kernel | type[Kernel] | PairFunction, **parameters: Any) -
         kernel = kernel if isinstance(kernel, Kernel) else Custom(kernel)
         if not parameters:
             return kernel
-        fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
+        fields = dataclasses.fields(kernel)
         own = {field.name: getattr(kernel, field.name) for field in fields}
         cls, written = type(kernel), {**own, **parameters}
     return instantiate("kernel", {cls.__name__: cls}, cls.__name__, **written)

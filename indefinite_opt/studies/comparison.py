@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -150,10 +150,10 @@ class Comparison:
         results = []
         for each in self.formulations:
             entry = self.preferred.get(str(each), Entry(each, None, ""))
-            if entry.kernel is None:
+            if entry.kernel is None and isinstance(entry.method, Formulation):
                 with contextlib.suppress(*FAILURES):
                     tol = float(self.settings["tol"])
-                    results.append(solve(self.problem, cast("Formulation", entry.method), tol=tol))
+                    results.append(solve(self.problem, entry.method, tol=tol))
         return results
 
     @property

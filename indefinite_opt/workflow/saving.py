@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def save(result: Any, path: str | Path) -> Path:
             "formulation", "one of this package, which the file can name", str(result.formulation),
             "Pickle holds others.",
         )  # fmt: skip
-    made = None if kernel is None else [kernel.name, dataclasses.asdict(cast("Any", kernel))]
+    made = None if kernel is None else [kernel.name, dataclasses.asdict(kernel)]
     facts = {
         "format": FORMAT,
         "name": problem.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.modeling.structures import QP
@@ -63,4 +63,4 @@ class BranchAndBound(Solver[QP]):
 
 def _convex(task: Task[QP]) -> Solution:
     """Solve a convex problem, whose dual proves the bound without any division."""
-    return MultiStart().solve(cast("Task[Any]", task))
+    return MultiStart().solve(task)
