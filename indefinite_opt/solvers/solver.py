@@ -23,7 +23,7 @@ from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
-__all__ = ["Callback", "Session", "Solver", "Task", "status_at_end"]
+__all__ = ["Callback", "Session", "Solver", "Task", "status_at_end", "status_of"]
 
 Callback = Callable[[Trace], bool | None]
 T = TypeVar("T")
@@ -146,10 +146,13 @@ def status_at_end(
     try:
         with threads or nullcontext():
             return search()
-    except KeyboardInterrupt:
-        return Status.INTERRUPTED
-    except TimeLimitReached:
-        return Status.TIME_LIMIT
+    except (KeyboardInterrupt, TimeLimitReached) as error:
+        return status_of(error)
+
+
+def status_of(error: BaseException) -> Status:
+    """The status of a call that was abandoned by Ctrl-C, or at its time limit."""
+    return Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.TIME_LIMIT
 
 
 class Session(Generic[S]):

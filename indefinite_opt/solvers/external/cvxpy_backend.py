@@ -20,7 +20,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.polyhedral import falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.solvers.solver import Task, status_of
 
 __all__ = ["missing_package", "semidefinite_refusal", "solve_convex"]
 
@@ -76,10 +76,8 @@ def solve_convex(
             program = within(limit, _solved, task, backend, dict(options), unit)
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-        except TimeLimitReached:
-            return _abandoned(task, backend, Status.TIME_LIMIT)
-        except KeyboardInterrupt:
-            return _abandoned(task, backend, Status.INTERRUPTED)
+        except (KeyboardInterrupt, TimeLimitReached) as error:
+            return _abandoned(task, backend, status_of(error))
     if program.status in ("unbounded", "unbounded_inaccurate"):
         if task.structure.has_own_rows:
             scaled = task.structure.equilibrated

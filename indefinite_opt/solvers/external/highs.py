@@ -19,7 +19,7 @@ from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task
+from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
 
 __all__ = ["Highs"]
 
@@ -102,9 +102,7 @@ class HighsSession(Session[_Program]):
                 status = _run(self._highs, task, iterations, options)
             except (KeyboardInterrupt, TimeLimitReached) as error:
                 self._highs = self._program = None  # the abandoned call still uses it
-                interrupted = isinstance(error, KeyboardInterrupt)
-                status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
-                return bracket.solution(status, done, f"HiGHS: {words}")
+                return bracket.solution(status_of(error), done, f"HiGHS: {words}")
             done += _iterations(self._highs)
             words = self._highs.modelStatusToString(self._highs.getModelStatus())
             self._offer(bracket, rescaled, unit)
@@ -136,10 +134,8 @@ class HighsSession(Session[_Program]):
         x, words, iterations = qp.start(), "", 0
         try:
             status = _run(highs, task, limit, options)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        except TimeLimitReached:
-            status = Status.TIME_LIMIT
+        except (KeyboardInterrupt, TimeLimitReached) as error:
+            status = status_of(error)
         else:
             words = highs.modelStatusToString(highs.getModelStatus())
             iterations = _iterations(highs)

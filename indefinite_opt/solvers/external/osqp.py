@@ -10,7 +10,7 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task
+from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
 
 __all__ = ["OSQP"]
 
@@ -53,11 +53,8 @@ class OSQPSession(Session[QP]):
             answer = limited(qp.n, task.remaining + SECONDS_BEYOND_LIMIT, self._answer, task, qp)
         except (KeyboardInterrupt, TimeLimitReached) as error:
             self._model = self._previous = None  # the abandoned call still uses it
-            status = Status.TIME_LIMIT
-            if isinstance(error, KeyboardInterrupt):
-                status = Status.INTERRUPTED
-            values = qp.start_values(task.start)
-            return Solution(values, status, message="OSQP was stopped before it returned a point")
+            message = "OSQP was stopped before it returned a point"
+            return Solution(qp.start_values(task.start), status_of(error), message=message)
         return _read(qp, answer)
 
     def _answer(self, task: Task[QP], qp: QP) -> Any:
