@@ -160,7 +160,7 @@ class BoxLineQP(BoxLine, PairedQP):
         # not be computed. It is zero with a linear term, and rows on demand must not be computed.
         if np.any(self.linear) or abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
             return abs(value)
-        return super().gap_unit(value, x)
+        return max(abs(value), self.gap_floor(x))
 
     def gap_floor(self, x: Array) -> float:
         """Zero with a linear term, else `CANCELLED` times the sum of the absolute terms of F."""
