@@ -23,9 +23,6 @@ from indefinite_opt.foundation import Array
 
 __all__ = ["qp"]
 
-_MAX_SHOWN = 6
-"""Most entries of x that are printed."""
-
 
 def qp(
     file: Annotated[
@@ -105,9 +102,9 @@ def qp(
 
 def _solution(program: iopt.QuadraticProgram, x: Array) -> str:
     """The first entries of x that are not zero, by name, in one line."""
-    used = np.flatnonzero(x)
-    listed = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:_MAX_SHOWN]]
-    more = [f"{used.size - _MAX_SHOWN} more"] if used.size > _MAX_SHOWN else []
+    used, shown = np.flatnonzero(x), 6
+    listed = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:shown]]
+    more = [f"{used.size - shown} more"] if used.size > shown else []
     zeros = [f"{x.size - used.size} at 0"] if x.size > used.size else []
     return "  " + ", ".join(listed + more + zeros)
 

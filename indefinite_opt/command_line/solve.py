@@ -28,12 +28,6 @@ from indefinite_opt.foundation import checks
 
 __all__ = ["solve", "verify"]
 
-BRACKETED = (iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP)
-"""The formulations that may be nonconvex quadratic programs, which `bound` takes."""
-
-MAX_ENDS_SHOWN = 5
-"""Ends of descents that are printed, the best first; a line of a terminal holds them."""
-
 
 @with_data_options
 def solve(
@@ -102,13 +96,17 @@ def solve(
         say(f"  {support} support vectors of {problem.n} points{wrong}")
         if len(result.optima) > 1:
             ends = [f"{one.objective:.6g} ({one.count})" for one in result.optima]
-            more = f" and {len(ends) - MAX_ENDS_SHOWN} others" if len(ends) > MAX_ENDS_SHOWN else ""
-            say(f"  ends of descents (how many): {', '.join(ends[:MAX_ENDS_SHOWN])}{more}")
+            shown = 5  # the best ones, which a line of a terminal holds
+            more = f" and {len(ends) - shown} others" if len(ends) > shown else ""
+            say(f"  ends of descents (how many): {', '.join(ends[:shown])}{more}")
         say(result.certificate)
         for remark in result.remarks[len(facts["remarks"]) :]:
             say(remark, style="yellow")
         open_gap = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
-        if open_gap and isinstance(chosen, BRACKETED):
+        # These may be nonconvex quadratic programs, which `bound` takes.
+        if open_gap and isinstance(
+            chosen, (iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP)
+        ):
             say("  The command `bound` brackets the global optimum.")
     if result.status is iopt.Status.INTERRUPTED:
         raise Exit(130)

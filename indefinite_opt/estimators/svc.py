@@ -23,8 +23,6 @@ from indefinite_opt.workflow import solve
 
 __all__ = ["IndefiniteSVC"]
 
-CLASSES = np.array([-1.0, 1.0])
-
 SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 
@@ -186,7 +184,7 @@ class IndefiniteSVC(FormulationClassifier):
                 K, y, upper, self.tol, min(most, limit or most)
             )
         if offset is not None:
-            fitted = Classifier(y * alpha, offset, CLASSES)
+            fitted = Classifier(y * alpha, offset, np.array([-1.0, 1.0]))
             return Machine(negative, positive, fitted, formulation, {"alpha": alpha}, max(steps, 1))
         result = solve(
             kernel.problem(negative, positive), formulation, "smo(second_order=True)", self.tol,

@@ -25,10 +25,6 @@ from indefinite_opt.workflow import solve_path
 
 __all__ = ["IndefiniteSVCCV"]
 
-LEAST_C, LARGEST_C = 1e-4, 1e4
-"""Ends of the range in which a number of values of C is spaced evenly in logarithm, as in
-`LogisticRegressionCV`."""
-
 
 class IndefiniteSVCCV(IndefiniteSVC):
     """`IndefiniteSVC` with the C of the best score in cross-validation.
@@ -155,7 +151,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
     def _values_of_C(self) -> Array:
         if checks.is_whole(self.Cs):
             checks.whole("Cs", self.Cs)
-            return np.geomspace(LEAST_C, LARGEST_C, self.Cs)
+            return np.geomspace(1e-4, 1e4, self.Cs)  # as in `LogisticRegressionCV`
         refuse_mask("Cs", self.Cs, "an array without a mask")
         values = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):

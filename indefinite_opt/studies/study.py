@@ -57,10 +57,6 @@ __all__ = ["Study", "StudyOutcome", "run_all", "run_means"]
 
 Progress = Callable[[int, int, Row], None]
 
-MIN_UNITS = 8
-"""Number of divisions from which on several processes share whole divisions, with the spectra that
-their methods share; the cells of fewer ones are distributed singly, so that none is idle."""
-
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -319,7 +315,8 @@ class _Schedule:
 
 def _apart(units: list[Unit]) -> list[Unit]:
     """Units of single cells if there are too few units for several processes."""
-    if len(units) >= MIN_UNITS:
+    # With fewer divisions single cells are distributed, so that no process is idle.
+    if len(units) >= 8:
         return units
     return [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
 

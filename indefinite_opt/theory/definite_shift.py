@@ -18,10 +18,6 @@ from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, least_eigen
 
 __all__ = ["DefiniteShift", "lin_lin_theorem_3"]
 
-MARGIN_SHARES = 10.0 ** np.arange(-12.0, 5.0, 2.0)
-"""Distances from the least Δ at which a proof is tried, in units of |Δ| or of ‖K‖/n: from what
-rounding leaves of Δ to where its own rounding hides the least eigenvalue."""
-
 
 @dataclass(frozen=True)
 class DefiniteShift:
@@ -114,7 +110,9 @@ def lin_lin_theorem_3(problem: KernelProblem) -> DefiniteShift:
     shares = (spectrum.vectors.T @ cross) ** 2 / spectrum.values
     infimum = (float(shares.sum()) - float(turned[0, 0])) / n - constant
     unit = max(abs(infimum), norm / n)
-    tried = (infimum + float(share) * unit for share in MARGIN_SHARES)
+    # In units of |Δ| or of ‖K‖/n, from what rounding leaves of Δ to where the rounding of a proof
+    # hides the least eigenvalue.
+    tried = (infimum + float(share) * unit for share in 10.0 ** np.arange(-12.0, 5.0, 2.0))
     proved = next((shift for shift in tried if least_eigenvalue(K + shift).positive), np.inf)
     return DefiniteShift(infimum, proved, conditional)
 

@@ -27,12 +27,6 @@ QUICK_SETS = ("corral", "heart", "hepatitis")
 
 FILES = {"german": "german_raw", "mofn-3-7": "mofn_3_7_10", "vote": "vote(missing=impute)"}
 
-SPLITS = 10
-"""Twice the number of the paper, so that less of the difference is our own chance."""
-
-FIRST_ROWS = {"corral": 32}
-"""Rows that come before those of the paper."""
-
 
 def accuracy_entry(row: str, column: str) -> Entry:
     """The accuracy of a method on a set; the last row has the averages."""
@@ -41,7 +35,8 @@ def accuracy_entry(row: str, column: str) -> Entry:
 
 def protocol(quick: bool, chosen: bool = True) -> Nested | RepeatedSplit:
     """Training on 100 points, or 4/5 of a smaller set; parameters by five folds of these."""
-    outer = RepeatedSplit(train=100, repeats=1 if quick else SPLITS, max_share=0.8)
+    # Twice the number of the paper, so that less of the difference is our own chance.
+    outer = RepeatedSplit(train=100, repeats=1 if quick else 10, max_share=0.8)
     return Nested(outer, inner=3 if quick else 5) if chosen else outer
 
 
@@ -71,7 +66,8 @@ def _learned(name: str, learner: str, kernel: Kernel | None) -> ConfidenceProble
 
 def _points(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     loaded = datasets.load(FILES.get(name, name))
-    start = FIRST_ROWS.get(name, 0)
+    # Rows that come before those of the paper.
+    start = {"corral": 32}.get(name, 0)
     X, y = loaded.points[start:], loaded.y[start:]
     return discretised(X, y, loaded.feature_names), y
 

@@ -43,9 +43,6 @@ all properties that the paper states of these four pictures; with 18 points or m
 HULL_DIRECTIONS = 360
 """Directions in which the boundary of a reduced convex hull is computed, one for each degree."""
 
-BOUND_SHARE = 1e-6
-"""Share of the bound by which a weight may fall below it and counts as bounded."""
-
 
 def trained(problem: KernelProblem, formulation: Formulation, solver: str | None = None) -> Row:
     """The classifier of `SVMDual` or `ConvexHullDual`, with all that its picture shows."""
@@ -63,7 +60,8 @@ def trained(problem: KernelProblem, formulation: Formulation, solver: str | None
         "mu": min(1.0, 2.0 * bound / float(alpha.sum())),
         "p": p, "q": q, "DCM": found.class_mean_distance, "wMw": found.hull_distance,
         "sign of wMw": np.sign(found.hull_distance or 0.0), "SVs": np.count_nonzero(support),
-        "bounded SVs": np.count_nonzero(alpha >= (1.0 - BOUND_SHARE) * bound),
+        # A weight that falls below its bound by rounding counts as bounded.
+        "bounded SVs": np.count_nonzero(alpha >= (1.0 - 1e-6) * bound),
         "wrong": np.count_nonzero(wrong), "wrong non-SVs": np.count_nonzero(wrong & ~support),
     }  # fmt: skip
 
@@ -184,9 +182,6 @@ MACHINES = {
 """C of (a) follows from μ of Figure 1b; that of (b) is printed, that of (c) small enough for a
 positive squared norm, and for (d) all C give the same normal vector."""
 
-LEAST_C, LARGEST_C, HALVINGS = 1e-4, 1e2, 40
-"""The interval in which C of (a) is searched, and how often its six decades are halved."""
-
 
 def machine(data: Data, C: float | None = None, mu: float = 1.0) -> Row:
     """The indefinite support vector machine with C, or with the C that corresponds to μ."""
@@ -194,9 +189,9 @@ def machine(data: Data, C: float | None = None, mu: float = 1.0) -> Row:
 
 
 def _corresponding(problem: KernelProblem, mu: float) -> float:
-    """The C with 2C/Σα = μ (Proposition 3, case 1), which increases with C."""
-    low, high = LEAST_C, LARGEST_C
-    for _ in range(HALVINGS):
+    """The C with 2C/Σα = μ (Proposition 3, case 1), which increases with C, by halving decades."""
+    low, high = 1e-4, 1e2
+    for _ in range(40):
         C = math.sqrt(low * high)
         found = svm_to_hull(problem, C, solve(problem, SVMDual(C=C)).values["alpha"])
         low, high = (C, high) if found.mu < mu else (low, C)
@@ -228,9 +223,6 @@ def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
     }
 
 
-MAX_PERMUTATIONS = 100
-"""About every second one ends in the other optimum."""
-
 MIN_DIFFERENCE = 1e-3
 """Relative difference of the objectives of different optima; here they are 0.67 and 0.82."""
 
@@ -239,7 +231,8 @@ def optimum(permuted: bool, C: float) -> Row:
     """The optimum that `smo` finds, or another one that it finds after a permutation."""
     data = datasets.haasdonk_figure3()
     found: list[Row] = []
-    for seed in range(MAX_PERMUTATIONS):
+    # About every second permutation ends in the other optimum.
+    for seed in range(100):
         order = np.random.default_rng(seed).permutation(data.n) if seed else np.arange(data.n)
         problem = KernelProblem.from_dataset(replace(data, X=data.points[order], y=data.y[order]))
         found.append(trained(problem, SVMDual(C=C), "smo"))
@@ -341,8 +334,6 @@ FILES = {
     "cat-cortex-S": "catcortex53-S", "cat-cortex-F": "catcortex53-F",
 }  # fmt: skip
 
-QUICK_ROWS = ("cat-cortex-V", "cat-cortex-A")
-
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "proteins": {"gammas": (1e-4, 1e-3, 1e-2), "costs": (1e4, 1e3, 1e2, 10.0)},
     "cat": {
@@ -353,9 +344,6 @@ GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
 """Distances of proteins are about 10, those of areas about 4."""
 
 QUICK_GRID = {"gammas": (0.03, 0.1), "costs": (10.0, 1.0)}
-
-MOST_NEIGHBOURS = 5
-"""The paper reports at most 3."""
 
 
 def leave_one_out(
@@ -393,10 +381,11 @@ def table_1(quick: bool) -> dict[str, Computation]:
     """One row of the table after another."""
     settings = {
         row: {
-            "data": Data(FILES[row]), "neighbours": MOST_NEIGHBOURS,
+            # The paper reports at most three neighbours.
+            "data": Data(FILES[row]), "neighbours": 5,
             **(QUICK_GRID if quick else GRIDS[row.split("-")[0]]),
         }
-        for row in (QUICK_ROWS if quick else FILES)
+        for row in (("cat-cortex-V", "cat-cortex-A") if quick else FILES)
     }  # fmt: skip
     return {"rows": Computation(leave_one_out, settings)}
 

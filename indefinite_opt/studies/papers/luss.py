@@ -157,9 +157,6 @@ def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     return figure
 
 
-EARLY = 0.02
-"""Share of the cuts that counts as the beginning."""
-
 STRAIGHT, STALLED = 0.95, 0.1
 """Share of the variance that a line explains where convergence is linear, and the factor by which
 the second half of the steps still reduces a gap that does not stall."""
@@ -177,7 +174,8 @@ def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
     kept = accpm > LEAST_GAP
     straight = float(np.corrcoef(cuts[kept], np.log(accpm[kept]))[0, 1] ** 2)
     late = float(gradient[-1] / gradient[gradient.size // 2])
-    early = max(1, round(EARLY * cuts[-1]))
+    # Two percent of the cuts count as the beginning.
+    early = max(1, round(0.02 * cuts[-1]))
     begun = [float(np.interp(early, *one)) for one in ((cuts, accpm), (steps, gradient))]
     return {
         "faster": Check(
@@ -229,15 +227,12 @@ def table_1(quick: bool) -> dict[str, Computation]:
     return {"spectra": Computation(eigenvalues, settings)}
 
 
-ROUNDING = 1e-12
-"""What counts as one standard deviation of the smallest eigenvalue of liver, which is rounding."""
-
-
 def table_1_entry(row: str, column: str) -> Entry:
     """Sizes are those of the paper by choice, and EP kernels are chosen by their eigenvalues."""
     chosen = column.startswith("#") or row.endswith("EP")
     if (row, column) == ("Liver-EP", "λmin"):
-        return Entry(metric=column, unit=ROUNDING, counted=False)
+        # The smallest eigenvalue of liver is rounding.
+        return Entry(metric=column, unit=1e-12, counted=False)
     return Entry(metric=column, relative=0.015, counted=not chosen)
 
 
