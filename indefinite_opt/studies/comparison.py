@@ -165,7 +165,7 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """The summary as a Markdown table."""
-        from indefinite_opt.studies.report.markdown import to_markdown
+        from indefinite_opt.studies.report.tables import to_markdown
 
         return to_markdown(self)
 

@@ -1,8 +1,12 @@
 """Comparisons as tables for the terminal, as Markdown and as one self-contained page."""
 
-from indefinite_opt.studies.report.markdown import to_markdown
 from indefinite_opt.studies.report.page import to_html
-from indefinite_opt.studies.report.tables import chosen_texts, failures, terminal_table
+from indefinite_opt.studies.report.tables import (
+    chosen_texts,
+    failures,
+    terminal_table,
+    to_markdown,
+)
 from indefinite_opt.studies.report.verdict import conclusions
 
 __all__ = [

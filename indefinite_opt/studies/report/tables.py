@@ -1,4 +1,4 @@
-"""Comparisons as tables for the terminal, and the texts of their cells."""
+"""Comparisons as tables for the terminal and in Markdown, and the texts of their cells."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels
+from indefinite_opt.studies.report.markup import markdown_table
+from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,6 +27,7 @@ __all__ = [
     "table_cells",
     "table_text",
     "terminal_table",
+    "to_markdown",
 ]
 
 Row = Mapping[Any, Any]
@@ -125,6 +128,23 @@ def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
         "SVs": number_text(row["support"], ".4g"),
         "seconds": number_text(row["seconds"], seconds),
     }
+
+
+def to_markdown(comparison: ComparisonLike) -> str:
+    """The summary as a GitHub Markdown table, followed by failures and conclusions.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+    """
+    lines = markdown_table(HEADS, table_cells(comparison), "llrrllrr")
+    paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
+    paragraphs += conclusions(comparison)
+    return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
 
 
 def table_text(comparison: ComparisonLike, width: int = 100) -> str:
