@@ -9,6 +9,7 @@ are numbered in the order in which they appear. A side of at least 1e20 in size 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 import numpy as np
 from scipy import sparse
@@ -47,8 +48,6 @@ _LEFT = re.compile(_SIDE + rb"\s?" + _RELATION + rb"\s?")
 _RIGHT = re.compile(rb"\s?" + _RELATION + rb"\s?" + _SIDE)
 _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)")
 
-_Terms = dict[tuple[int, int], float]
-
 
 def read_lp(content: bytes, source: str) -> QuadraticArrays:
     """The program of a file's content.
@@ -70,14 +69,11 @@ class _Reader:
         self.numbers: dict[bytes, int] = {}
         self.lower: list[float] = []
         self.upper: list[float] = []
-        self.entries: _Terms = {}
-        self.products: _Terms = {}
-        self.text, self.place = b"", 0
-        lines = [
-            b" ".join(line.split()) for line in tokens.lines_of(content, source, rb"\\.*", b"end")
-        ]
-        self.sense = 0
-        self.sections = self._sections(lines)
+        self.entries: defaultdict[tuple[int, int], float] = defaultdict(float)
+        self.products = self.entries.copy()
+        self.text, self.place, self.sense = b"", 0, 0
+        lines = tokens.lines_of(content, source, rb"\\.*", b"end")
+        self.sections = self._sections([b" ".join(line.split()) for line in lines])
 
     def _sections(self, lines: list[bytes]) -> dict[str, bytes]:
         """The text of each section, its lines kept apart and its blanks single."""
@@ -137,7 +133,7 @@ class _Reader:
             value = self._factor(signs, digits)
             name, first = name or alone, False
             if name:
-                _add(self.entries, (row, self._variable(name)), value)
+                self.entries[row, self._variable(name)] += value
             else:
                 constant += value
             self.place = match.end()
@@ -150,7 +146,7 @@ class _Reader:
             signs, digits, one, other = match.groups()
             i = self._variable(one)
             j = self._variable(other) if other else i
-            _add(self.products, (max(i, j), min(i, j)), sign * self._factor(signs, digits))
+            self.products[max(i, j), min(i, j)] += sign * self._factor(signs, digits)
             self.place, first = match.end(), False
         if not self._match(_CLOSING):
             raise self._error("products of two variables, or ] / 2 behind them")
@@ -160,48 +156,45 @@ class _Reader:
 
     def _row(self, sides: tuple[list[float], list[float]]) -> bytes:
         """Add a row; the value is its label, or empty."""
-        label = self._match(_LABEL)
-        low, high = -np.inf, np.inf
-        left = self._match(_LEFT)
-        if left:
-            low, high = self._narrowed(low, high, left)
+        label, left = self._match(_LABEL), self._match(_LEFT)
         if self._terms(len(sides[0])):
             raise self._error("constants on the right of a constraint")
-        right = self._match(_RIGHT)
-        if right:
-            low, high = self._narrowed(low, high, right)
-        if not (left or right):
-            raise self._error("a linear constraint such as x + 2 y <= 3")
-        self._end_of_line()
-        sides[0].append(low)
-        sides[1].append(high)
+        ends = self._narrowed(-np.inf, np.inf, left, "a linear constraint such as x + 2 y <= 3")
+        for side, end in zip(sides, ends, strict=True):
+            side.append(end)
         return label[1] if label else b""
 
     def _bound(self) -> None:
-        left = self._match(_LEFT)
-        name = self._match(_BOUNDED)
+        left, name = self._match(_LEFT), self._match(_BOUNDED)
+        expected = "a bound such as 0 <= x <= 1"
         if not name:
-            raise self._error("a bound such as 0 <= x <= 1")
+            raise self._error(expected)
         j = self._variable(name[1])
+        low, high = self.lower[j], self.upper[j]
         if not left and self._match(_FREE):
-            self.lower[j], self.upper[j] = -np.inf, np.inf
+            low, high = -np.inf, np.inf
+            self._end_line()
         else:
-            right = self._match(_RIGHT)
-            if not (left or right):
-                raise self._error("a bound such as 0 <= x <= 1")
-            for match in filter(None, (left, right)):
-                self.lower[j], self.upper[j] = self._narrowed(self.lower[j], self.upper[j], match)
-        self._end_of_line()
+            low, high = self._narrowed(low, high, left, expected)
+        self.lower[j], self.upper[j] = low, high
 
-    def _narrowed(self, low: float, high: float, side: re.Match[bytes]) -> tuple[float, float]:
-        """Both sides after one more is read."""
-        digits = side["digits"]
-        size = tokens.number(digits, self.source, CUSTOMARY_INFINITY) if digits else np.inf
-        value = _sign(side["signs"]) * size
-        relation = side["relation"]
-        if relation == b"=":
-            return value, value
-        return (low, value) if (b"<" in relation) == (side.re is _RIGHT) else (value, high)
+    def _narrowed(
+        self, low: float, high: float, left: re.Match[bytes] | None, expected: str
+    ) -> tuple[float, float]:
+        """Both sides after those on the left and on the right of a line, which ends there."""
+        right = self._match(_RIGHT)
+        if not (left or right):
+            raise self._error(expected)
+        self._end_line()
+        for side in filter(None, (left, right)):
+            digits, relation = side["digits"], side["relation"]
+            size = tokens.number(digits, self.source, CUSTOMARY_INFINITY) if digits else np.inf
+            value = _sign(side["signs"]) * size
+            if relation == b"=" or (b"<" in relation) == (side is right):
+                high = value
+            if relation == b"=" or (b"<" in relation) == (side is left):
+                low = value
+        return low, high
 
     def _variable(self, name: bytes) -> int:
         known = self.numbers.get(name)
@@ -220,7 +213,7 @@ class _Reader:
             self.place = match.end()
         return match
 
-    def _end_of_line(self) -> None:
+    def _end_line(self) -> None:
         if self.text[self.place : self.place + 1] not in (b"", b"\n"):
             raise self._error("the end of the line")
         self.place += 1
@@ -232,11 +225,6 @@ class _Reader:
 
 def _sign(signs: bytes) -> float:
     return -1.0 if signs.count(b"-") % 2 else 1.0
-
-
-def _add(terms: _Terms, place: tuple[int, int], value: float) -> None:
-    """Add a term to those of one place."""
-    terms[place] = terms.get(place, 0.0) + value
 
 
 def write_lp(program: Statement, target: str) -> bytes:
