@@ -41,8 +41,8 @@ def lines_of(content: bytes, source: str, comment: bytes, end: bytes = b"") -> l
     """
     if b"\0" in content:
         raise DataError(source, "a text file", "a byte 0")
-    lines = (re.sub(comment, b"", line) for line in content.splitlines())
-    kept = [line.rstrip() for line in lines if line.strip()]
+    text = re.sub(rb"(?m)" + comment, b"", b"\n".join(content.splitlines()))
+    kept = [line.rstrip() for line in text.splitlines() if line.strip()]
     if end:
         last = kept.pop().strip() if kept else b""
         if last.lower() != end:
