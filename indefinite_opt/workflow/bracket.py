@@ -31,7 +31,7 @@ from indefinite_opt.solvers.branch_and_bound import (
     obstacle,
     proved_bound,
 )
-from indefinite_opt.workflow.certificates import Certificate, verify
+from indefinite_opt.workflow.certificates import Certificate, convexity, verify
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
 from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
@@ -370,7 +370,7 @@ def bound(
             "its rows and ranges had been examined"
         ) from None
     if isinstance(search, str):
-        if not _is_convex(structure, limit - (clock() - began)):
+        if not convexity(structure, limit - (clock() - began)):
             raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
         tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
         left = max(limit - (clock() - began), _LEAST_SECONDS)
@@ -398,14 +398,6 @@ def _written(bracket: Bracket) -> Bracket:
     if bracket.problem.assign is not None:
         bracket.problem.assign(bracket.values["x"])
     return bracket
-
-
-def _is_convex(structure: QP, seconds: float) -> bool:
-    """Whether the program is convex; False if that cannot be found out in this time."""
-    try:
-        return limited(structure.convexity_order, seconds, lambda: bool(structure.is_convex))
-    except TimeLimitReached:
-        return False
 
 
 def _dual_bracket(result: Result, structure: QP, gap: float, atol: float) -> Bracket:

@@ -17,11 +17,11 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     ScaledBox,
     lower_bound,
     pair_indices,
+    triangle_literals,
 )
 from indefinite_opt.solvers.branch_and_bound.relaxation import (
     Iterate,
     Relaxation,
-    triangle_literals,
 )
 from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
 
@@ -169,7 +169,7 @@ def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
         places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
         seen |= set(map(tuple, places.tolist()))
     places = np.array(sorted(seen))
-    literals = triangle_literals(places, m)
+    literals = triangle_literals(places, m) ^ [0, 1, 1]
     i, j = pair_indices(m)
     for x in itertools.product((0, 1), repeat=m):
         slacks = np.array([(share, 1 - share) for share in x])

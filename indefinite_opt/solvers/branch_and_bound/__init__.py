@@ -20,6 +20,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     Multipliers,
     ScaledBox,
     pair_indices,
+    triangle_literals,
 )
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Step, Tangent
@@ -47,4 +48,5 @@ __all__ = [
     "obstacle",
     "pair_indices",
     "proved_bound",
+    "triangle_literals",
 ]

@@ -43,6 +43,7 @@ __all__ = [
     "add_products",
     "lower_bound",
     "pair_indices",
+    "triangle_literals",
 ]
 
 _EIGENVALUE_ERROR = 12.0 * EPS
@@ -325,23 +326,36 @@ def add_pentagons(pairs: Array, pentagons: NDArray[np.int64], delta: Array) -> N
         np.add.at(flat, places ^ 3, delta)
 
 
+def product_literals(places: NDArray[np.int64], m: int) -> NDArray[np.int64]:
+    """Both literals of each product in flat pairs, along a new last axis.
+
+    A literal is one of the two slacks of a point, in units of its interval: 2i that of x_i from its
+    lower end, and 2i + 1 that from its upper end, which is 1 less the other.
+    """
+    points = np.stack(pair_indices(m), axis=-1)[places // 4]
+    return 2 * points + np.stack([places % 4 // 2, places % 2], axis=-1)
+
+
+def triangle_literals(places: NDArray[np.int64], m: int) -> NDArray[np.int64]:
+    """Literals p, q, r with a = p(1 - q), b = qr and c = pr, (t, 3), for triangle inequalities."""
+    a, b, c = np.moveaxis(product_literals(places, m), 1, 0)
+    leading = np.any(a == c[:, :1], axis=1)
+    p, r = np.where(leading[:, None], c, c[:, ::-1]).T
+    q = np.where(b[:, 0] == r, b[:, 1], b[:, 0])
+    return np.stack([p, q, r], axis=-1)
+
+
 def are_triangles(places: NDArray[np.int64], m: int) -> Mask:
     """Whether a = p(1 - q), b = qr and c = pr for three literals p, q, r.
 
-    Then a + b - c = p(1 - q)(1 - r) + (1 - p)qr ≥ 0. A literal is one of the two slacks of a point,
-    in units of its interval, so that 1 - q is the other one; no product is of a point with itself.
+    Then a + b - c = p(1 - q)(1 - r) + (1 - p)qr ≥ 0; no product is of a point with itself.
     """
     inside = np.all((places >= 0) & (places < 2 * m * (m - 1)), axis=1)
     known = np.where(inside[:, None], places, 0)
-    points = np.stack(pair_indices(m), axis=-1)[known // 4]
-    literals = 2 * points + np.stack([known % 4 // 2, known % 2], axis=-1)
-    a, b, c = literals[:, 0], literals[:, 1], literals[:, 2]
-    found = np.zeros(len(places), bool)
-    for i, j, k in itertools.product((0, 1), repeat=3):
-        shared = (a[:, i] == c[:, k]) & (b[:, j] == c[:, 1 - k])
-        # The other slack of a point has the other last bit.
-        found |= shared & ((a[:, 1 - i] ^ 1) == b[:, 1 - j])
-    return found & inside
+    p, q, r = triangle_literals(known, m).T
+    wanted = np.array([[p, q ^ 1], [q, r], [p, r]]).transpose(2, 0, 1)
+    same = np.sort(product_literals(known, m), axis=2) == np.sort(wanted, axis=2)
+    return inside & np.all(same, axis=(1, 2))
 
 
 def lower_bound(

@@ -30,6 +30,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     add_pentagons,
     add_products,
     pair_indices,
+    triangle_literals,
 )
 from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
 
@@ -369,52 +370,41 @@ class Relaxation:
 
     def add_triangles(self, most: int, least: float) -> int:
         """Keep active triangle inequalities, add violated ones; returns how many are violated."""
-        from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+        from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as loops
 
-        if self.scaled.m > self.settings.max_triangle_order:
+        now, settings, m = self.iterate, self.settings, self.scaled.m
+        if m > settings.max_triangle_order:
             return 0
-        now = self.iterate
-        places, violations = relaxation_loops.most_violated(
-            now.pairs, now.cut, self.scaled.m, least, self.settings.max_violated
-        )
-        active = now.gamma > self.settings.min_active_share * now.gamma.max(initial=0.0)
-        old = now.places[active]
-        order = np.argsort(-violations)[: most + len(old)]
-        known = set(map(tuple, old.tolist()))
-        new = [place for place in places[order].tolist() if tuple(place) not in known][:most]
-        self.iterate = now._replace(
-            places=np.concatenate([old, np.array(new, np.int64).reshape(-1, 3)]),
-            gamma=np.concatenate([now.gamma[active], np.zeros(len(new))]),
-        )
+        rows, violations = loops.most_violated(now.pairs, now.cut, m, least, settings.max_violated)
+        ordered = rows[np.argsort(-violations)[: most + now.gamma.size]]
+        places, gamma = _renewed(now.places, now.gamma, ordered, most, settings.min_active_share)
+        self.iterate = now._replace(places=places, gamma=gamma)
         self._renew_cut()
         return violations.size
 
-    def add_pentagons(self, most: int, least: float) -> int:
-        """The same for pentagonal inequalities, of which those near active triangles are found."""
-        from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+    def add_pentagons(self, most: int, least: float) -> None:
+        """The same for pentagonal inequalities, of which those near active triangles are found.
 
-        now, m = self.iterate, self.scaled.m
-        if m > self.settings.max_triangle_order or not now.gamma.size:
-            return 0
-        steepest = np.argsort(-now.gamma, kind="stable")[: self.settings.max_extended]
+        A triangle inequality says that two of the literals p, 1 - q and 1 - r are equal: all three
+        are so nowhere else than where all are 0 or all are 1, and it is an equation elsewhere.
+        """
+        from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as loops
+
+        now, settings, m = self.iterate, self.settings, self.scaled.m
+        if m > settings.max_triangle_order or not now.gamma.size:
+            return
+        steepest = np.argsort(-now.gamma, kind="stable")[: settings.max_extended]
         Z = np.maximum(now.pairs + now.cut, 0.0)
         D = np.eye(m)
         D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
         D.T[pair_indices(m)] = D[pair_indices(m)]
-        found, violations = relaxation_loops.most_violated_pentagons(
-            D, triangle_literals(now.places[steepest], m), least
-        )
-        active = now.delta > self.settings.min_active_share * now.delta.max(initial=0.0)
-        old = now.pentagons[active]
-        known = set(map(tuple, old.tolist()))
-        ordered = map(tuple, found[np.argsort(-violations, kind="stable")].tolist())
-        new = [row for row in dict.fromkeys(ordered) if row not in known][:most]
-        self.iterate = now._replace(
-            pentagons=np.concatenate([old, np.array(new, np.int64).reshape(-1, 5)]),
-            delta=np.concatenate([now.delta[active], np.zeros(len(new))]),
-        )
+        triples = triangle_literals(now.places[steepest], m) ^ [0, 1, 1]
+        rows, violations = loops.most_violated_pentagons(D, triples, least)
+        ordered = rows[np.argsort(-violations, kind="stable")]
+        share = settings.min_active_share
+        pentagons, delta = _renewed(now.pentagons, now.delta, ordered, most, share)
+        self.iterate = now._replace(pentagons=pentagons, delta=delta)
         self._renew_cut()
-        return len(new)
 
     def _renew_cut(self) -> None:
         """Recompute it without the inequalities that were dropped."""
@@ -442,17 +432,13 @@ def _scaled_model(
     return Model(cost / norm, lines, binary, omega), norm
 
 
-def triangle_literals(places: NDArray[np.int64], m: int) -> NDArray[np.int64]:
-    """Three literals of each triangle inequality that says that two of them are equal.
-
-    With p(1 - q) + qr - pr these are p, 1 - q and 1 - r, of which all three are equal nowhere else
-    than where all are 0 or all are 1, and the inequality holds with equality elsewhere.
-    """
-    i, j = pair_indices(m)
-    points = np.stack([i, j], axis=-1)[places // 4]
-    literals = 2 * points + np.stack([places % 4 // 2, places % 2], axis=-1)
-    a, b, c = literals[:, 0], literals[:, 1], literals[:, 2]
-    leading = np.any(a == c[:, :1], axis=1)
-    p, r = np.where(leading[:, None], c, c[:, ::-1]).T
-    q = np.where(b[:, 0] == r, b[:, 1], b[:, 0])
-    return np.stack([p, q ^ 1, r ^ 1], axis=-1)
+def _renewed(
+    old: NDArray[np.int64], gamma: Array, ordered: NDArray[np.int64], most: int, share: float
+) -> tuple[NDArray[np.int64], Array]:
+    """The active inequalities with their multipliers, and the first new ones with none."""
+    active = gamma > share * gamma.max(initial=0.0)
+    kept = old[active]
+    known = set(map(tuple, kept.tolist()))
+    new = [row for row in dict.fromkeys(map(tuple, ordered.tolist())) if row not in known][:most]
+    rows = np.array(new, np.int64).reshape(-1, old.shape[1])
+    return np.concatenate([kept, rows]), np.concatenate([gamma[active], np.zeros(len(new))])

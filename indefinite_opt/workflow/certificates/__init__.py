@@ -8,7 +8,7 @@ from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum
 from indefinite_opt.workflow.certificates.proof_document import read_document
-from indefinite_opt.workflow.certificates.verification import convex_gap, verify
+from indefinite_opt.workflow.certificates.verification import convex_gap, convexity, verify
 
 __all__ = [
     "Certificate",
@@ -16,6 +16,7 @@ __all__ = [
     "NoOptimum",
     "claim_of",
     "convex_gap",
+    "convexity",
     "proof_checker",
     "read_document",
     "verify",

@@ -39,11 +39,13 @@ from indefinite_opt.solvers.branch_and_bound import (
     finite_form,
     obstacle,
     pair_indices,
+    triangle_literals,
 )
 from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL, kernel_program
 from indefinite_opt.workflow.certificates.proof_checker import (
     FORMAT,
+    WITHOUT_OPTIMUM,
     FailedProof,
     check,
     exact,
@@ -66,6 +68,8 @@ __all__ = [
 ]
 
 Document = dict[str, Any]
+
+MINIMUM: Document = {"sense": 1, "constant": 0}
 
 _PRICE_INCREASES = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
 """Relative increases of the price of the distance, tried until a kernel is exactly in the ball."""
@@ -205,25 +209,12 @@ def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
     if isinstance(proof, Conflict):
         # The checker bounds 0 from below: with the signs of a lower bound, and none is above 0.
         parts = {"multipliers": _pairs([-price for price in proof.multipliers])}
-        return _without_optimum("infeasible", program, parts)
+        return _document("infeasible", program, MINIMUM, parts)
     if proof.start is None:
         raise ParameterError("ray", "one from a point that satisfies all rows exactly", "none")
     H = np.zeros((form.cost.size,) * 2) if form.hessian is None else form.hessian
     parts = {"direction": _pairs(proof.direction), "start": _pairs(proof.start)}
-    return _without_optimum("unbounded", program | {"H": _triangle(H)}, parts)
-
-
-def _without_optimum(kind: str, program: Document, proof: Document) -> Document:
-    document = {
-        "format": FORMAT,
-        "kind": kind,
-        "claim": None,
-        "objective": {"sense": 1, "constant": 0},
-        "program": program,
-        "proof": proof,
-    }
-    check(document)
-    return document
+    return _document("unbounded", program | {"H": _triangle(H)}, MINIMUM, parts)
 
 
 def _pairs(numbers: list[Fraction]) -> list[list[int]]:
@@ -314,7 +305,9 @@ def _document(
         "program": program,
         "proof": proof,
     }
-    if claim is None:
+    if kind in WITHOUT_OPTIMUM:
+        check(document)
+    elif claim is None:
         best = reached(document)
         if math.isinf(best):
             raise ParameterError("formulation", "a feasible program", "one without a point")
@@ -465,12 +458,9 @@ def _tangent(
         one = 2 * int(members[first[row]]) + int(column) // 2
         other = 2 * int(members[second[row]]) + int(column) % 2
         products.append([one, other, float(pairs[row, column])])
-    triangles = _literals(*multipliers.triangles(), members)
-    places, delta = multipliers.genuine_pentagons()
-    literals = 2 * members[places // 2] + places % 2 if scaled.m else places
-    pentagons = [
-        [*row, price] for row, price in zip(literals.tolist(), delta.tolist(), strict=True)
-    ]
+    places, gamma = multipliers.triangles()
+    triangles = _named(triangle_literals(places, scaled.m), gamma, members)
+    pentagons = _named(*multipliers.genuine_pentagons(), members)
     across = np.zeros((len(program.rows), n + 1))
     if scaled.m:
         across[:, members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
@@ -482,7 +472,7 @@ def _tangent(
             "rule": "tangent",
             "products": products + own,
             "triangles": triangles,
-            "pentagons": [row for row in pentagons if row[-1]],
+            "pentagons": pentagons,
             "across": [_plain(row) for row in across],
             "point": _plain(point),
         }
@@ -515,19 +505,11 @@ def _tangent(
     return written()
 
 
-def _literals(
-    places: NDArray[np.int64], gamma: Array, members: NDArray[np.intp]
+def _named(
+    literals: NDArray[np.int64], prices: Array, members: NDArray[np.intp]
 ) -> list[list[int | float]]:
-    """(p, q, r, γ) for each γ(p(1 - q)(1 - r) + (1 - p)qr); 2k is share k, 2k + 1 is 1 minus it."""
-    points = members[np.stack(pair_indices(members.size), axis=-1)]
-    found: list[list[int | float]] = []
-    for row, price in zip(places, gamma.tolist(), strict=True):
-        ends = [[(int(points[place // 4, 0]), int(place) % 4 // 2),
-                 (int(points[place // 4, 1]), int(place) % 2)] for place in row]  # fmt: skip
-        a, b, c = ends
-        for p, r in (c, c[::-1]):
-            q = b[b[0] == r]
-            if price and p in a and r in b and (q[0], 1 - q[1]) in a:
-                found.append([*(2 * place + end for place, end in (p, q, r)), price])
-                break
-    return found
+    """Literals of variables of the whole program, with multipliers that are not zero."""
+    own = np.append(2 * members, 0)[literals // 2] + literals % 2
+    return [
+        [*row, price] for row, price in zip(own.tolist(), prices.tolist(), strict=True) if price
+    ]

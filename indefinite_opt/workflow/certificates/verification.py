@@ -54,7 +54,7 @@ from indefinite_opt.workflow.certificates.hints import completed, hint, named, s
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.workflow.posing import posed
 
-__all__ = ["certify", "verify"]
+__all__ = ["certify", "convex_gap", "convexity", "verify"]
 
 INCONSISTENT = "The given multipliers do not satisfy the first-order conditions."
 
@@ -217,7 +217,7 @@ def certify(
             "before the program had been set up"
         ) from None
     task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
-    convex = _is_convex(task)
+    convex = convexity(structure, _left(task))
     point = structure.at(structure.from_values(values))
     primal, near, size, price = _made_feasible(task, point, atol / tol)
     attained = near.value + price
@@ -369,13 +369,11 @@ def _left(task: Task[Any]) -> float:
     return task.time_limit - task.elapsed
 
 
-def _is_convex(task: Task[Any]) -> bool | None:
+def convexity(structure: Structure[Any], seconds: float) -> bool | None:
     """Whether the program is convex; None if that could not be decided in time."""
-    structure = task.structure
-    if not structure.examines_curvature:
-        return structure.is_convex
+    order = structure.convexity_order if structure.examines_curvature else 0
     try:
-        return limited(structure.convexity_order, _left(task), lambda: structure.is_convex)
+        return limited(order, seconds, lambda: structure.is_convex)
     except TimeLimitReached:
         return None
 
