@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -142,12 +142,10 @@ class Proof:
         stack: list[tuple[Part, Box, float]] = [(self.root, conditions.start(), -np.inf)]
         while stack:
             part, box, known = stack.pop()
-            left: Box | None
-            if part is self.root and conditions.tightened(box) is None:
-                left = conditions.begin()
-                yield Step("second order", box, [left])
-            else:
-                left = yield from _tightened(box, conditions)
+            rules: list[tuple[str, Box | None]] = [*conditions.steps(box)]
+            if part is self.root and rules[-1][1] is None:
+                rules = [("second order", conditions.begin())]
+            left = yield from _applied(box, rules)
             for tangent, value in part.tangents:
                 if left is None:
                     break
@@ -162,7 +160,7 @@ class Proof:
                 else:
                     cut = conditions.cut(left, scaled, bound, value)
                     yield Step("tangent", left, [cut], max(known, value), proof, value)
-                    left = yield from _tightened(cut, conditions)
+                    left = yield from _applied(cut, conditions.steps(cut))
             if left is None:
                 continue
             pieces = [] if part.divided is None else conditions.parts(left, *part.divided)
@@ -174,9 +172,11 @@ class Proof:
             stack += [(child or Part(), piece, known) for child, piece in children][::-1]
 
 
-def _tightened(box: Box, conditions: Conditions) -> Generator[Step, None, Box | None]:
+def _applied(
+    box: Box, rules: Iterable[tuple[str, Box | None]]
+) -> Generator[Step, None, Box | None]:
     """The steps in which the conditions reduce a box; returns what they leave of it."""
-    for rule, after in conditions.steps(box):
+    for rule, after in rules:
         yield Step(rule, box, [] if after is None else [after])
         if after is None:
             return None
