@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -40,11 +40,12 @@ class PolyhedralQP(Polyhedron, QP):
 
     has_own_rows = True
     variable = "x"
-    P: Array = field(kw_only=True)
-    q: Array = field(kw_only=True)
-    sense: int = field(kw_only=True, default=1)
-    constant: float = field(kw_only=True, default=0.0)
-    notes: tuple[str, ...] = field(kw_only=True, default=())
+    _: KW_ONLY
+    P: Array
+    q: Array
+    sense: int = 1
+    constant: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def linear(self) -> Array:  # type: ignore[override]

@@ -91,10 +91,24 @@ class PairedBox(VectorProgram):
         return self.totals.size == 0 or int(self.group.max()) == self.totals.size
 
     @property
+    def line_names(self) -> tuple[str, ...]:
+        """Names of the equality constraints in the declared program."""
+        return tuple(f"line {g}" for g in range(self.totals.size))
+
+    @property
+    def A(self) -> Array:
+        """Rows of the equality constraints, (k, n)."""
+        return np.where(self.group == np.arange(self.totals.size)[:, None], self.signs, 0.0)
+
+    @property
+    def b(self) -> Array:
+        """Right-hand sides of the equality constraints, (k,)."""
+        return self.totals
+
+    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        lines = ("lines",) if self.totals.size else ()
-        shapes = dict.fromkeys(lines, self.totals.shape)
-        return shapes | dict.fromkeys(("lower", "upper"), (self.n,))
+        bounds = ("lower", "upper") if np.all(np.isfinite(self.upper)) else ("lower",)
+        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
@@ -151,13 +165,12 @@ class PairedBox(VectorProgram):
 
     def reduced(self, gradient: Array, multipliers: Values) -> Array:
         """The gradient plus the multiples of the equality constraints, (n,)."""
-        levels = np.append(multipliers.get("lines", np.empty(0)), 0.0)
-        return gradient + self.signs * levels[self.group]
+        return gradient + self.A.T @ np.array([multipliers[name] for name in self.line_names])
 
     def multipliers(self, first_order: FirstOrder) -> Values:
-        """Multipliers under the names of the declared constraints."""
-        lines = {"lines": first_order.lines} if self.totals.size else {}
-        return lines | {"lower": first_order.lower, "upper": first_order.upper}
+        """Multipliers by the names of the declared constraints; none of infinite upper bounds."""
+        values = [*map(np.array, first_order.lines), first_order.lower, first_order.upper]
+        return dict(zip(self.multiplier_shapes, values, strict=False))
 
     def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
         """Σ |multiplier| · |slack| over all finite bounds, in units of the objective."""
@@ -276,23 +289,15 @@ class BoxLine(PairedBox):
 
     @property
     def line_names(self) -> tuple[str, ...]:
-        """Names of the equality constraints in the declared program."""
         return ("balance", "total")[: self.lines]
 
     @property
     def A(self) -> Array:
-        """Rows of the equality constraints, (lines, n)."""
         return np.vstack([self.problem.y, np.ones(self.n)])[: self.lines]
 
     @property
     def b(self) -> Array:
-        """Right-hand sides of the equality constraints, (lines,)."""
         return np.array([0.0, self.total])[: self.lines]
-
-    @property
-    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        bounds = ("lower", "upper") if np.all(np.isfinite(self.upper)) else ("lower",)
-        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of x."""
@@ -312,20 +317,6 @@ class BoxLine(PairedBox):
             return levels
         plus, minus = levels[0], -levels[1]
         return 0.5 * np.array([plus - minus, plus + minus])
-
-    def reduced(self, gradient: Array, multipliers: Values) -> Array:
-        return gradient + self.A.T @ np.array([multipliers[name] for name in self.line_names])
-
-    def multipliers(self, first_order: FirstOrder) -> Values:
-        """Multipliers under the names of the declared constraints."""
-        named = {
-            name: np.array(value)
-            for name, value in zip(self.line_names, first_order.lines, strict=True)
-        }
-        named["lower"] = first_order.lower
-        if np.all(np.isfinite(self.upper)):
-            named["upper"] = first_order.upper
-        return named
 
     def offset(self, x: Array) -> float:
         """b of the classifier: the multiplier of yᵀx = 0, or 0 without that constraint."""

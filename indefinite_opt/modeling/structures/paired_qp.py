@@ -78,16 +78,6 @@ class PairedQP(PairedBox, QP):
         return dense
 
     @property
-    def A(self) -> Array:
-        """Rows of the equality constraints, (k, n)."""
-        return np.where(self.group == np.arange(self.totals.size)[:, None], self.signs, 0.0)
-
-    @property
-    def b(self) -> Array:
-        """Right-hand sides of the equality constraints, (k,)."""
-        return self.totals
-
-    @property
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
         lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
         return lower, upper, self.b, self.b, self.A
