@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -193,6 +193,7 @@ class BoxBound:
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0
+        self._secants = 0
         self._lock = Lock()
 
     @property
@@ -217,7 +218,8 @@ class BoxBound:
             scaled = self.quadratic.scaled(node.box.lower, node.box.upper)
             if scaled.m <= 1:
                 return self._last(node, scaled)
-            best = self._best_bound(node, scaled)
+            secants = self._takes_secants()
+            best = (self._secant_bound if secants else self._best_bound)(node, scaled)
             if self._done(node, best):
                 return []
             if self.deadline.halt.is_set():
@@ -225,7 +227,7 @@ class BoxBound:
             value = self.bracket.value
             box = self.conditions.reduced(node.box, scaled, best, value)
             if box is not None and _width_lost(box, scaled) < self.settings.min_width_loss:
-                return self._divided(node)
+                return self._divided(node, scaled, best.point)
             if node.part.last is not None:
                 node.part.reductions.append((node.part.last, value))
                 node.part.last = None
@@ -238,6 +240,25 @@ class BoxBound:
         """Whether the bound reaches the cutoff, or the value up to rounding."""
         value = self.bracket.value
         return node.bound >= self.bracket.cutoff or value - best.value <= 2.0 * best.slack
+
+    def _takes_secants(self) -> bool:
+        """Whether secants bound the next box, which this call counts."""
+        with self._lock:
+            self._secants += 1
+            return self.quadratic.is_separable and self._secants <= self.settings.max_secant_bounds
+
+    def _secant_bound(self, node: Node, scaled: ScaledBox) -> Bound:
+        """The bound with secants in place of concave terms: a convex program over the rows.
+
+        Over a box they are the convex envelope of a separable function (Falk & Soland 1969).
+        """
+        tangent = Tangent(Multipliers.separable(scaled), scaled.place(self.bracket.point))
+        binary = node.box.binary[scaled.members]
+        bound = self.deadline.timed(lower_bound, scaled, tangent.multipliers, tangent.start, binary)
+        self._keep(node.part, tangent)
+        node.bound = max(node.bound, bound.value)
+        self._descend(scaled.point(np.clip(bound.point, -1.0, 1.0)))
+        return bound
 
     def _best_bound(self, node: Node, scaled: ScaledBox) -> Bound:
         """The best bound of a box, once it closes the box or hardly improves."""
@@ -353,11 +374,18 @@ class BoxBound:
         if value < self.bracket.value:
             self.bracket.offer(point)
 
-    def _divided(self, node: Node) -> list[Node]:
-        """Divide a box at the variable with the largest error of its products in the relaxation."""
-        relaxation = cast("Relaxation", node.relaxation)
-        scaled = relaxation.scaled
-        mean, second = relaxation.moments()
+    def _divided(self, node: Node, scaled: ScaledBox, point: Array) -> list[Node]:
+        """Divide a box at the variable with the largest error of its products in the relaxation.
+
+        With secants d_i² counts as 1 where f is concave in d_i, and is exact elsewhere.
+        """
+        if node.relaxation is None:
+            mean = np.clip(point, -1.0, 1.0)
+            concave = np.diagonal(scaled.curvature) < 0.0
+            second = np.outer(mean, mean)
+            second[concave, concave] = 1.0
+        else:
+            mean, second = node.relaxation.moments()
         error = np.abs(np.sum(scaled.curvature * (second - np.outer(mean, mean)), axis=1))
         k = int(np.argmax(error if np.any(error > 0.0) else scaled.half[scaled.members]))
         i = int(scaled.members[k])

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.solvers.branch_and_bound.tangents import (
     EPS,
     TINY,
@@ -99,6 +99,11 @@ class BoxQuadratic:
     def n(self) -> int:
         """Number of variables."""
         return self.c.size
+
+    @cached_property
+    def is_separable(self) -> bool:
+        """Whether f is a sum of functions of one variable each."""
+        return not np.any(self.H - np.diag(np.diagonal(self.H)))
 
     def value(self, x: Array) -> float:
         """f(x)."""
@@ -229,7 +234,7 @@ class Multipliers:
     @classmethod
     def spectral(cls, m: int) -> Multipliers:
         """All multipliers zero, which gives the bound of the smallest eigenvalue."""
-        return cls.plain(np.zeros((m * (m - 1) // 2, 4)), np.zeros(m))
+        return cls.plain(no_pairs(m), np.zeros(m))
 
     @classmethod
     def box_diagonal(cls, scaled: ScaledBox) -> Multipliers:
@@ -240,15 +245,15 @@ class Multipliers:
         values, vectors = np.linalg.eigh(scaled.across(scaled.curvature))
         low = vectors[:, values < 0.0]
         negative = (low * values[values < 0.0]) @ low.T
-        pairs = np.zeros((scaled.m * (scaled.m - 1) // 2, 4))
-        return cls.plain(pairs, 2.0 * np.abs(negative).sum(axis=1))
+        return cls.plain(no_pairs(scaled.m), 2.0 * np.abs(negative).sum(axis=1))
 
     @classmethod
     def separable(cls, scaled: ScaledBox) -> Multipliers:
         """Products that make the minorant separable (McCormick 1976)."""
         h = scaled.curvature[pair_indices(scaled.m)]
         alike, unlike = 2.0 * np.maximum(h, 0.0), 2.0 * np.maximum(-h, 0.0)
-        pairs = np.column_stack([alike, unlike, unlike, alike])
+        products = np.column_stack([alike, unlike, unlike, alike])
+        pairs = products if np.any(h) else no_pairs(scaled.m)
         return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(scaled.curvature), 0.0))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
@@ -293,6 +298,11 @@ class Multipliers:
         add_products(total, places, gamma)
         add_pentagons(total, pentagons, delta)
         return total, squares, sizes
+
+
+def no_pairs(m: int) -> Array:
+    """Multipliers zero of the products of all pairs, which take no memory."""
+    return np.broadcast_to(0.0, (m * (m - 1) // 2, 4))
 
 
 def pair_indices(m: int) -> tuple[Indices, Indices]:

@@ -38,7 +38,8 @@ class Tangent:
     def numbers(self) -> int:
         """The number of stored numbers."""
         m = self.multipliers
-        own = m.pairs.size + m.squares.size + self.start.size
+        pairs = m.pairs.size if any(m.pairs.strides) else 1  # one zero may stand for all of them
+        own = pairs + m.squares.size + self.start.size
         return own + 4 * m.gamma.size + 6 * m.delta.size
 
     def bound(self, scaled: ScaledBox, box: Box) -> Bound | None:

@@ -47,6 +47,9 @@ class Settings:
         Least time between two entries of the trace.
     seconds_between_checks : float
         Longest wait for a box before the time and the callback are checked again.
+    max_secant_bounds : int
+        Bounds by secants, if f is separable, before relaxations bound what is left: each takes
+        some milliseconds, and a hundred boxes of them less time than one relaxation.
     work_between_bounds : float
         Entries of the matrix of second moments, of order m, that are iterated between two bounds,
         within the limits below: about 0.15 s, and a bound takes less. They are counted, as a
@@ -107,6 +110,7 @@ class Settings:
     default_max_nodes: int = 20_000
     seconds_between_reports: float = 0.1
     seconds_between_checks: float = 0.05
+    max_secant_bounds: int = 20_000
     work_between_bounds: float = 1.5e6
     min_chunk: int = 25
     max_chunk: int = 100

@@ -1,0 +1,80 @@
+"""Separable programs, whose boxes are bounded by the secants of their concave terms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.exact import Program
+from indefinite_opt.problem.programs import random_programs
+from indefinite_opt.solvers.branch_and_bound import Settings
+from indefinite_opt.workflow.certificates import proof_checker
+
+
+def separable(n: int, rows: int, equations: int, seed: int) -> Program:
+    """Integer data; the middle of the box is feasible, and a third of the terms are convex."""
+    rng = np.random.default_rng(seed)
+    P = np.diag(-rng.integers(1, 20, n) * np.where(rng.random(n) < 0.3, -1.0, 1.0))
+    M = rng.integers(-10, 11, (rows + equations, n)).astype(float)
+    middle = 5.0 * M.sum(axis=1)
+    h = middle[:rows] + rng.integers(0, 20, rows)
+    q = rng.integers(-60, 61, n)
+    return Program.on(P, q, 0.0, 10.0, M[:rows], h, M[rows:], middle[rows:])
+
+
+def quadratic_program(program: Program) -> iopt.QuadraticProgram:
+    rows = {"G": program.G, "h": program.h, "A": program.A, "b": program.b}
+    return iopt.QuadraticProgram(
+        program.P, program.q, **{k: v for k, v in rows.items() if v.size},
+        lb=program.lb, ub=program.ub,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", [Settings().max_secant_bounds, 1])
+@pytest.mark.parametrize("seed", range(8))
+def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Path) -> None:
+    """With secants alone, and where relaxations bound what one secant has left."""
+    program = separable(5, 3, seed % 2, seed)
+    minimum = program.minimum()
+    assert minimum is not None
+    optimum = float(minimum[0])
+    unit = program.terms(np.full(5, 10.0))
+    qp = quadratic_program(program)
+    bracket = iopt.bound(qp, gap=1e-7, settings=Settings(max_secant_bounds=limit))
+    assert bracket.lower <= optimum + 1e-12 * unit
+    assert bracket.upper == pytest.approx(optimum, abs=1e-7 * unit)
+    assert bracket.relative_gap <= 1e-7
+    assert limit == 1 or bracket.iterations == 0
+    value, _ = proof_checker.check(json.loads(bracket.save(tmp_path / "proof.json").read_text()))
+    assert float(value) <= optimum
+    assert float(value) == pytest.approx(optimum, abs=1e-6 * unit)
+
+
+def test_a_concave_program_over_many_rows_closes_without_a_relaxation() -> None:
+    """Its bracket holds the value of every vertex that scipy's linear programs lead to."""
+    from scipy.optimize import linprog
+
+    program = separable(25, 12, 2, 5)
+    bracket = iopt.bound(quadratic_program(program), gap=1e-6)
+    assert bracket.relative_gap <= 1e-6
+    assert bracket.iterations == 0
+    rng, ends = np.random.default_rng(0), list(zip(program.lb, program.ub, strict=True))
+    for _ in range(30):
+        x = linprog(rng.normal(size=25), program.G, program.h, program.A, program.b, ends).x
+        value = float(x @ (0.5 * program.P @ x + program.q))
+        assert value >= bracket.lower - 1e-9 * program.terms(x)
+
+
+def test_costs_that_fall_with_the_amount_are_bracketed_by_secants() -> None:
+    """A vertex of the polytope of a concave transportation problem is optimal: basic flows."""
+    a = random_programs.transportation(4, 6, 1)
+    qp = iopt.QuadraticProgram(a.P, a.q, A=a.A, b=a.b, lb=a.lb, ub=a.ub)
+    bracket = iopt.bound(qp, gap=1e-7)
+    assert bracket.relative_gap <= 1e-7
+    assert bracket.iterations == 0
+    x = bracket.values["x"]
+    assert np.count_nonzero((x > 1e-7) & (x < a.ub - 1e-7)) <= len(a.A)
