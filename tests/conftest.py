@@ -14,6 +14,7 @@ import indefinite_opt as iopt
 from helpers import shaking
 from helpers.problems import random_problem
 from indefinite_opt.foundation import threads
+from indefinite_opt.solvers.descent import Descent, DescentSettings
 
 os.environ["COLUMNS"] = "100"  # pytest-xdist gives its processes another width
 
@@ -51,6 +52,12 @@ def nothing_abandoned() -> None:
             return
         time.sleep(0.1)
     pytest.fail("an abandoned call did not end within a minute")
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Descents report after every block, and blocks are small."""
+    monkeypatch.setattr(Descent, "settings", DescentSettings(chunk_work=1.0, min_block=8))
 
 
 @pytest.fixture(scope="session")

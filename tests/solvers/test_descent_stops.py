@@ -10,20 +10,12 @@ import indefinite_opt as iopt
 from helpers.problems import gaussian, labels
 from helpers.programs import FORMS, INF, Program, form, smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers.descent import Descent, DescentSettings
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 BARRIER = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and -1; Q(⅓, ⅓) = e
 TWO_BARRIERS = np.kron(np.eye(2), BARRIER)
-
-
-@pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report after every block, and small blocks."""
-    few = DescentSettings(chunk_work=1.0, min_block=8)
-    monkeypatch.setattr(Descent, "settings", few)
 
 
 # ------------------------------------------------------------------------------------- stops

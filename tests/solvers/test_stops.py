@@ -11,7 +11,6 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.solvers.descent import descent, smo, smo_lin_lin
 from indefinite_opt.solvers.solver import Task
 
 QUADRATIC = ("SVMDual(C=10)", "SVMDual(C=10, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
@@ -43,13 +42,7 @@ PAIRS = [(solver, title) for solver, titles in SOLVERS.items() for title in titl
 LIFTED = ("lift", "lifted-dual")
 """Solvers of the dual, which show its trace first."""
 
-
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Descents report after every block, and blocks are small."""
-    for module in (descent, smo, smo_lin_lin):
-        monkeypatch.setattr(module, "CHUNK_WORK", 1.0)
-    monkeypatch.setattr(descent, "MIN_BLOCK", 8)
+pytestmark = pytest.mark.usefixtures("small_chunks")
 
 
 def run(solver: str, title: str, **options: Any) -> iopt.workflow.Result:

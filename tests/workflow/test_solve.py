@@ -18,7 +18,6 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers.descent import Descent, DescentSettings
 from indefinite_opt.solvers.external import highs
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
@@ -288,13 +287,6 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
     except iopt.errors.SolverFailed:
         return
     assert result.status is iopt.Status.TIME_LIMIT
-
-
-@pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Descents report after every block, and blocks are small."""
-    few = DescentSettings(chunk_work=1.0, min_block=8)
-    monkeypatch.setattr(Descent, "settings", few)
 
 
 # ------------------------------------------------------------------------------------- SMO itself
