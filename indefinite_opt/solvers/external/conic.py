@@ -39,10 +39,7 @@ class _Options:
     max_iter: int
     time_limit: str
     semidefinite_points: int  # most points for which the model of a proxy kernel takes seconds
-
-
-_TOLERANCE_SHARE = 1e-2
-"""Tolerance of a conic solver as a share of `tol`: the certificate is stricter than its test."""
+    tolerance_share: float = 1e-2  # tolerance as a share of `tol`: the certificate is stricter
 
 
 class _Conic(Solver[Structure[Any]]):
@@ -70,7 +67,7 @@ class _Conic(Solver[Structure[Any]]):
 
     def solve(self, task: Task[Any]) -> Solution:
         names = self.options
-        tolerance = min(_TOLERANCE_SHARE * task.tol, names.max_tolerance)
+        tolerance = min(names.tolerance_share * task.tol, names.max_tolerance)
         options: dict[str, Any] = dict.fromkeys(names.tolerances, tolerance)
         options[names.iterations] = task.max_iter or names.max_iter
         if np.isfinite(task.time_limit):

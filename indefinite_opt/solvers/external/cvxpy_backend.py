@@ -22,7 +22,7 @@ from indefinite_opt.solvers.polyhedral import falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task, status_of
 
-__all__ = ["missing_package", "semidefinite_refusal", "solve_convex"]
+__all__ = ["abandoned", "missing_package", "semidefinite_refusal", "solve_convex"]
 
 
 def missing_package(name: str) -> str | None:
@@ -77,7 +77,7 @@ def solve_convex(
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
         except (KeyboardInterrupt, TimeLimitReached) as error:
-            return _abandoned(task, backend, status_of(error))
+            return abandoned(task, backend, error)
     if program.status in ("unbounded", "unbounded_inaccurate"):
         if task.structure.has_own_rows:
             scaled = task.structure.equilibrated
@@ -110,13 +110,13 @@ def _solved(task: Task[Any], backend: str, options: dict[str, Any], unit: float)
     return program
 
 
-def _abandoned(task: Task[Any], backend: str, status: Status) -> Solution:
-    """A feasible point in place of the one that the back end did not return in time."""
+def abandoned(task: Task[Any], backend: str, error: BaseException) -> Solution:
+    """A feasible point in place of the one that a back end did not return before an error."""
     values = task.structure.start_values(task.start)
     if values is None:
         raise SolverFailed(f"{backend} was stopped before it found a point of {task.formulation}")
     message = f"{backend} was stopped before it returned a point"
-    return Solution(values=values, status=status, message=message)
+    return Solution(values=values, status=status_of(error), message=message)
 
 
 def _multipliers(task: Task[Any], unit: float) -> dict[str, Array]:

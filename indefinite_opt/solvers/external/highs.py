@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,35 +17,44 @@ from indefinite_opt.modeling.linear_programs import (
     simplex_limit,
 )
 from indefinite_opt.modeling.structures import QP
+from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
 
-__all__ = ["Highs"]
+__all__ = ["Highs", "HighsSettings"]
 
 _Program = LinearProgram | QP
 
-_MAX_INTERIOR_ITERATIONS = 200
-"""Most iterations of the interior-point method; 20 to 60 are usual."""
 
-_MIN_QUADRATIC_ITERATIONS, _QUADRATIC_ITERATIONS_PER_VARIABLE = 10_000, 100
-"""Most iterations on a quadratic program: this many, plus these for each variable."""
+@dataclass(frozen=True)
+class HighsSettings:
+    """Numbers that HiGHS is called with."""
 
-_MIN_TOLERANCE, _MAX_TOLERANCE, _TOLERANCE_SHARE = 1e-10, 1e-7, 0.1
-"""Feasibility tolerances of HiGHS as a share of `tol`, not above its default and not below the
-smallest that it accepts."""
+    max_interior_iterations: int = 200
+    """Most iterations of the interior-point method; 20 to 60 are usual."""
+    min_quadratic_iterations: int = 10_000
+    quadratic_iterations_per_variable: int = 100
+    """Most iterations on a quadratic program: this many, plus these for each variable."""
+    min_tolerance: float = 1e-10
+    max_tolerance: float = 1e-7
+    tolerance_share: float = 0.1
+    """Feasibility tolerances as a share of `tol`, not above the default of HiGHS and not below the
+    smallest that it accepts."""
+    regularization: float = 1e-12
+    """Added to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
 
-_REGULARIZATION = 1e-12
-"""Added by HiGHS to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
 
-
+@dataclass(frozen=True)
 class Highs(Solver[_Program]):
     """Simplex and interior point (Huangfu & Hall), called without a modelling layer.
 
     HiGHS examines only the diagonal of a Hessian, so quadratic programs pass our own curvature
     test first.
     """
+
+    settings: HighsSettings = HighsSettings()
 
     name = "highs"
     accepts = (LinearProgram, QP)
@@ -61,8 +71,9 @@ class Highs(Solver[_Program]):
 class HighsSession(Session[_Program]):
     """Keeps a linear program between tasks with the same matrix; costs and bounds are changed."""
 
-    def __init__(self, solver: Solver[_Program]) -> None:
+    def __init__(self, solver: Highs) -> None:
         super().__init__(solver)
+        self._settings = solver.settings
         self._highs: Any = None
         self._program: LinearProgram | None = None
 
@@ -88,11 +99,14 @@ class HighsSession(Session[_Program]):
             program.read_multipliers(np.zeros(program.row_lower.size), program.cost.copy())
         )
         limit = simplex_limit(program.cost.size + program.row_lower.size)
-        attempts = [("choose", limit), ("ipm", _MAX_INTERIOR_ITERATIONS)]
+        attempts = [("choose", limit), ("ipm", self._settings.max_interior_iterations)]
         if task.max_iter is not None:
             attempts = [("choose", task.max_iter)]
         # Presolve finds nothing to remove in a kernel matrix and takes longer than the simplex.
-        options = {"presolve": "off", **_tolerances(task)}
+        names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+        tolerance = min(self._settings.max_tolerance, self._settings.tolerance_share * task.tol)
+        tolerance = max(tolerance, self._settings.min_tolerance)
+        options: dict[str, Any] = {"presolve": "off", **dict.fromkeys(names, tolerance)}
         for method, iterations in attempts:
             if words:
                 self._highs.clearSolver()
@@ -127,28 +141,26 @@ class HighsSession(Session[_Program]):
     def _quadratic(self, task: Task[Any]) -> Solution:
         qp: QP = task.structure
         highs = highs_model(qp.standard_form(convexified=True))
-        options = {"qp_regularization_value": _REGULARIZATION, "presolve": "off"}
-        limit = task.max_iter
+        settings, limit = self._settings, task.max_iter
+        options = {"qp_regularization_value": settings.regularization, "presolve": "off"}
         if limit is None:
-            limit = _MIN_QUADRATIC_ITERATIONS + _QUADRATIC_ITERATIONS_PER_VARIABLE * qp.n
-        x, words, iterations = qp.start(), "", 0
+            limit = settings.quadratic_iterations_per_variable * qp.n
+            limit += settings.min_quadratic_iterations
         try:
             status = _run(highs, task, limit, options)
         except (KeyboardInterrupt, TimeLimitReached) as error:
-            status = status_of(error)
-        else:
-            words = highs.modelStatusToString(highs.getModelStatus())
-            iterations = _iterations(highs)
-            answer = highs.getSolution()
-            if not answer.value_valid or not len(answer.col_value):
-                raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
-            x = qp.project(np.array(answer.col_value))
-            if status is Status.SOLVED and not qp.has_own_rows:
-                # With a singular Hessian it may stop far from its own tolerance.
-                found = qp.optimality(qp.at(x), None, task.tol)
-                status = status if found.stationarity <= task.tol else Status.INACCURATE
+            return abandoned(task, "HiGHS", error)
+        words = highs.modelStatusToString(highs.getModelStatus())
+        answer = highs.getSolution()
+        if not answer.value_valid or not len(answer.col_value):
+            raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
+        x = qp.project(np.array(answer.col_value))
+        if status is Status.SOLVED and not qp.has_own_rows:
+            # With a singular Hessian it may stop far from its own tolerance.
+            stationarity = qp.optimality(qp.at(x), None, task.tol).stationarity
+            status = status if stationarity <= task.tol else Status.INACCURATE
         return Solution(
-            values=qp.values(x), status=status, iterations=iterations, message=f"HiGHS: {words}"
+            qp.values(x), status, iterations=_iterations(highs), message=f"HiGHS: {words}"
         )
 
 
@@ -158,12 +170,6 @@ def _update(highs: Any, program: LinearProgram) -> None:
     change_costs(highs, program.sense * program.cost)
     highs.changeColsBounds(columns.size, columns, program.lower, program.upper)
     highs.changeRowsBounds(rows.size, rows, program.row_lower, program.row_upper)
-
-
-def _tolerances(task: Task[_Program]) -> dict[str, float]:
-    names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-    wanted = min(_MAX_TOLERANCE, _TOLERANCE_SHARE * task.tol)
-    return dict.fromkeys(names, max(wanted, _MIN_TOLERANCE))
 
 
 def _run(highs: Any, task: Task[_Program], iterations: int, options: dict[str, Any]) -> Status:

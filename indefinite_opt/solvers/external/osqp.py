@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,31 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
 from indefinite_opt.modeling.structures import QP
+from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
+from indefinite_opt.solvers.solver import Session, Solver, Task
 
-__all__ = ["OSQP"]
-
-_TOLERANCE_SHARE = 1e-2
-"""Tolerance of OSQP as a share of `tol`: the certificate is stricter than its test."""
-
-_MIN_INFEASIBILITY_TOLERANCE = 1e-15
-"""Tolerance of its tests of infeasibility and unboundedness: every program here is feasible and
-bounded, but nearly degenerate ones look otherwise at the usual 1e-4."""
-
-_MAX_ITER = 200_000
-"""Iterations by default; each takes O(n²)."""
+__all__ = ["OSQP", "OSQPSettings"]
 
 
+@dataclass(frozen=True)
+class OSQPSettings:
+    """Numbers that OSQP is called with."""
+
+    tolerance_share: float = 1e-2
+    """Tolerance as a share of `tol`: the certificate is stricter than its test."""
+    min_infeasibility_tolerance: float = 1e-15
+    """Tolerance of its tests of infeasibility and unboundedness: every program here is feasible and
+    bounded, but nearly degenerate ones look otherwise at the usual 1e-4."""
+    max_iter: int = 200_000
+    """Iterations by default; each takes O(n²)."""
+
+
+@dataclass(frozen=True)
 class OSQP(Solver[QP]):
     """Operator splitting with solution polishing (Stellato et al.)."""
+
+    settings: OSQPSettings = OSQPSettings()
 
     name = "osqp"
     accepts = (QP,)
@@ -42,8 +50,9 @@ class OSQP(Solver[QP]):
 class OSQPSession(Session[QP]):
     """Keeps the factorised model between tasks that differ only in their bounds."""
 
-    def __init__(self, solver: Solver[QP]) -> None:
+    def __init__(self, solver: OSQP) -> None:
         super().__init__(solver)
+        self._settings = solver.settings
         self._model: Any = None
         self._previous: QP | None = None
 
@@ -53,8 +62,7 @@ class OSQPSession(Session[QP]):
             answer = limited(qp.n, task.remaining + SECONDS_BEYOND_LIMIT, self._answer, task, qp)
         except (KeyboardInterrupt, TimeLimitReached) as error:
             self._model = self._previous = None  # the abandoned call still uses it
-            message = "OSQP was stopped before it returned a point"
-            return Solution(qp.start_values(task.start), status_of(error), message=message)
+            return abandoned(task, "OSQP", error)
         return _read(qp, answer)
 
     def _answer(self, task: Task[QP], qp: QP) -> Any:
@@ -62,50 +70,48 @@ class OSQPSession(Session[QP]):
             lower, upper, row_lower, row_upper, _ = qp.constraints
             ends = np.concatenate([row_lower, lower]), np.concatenate([row_upper, upper])
             self._model.update(l=ends[0], u=ends[1])
-            self._model.update_settings(**_limits(task))
+            self._model.update_settings(**self._limits(task))
         else:
-            self._model = _build(qp, task)
+            self._model = self._build(qp, task)
         self._previous = qp
         answer = self._model.solve(raise_error=False)
         if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
             # Polishing can leave the feasible set where many bounds are active.
-            self._model.update_settings(polishing=False, **_limits(task))
+            self._model.update_settings(polishing=False, **self._limits(task))
             answer = self._model.solve(raise_error=False)
             self._model.update_settings(polishing=True)
         return answer
 
+    def _limits(self, task: Task[QP]) -> dict[str, Any]:
+        limits: dict[str, Any] = {"max_iter": task.max_iter or self._settings.max_iter}
+        if np.isfinite(task.time_limit):
+            limits["time_limit"] = task.remaining
+        return limits
 
-def _limits(task: Task[QP]) -> dict[str, Any]:
-    limits: dict[str, Any] = {"max_iter": task.max_iter or _MAX_ITER}
-    if np.isfinite(task.time_limit):
-        limits["time_limit"] = task.remaining
-    return limits
+    def _build(self, qp: QP, task: Task[QP]) -> Any:
+        with clock_stopped():
+            import osqp
+            from scipy import sparse
 
-
-def _build(qp: QP, task: Task[QP]) -> Any:
-    with clock_stopped():
-        import osqp
-        from scipy import sparse
-
-    form = qp.standard_form(convexified=True)
-    H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
-    tolerance = _TOLERANCE_SHARE * task.tol
-    model = osqp.OSQP()
-    model.setup(
-        sparse.csc_matrix(np.triu(H)),
-        form.cost,
-        sparse.vstack([sparse.csr_matrix(form.matrix), sparse.eye(qp.n)], format="csc"),
-        np.concatenate([form.row_lower, form.lower]),
-        np.concatenate([form.row_upper, form.upper]),
-        eps_abs=tolerance,
-        eps_rel=tolerance,
-        eps_prim_inf=_MIN_INFEASIBILITY_TOLERANCE,
-        eps_dual_inf=_MIN_INFEASIBILITY_TOLERANCE,
-        polishing=True,
-        verbose=False,
-        **_limits(task),
-    )
-    return model
+        form = qp.standard_form(convexified=True)
+        H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
+        tolerance = self._settings.tolerance_share * task.tol
+        model = osqp.OSQP()
+        model.setup(
+            sparse.csc_matrix(np.triu(H)),
+            form.cost,
+            sparse.vstack([sparse.csr_matrix(form.matrix), sparse.eye(qp.n)], format="csc"),
+            np.concatenate([form.row_lower, form.lower]),
+            np.concatenate([form.row_upper, form.upper]),
+            eps_abs=tolerance,
+            eps_rel=tolerance,
+            eps_prim_inf=self._settings.min_infeasibility_tolerance,
+            eps_dual_inf=self._settings.min_infeasibility_tolerance,
+            polishing=True,
+            verbose=False,
+            **self._limits(task),
+        )
+        return model
 
 
 def _read(qp: QP, answer: Any) -> Solution:

@@ -21,17 +21,21 @@ from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["UNO"]
+__all__ = ["UNO", "UNOSettings"]
 
-_MAX_ITER = 2000
-"""Iterations from one start; dozens are usual."""
 
-_MIN_CHILD_POINTS = 250
-"""Number of points from which each start runs in a child process: UNO then computes for half a
-second or more without giving Python a chance to interrupt it, and the child costs a twentieth."""
+@dataclass(frozen=True)
+class UNOSettings:
+    """Numbers that UNO is called with."""
 
-_TOLERANCE_SHARE = 1e-2
-"""Tolerance of UNO as a share of `tol`: the certificate is stricter than its test."""
+    max_iter: int = 2000
+    """Iterations from one start; dozens are usual."""
+    min_child_points: int = 250
+    """Number of points from which each start runs in a child process: UNO then computes for half a
+    second or more without giving Python a chance to interrupt it, and the child costs a
+    twentieth."""
+    tolerance_share: float = 1e-2
+    """Tolerance as a share of `tol`: the certificate is stricter than its test."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class UNO(Solver[QP]):
     """
 
     starts: int = 5
+    settings: UNOSettings = UNOSettings()
 
     name = "uno"
     accepts = (QP,)
@@ -62,7 +67,7 @@ class UNO(Solver[QP]):
     def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
         found = _Found(task, qp)
-        if qp.n >= _MIN_CHILD_POINTS:
+        if qp.n >= self.settings.min_child_points:
             # Loaded once here instead of in every child process.
             importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
             importlib.import_module("unopy")
@@ -70,7 +75,7 @@ class UNO(Solver[QP]):
 
         def search() -> Status:
             for start in self._starts(task, qp):
-                if found.add(*_limited(task, qp, start)):
+                if found.add(*self._limited(task, qp, start)):
                     return Status.INTERRUPTED
                 if task.elapsed >= task.time_limit:
                     return Status.TIME_LIMIT
@@ -95,6 +100,15 @@ class UNO(Solver[QP]):
         generator = np.random.default_rng(task.seed)
         for _ in range(self.starts - 1):
             yield qp.random_start(generator)
+
+    def _limited(self, task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
+        """One start within the time that is left, without output or warnings."""
+        left = task.remaining + SECONDS_BEYOND_LIMIT
+        with warnings.catch_warnings(), _silence():
+            warnings.simplefilter("ignore")
+            if qp.n < self.settings.min_child_points:
+                return within(left, _run, self, task, qp, start, stop=_take_interrupts_back)
+            return in_child(left, _run, self, task, qp, start)
 
 
 class _Found:
@@ -125,17 +139,7 @@ class _Found:
         return bool(task.callback and task.callback(self.trace))
 
 
-def _limited(task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
-    """One start within the time that is left, without output or warnings."""
-    left = task.remaining + SECONDS_BEYOND_LIMIT
-    with warnings.catch_warnings(), _silence():
-        warnings.simplefilter("ignore")
-        if qp.n < _MIN_CHILD_POINTS:
-            return within(left, _run, task, qp, start, stop=_take_interrupts_back)
-        return in_child(left, _run, task, qp, start)
-
-
-def _run(task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
+def _run(solver: UNO, task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
     """One start: the point (None if UNO returns none), the iterations, and UNO's message."""
     import cvxpy as cp
 
@@ -147,9 +151,9 @@ def _run(task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
     variable.value = start
     options: dict[str, object] = {
         "logger": "SILENT",
-        "primal_tolerance": _TOLERANCE_SHARE * task.tol,
-        "dual_tolerance": _TOLERANCE_SHARE * task.tol,
-        "max_iterations": _MAX_ITER if task.max_iter is None else task.max_iter,
+        "primal_tolerance": solver.settings.tolerance_share * task.tol,
+        "dual_tolerance": solver.settings.tolerance_share * task.tol,
+        "max_iterations": solver.settings.max_iter if task.max_iter is None else task.max_iter,
     }
     if np.isfinite(task.time_limit):
         options["time_limit"] = task.remaining
