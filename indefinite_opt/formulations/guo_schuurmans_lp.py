@@ -130,7 +130,7 @@ class GuoSchuurmansLP(Formulation):
             },
             units=units,
             repair=game.repaired,
-            gap_floor=game.gap_floor,
+            least_unit=game.gap_floor,
             slacks={"delta": 0.0},
             source=(GuoSchuurmansLP, problem, self.sensitivity),
             rescale=partial(self._rescaled, problem),

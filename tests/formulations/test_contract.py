@@ -332,8 +332,8 @@ def test_every_formulation_and_every_parameter_is_checked() -> None:
 
 def with_others(structure: Any, **attributes: Any) -> Any:
     """A copy of a structure with other attributes."""
-    if dataclasses.is_dataclass(structure):
-        return dataclasses.replace(structure, **attributes)  # type: ignore[type-var]
+    if attributes.keys() <= getattr(structure, "__dataclass_fields__", {}).keys():
+        return dataclasses.replace(structure, **attributes)
     other = copy.copy(structure)
     vars(other).update(attributes)
     return other

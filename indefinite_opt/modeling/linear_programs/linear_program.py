@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -144,24 +144,29 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
+def _no_program() -> None:
+    return None
+
+
+@dataclass(eq=False, repr=False)
 class LinearProgram(Structure[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
 
     Parameters
     ----------
     variables : mapping of str to Columns
-    rows : mapping of str to Rows
-    units : Units, optional
+    constraints : mapping of str to Rows
+    units : Units
         Units of the numbers given here; by default the natural ones.
     repair : callable, optional
         Values -> feasible values near them, with variables that others determine computed from
         these; by default x is clipped to its bounds.
-    gap_floor : callable, optional
+    least_unit : callable, optional
         Values -> least divisor of gaps there, and of shortfalls of `slacks`; see `gaps`. By default
         zero, for terms that do not cancel.
-    rescale : callable, optional
+    rescale : callable
         Makes the same program in units with all numbers about 1, or None if it is in such units.
-    dual : callable, optional
+    dual : callable
         Makes the dual program in the same units, if its rows are worth generating.
     slacks : mapping of str to float
         Declared variables that only have to be large enough, and the least divisor of their
@@ -200,30 +205,26 @@ class LinearProgram(Structure[Array]):
     hessian_eigenvalue = 0.0
     open_gap = "The bound from the explicit dual leaves a gap of {}."
 
-    def __init__(
-        self,
-        variables: Mapping[str, Columns],
-        rows: Mapping[str, Rows],
-        *,
-        units: Units | None = None,
-        repair: Callable[[Values], Values] | None = None,
-        gap_floor: Callable[[Values], float] | None = None,
-        rescale: Callable[[], LinearProgram | None] | None = None,
-        dual: Callable[[], LinearProgram | None] | None = None,
-        slacks: Mapping[str, float] | None = None,
-        source: tuple[object, ...] = (),
-        sense: int = 1,
-    ) -> None:
-        self.variables, self.constraints, self.units = variables, rows, units or Units()
-        self.slacks, self.source, self.sense = slacks or {}, source, sense
-        self._repair, self._gap_floor, self._rescale = repair, gap_floor, rescale
-        self.dual = dual or (lambda: None)
-        self._columns, self._rows = _slices(variables), _slices(rows)
-        self.cost = _joined([v.each(v.cost) for v in variables.values()])
-        self.lower = _joined([v.each(0.0 if v.absolute else v.lower) for v in variables.values()])
-        self.upper = _joined([v.each(v.upper) for v in variables.values()])
-        self.row_lower = _joined([row.each(row.lower) for row in rows.values()])
-        self.row_upper = _joined([row.each(row.upper) for row in rows.values()])
+    variables: Mapping[str, Columns]
+    constraints: Mapping[str, Rows]
+    _: KW_ONLY
+    units: Units = field(default_factory=Units)
+    repair: Callable[[Values], Values] | None = None
+    least_unit: Callable[[Values], float] | None = None
+    rescale: Callable[[], LinearProgram | None] = _no_program
+    dual: Callable[[], LinearProgram | None] = _no_program
+    slacks: Mapping[str, float] = field(default_factory=dict)
+    source: tuple[object, ...] = ()
+    sense: int = 1
+
+    def __post_init__(self) -> None:
+        variables, rows = self.variables.values(), self.constraints.values()
+        self._columns, self._rows = _slices(self.variables), _slices(self.constraints)
+        self.cost = _joined([v.each(v.cost) for v in variables])
+        self.lower = _joined([v.each(0.0 if v.absolute else v.lower) for v in variables])
+        self.upper = _joined([v.each(v.upper) for v in variables])
+        self.row_lower = _joined([row.each(row.lower) for row in rows])
+        self.row_upper = _joined([row.each(row.upper) for row in rows])
 
     # ------------------------------------------------------------- names and places in vectors
 
@@ -451,17 +452,17 @@ class LinearProgram(Structure[Array]):
 
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""
-        if self._repair is None:
+        if self.repair is None:
             return np.clip(x, self.lower, self.upper)
-        return self.write(self._repair(self.read(x)))
+        return self.write(self.repair(self.read(x)))
 
     def rescaled(self) -> LinearProgram:
         """The same program in units with all numbers about 1."""
-        return (self._rescale() if self._rescale else None) or self
+        return self.rescale() or self
 
     def gap_floor(self, x: Array) -> float:
         """The least divisor of gaps at x; see `gaps`."""
-        return self._gap_floor(self.read(x)) if self._gap_floor else 0.0
+        return self.least_unit(self.read(x)) if self.least_unit else 0.0
 
     def gap_unit(self, value: float, x: Array) -> float:
         """The divisor of gaps at x, for this value of the objective; see `gaps`."""

@@ -136,9 +136,9 @@ class InteriorPoint(PredictorCorrector):
         return np.concatenate([self.program.cost - self.dual @ self.rows, self.dual[self.kept :]])
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
-        normal = NormalEquations.make(self, weights)
-        self._normal = normal
-        if normal is None:
+        try:
+            self._normal = normal = NormalEquations(self, weights)
+        except np.linalg.LinAlgError:
             return None
         lack = -(self.rows @ self.v)
         lack[: self.kept] += self.e
@@ -149,7 +149,7 @@ class InteriorPoint(PredictorCorrector):
         """One step, projected onto Ev = e in the norm of Θ against its rounding."""
         if not super().step():
             return False
-        if self.kept and self._normal is not None:
+        if self.kept:
             rows, n = self.rows[: self.kept], self.program.cost.size
             scaled = rows * self._normal.inverse[:n]
             lack = self.e - rows @ self.v
@@ -170,33 +170,28 @@ class NormalEquations:
     """Factors of the normal matrix M = B Θ⁻¹ Bᵀ, bordered by the free columns.
 
     B = (rows of E and G_R, -I for the slacks), Θ the weights of the bounds.
+
+    Raises
+    ------
+    LinAlgError
+        If rounding has made M indefinite.
     """
 
-    def __init__(self, point: InteriorPoint, inverse: Array, factor: Array, scale: Array) -> None:
+    def __init__(self, point: InteriorPoint, weights: Array) -> None:
         self.rows, self.kept, self.settings = point.rows, point.kept, point.settings
-        self.inverse, self.factor, self.scale = inverse, factor, scale
-        self.free = np.flatnonzero(point.free)
-        self.border = point.rows[:, self.free]
-        self.crossed = self._apply(self.border)
-        self.corner = self.border.T @ self.crossed
-
-    @classmethod
-    def make(cls, point: InteriorPoint, weights: Array) -> NormalEquations | None:
-        """The factorisation for weights Θ; None where rounding has made M indefinite."""
-        rows, kept, free = point.rows, point.kept, point.free
-        n = free.size
-        inverse = np.zeros(weights.size)
+        rows, kept, free, n = point.rows, point.kept, point.free, point.free.size
+        self.inverse = inverse = np.zeros(weights.size)
         bounded = np.concatenate([~free, np.ones(weights.size - n, bool)])
         if not np.all(np.isfinite(weights)) or not np.all(weights[bounded] > 0.0):
-            return None
+            raise np.linalg.LinAlgError
         inverse[bounded] = 1.0 / weights[bounded]
         scaled = rows * np.sqrt(inverse[:n])
         matrix = np.empty((len(rows), len(rows)))
         diagonal = np.einsum("ij,ij->i", scaled, scaled)
         diagonal[kept:] += inverse[n:]
         if not np.all(np.isfinite(diagonal)):
-            return None
-        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+            raise np.linalg.LinAlgError
+        self.scale = scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
 
         def fill(part: slice) -> None:
             """The part of these rows right of the diagonal, scaled to a diagonal of ones."""
@@ -212,8 +207,11 @@ class NormalEquations:
         np.fill_diagonal(matrix, 1.0 + point.settings.diagonal_shift)
         # By columns, as LAPACK reads it, the part right of the diagonal is the lower triangle.
         if cholesky_in_place(matrix.T):
-            return None
-        return cls(point, inverse, matrix.T, scale)
+            raise np.linalg.LinAlgError
+        self.factor, self.free = matrix.T, np.flatnonzero(free)
+        self.border = rows[:, self.free]
+        self.crossed = self._apply(self.border)
+        self.corner = self.border.T @ self.crossed
 
     def solve(self, lack: Array, pull: Array) -> tuple[Array, Array]:
         """(dw, ddual) with Θdw - Bᵀddual = pull and B dw = lack."""
