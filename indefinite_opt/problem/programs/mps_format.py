@@ -118,24 +118,26 @@ class _Reader:
     def statement(self) -> Statement:
         """What the file states."""
         sides = [self._both_sides(i, kind) for i, kind in enumerate(self.kinds)]
-        n, P = len(self.columns), dict(self.products)
+        n = len(self.columns)
         lower, upper = np.zeros(n), np.full(n, np.inf)
         for j, value in self.bounds["upper"].items():
             lower[j], upper[j] = -np.inf if value < 0.0 else 0.0, value
         for j, value in self.bounds["lower"].items():
             lower[j] = value
+        read = tokens.stated(
+            self.source, self.sense, self.columns, self.entries, self.products,
+            ([low for low, _ in sides], [high for _, high in sides]), (lower, upper),
+            -self.sides.get(-1, 0.0), tokens.decoded(row for row, i in self.rows.items() if i >= 0),
+        )  # fmt: skip
+        P = np.asarray(read.P)
         if _WHOLE not in self.seen:
-            P |= {(j, i): value for (i, j), value in P.items()}
-        elif any(value != P.get((j, i), 0.0) for (i, j), value in P.items()):
+            return read._replace(P=np.tril(P) + np.tril(P, -1).T)
+        if not np.array_equal(P, P.T):
             raise DataError(
                 self.source, "a symmetric matrix in the section QMATRIX", "another",
                 "A triangle stands in a section QUADOBJ.",
             )  # fmt: skip
-        return tokens.stated(
-            self.source, self.sense, self.columns, self.entries, P,
-            ([low for low, _ in sides], [high for _, high in sides]), (lower, upper),
-            -self.sides.get(-1, 0.0), tokens.decoded(row for row, i in self.rows.items() if i >= 0),
-        )  # fmt: skip
+        return read
 
     def _row(self, words: list[bytes]) -> None:
         kind = words[0].upper()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,8 +78,8 @@ def stated(
     read.check_size(source)
     rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
     for array, values in ((rows, entries), (P, products)):
-        for place, value in values.items():
-            array[place] = value
+        i, j = np.fromiter(chain.from_iterable(values), int).reshape(-1, 2).T
+        array[i, j] = np.fromiter(values.values(), float)
     return read._replace(P=P, q=rows[-1], rows=rows[:-1])
 
 
@@ -94,10 +95,11 @@ def number(word: bytes, source: str, infinity: float | None = None) -> float:
         value = float(word.replace(b"D", b"e").replace(b"d", b"e"))
     except ValueError:
         value = math.nan
-    if b"_" in word or math.isnan(value) or (infinity is None and math.isinf(value)):
+    if abs(value) < (math.inf if infinity is None else infinity) and b"_" not in word:
+        return value
+    if infinity is None or math.isnan(value) or b"_" in word:
         raise unlike(source, "finite numbers" if infinity is None else "numbers", word)
-    large = infinity is not None and abs(value) >= infinity
-    return math.copysign(math.inf, value) if large else value
+    return math.copysign(math.inf, value)
 
 
 def whole(word: bytes, source: str, what: str, least: int, most: int) -> int:
