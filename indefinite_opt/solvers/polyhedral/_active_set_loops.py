@@ -149,6 +149,17 @@ def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last:
 
 
 @compiled()
+def _rotate_columns(
+    matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int
+) -> None:
+    """Columns i and j become c·i - s·j and s·i + c·j, in rows first to last - 1."""
+    for k in range(first, last):
+        p, q = matrix[k, i], matrix[k, j]
+        matrix[k, i] = c * p - s * q
+        matrix[k, j] = s * p + c * q
+
+
+@compiled()
 def _normal_in_basis(program: Quadratic, state: State, c: int) -> Array:
     """Qᵀa for the normal a of a constraint."""
     n = program.q.size
@@ -183,7 +194,7 @@ def _add(state: State, c: int, side: int, v: Array) -> None:
         _rotate(L, j, j + 1, cos, sin, 0, j + 2)
         fill = np.hypot(L[j, j], L[j, j + 1])
         if fill > 0.0:
-            _rotate(L.T, j + 1, j, L[j, j] / fill, L[j, j + 1] / fill, j, nz)
+            _rotate_columns(L, j + 1, j, L[j, j] / fill, L[j, j + 1] / fill, j, nz)
         L[j, j + 1] = 0.0
     state.counts[FREE] = nz - 1
     _hold(state, nz - 1, c, side, v)
@@ -203,7 +214,7 @@ def _remove(state: State, at: int) -> None:
     for t in range(at, nz, -1):
         length = np.hypot(T[t, t], T[t, t - 1])
         cos, sin = T[t, t] / length, T[t, t - 1] / length
-        _rotate(T.T, t - 1, t, cos, sin, nz + 1, t + 1)
+        _rotate_columns(T, t - 1, t, cos, sin, nz + 1, t + 1)
         T[t, t - 1] = 0.0
         _rotate(state.basis, t - 1, t, cos, sin, 0, n)
 
@@ -359,25 +370,40 @@ def _blocking(
     Among the constraints that are met within their slacks the one that d meets most squarely is
     chosen (Harris 1973), and at random when steps have been idle.
     """
-    length, reach = np.sqrt(np.dot(d, d)), limit
-    ways = np.full(state.slack.size, np.inf)
-    for c in range(ways.size):
-        slope = _entry(d, slopes, c)
-        if state.held[c] == 1 or abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
+    n, m = program.q.size, program.R.shape[0]
+    length = np.sqrt(np.dot(d, d))
+    reach = limit
+    for c in range(n + m):
+        if state.held[c] == 1:
+            continue
+        slope = d[c] if c < n else slopes[c - n]
+        if abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
             continue
         end = program.high[c] if slope > 0.0 else program.low[c]
-        room = max((end - _entry(state.x, state.activity, c)) * np.sign(slope), 0.0)
-        ways[c] = room / abs(slope)
-        reach = min(reach, (room + state.slack[c]) / abs(slope))
+        if np.isinf(end):
+            continue
+        value = state.x[c] if c < n else state.activity[c - n]
+        room = max((end - value) * np.sign(slope), 0.0) + state.slack[c]
+        reach = min(reach, room / abs(slope))
     found, best, step = -1, 0.0, limit
     idle = state.counts[IDLE] > IDLE_STEPS
-    for c in range(ways.size):
-        if ways[c] <= reach and ways[c] < limit:
-            square = abs(_entry(d, slopes, c)) / program.norms[c]
+    for c in range(n + m):
+        if state.held[c] == 1:
+            continue
+        slope = d[c] if c < n else slopes[c - n]
+        if abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
+            continue
+        end = program.high[c] if slope > 0.0 else program.low[c]
+        if np.isinf(end):
+            continue
+        value = state.x[c] if c < n else state.activity[c - n]
+        way = max((end - value) / slope, 0.0)
+        if way <= reach and way < limit:
+            square = abs(slope) / program.norms[c]
             if idle:
                 square *= _draw(state.draws) ** 2
             if square > best:
-                found, best, step = c, square, ways[c]
+                found, best, step = c, square, way
     return step, found
 
 
