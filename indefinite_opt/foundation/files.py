@@ -177,4 +177,5 @@ def _too_large(path: Path, max_bytes: int) -> DataError:
 
 
 def _reason(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    words = getattr(error, "strerror", None) or str(error)  # without the name of the file again
+    return " ".join(words.split()) or type(error).__name__

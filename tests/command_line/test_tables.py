@@ -194,6 +194,24 @@ def test_matrices(names: bool, labels: str, folder: Path) -> None:
     assert found == pytest.approx(values.tolist(), rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("labels", ["column", "file"])
+def test_columns_of_a_matrix_may_be_counted(labels: str, first: int, folder: Path) -> None:
+    """As pandas writes a matrix without names; a matrix that begins like that is none."""
+    D = distances(WORDS, WORDS)
+    frame = pd.DataFrame(D, columns=range(first, first + 6))
+    Path("y.csv").write_text("\n".join(LANGUAGES), encoding="utf-8")
+    if labels == "column":
+        frame["label"] = LANGUAGES
+    given = None if labels == "column" else "y.csv"
+    data = iopt.datasets.read(written(frame, "D.csv"), "distances", labels=given)
+    assert data.D.tolist() == D.tolist()
+    assert data.y.tolist() == LANGUAGES
+    line = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))  # its first row is 0, 1, ...
+    name = written(pd.DataFrame(line.astype(int)), "line.csv", header=False)
+    assert iopt.datasets.read(name, "distances", labels="y.csv").D.tolist() == line.tolist()
+
+
 def test_matrices_that_are_none(folder: Path) -> None:
     frame = pd.DataFrame(distances(WORDS, WORDS), WORDS, WORDS)
     plain = written(frame, "D.csv", header=False)
@@ -213,9 +231,9 @@ def test_matrices_that_are_none(folder: Path) -> None:
     Path("y.csv").write_text("a\nb\n", encoding="utf-8")
     told = complaint("diagnose", plain, *kind, "--labels", "y.csv")
     assert "6 labels, one in each line, or names and labels, got 2 lines" in told
-    assert "labels: expected none for a table of points" in complaint(
-        "diagnose", written(FRAME), "--labels", "y.csv"
-    )
+    told = complaint("diagnose", written(FRAME), "--labels", "y.csv")
+    assert "labels: expected none for a table of points" in told
+    assert "--kind similarities" in told
     assert "missing: expected none for distances" in complaint(
         "diagnose", plain, *kind, "--missing", "impute"
     )
@@ -235,6 +253,13 @@ def test_a_matrix_in_the_place_of_points_is_refused(folder: Path) -> None:
 def test_there_is_no_such_file(folder: Path) -> None:
     for name in ("missing.csv", "missing.npz", "folder/missing.csv.gz"):
         assert complaint("solve", name, "SVMDual").startswith(f"data: expected a file, got {name}")
+
+    assert complaint("qp", "missing.lp").endswith("got No such file or directory")
+
+
+def test_columns_are_separated_by_commas(folder: Path) -> None:
+    name = written(FRAME, sep=";", decimal=",")
+    assert "separated by commas, not semicolons" in complaint("diagnose", name)
 
 
 def test_options_that_do_not_apply_are_named(folder: Path) -> None:

@@ -96,9 +96,10 @@ def read(
         data = "arrays in a .npz file"
     elif of_points:
         refused, data = {"labels": labels}, "a table of points"
+    hint = "Add --kind similarities or --kind distances to read a matrix." if of_points else ""
     for name, value in refused.items():
         if value:
-            raise ParameterError(name, f"none for {data}", str(value))
+            raise ParameterError(name, f"none for {data}", str(value), hint)
     if packed:
         return _read_arrays(path, max_bytes)
     if of_points:
@@ -130,7 +131,7 @@ def _read_points(
             raise UnknownName("ignore", name, map(str, frame.columns))
     frame = frame.drop(columns=[*ignored, *ignore])
     if frame.shape[1] < 2:
-        hint = "Columns are separated by commas."
+        hint = "Columns are separated by commas, not by semicolons or tabs."
         raise DataError(str(path), "columns of features and of labels", "a single column", hint)
     if label is not None and label not in frame.columns:
         raise UnknownName("label", label, map(str, frame.columns))
@@ -233,7 +234,13 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
     header = _first_row(content)
     named = any(not _is_number(cell) for cell in header[:-1]) or not header[0]
     expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
-    frame = _parsed(path, content, expected, header=None, skiprows=int(named), low_memory=False)
+    options: dict[str, Any] = {"header": None, "low_memory": False}
+    frame = _parsed(path, content, expected, skiprows=int(named), **options)
+    if not named and width is None and _counts_columns(header) and len(frame) > 1:
+        # Names 0, 1, ... as pandas writes them: one line more than a square matrix has.
+        unnamed = len(header) if _is_number(header[-1]) else len(header) - 1
+        if len(frame) == unnamed + 1:
+            named, frame = True, _parsed(path, content, expected, skiprows=1, **options)
     if named and len(header) != frame.shape[1]:
         got = f"{len(header)} names of {frame.shape[1]} columns"
         raise DataError(str(path), expected, got)
@@ -331,6 +338,12 @@ def _is_number(cell: str) -> bool:
     return True
 
 
+def _counts_columns(header: list[str]) -> bool:
+    """Whether a first row is 0, 1, ... or 1, 2, ..., perhaps with the name of a last column."""
+    numbers = header if _is_number(header[-1]) else header[:-1]
+    return any(numbers == [str(k + first) for k in range(len(numbers))] for first in (0, 1))
+
+
 def _refuse_header(header: list[str], source: str) -> None:
     """Refuse a first row that holds data, or gives two columns the same name."""
     numbers = [cell for cell in header if _is_number(cell)]
@@ -375,6 +388,8 @@ def read_frame(path: Path, max_bytes: int = MAX_BYTES, expected: str = _TABLE) -
     except pd.errors.ParserWarning:
         got = f"rows with more cells than the {len(header)} of the header"
         hint = "Cells with a comma inside are quoted; decimals have points."
+        if len(header) == 1 and ";" in header[0]:
+            hint = "Columns are separated by commas, not semicolons; decimals have points."
         raise DataError(str(path), expected, got, hint) from None
     if frame.empty:
         raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
