@@ -36,6 +36,8 @@ class PredictorCorrector(ABC):
         Multipliers of the bounds, zero for infinite bounds.
     dual : (k,) array
         Multipliers of the equalities.
+    bounds : int
+        Number of finite bounds, at least 1.
     length : float
         The smaller of the primal and the dual length of the last step.
     """
@@ -51,6 +53,7 @@ class PredictorCorrector(ABC):
         """Other bounds, perhaps of another number of variables."""
         self.low, self.high = low, high
         self.has_low, self.has_high = np.isfinite(low), np.isfinite(high)
+        self.bounds = max(int(self.has_low.sum() + self.has_high.sum()), 1)
 
     @abstractmethod
     def reduced(self) -> Array:
@@ -77,7 +80,7 @@ class PredictorCorrector(ABC):
     @property
     def mean(self) -> float:
         """Complementarity per finite bound."""
-        return self.gap / max(int(self.has_low.sum() + self.has_high.sum()), 1)
+        return self.gap / self.bounds
 
     def distances(self) -> tuple[Array, Array]:
         """Distances to the lower and to the upper bounds, 1 for infinite ones."""
@@ -103,15 +106,15 @@ class PredictorCorrector(ABC):
             return dw, ddual, (low - self.below * dw) / over, (high + self.above * dw) / under
 
         dw, _, dbelow, dabove = newton(-first, -second)
-        primal, dual = self.longest(dw, dbelow, dabove)
+        primal, dual = self.longest(over, under, dw, dbelow, dabove)
         after = float((self.below + dual * dbelow) @ (over + primal * dw * self.has_low))
         after += float((self.above + dual * dabove) @ (under - primal * dw * self.has_high))
-        target = max((after / gap) ** 3, self.settings.min_centring) * self.mean
+        target = max((after / gap) ** 3, self.settings.min_centring) * gap / self.bounds
         dw, ddual, dbelow, dabove = newton(
             (target - first - dbelow * dw) * self.has_low,
             (target - second + dabove * dw) * self.has_high,
         )
-        primal, dual = self.longest(dw, dbelow, dabove)
+        primal, dual = self.longest(over, under, dw, dbelow, dabove)
         if not (max(primal, dual) > 0.0 and np.isfinite(dw).all() and np.isfinite(ddual).all()):
             return False
         primal, dual = (self.settings.boundary_share * length for length in (primal, dual))
@@ -120,11 +123,14 @@ class PredictorCorrector(ABC):
         self.length = min(primal, dual)
         return True
 
-    def longest(self, dw: Array, dbelow: Array, dabove: Array) -> tuple[float, float]:
+    def longest(
+        self, over: Array, under: Array, dw: Array, dbelow: Array, dabove: Array
+    ) -> tuple[float, float]:
         """Lengths of the primal and the dual step to the boundary, at most 1."""
-        over, under = self.distances()
-        primal = min(1.0, room(over, dw * self.has_low), room(under, -dw * self.has_high))
-        dual = min(1.0, room(self.below, dbelow), room(self.above, dabove))
+        slacks = np.concatenate([over, under]), np.concatenate([self.below, self.above])
+        falls = np.concatenate([dw * self.has_low, -dw * self.has_high])
+        primal = min(1.0, room(slacks[0], falls))
+        dual = min(1.0, room(slacks[1], np.concatenate([dbelow, dabove])))
         if self.settings.common_length:
             primal = dual = min(primal, dual)
         return primal, dual

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -287,6 +287,8 @@ def bound(
     gap : float
         Relative gap at which the search stops.
     method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
+        "branch-and-bound" divides boxes, which secants bound where the objective is a sum of
+        functions of one variable each, and a doubly nonnegative relaxation elsewhere.
         "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation without
         triangle inequalities, through cvxpy, and derive a safe bound from the multipliers (n up to
         about 50). "cheap" stops after the bounds that need one eigendecomposition. If there is no
@@ -321,7 +323,8 @@ def bound(
     References
     ----------
     Burer (2009, 2010): completely positive and doubly nonnegative relaxations. Padberg (1989);
-    Burer & Letchford (2009): triangle inequalities. Jansson, Chaykin & Keil (2007): safe bounds.
+    Burer & Letchford (2009): triangle inequalities. Falk & Soland (1969): secants. Jansson,
+    Chaykin & Keil (2007): safe bounds.
 
     Examples
     --------
@@ -345,6 +348,9 @@ def bound(
     asked, chosen = posed(problem, formulation)
     asked.check_unchanged()
     limit = np.inf if time_limit is None else float(time_limit)
+    settings = settings or Settings()
+    if method == "relaxation":
+        settings = replace(settings, max_secant_bounds=0)
 
     def begun() -> tuple[QP, GlobalSearch | str]:
         """The program, and the search or why there is none."""

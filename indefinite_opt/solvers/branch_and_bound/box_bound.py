@@ -1,4 +1,4 @@
-"""Bounds of boxes by the doubly nonnegative relaxation, and their division.
+"""Bounds of boxes by secants or the doubly nonnegative relaxation, and their division.
 
 Several threads bound boxes at a time. They share the ends of the bracket, a deadline and the
 counts of `BoxBound`; everything else belongs to one box.

@@ -1,4 +1,4 @@
-"""Branch and bound over boxes, with bounds from the doubly nonnegative relaxation."""
+"""Branch and bound over boxes, with bounds from secants or the doubly nonnegative relaxation."""
 
 from __future__ import annotations
 

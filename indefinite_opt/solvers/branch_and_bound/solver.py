@@ -21,9 +21,9 @@ __all__ = ["BranchAndBound"]
 class BranchAndBound(Solver[QP]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
 
-    The bounds come from a doubly nonnegative relaxation with triangle inequalities, and are valid
-    wherever it is stopped. The solution contains the proof of its bound, which the certificate
-    checks. `max_iter` limits the number of boxes.
+    The bounds come from a doubly nonnegative relaxation with triangle inequalities, or from secants
+    where F is separable, and are valid wherever the search is stopped. The solution contains the
+    proof of its bound, which the certificate checks. `max_iter` limits the number of boxes.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ class InteriorPoint(PredictorCorrector):
             lack = self.e - rows @ self.v
             move, nothing = np.zeros((2, self.w.size))
             move[:n] = np.linalg.lstsq(scaled @ rows.T, lack, rcond=None)[0] @ scaled
-            reach, _ = self.longest(move, nothing, nothing)
+            reach, _ = self.longest(*self.distances(), move, nothing, nothing)
             self.w = self.w + (self.settings.boundary_share * reach if reach < 1.0 else 1.0) * move
         return True
 
