@@ -107,7 +107,7 @@ class PairedBox(VectorProgram):
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        bounds = ("lower", "upper") if np.all(np.isfinite(self.upper)) else ("lower",)
+        bounds = ("lower", "upper") if np.any(np.isfinite(self.upper)) else ("lower",)
         return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
 
     def infeasibility(self, x: Array) -> float:
