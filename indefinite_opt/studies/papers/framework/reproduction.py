@@ -337,13 +337,13 @@ class Reproduction:
         outcome = self.outcomes.get(experiment)
         if outcome is None:
             hours = experiment in self.study.long
-            return "not run, since it takes hours" if hours else "not run"
+            return "it takes hours" if hours else "no result is stored"
         if isinstance(outcome, StudyOutcome):
             mine = (data, entry.method or column)
             lines = [one for one in outcome.table if (one["data"], one["method"]) == mine]
             if not lines or lines[0]["failed"] == lines[0]["divisions"]:
                 rows = [one for one in outcome.rows if (one["data"], one["method"]) == mine]
-                return rows[0]["error"] if rows else "not run"
+                return rows[0]["error"] if rows else "no result is stored"
             error = entry.metric == "error"
             metric = "accuracy" if error else entry.metric
             value, spread = lines[0][metric], lines[0][f"{metric}_sd"]
@@ -352,7 +352,7 @@ class Reproduction:
         else:
             rows = outcome.settings.get(data, [])
             if not rows or rows[0]["error"]:
-                return rows[0]["error"] if rows else "not run"
+                return rows[0]["error"] if rows else "no result is stored"
             numbers, runs = [float(one[entry.metric]) for one in rows], len(rows)
             value, spread = float(np.mean(numbers)), float(np.std(numbers))
         return entry.factor * value, entry.factor * spread if runs > 1 else math.nan
