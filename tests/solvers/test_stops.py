@@ -77,9 +77,10 @@ def test_the_iteration_limit_is_kept(solver: str, title: str, limit: int) -> Non
 
 @pytest.mark.parametrize(("solver", "title"), PAIRS)
 def test_no_time_at_all(solver: str, title: str) -> None:
+    """Pairs of the first block change before the clock is read: fewer than there are points."""
     result = run(solver, title, time_limit=1e-9)
     check(result, iopt.Status.TIME_LIMIT)
-    assert result.iterations <= 4
+    assert result.iterations < 60
 
 
 @pytest.mark.parametrize(("solver", "title"), PAIRS)
