@@ -97,7 +97,7 @@ def test_a_forged_value_of_a_reduction_proves_no_more(value: float) -> None:
         bracket = iopt.bound(problem, formulation, gap=1e-9)
         assert bracket.proof is not None
         root = bracket.proof.root
-        forged = Proof(Part(reductions=[(t, value) for t, _ in root.tangents], last=root.last))
+        forged = Proof(Part(reductions=[(t, value) for t in root.tangents], last=root.last))
         assert forged.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
 
 

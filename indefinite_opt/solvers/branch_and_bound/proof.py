@@ -73,11 +73,15 @@ class Part:
     parts: list[Part | None] = field(default_factory=list)
 
     @property
-    def tangents(self) -> Iterator[tuple[Tangent, float | None]]:
-        """The tangents of this box, not of its parts, and the values by which they cut, if any."""
-        yield from self.reductions
-        if self.last is not None:
-            yield self.last, None
+    def tangents(self) -> Iterator[Tangent]:
+        """Every tangent of this box, not of its parts."""
+        yield from (tangent for tangent, _ in self.bounds)
+
+    @property
+    def bounds(self) -> list[tuple[Tangent, float | None]]:
+        """The tangents, each with the value by which it cuts; the last one cuts nothing."""
+        last = [] if self.last is None else [(self.last, None)]
+        return [*self.reductions, *last]
 
 
 class Step(NamedTuple):
@@ -147,7 +151,7 @@ class Proof:
             if part is self.root and rules[-1][1] is None:
                 rules = [("second order", conditions.begin())]
             left = yield from _applied(box, rules)
-            for tangent, value in part.tangents:
+            for tangent, value in part.bounds:
                 if left is None:
                     break
                 scaled = conditions.whole.scaled(left.lower, left.upper)
