@@ -54,6 +54,15 @@ def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Pat
     assert float(value) == pytest.approx(optimum, abs=1e-6 * unit)
 
 
+@pytest.mark.parametrize("nodes", [1, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_an_open_bracket_claims_what_its_proof_proves(seed: int, nodes: int) -> None:
+    """Whichever multipliers are best at the root: those of secants need not be."""
+    qp = quadratic_program(separable(12, 2, 10, seed))
+    bracket = iopt.bound(qp, gap=1e-9, max_nodes=nodes)
+    assert bracket.check(qp) == pytest.approx(bracket.bound, rel=1e-9)
+
+
 def test_a_concave_program_over_many_rows_closes_without_a_relaxation() -> None:
     """Its bracket holds the value of every vertex that scipy's linear programs lead to."""
     from scipy.optimize import linprog

@@ -255,9 +255,13 @@ class BoxBound:
         tangent = Tangent(Multipliers.separable(scaled), scaled.place(self.bracket.point))
         binary = node.box.binary[scaled.members]
         bound = self.deadline.timed(lower_bound, scaled, tangent.multipliers, tangent.start, binary)
+        self._descend(scaled.point(np.clip(bound.point, -1.0, 1.0)))
+        # At the root a cheap bound may be higher; the proof then goes on from that one.
+        known = None if node.part.last is None else node.part.last.bound(scaled, node.box)
+        if known is not None and known.value >= bound.value:
+            return known
         self._keep(node.part, tangent)
         node.bound = max(node.bound, bound.value)
-        self._descend(scaled.point(np.clip(bound.point, -1.0, 1.0)))
         return bound
 
     def _best_bound(self, node: Node, scaled: ScaledBox) -> Bound:
