@@ -94,11 +94,6 @@ class _Commands(TyperGroup):
                 told += ", and --cache-mb and --rank never form the kernel matrix"
                 say(told, "red", stderr)
                 code = 2
-            except KeyboardInterrupt:
-                resumed = ctx.invoked_subcommand in ("compare", "reproduce", "fetch")
-                kept = "; finished cells are kept" if resumed else ""
-                say(f"interrupted{kept}", style="yellow", to=stderr)
-                code = 130
             except BrokenPipeError:
                 # The reader of a pipe, such as `head`, has seen enough. Nothing may be flushed into
                 # the pipe when Python ends.
@@ -111,6 +106,14 @@ class _Commands(TyperGroup):
                 code = 1
             except Exit as ended:
                 code = ended.exit_code
+            except (KeyboardInterrupt, Exception) as error:
+                # Modules that Ctrl-C meets half imported raise anything but KeyboardInterrupt.
+                if isinstance(error, Exception) and not interrupts.came:
+                    raise
+                resumed = ctx.invoked_subcommand in ("compare", "reproduce", "fetch")
+                kept = "; finished cells are kept" if resumed else ""
+                say(f"interrupted{kept}", style="yellow", to=stderr)
+                code = 130
         if interrupts.came or code:
             raise Exit(130 if interrupts.came else code)
         return outcome

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -277,13 +278,27 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert finished.stdout.splitlines()[-1] in ("0", "141")
 
 
+def _press(*arguments: object, **settings: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _press_while_a_class_is_built(*arguments: object, **settings: object) -> None:
+    """Python 3.11 turns what the signal raises in `__set_name__` into a RuntimeError."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt as error:
+        raise RuntimeError("Error calling __set_name__") from error
+
+
+@pytest.mark.parametrize("press", [_press, _press_while_a_class_is_built])
 @pytest.mark.parametrize("command", [("bound", INDEFINITE), ("compare",)], ids=str)
 def test_ctrl_c_before_there_is_anything_to_print(
-    command: tuple[str, ...], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...],
+    press: Callable[..., None],
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def press(*arguments: object, **settings: object) -> None:
-        raise KeyboardInterrupt
-
     name, *rest = command
     monkeypatch.setattr(iopt, name, press)
     result = run(name, folder / "points.npz", *rest, "--output", tmp_path / "output.npz")
