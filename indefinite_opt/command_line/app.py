@@ -24,9 +24,6 @@ from indefinite_opt.command_line.solve import solve, verify
 from indefinite_opt.command_line.terminal import Interrupts, say, stderr
 from indefinite_opt.errors import IndefiniteOptError
 
-__all__ = ["app", "main"]
-
-
 EXAMPLE = "iris-versicolor-virginica --a 1 --r -1"
 """Data and a kernel, 8 % of whose spectrum is negative: a single descent from zero ends a quarter
 below the optimum of the SVM dual with C = 10, and its bracket closes within a second."""

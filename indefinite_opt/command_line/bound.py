@@ -26,8 +26,6 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks
 from indefinite_opt.workflow.certificates import proof_checker, read_document
 
-__all__ = ["bound", "bracket_fields", "check_proof"]
-
 
 @with_data_options
 def bound(

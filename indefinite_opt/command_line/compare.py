@@ -33,8 +33,6 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import parse_call, split_calls
 from indefinite_opt.studies import Comparison
 
-__all__ = ["compare"]
-
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15]"
 )

@@ -6,8 +6,6 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.options import DataOptions, Json, facts_line, with_data_options
 from indefinite_opt.command_line.terminal import print_json, say
 
-__all__ = ["diagnose"]
-
 
 @with_data_options
 def diagnose(options: DataOptions, as_json: Json = False) -> None:

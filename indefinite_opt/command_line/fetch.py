@@ -12,8 +12,6 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.terminal import say
 from indefinite_opt.errors import DataError
 
-__all__ = ["fetch"]
-
 
 def fetch(
     names: Annotated[

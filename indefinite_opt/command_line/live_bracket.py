@@ -15,8 +15,6 @@ from rich.text import Text
 from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.solvers import Trace
 
-__all__ = ["Watch", "share_closed"]
-
 
 class Watch:
     """The callback of `bound`, and a context in which its reports are shown.

@@ -31,27 +31,6 @@ from indefinite_opt.problem import as_text, read_frame
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 
-__all__ = [
-    "BestPoint",
-    "Cluster",
-    "DataDir",
-    "DataOptions",
-    "FormulationTitle",
-    "Json",
-    "MaxBytes",
-    "Seed",
-    "TimeLimit",
-    "Tolerance",
-    "check_writable",
-    "chosen_formulation",
-    "facts_line",
-    "read_values",
-    "save_values",
-    "with_data_options",
-    "writing",
-]
-
-
 FILE_SUFFIXES = (".npz", ".csv", ".gz")
 
 VALUE_COLUMNS = ("variable", "index", "value")

@@ -14,8 +14,6 @@ from indefinite_opt.foundation import instantiate
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.studies.baselines import Baseline
 
-__all__ = ["named_or_own"]
-
 
 def named_or_own(text: str) -> Any:
     """The title as it is, or an object of the class that `FILE.py:Class(C=1)` names.

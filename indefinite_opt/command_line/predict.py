@@ -18,8 +18,6 @@ from indefinite_opt.foundation import MAX_BYTES, Array, read_arrays
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
 from indefinite_opt.workflow import Result
 
-__all__ = ["predict"]
-
 
 def predict(
     model: Annotated[Path, Argument(help="A model, as `solve --save` writes it.")],

@@ -21,8 +21,6 @@ from indefinite_opt.command_line.terminal import (
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array
 
-__all__ = ["qp"]
-
 
 def qp(
     file: Annotated[

@@ -17,8 +17,6 @@ from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import MAX_BYTES
 from indefinite_opt.studies.reference_library import library
 
-__all__ = ["reference_app"]
-
 reference_app = typer.Typer(
     help="List, export, check and prove reference instances.\n\n"
     "They are small, and have best-known objectives and certified brackets.",

@@ -17,8 +17,6 @@ from indefinite_opt.command_line.terminal import console, print_json, progress, 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies import papers
 
-__all__ = ["reproduce"]
-
 _COLORS = {
     "close": "green", "reproduced": "cyan", "outside": "yellow", "far": "red",
     "stand-in": "magenta",

@@ -17,9 +17,6 @@ from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import short
 from indefinite_opt.modeling.display import symbol_text
 
-__all__ = ["list_", "show"]
-
-
 PAPERS = {
     "H05": "Haasdonk 2005",
     "LA07": "Luss and d'Aspremont 2007",

@@ -26,8 +26,6 @@ from indefinite_opt.command_line.options import (
 from indefinite_opt.command_line.terminal import certificate_fields, print_json, say
 from indefinite_opt.foundation import checks
 
-__all__ = ["solve", "verify"]
-
 
 @with_data_options
 def solve(

@@ -17,17 +17,6 @@ from rich.console import Console
 
 from indefinite_opt.workflow.certificates import Certificate
 
-__all__ = [
-    "Interrupts",
-    "certificate_fields",
-    "console",
-    "paragraph",
-    "print_json",
-    "progress",
-    "say",
-    "stderr",
-]
-
 
 class _Console(Console):
     """A console that lets the program end when the reader of a pipe has seen enough."""

@@ -6,8 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-__all__ = ["all_or_nothing"]
-
 Estimator = TypeVar("Estimator")
 P = ParamSpec("P")
 

@@ -41,8 +41,6 @@ from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.workflow import Bracket, bound, solve
 from indefinite_opt.workflow.certificates import Certificate
 
-__all__ = ["FormulationClassifier", "KernelClassifier"]
-
 
 def _calibrated(estimator: Any) -> bool:
     """Whether an estimator has probabilities; the reason if not."""

@@ -18,8 +18,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.workflow import Result
 from indefinite_opt.workflow.certificates import Certificate, verify
 
-__all__ = ["MULTICLASS", "Machine", "Machines", "pairings", "votes"]
-
 MULTICLASS = ("ovo", "ovr")
 
 

@@ -15,8 +15,6 @@ from indefinite_opt.foundation import Array, refuse_mask
 from indefinite_opt.problem import Kernel, kernels
 from indefinite_opt.studies import as_method
 
-__all__ = ["KernelEstimator", "KernelLike"]
-
 KernelLike = Kernel | Callable[[Array, Array], Array] | str
 """A kernel as estimators take it: an object, a function of two blocks of points, or a name."""
 

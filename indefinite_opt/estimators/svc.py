@@ -21,8 +21,6 @@ from indefinite_opt.solvers import Solver
 from indefinite_opt.solvers.descent import second_order_steps
 from indefinite_opt.workflow import solve
 
-__all__ = ["IndefiniteSVC"]
-
 SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 

@@ -23,8 +23,6 @@ from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.solvers import Solver
 from indefinite_opt.workflow import solve_path
 
-__all__ = ["IndefiniteSVCCV"]
-
 
 class IndefiniteSVCCV(IndefiniteSVC):
     """`IndefiniteSVC` with the C of the best score in cross-validation.

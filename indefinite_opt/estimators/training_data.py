@@ -17,15 +17,6 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checked_distances
 from indefinite_opt.problem import DenseGram, Kernel, KernelProblem, kernels
 
-__all__ = [
-    "Matrix",
-    "Points",
-    "TrainingData",
-    "TrainingKernel",
-    "square",
-    "training_data",
-]
-
 Rows = tuple[tuple[int, int], ...]
 """Ranges of points, each from the first to before the last."""
 

@@ -15,8 +15,6 @@ from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checked_matrix, checks
 from indefinite_opt.problem import TRANSFORMS, eigendecomposition, norm_bound
 
-__all__ = ["KernelTransformer", "PseudoEuclideanEmbedding", "SpectrumTransformer"]
-
 
 class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """A step that begins with the kernel of training points."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bracket_figure"]
-
 
 @styled
 def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:

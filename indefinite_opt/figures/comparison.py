@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CLAIM_COLORS", "comparison_figure", "records_of", "row_labels"]
-
 CLAIM_COLORS = {
     "GLOBAL": "#009E73",
     "LOCAL": "#56B4E9",

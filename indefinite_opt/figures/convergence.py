@@ -15,8 +15,6 @@ from indefinite_opt.figures.style import LINE_COLORS, LINE_STYLES, new_figure, s
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["convergence_figure"]
-
 
 @styled
 def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False) -> Figure:

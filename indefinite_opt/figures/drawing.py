@@ -6,8 +6,6 @@ import io
 
 from matplotlib.figure import Figure
 
-__all__ = ["Drawing"]
-
 
 class Drawing(Figure):
     """A matplotlib figure that pyplot need not know of.

@@ -12,8 +12,6 @@ from indefinite_opt.solvers import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BracketLike", "ComparisonLike", "ResultLike"]
-
 
 class ResultLike(Protocol):
     """The solution of a formulation; see `indefinite_opt.workflow.Result`.

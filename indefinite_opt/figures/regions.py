@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from indefinite_opt.modeling import Classifier
 
-__all__ = ["decision_regions", "regions_figure"]
-
 MAX_KERNEL_VALUES = 2_000_000
 """Kernel values held at once while a decision function is evaluated on a grid: 16 MB."""
 

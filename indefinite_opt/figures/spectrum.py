@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from indefinite_opt.problem import Spectrum
 
-__all__ = ["spectrum_figure"]
-
 
 @styled
 def spectrum_figure(problem: KernelProblem) -> Figure:

@@ -18,25 +18,6 @@ if TYPE_CHECKING:
 
     from indefinite_opt.figures.drawing import Drawing
 
-__all__ = [
-    "BLUE",
-    "GAP_RANGE",
-    "GREY",
-    "INK",
-    "LINE_COLORS",
-    "LINE_STYLES",
-    "PALE",
-    "VERMILLION",
-    "decades",
-    "log_limits",
-    "new_figure",
-    "no_ticks",
-    "plain_ticks",
-    "power",
-    "side_by_side",
-    "styled",
-]
-
 P = ParamSpec("P")
 
 BLUE, VERMILLION, INK, GREY, PALE = "#0072B2", "#D55E00", "#222222", "#666666", "#F3F4F6"

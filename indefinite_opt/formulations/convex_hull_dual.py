@@ -20,8 +20,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["ConvexHullDual"]
-
 
 @dataclass(frozen=True)
 class ConvexHullDual(Formulation):

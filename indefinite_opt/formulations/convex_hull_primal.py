@@ -19,8 +19,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import LiftedHulls
 from indefinite_opt.problem import KernelProblem, embed
 
-__all__ = ["ConvexHullPrimal"]
-
 
 @dataclass(frozen=True)
 class ConvexHullPrimal(Formulation):

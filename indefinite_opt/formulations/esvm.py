@@ -19,8 +19,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["ESVM"]
-
 
 @dataclass(frozen=True)
 class ESVM(Formulation):

@@ -28,8 +28,6 @@ from indefinite_opt.modeling.linear_programs import (
 )
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
-__all__ = ["GuoSchuurmansLP"]
-
 
 @dataclass(frozen=True)
 class GuoSchuurmansLP(Formulation):

@@ -28,8 +28,6 @@ from indefinite_opt.problem import (
     own_sensitivity,
 )
 
-__all__ = ["GuoSchuurmansQP"]
-
 
 @dataclass(frozen=True)
 class GuoSchuurmansQP(Formulation):

@@ -10,8 +10,6 @@ from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["KernelLogistic"]
-
 
 @dataclass(frozen=True)
 class KernelLogistic(Formulation):

@@ -12,8 +12,6 @@ from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["KSVM"]
-
 
 @dataclass(frozen=True)
 class KSVM(Formulation):

@@ -22,8 +22,6 @@ from indefinite_opt.modeling.linear_programs import (
 )
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["LPSVM"]
-
 
 @dataclass(frozen=True)
 class LPSVM(Formulation):

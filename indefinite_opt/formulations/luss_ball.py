@@ -23,8 +23,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import ProxyBall
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["LussBall"]
-
 
 @dataclass(frozen=True)
 class LussBall(Formulation):

@@ -23,8 +23,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import ProxyDual
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["LussDual"]
-
 
 @dataclass(frozen=True)
 class LussDual(Formulation):

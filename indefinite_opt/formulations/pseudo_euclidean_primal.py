@@ -12,8 +12,6 @@ from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.problem import KernelProblem, embed
 
-__all__ = ["PseudoEuclideanPrimal"]
-
 
 @dataclass(frozen=True)
 class PseudoEuclideanPrimal(Formulation):

@@ -10,8 +10,6 @@ from indefinite_opt.modeling import Classifier, Formulation, Model, constants
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["SeparabilitySVM"]
-
 
 @dataclass(frozen=True)
 class SeparabilitySVM(Formulation):

@@ -20,8 +20,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import TRANSFORMS, KernelProblem
 
-__all__ = ["SpectrumSVM"]
-
 
 @dataclass(frozen=True)
 class SpectrumSVM(Formulation):

@@ -21,8 +21,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["SVMDual"]
-
 
 @dataclass(frozen=True)
 class SVMDual(Formulation):

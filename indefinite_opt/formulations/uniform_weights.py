@@ -17,8 +17,6 @@ from indefinite_opt.modeling import (
 from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
-__all__ = ["UniformWeights"]
-
 
 @dataclass(frozen=True)
 class UniformWeights(Formulation):

@@ -8,8 +8,6 @@ import numpy as np
 
 from indefinite_opt.foundation.loops import compiled
 
-__all__ = ["row_sums", "scan_rows"]
-
 HALF, LOW = np.uint64(32), np.uint64(2**32 - 1)
 MAGNITUDE = np.int64(2**63 - 1)
 

@@ -13,27 +13,6 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checks
 from indefinite_opt.foundation.scans import scan
 
-__all__ = [
-    "EPS",
-    "PRECISIONS",
-    "SYMMETRY_TOLERANCE",
-    "Array",
-    "Stored",
-    "Values",
-    "checked_distances",
-    "checked_labels",
-    "checked_matrix",
-    "checked_points",
-    "checked_precision",
-    "checked_square",
-    "checked_values",
-    "finite_array",
-    "label_vector",
-    "real_array",
-    "refuse_mask",
-    "stored",
-]
-
 EPS = float(np.finfo(np.float64).eps)
 """Machine precision of doubles: twice the largest relative rounding error of an operation."""
 

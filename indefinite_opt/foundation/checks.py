@@ -14,20 +14,6 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError, UnknownName, shown
 
-__all__ = [
-    "callback",
-    "choice",
-    "is_number",
-    "is_whole",
-    "limits",
-    "number",
-    "positive",
-    "seed",
-    "switch",
-    "tolerance",
-    "whole",
-]
-
 LARGEST = sys.float_info.max
 """The largest finite float. Values are compared with it, not converted: an integer can be larger
 than every float."""

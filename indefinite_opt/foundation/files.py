@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks
 
-__all__ = ["MAX_BYTES", "parsed_json", "read_arrays", "read_bytes", "read_json", "write_bytes"]
-
 MAX_BYTES = 10**9
 """Largest size of an unpacked file in bytes: a kernel matrix of 11,000 points in float64 fits."""
 

@@ -24,15 +24,6 @@ from typing import Any, TypeVar
 from indefinite_opt.foundation.loops import clock, pauses, share_pauses
 from indefinite_opt.foundation.threads import one_thread
 
-__all__ = [
-    "LONG",
-    "SECONDS_BEYOND_LIMIT",
-    "TimeLimitReached",
-    "in_child",
-    "limited",
-    "within",
-]
-
 T = TypeVar("T")
 
 LONG = 500

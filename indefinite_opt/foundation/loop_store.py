@@ -30,8 +30,6 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
-__all__ = ["SHIPPED", "SUFFIX", "LoopStore"]
-
 SHIPPED = Path(__file__).with_name("machine_code")
 """The folder of the machine code that comes with the package, which is made when it is built."""
 

@@ -18,16 +18,6 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-__all__ = [
-    "Pauses",
-    "clock",
-    "clock_stopped",
-    "compiled",
-    "pauses",
-    "read_only",
-    "share_pauses",
-]
-
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 _LOGGER = logging.getLogger("indefinite_opt")

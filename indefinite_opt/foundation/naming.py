@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
 
-__all__ = ["instantiate", "parse_call", "split_calls"]
-
 T = TypeVar("T")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-__all__ = ["html_card"]
-
 _CELL = "text-align:left;padding:1px 12px 1px 0;vertical-align:top"
 
 

@@ -8,8 +8,6 @@ import pkgutil
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["discover"]
-
 T = TypeVar("T")
 
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation.loops import read_only
 from indefinite_opt.foundation.threads import in_tiles, tiles
 
-__all__ = ["LOOPED_ENTRIES", "Scan", "checksum", "read_rows", "scan"]
-
 LOOPED_ENTRIES = 2**16
 """Entries from which matrices are read by compiled loops: small problems need not load them."""
 

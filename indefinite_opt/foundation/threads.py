@@ -24,18 +24,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation.loops import Pauses, clock_stopped, pauses, share_pauses
 
-__all__ = [
-    "TILE",
-    "TILE_ENTRIES",
-    "in_tiles",
-    "interrupts_held",
-    "one_thread",
-    "pool",
-    "product",
-    "thread_count",
-    "tiles",
-]
-
 TILE = 256
 """Rows of a tile: large enough for products of full speed, and small enough that the last tile of
 a matrix of order 1000 does not keep one thread waiting for long."""

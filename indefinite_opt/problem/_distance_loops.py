@@ -6,8 +6,6 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, compiled
 
-__all__ = ["squared_distances"]
-
 STRIP = 256
 """Points on the right at a time: long enough for loops over them, and short enough that their
 coordinates, one array per feature, stay in the nearest cache for some dozens of features."""

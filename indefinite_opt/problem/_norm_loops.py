@@ -6,8 +6,6 @@ from typing import Any
 
 from indefinite_opt.foundation import compiled
 
-__all__ = ["row_norms"]
-
 
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def row_norms(rows: Any, sums: Any, squares: Any) -> None:

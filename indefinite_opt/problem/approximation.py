@@ -20,8 +20,6 @@ from indefinite_opt.problem.kernel_matrix import check_symmetric
 from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
 from indefinite_opt.problem.spectrum import zero_tolerance
 
-__all__ = ["Approximation", "ErrorBound", "approximated"]
-
 _LANDMARKS_PER_RANK = 2
 """Landmarks per eigenvalue that is kept. With as many landmarks as eigenvalues the error for an
 indefinite kernel is unbounded, as eigenvalues of either sign may be close to zero; the larger half

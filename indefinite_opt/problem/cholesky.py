@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from indefinite_opt.foundation import Array, in_tiles, one_thread, tiles
 
-__all__ = ["BLOCK", "cholesky_in_place"]
-
 BLOCK = 256
 """Columns of a block: what is not a product takes n²/2 times as many multiplications, and even at
 order 20 000 the interpreter gets control several times a second."""

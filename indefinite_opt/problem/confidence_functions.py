@@ -35,18 +35,6 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, tiles
 from indefinite_opt.foundation import naming as names
 
-__all__ = [
-    "LEARNERS",
-    "AdditivePairs",
-    "ConfidenceFunction",
-    "Learner",
-    "LogisticPairs",
-    "NaiveBayesPairs",
-    "PairLearner",
-    "get",
-    "sampled_pairs",
-]
-
 Indices = NDArray[np.int64]
 Tables = tuple[Array, Array]
 

@@ -43,8 +43,6 @@ from indefinite_opt.problem import confidence_functions as learned
 from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 
-__all__ = ["ConfidenceKernel", "ConfidenceProblem", "checked_sensitivity", "own_sensitivity"]
-
 
 class ConfidenceProblem(KernelProblem):
     """Labels and a confidence function, known by its values on the training points.

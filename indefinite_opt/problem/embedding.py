@@ -9,8 +9,6 @@ import numpy as np
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.kernel_problem import KernelProblem
 
-__all__ = ["Embedding", "embed"]
-
 
 @dataclass(frozen=True, eq=False)
 class Embedding:

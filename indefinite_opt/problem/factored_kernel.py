@@ -26,8 +26,6 @@ from indefinite_opt.foundation import (
 from indefinite_opt.problem.kernel_matrix import Construction, Gram, Indices
 from indefinite_opt.problem.spectrum import Spectrum, norm_bound
 
-__all__ = ["FactorGram"]
-
 _BLOCK_ROWS = 2**10
 """Rows of F that are worked on at once, 2 MB at rank 300. Sums over blocks are added up one by one,
 so that n terms round no more than `_BLOCK_ROWS` + n/`_BLOCK_ROWS` terms do."""

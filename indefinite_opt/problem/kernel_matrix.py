@@ -40,8 +40,6 @@ from indefinite_opt.problem.spectrum import (
     zero_tolerance,
 )
 
-__all__ = ["Construction", "DenseGram", "Gram", "Indices", "RowGram", "check_symmetric", "formed"]
-
 Indices = NDArray[np.intp]
 
 _CHUNK = 2**18

@@ -36,8 +36,6 @@ from indefinite_opt.problem.kernel_matrix import Construction, DenseGram, Gram, 
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.spectrum import Spectrum
 
-__all__ = ["KernelProblem", "Split", "check_problem"]
-
 
 class KernelProblem(LabelledKernel):
     """Kernel matrix K of any inertia and labels y of two classes.

@@ -15,8 +15,6 @@ from indefinite_opt.problem.kernel_matrix import Gram, remarks
 from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import Spectrum, breakdown_direction, zero_tolerance
 
-__all__ = ["LabelledKernel"]
-
 _CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (50, 200, 500), 0.2
 """Numbers of points on which negative curvature is looked for first, one after the other, and the
 largest share of all points: so it takes little time beside the O(n³) of all of K, and no memory."""

@@ -15,8 +15,6 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 
-__all__ = ["eigenpairs_above"]
-
 
 @functools.cache
 def _dsyevr() -> Any:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from indefinite_opt.foundation import Array
 
-__all__ = ["Problem"]
-
 
 class Problem(ABC):
     """The data of an optimization problem: a `KernelProblem`, or a `QuadraticProgram`.

@@ -25,21 +25,6 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
-__all__ = [
-    "TRANSFORMS",
-    "Inertia",
-    "Spectrum",
-    "breakdown_direction",
-    "convexity_tolerance",
-    "eigendecomposition",
-    "in_own_units",
-    "negative_direction",
-    "norm_bound",
-    "own_units",
-    "zero_tolerance",
-]
-
-
 _ALIKE = 16.0
 """Ratio of the largest entries of two rows up to which variables count as having the same unit:
 rounding, which is relative to the larger one, then is at most this much larger for the other."""

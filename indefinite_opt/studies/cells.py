@@ -32,18 +32,6 @@ from indefinite_opt.studies.metrics import METRICS, Fit, measured
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.workflow import Result, solve, solve_path
 
-__all__ = [
-    "Cell",
-    "Outcome",
-    "Plan",
-    "Row",
-    "Unit",
-    "error_text",
-    "forget_problems",
-    "key_of",
-    "run_unit",
-]
-
 Row = dict[str, Any]
 Indices = NDArray[np.intp]
 

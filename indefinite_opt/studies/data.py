@@ -23,8 +23,6 @@ from indefinite_opt.problem import (
 )
 from indefinite_opt.problem.datasets import Dataset
 
-__all__ = ["Data", "HeldOut", "as_data", "data_digest"]
-
 HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """K_new, the new labels and K_new_new; the last one is empty if it is not given."""
 

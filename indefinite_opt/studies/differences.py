@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.foundation import EPS, finite_array
 
-__all__ = ["Difference", "best_against_others", "corrected_t_test", "holm"]
-
 
 class Difference(NamedTuple):
     """The best of several methods against another one.

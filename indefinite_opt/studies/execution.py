@@ -11,8 +11,6 @@ from indefinite_opt.foundation import checks
 from indefinite_opt.studies.cells import Outcome, Unit, run_unit
 from indefinite_opt.studies.store import Store, append
 
-__all__ = ["check_jobs", "on_cluster", "run_units"]
-
 SECONDS_TO_CONNECT = 20
 """Time for a cluster to answer."""
 

@@ -27,17 +27,6 @@ from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.workflow import available_solvers
 
-__all__ = [
-    "BY_SIZE",
-    "NO_SOLVER",
-    "Entry",
-    "Grid",
-    "Method",
-    "as_grid",
-    "as_method",
-    "default_methods",
-]
-
 Method = Formulation | Baseline
 
 NO_SOLVER = "-"

@@ -23,8 +23,6 @@ from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import Result
 
-__all__ = ["METRICS", "Fit", "Metric", "as_metrics", "measured"]
-
 
 @dataclass(eq=False)
 class Fit:

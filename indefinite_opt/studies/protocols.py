@@ -29,18 +29,6 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import checks
 
-__all__ = [
-    "Division",
-    "FixedTestSet",
-    "LeaveOneOut",
-    "Nested",
-    "Protocol",
-    "RepeatedKFold",
-    "RepeatedSplit",
-    "SelectThenTest",
-    "as_protocol",
-]
-
 Labels = NDArray[Any]
 
 

@@ -24,8 +24,6 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import parsed_json
 from indefinite_opt.studies.cells import Outcome, Row
 
-__all__ = ["Store", "append"]
-
 LOCKS_FROM = 2**40
 """The first byte of the file that stands for a lock: far beyond any content. This one is held while
 a line is written, and those that follow stand for cells."""

@@ -53,8 +53,6 @@ from indefinite_opt.studies.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Study", "StudyOutcome", "run_all", "run_means"]
-
 Progress = Callable[[int, int, Row], None]
 
 

@@ -16,8 +16,6 @@ from indefinite_opt.problem import (
 )
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, least_eigenvalue
 
-__all__ = ["DefiniteShift", "lin_lin_theorem_3"]
-
 
 @dataclass(frozen=True)
 class DefiniteShift:

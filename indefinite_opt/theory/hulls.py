@@ -14,8 +14,6 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.lifting import stationary_weights
 
-__all__ = ["HullPoint", "SVMPoint", "hull_to_svm", "svm_to_hull"]
-
 
 class HullPoint(NamedTuple):
     """A point of `ConvexHullDual(mu)`: its parameter, and ᾱ under the name `alphabar`.

@@ -15,8 +15,6 @@ from indefinite_opt.modeling import Classifier, relative
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised
 from indefinite_opt.problem import KernelProblem, check_problem
 
-__all__ = ["KreinCertificate", "krein_certificate"]
-
 
 @runtime_checkable
 class Stabilising(Protocol):

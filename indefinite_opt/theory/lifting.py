@@ -13,8 +13,6 @@ from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
 
-__all__ = ["Lift", "Lifted", "haasdonk_proposition_2", "lin_lin_theorem_1", "stationary_weights"]
-
 
 @dataclass(frozen=True, eq=False)
 class Lifted:

@@ -6,8 +6,6 @@ import numpy as np
 
 from indefinite_opt.problem import KernelProblem, check_problem
 
-__all__ = ["loosli_proposition_3_1"]
-
 
 def loosli_proposition_3_1(problem: KernelProblem) -> float:
     r"""The bound √M on the Rademacher average of the unit ball of the kernel's Krein space.

@@ -25,8 +25,6 @@ from indefinite_opt.theory.sigmoid_statement import (
     one_plus_tanh,
 )
 
-__all__ = ["analyse_sigmoid", "checked_sigmoid", "shift_threshold"]
-
 R_RESOLUTION = 1e-4
 """Width in r at which the bisections for r̂ stop, far below the steps of a grid search over r."""
 

@@ -16,8 +16,6 @@ from indefinite_opt.theory.sigmoid import checked_sigmoid
 from indefinite_opt.theory.sigmoid_statement import log_half, one_plus_tanh
 from indefinite_opt.workflow import solve
 
-__all__ = ["LimitRow", "LimitStudy", "NormalisedSigmoid", "limit_study"]
-
 Pairs = Callable[[Array, Array], Array]
 
 SOLVER_TOL = 1e-12

@@ -9,16 +9,6 @@ import numpy as np
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.problem import norm_bound, zero_tolerance
 
-__all__ = [
-    "ClosestPair",
-    "LeastEigenvalue",
-    "ShiftThreshold",
-    "SigmoidAnalysis",
-    "least_eigenvalue",
-    "log_half",
-    "one_plus_tanh",
-]
-
 CASES = {
     0: ("a = 0", "K is the constant tanh(r), and distinguishes no two points."),
     1: (

@@ -15,8 +15,6 @@ from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.lifting import stationary_weights
 
-__all__ = ["DualStabilisation", "dual_stabilisation", "stabilisation_program"]
-
 MEANINGS = {
     "P": "P₊ - P₋",
     "P_plus": "projection on the eigenvectors of G with positive eigenvalues",

@@ -12,8 +12,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.hulls import svm_program
 from indefinite_opt.theory.lifting import stationary_weights
 
-__all__ = ["Diagnosis", "HullDiagnosis", "diagnose", "hull_diagnosis"]
-
 
 @dataclass(frozen=True)
 class HullDiagnosis:

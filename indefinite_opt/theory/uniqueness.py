@@ -11,8 +11,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.hulls import svm_program
 from indefinite_opt.theory.lifting import stationary_weights
 
-__all__ = ["Uniqueness", "haasdonk_lemma_5"]
-
 
 @dataclass(frozen=True)
 class Uniqueness:

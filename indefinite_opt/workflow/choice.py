@@ -8,8 +8,6 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.solvers import known
 
-__all__ = ["available_solvers"]
-
 
 def available_solvers(
     formulation: Formulation | type[Formulation] | str | None = None,

@@ -12,8 +12,6 @@ from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, solve_with
 
-__all__ = ["solve_path"]
-
 
 def solve_path(
     problem: KernelProblem,

@@ -9,8 +9,6 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem, Problem
 
-__all__ = ["posed"]
-
 
 def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
     """The problem and its formulation; a quadratic program is its own.

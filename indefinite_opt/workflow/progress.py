@@ -12,8 +12,6 @@ import numpy as np
 
 from indefinite_opt.solvers import Callback, Trace
 
-__all__ = ["LOGGER", "reporting", "shown"]
-
 LOGGER = logging.getLogger("indefinite_opt")
 
 MIN_SECONDS_BETWEEN_LINES = 1.0

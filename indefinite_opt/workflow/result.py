@@ -28,8 +28,6 @@ from indefinite_opt.workflow.certificates.verification import certify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Result", "load"]
-
 
 @dataclass(frozen=True)
 class Evidence:

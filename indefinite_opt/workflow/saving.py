@@ -15,8 +15,6 @@ from indefinite_opt.foundation import checks, parsed_json, read_arrays
 from indefinite_opt.problem import Encoding, KernelProblem, kernels
 from indefinite_opt.solvers import Status
 
-__all__ = ["read", "save"]
-
 FORMAT = "indefinite_opt result 3"
 """Name and version of the form of these files."""
 

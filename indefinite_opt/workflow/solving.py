@@ -39,8 +39,6 @@ from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
-__all__ = ["Options", "solve", "solve_with"]
-
 Start = ArrayLike | Mapping[str, ArrayLike]
 
 

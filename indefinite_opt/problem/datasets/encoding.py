@@ -15,8 +15,6 @@ from indefinite_opt.foundation import Array, checks
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING", "Column", "Encoding", "as_text", "finite_features"]
-
 MISSING = ("drop", "impute", "refuse")
 """What may be done about rows with empty cells."""
 

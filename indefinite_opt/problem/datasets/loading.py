@@ -47,8 +47,6 @@ from indefinite_opt.problem.datasets.tables import TABLES, load_table, read_csv
 from indefinite_opt.problem.datasets.words import load_words
 from indefinite_opt.problem.kernels import Sigmoid, Simpson
 
-__all__ = ["describe", "load", "names"]
-
 _ALIASES = {"pima": "diabetes", "german": "german_numeric"}
 """Other names by which the literature calls a table."""
 

@@ -20,8 +20,6 @@ from indefinite_opt.problem.datasets.synthetic import Dataset
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KINDS", "Grid", "read", "read_frame", "read_grid"]
-
 KINDS = {"points": "X", "similarities": "K", "distances": "D"}
 """What the rows of a file may be, and the letters of these matrices."""
 

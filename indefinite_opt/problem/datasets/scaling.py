@@ -11,8 +11,6 @@ import numpy as np
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import EPS, Array
 
-__all__ = ["fitted_scaling", "keeps_scaling", "scaler", "unscaled"]
-
 _RANGES = {"minmax": (-1, 1), "unit": (0, 1)}
 """Ranges of the features after scaling, by name."""
 

@@ -7,8 +7,6 @@ import numpy as np
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.datasets.synthetic import Dataset
 
-__all__ = ["load_words"]
-
 _ENGLISH = """
     answer, blanket, breakfast, brother, building, butterfly, candle, carpenter, chicken, daughter,
     dinner, farmer, feather, finger, forest, garden, hammer, harvest, kitchen, knowledge, ladder,

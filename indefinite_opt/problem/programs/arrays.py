@@ -13,8 +13,6 @@ from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, real_array
 from indefinite_opt.problem.programs.naming import UNNAMED, Names
 
-__all__ = ["MAX_ENTRIES", "QuadraticArrays", "quadratic_arrays", "split_names", "split_rows"]
-
 MAX_ENTRIES = 25_000_000
 """Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
 5,000 variables."""

@@ -22,8 +22,6 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.tokens import content_of, number, written
 
-__all__ = ["read_boxqp", "write_boxqp"]
-
 
 def read_boxqp(content: bytes, source: str) -> QuadraticArrays:
     """The program of a file's content; `DataError` if it is not of this format."""

@@ -22,8 +22,6 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.naming import Names
 
-__all__ = ["CvxpyProgram", "program_of_cvxpy"]
-
 ALLOWED_ATTRIBUTES = ("nonneg", "nonpos", "pos", "neg", "bounds")
 """Attributes of variables that are bounds; cvxpy, too, takes pos and neg for nonneg and nonpos."""
 

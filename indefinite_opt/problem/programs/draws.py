@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, checks
 
-__all__ = ["Draws"]
-
 _WORDS = 2**64
 """Number of values of the words of 64 bits that the bit generator returns."""
 

@@ -26,8 +26,6 @@ from indefinite_opt.problem.programs.npz_format import program_of_arrays, write_
 from indefinite_opt.problem.programs.qplib_format import read_qplib, write_qplib
 from indefinite_opt.problem.programs.statement import Statement
 
-__all__ = ["read_program", "write_program"]
-
 _READERS: dict[str, Callable[[bytes, str], QuadraticArrays]] = {
     ".in": read_boxqp,
     ".qplib": read_qplib,

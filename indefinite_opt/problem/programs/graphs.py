@@ -42,21 +42,6 @@ from indefinite_opt.foundation import checks
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.random_programs import MAX_VARIABLES
 
-__all__ = [
-    "Graph",
-    "bomze",
-    "complete_multipartite",
-    "cycle_join",
-    "hamming",
-    "johnson",
-    "keller",
-    "lattice",
-    "motzkin_straus",
-    "paley",
-    "triangular",
-    "turan",
-]
-
 CODE_SIZES = {
     (5, 3): 4, (6, 3): 8, (7, 3): 16, (8, 3): 20, (8, 5): 4, (9, 5): 6, (10, 5): 12,
 }  # fmt: skip

@@ -15,8 +15,6 @@ from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.problem.programs import graphs, random_programs
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
 
-__all__ = ["FAMILIES", "GRAPHS", "generate", "graph", "names"]
-
 Value = TypeVar("Value")
 
 FAMILIES: dict[str, Callable[..., QuadraticArrays]] = {

@@ -19,8 +19,6 @@ from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
 from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement
 
-__all__ = ["read_lp", "write_lp"]
-
 _SIGNS = rb"((?:[+-]\s?)*)"
 _NUMBER = rb"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.]|[eE][+-]?\d))"
 _NAME = rb"([^\s\d.+\-*^<>=:\[\]/][^\s+\-*^<>=:\[\]/]*)"

@@ -19,8 +19,6 @@ from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
 from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement
 
-__all__ = ["read_mps", "write_mps"]
-
 _TRIANGLES = (b"QUADOBJ", b"QSECTION")
 _WHOLE = b"QMATRIX"
 _SENSES = {b"MAX": -1, b"MAXIMIZE": -1, b"MAXIMISE": -1, b"MIN": 1, b"MINIMIZE": 1, b"MINIMISE": 1}

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from indefinite_opt.errors import ProblemError, shown
 
-__all__ = ["UNNAMED", "Names", "written_names"]
-
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
 """Names that every reader of .lp and .mps files takes for names, if they are none of these:"""
 

@@ -20,8 +20,6 @@ from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_ar
 from indefinite_opt.problem.programs.naming import Names
 from indefinite_opt.problem.programs.qpsolvers_problem import LETTERS
 
-__all__ = ["program_of_arrays", "write_npz"]
-
 EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
 EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
 

@@ -31,8 +31,6 @@ from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays
 from indefinite_opt.problem.programs.statement import Statement
 
-__all__ = ["read_qplib", "write_qplib"]
-
 INFINITY = sys.float_info.max
 """What is written as infinity. The files of the library have this number rounded up to 15 digits,
 1.79769313486232E+308, which is read as an infinite one."""

@@ -7,8 +7,6 @@ from typing import Any
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 
-__all__ = ["program_of_qpsolvers"]
-
 LETTERS = ("P", "q", "G", "h", "A", "b", "lb", "ub")
 
 

@@ -27,20 +27,6 @@ from indefinite_opt.foundation import Array, checks
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.draws import Draws
 
-__all__ = [
-    "bilinear",
-    "blending",
-    "box_qp",
-    "concave",
-    "joint_bilinear",
-    "max_cut",
-    "portfolio",
-    "row_qp",
-    "spin_glass",
-    "standard_qp",
-    "transportation",
-]
-
 
 def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     """A box-constrained program of the class of Vandenbussche and Nemhauser [VN05]_.

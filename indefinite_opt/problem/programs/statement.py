@@ -18,8 +18,6 @@ from indefinite_opt.problem.programs.arrays import (
 )
 from indefinite_opt.problem.programs.naming import Names, written_names
 
-__all__ = ["CUSTOMARY_INFINITY", "Statement"]
-
 CUSTOMARY_INFINITY = 1e20
 """Bounds and right-hand sides from this size on are infinite in .lp and .mps files, for CPLEX,
 HiGHS and SCIP alike."""

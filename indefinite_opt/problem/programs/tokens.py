@@ -14,8 +14,6 @@ from scipy import sparse
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs.statement import Statement
 
-__all__ = ["content_of", "decoded", "lines_of", "number", "stated", "unlike", "whole", "written"]
-
 _SHOWN = 80
 """Bytes of a file that a message quotes."""
 

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.modeling import short
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["Baseline", "Fitted"]
-
 
 class Fitted(Protocol):
     """A trained classifier, such as `Classifier`: decision values and labels of new points."""

@@ -12,8 +12,6 @@ from indefinite_opt.foundation import Array, checks, finite_array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
-__all__ = ["KNN", "Neighbours"]
-
 
 @dataclass(frozen=True)
 class KNN(Baseline):

@@ -12,8 +12,6 @@ from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
-__all__ = ["LIBSVM"]
-
 
 @dataclass(frozen=True)
 class LIBSVM(Baseline):

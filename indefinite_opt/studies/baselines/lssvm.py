@@ -13,8 +13,6 @@ from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
-__all__ = ["LSSVM"]
-
 
 @dataclass(frozen=True)
 class LSSVM(Baseline):

@@ -24,8 +24,6 @@ import numpy as np
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.solvers import Status
 
-__all__ = ["Laplace", "RelevanceFit", "best_change", "fit_relevance", "laplace"]
-
 START_ALPHAS = (np.inf, 1e-6, 1e-4)
 """The searches start with this α for every function scaled to unit length: without any function,
 and with prior standard deviations of 1000 and 100, since for a kernel with a large constant part

@@ -14,8 +14,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.baselines.relevance import RelevanceFit, fit_relevance
 
-__all__ = ["RVM", "RelevanceClassifier"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RelevanceClassifier(Classifier):

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CategoricalNaiveBayes", "cut_points", "discretised"]
-
 Array = NDArray[np.float64]
 
 MAX_LEVELS = 4

@@ -28,8 +28,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
 from indefinite_opt.problem.programs import generate, names
 
-__all__ = ["Digest", "Instance", "instances"]
-
 LIBRARY = 2
 """Version of the library, raised when an instance is added, removed or redefined."""
 

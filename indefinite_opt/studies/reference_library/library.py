@@ -31,25 +31,6 @@ from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, 
 from indefinite_opt.workflow import bound, solve
 from indefinite_opt.workflow.certificates import Certificate, verify
 
-__all__ = [
-    "Check",
-    "Digest",
-    "FalseCertificate",
-    "Instance",
-    "Reference",
-    "Standing",
-    "cells",
-    "check",
-    "export",
-    "instances",
-    "load",
-    "proof",
-    "prove",
-    "references",
-    "regenerate",
-    "write",
-]
-
 FORMAT = 2
 """Version of the table format, raised when its columns change."""
 

@@ -15,19 +15,6 @@ from indefinite_opt.errors import DataError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "STYLE",
-    "badge",
-    "definitions",
-    "escaped",
-    "image",
-    "markdown_table",
-    "row_head",
-    "svg",
-    "table",
-    "write_page",
-]
-
 STYLE = Path(__file__).with_name("page.css")
 """The style sheet of all pages."""
 

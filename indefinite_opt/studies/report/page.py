@@ -40,8 +40,6 @@ from indefinite_opt.studies.report.tables import (
 from indefinite_opt.studies.report.verdict import conclusions
 from indefinite_opt.theory import diagnose
 
-__all__ = ["to_html"]
-
 _TEMPLATE, _SCRIPT = (Path(__file__).with_name(f"page.{kind}") for kind in ("html", "js"))
 
 CLAIM_MEANINGS = {

@@ -14,22 +14,6 @@ from indefinite_opt.studies.report.verdict import conclusions
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = [
-    "HEADS",
-    "accuracy_text",
-    "chosen_text",
-    "chosen_texts",
-    "claim_text",
-    "failures",
-    "failures_text",
-    "gap_text",
-    "number_text",
-    "table_cells",
-    "table_text",
-    "terminal_table",
-    "to_markdown",
-]
-
 Row = Mapping[Any, Any]
 
 HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")

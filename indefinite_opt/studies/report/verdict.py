@@ -11,8 +11,6 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.differences import best_against_others
 from indefinite_opt.studies.methods import NO_SOLVER
 
-__all__ = ["LEVEL", "conclusions"]
-
 LEVEL = 0.05
 """Probability of a false difference, over all comparisons with the best method, that the sentences
 accept: the usual level of the field."""

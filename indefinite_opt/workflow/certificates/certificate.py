@@ -15,8 +15,6 @@ from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Claim
 from indefinite_opt.workflow.certificates.proof_document import certificate_document, write_document
 
-__all__ = ["Certificate", "Facts", "claim_of"]
-
 Basis = tuple[Problem, Formulation, Values, Values, object]
 
 

@@ -23,8 +23,6 @@ from indefinite_opt.modeling.structures import (
 )
 from indefinite_opt.problem import KernelProblem, Problem
 
-__all__ = ["completed", "hint", "named", "sign_hint"]
-
 SLACKS = {"xi": "The slacks ξ were", "delta": "The bound δ was"}
 """Variables whose best values follow from the others, with the beginning of a sentence on each."""
 

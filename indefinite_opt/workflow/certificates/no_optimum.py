@@ -26,8 +26,6 @@ from indefinite_opt.modeling.structures import StandardForm, Structure
 from indefinite_opt.problem import Problem
 from indefinite_opt.workflow.certificates.proof_document import no_optimum_document, write_document
 
-__all__ = ["NoOptimum", "no_optimum"]
-
 
 @dataclass(frozen=True, eq=False)
 class NoOptimum:

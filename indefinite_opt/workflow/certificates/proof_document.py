@@ -55,18 +55,6 @@ from indefinite_opt.workflow.certificates.proof_checker import Box as ExactBox
 from indefinite_opt.workflow.certificates.proof_checker import Minorant as ExactMinorant
 from indefinite_opt.workflow.certificates.proof_checker import Program as ExactProgram
 
-__all__ = [
-    "boxes_document",
-    "bracket_document",
-    "certificate_document",
-    "convex_document",
-    "linear_document",
-    "no_optimum_document",
-    "proxy_document",
-    "read_document",
-    "write_document",
-]
-
 Document = dict[str, Any]
 
 MINIMUM: Document = {"sense": 1, "constant": 0}

@@ -54,8 +54,6 @@ from indefinite_opt.workflow.certificates.hints import completed, hint, named, s
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.workflow.posing import posed
 
-__all__ = ["certify", "convex_gap", "convexity", "verify"]
-
 INCONSISTENT = "The given multipliers do not satisfy the first-order conditions."
 
 

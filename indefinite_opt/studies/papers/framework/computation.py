@@ -15,8 +15,6 @@ from indefinite_opt.studies.cells import FAILURES, Row, error_text, key_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.study import Progress, run_all
 
-__all__ = ["Computation", "ComputationOutcome"]
-
 
 @dataclass(frozen=True, eq=False)
 class Computation:

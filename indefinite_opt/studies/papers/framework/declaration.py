@@ -20,21 +20,6 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Check",
-    "Code",
-    "Deviation",
-    "Entry",
-    "Impossible",
-    "Missing",
-    "PaperStudy",
-    "StandIn",
-    "declared",
-    "find",
-    "notes",
-    "studies",
-]
-
 Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
 Place = str | tuple[str, str]
 

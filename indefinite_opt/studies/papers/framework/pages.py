@@ -30,8 +30,6 @@ from indefinite_opt.studies.report.markup import (
 )
 from indefinite_opt.studies.study import Study
 
-__all__ = ["duration", "write_index", "write_study"]
-
 _FOLDER = Path(__file__).parent
 """Holds the templates study.html and index.html."""
 

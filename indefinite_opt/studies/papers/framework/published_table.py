@@ -21,8 +21,6 @@ from dataclasses import dataclass
 
 from indefinite_opt.errors import ParameterError
 
-__all__ = ["Fact", "PublishedTable", "published"]
-
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _FACT = re.compile(rf"({_NUMBER})(?:\s*(?:±|\()\s*({_NUMBER})\)?)?")
 

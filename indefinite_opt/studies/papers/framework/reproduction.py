@@ -32,8 +32,6 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["GRADES", "Compared", "Reproduction", "Tally", "reproduce"]
-
 Experiment = Study | Computation
 Progress = Callable[[int, int, str], None]
 
