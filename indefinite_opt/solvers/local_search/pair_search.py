@@ -48,7 +48,7 @@ class LocalSearch(IteratedSearch[_End, Start]):
         if qp.gram.on_demand:  # descents share a cache of rows
             self.options, self.most_kicks = replace(options, jobs=1), 0
 
-    def _first(self, generators: list[np.random.Generator]) -> Status:
+    def _first(self) -> Status:
         """The descent from zero or the given start, which reports its own progress."""
         task, qp = self.task, self.qp
         start = qp.start() if task.start is None else task.start.copy()

@@ -68,7 +68,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         By `run`, if the objective seems to fall without end and nothing proves it.
     """
 
-    rounds, max_idle_rounds, generators_of_first = 8, 4, 1
+    rounds, max_idle_rounds = 8, 4
     qp: PolyhedralQP
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
@@ -100,7 +100,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         if run.value <= best.value + self._tie_width(best.value):
             self.elite[0] = self._end(run, status)
 
-    def _first(self, generators: list[np.random.Generator]) -> Status:
+    def _first(self) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
         task, scaled = self.task, self.scaled
         run = self._at_default_start()
@@ -115,7 +115,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
                 scaled, nearest_point(scaled, given, run.z, self._asked), self.program
             )
             self.elite = [self._end(run, Status.INTERRUPTED)]
-        error = self._timed(falling_ray, scaled, self.rows, generators[0])
+        error = self._timed(falling_ray, scaled, self.rows, next(self.generators))
         if error is not None:
             raise error
         try:
