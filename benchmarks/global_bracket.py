@@ -288,7 +288,7 @@ def brackets(section: Section, journal: Journal) -> None:
     head(
         f"{section.name}: brackets of SVMDual, at most {section.seconds:g} s, "
         f"stopped at gap {section.gap:g}",
-        f"n | kernel | C | seed | convex | value | gap | s | boxes | {after} | {levels} | ends",
+        f"n | kernel | C | seed | convex | value | gap | s | nodes | {after} | {levels} | ends",
     )
     rows: list[tuple[Instance, Closed]] = []
     for instance in section.instances:
@@ -309,7 +309,7 @@ def summary(section: Section, rows: list[tuple[Instance, Closed]]) -> None:
     levels = " | ".join(f"gap ≤ {level:g}" for level in section.levels)
     head(
         f"{section.name}: summary",
-        f"instances | nonconvex | {levels} | gap: median, worst | s: median, worst | boxes: "
+        f"instances | nonconvex | {levels} | gap: median, worst | s: median, worst | nodes: "
         "median, most",
     )
     groups: dict[str, list[Closed]] = {}

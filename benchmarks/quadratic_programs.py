@@ -238,7 +238,7 @@ def brackets(section: Section, journal: Journal) -> None:
     """Print one row per program, and a summary by size."""
     head(
         f"{section.title}: at most {section.seconds:g} s, stopped at gap {section.gap:g}",
-        "program | n | value | gap | s | boxes | ends | clique number",
+        "program | n | value | gap | s | nodes | ends | clique number",
     )
     rows: list[tuple[Case, Bracketed]] = []
     for case in section.cases:
@@ -250,8 +250,8 @@ def brackets(section: Section, journal: Journal) -> None:
         )
     head(
         f"{section.title}: summary",
-        f"n | closed to {section.gap:g} | gap: median, worst | s: median, worst | boxes: median, "
-        "most | one box",
+        f"n | closed to {section.gap:g} | gap: median, worst | s: median, worst | nodes: median, "
+        "most | one node",
     )
     groups: dict[str, list[Bracketed]] = {}
     for case, found in rows:

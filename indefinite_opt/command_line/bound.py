@@ -40,7 +40,7 @@ def bound(
     method: Annotated[
         str, Option(help="Method: branch-and-bound, relaxation, clarabel, scs or cheap.")
     ] = "branch-and-bound",
-    max_nodes: Annotated[int | None, Option(help="Maximum number of boxes to bound.")] = None,
+    max_nodes: Annotated[int | None, Option(help="Maximum number of nodes.")] = None,
     seed: Annotated[int, Option(help="Seed of the local search.")] = 0,
     output: BestPoint = None,
     plot: Annotated[
@@ -118,6 +118,7 @@ def bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
         "trace": {
             "seconds": trace.seconds,
             "boxes": trace.iterations,
+            "open": trace.open_nodes,
             "lower": lower,
             "upper": upper,
             "relative_gap": trace.residual,

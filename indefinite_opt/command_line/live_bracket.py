@@ -93,11 +93,12 @@ class Watch:
         return f"{low:#.10g}", f"{high:#.10g}"
 
     def _progress(self, seconds: float) -> str:
-        count = self.trace.iterations[-1]
+        count, open_nodes = self.trace.iterations[-1], self.trace.open_nodes[-1]
         gap = abs(self.trace.objective[-1] - self.trace.bound[-1])
+        work = f"{count} node{'s' * (count != 1)} ({open_nodes} open)"
         return (
             f"{gap_in_words(gap, self.trace.residual[-1], digits=1)} (goal {self.goal:g}), "
-            f"{count} {'box' if count == 1 else 'boxes'}, {seconds:.1f} s"
+            f"{f'{count} iterations' if open_nodes is None else work}, {seconds:.1f} s"
         )
 
 

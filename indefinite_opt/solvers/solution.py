@@ -58,11 +58,12 @@ class Trace:
 
     Attributes
     ----------
-    seconds, iterations, objective, residual, bound, calls : lists of equal length
+    seconds, iterations, objective, residual, bound, calls, open_nodes : lists of equal length
         Time since the start, iterations so far, objective in the declared sense, the measure that
         the solver stops by (a KKT residual, or a relative gap where it has a bound; nan if none),
-        its bound on the optimal value (nan if none), and evaluations of the objective (0 where
-        they are not counted).
+        its bound on the optimal value (nan if none), evaluations of the objective (0 where they
+        are not counted), and in branch and bound, whose iterations are the nodes so far, the nodes
+        that are still to be bounded or divided (None elsewhere).
 
     Examples
     --------
@@ -78,6 +79,7 @@ class Trace:
     residual: list[float] = field(default_factory=list)
     bound: list[float] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    open_nodes: list[int | None] = field(default_factory=list)
 
     def add(
         self,
@@ -87,6 +89,7 @@ class Trace:
         residual: float,
         bound: float = np.nan,
         calls: int = 0,
+        open_nodes: int | None = None,
     ) -> None:
         """Append one entry."""
         self.seconds.append(seconds)
@@ -95,6 +98,7 @@ class Trace:
         self.residual.append(residual)
         self.bound.append(bound)
         self.calls.append(calls)
+        self.open_nodes.append(open_nodes)
 
     @property
     def gap(self) -> list[float]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +20,7 @@ from indefinite_opt.foundation import (
     clock,
     html_card,
     limited,
+    thread_count,
 )
 from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
 from indefinite_opt.modeling.structures import QP
@@ -49,13 +54,13 @@ class _Method(NamedTuple):
 
     Attributes
     ----------
-    boxes : int or None
-        Number of boxes that the relaxation bounds; None for as many as the caller allows.
+    nodes : int or None
+        Number of nodes that the relaxation bounds; None for as many as the caller allows.
     solver : str or None
         Conic solver whose multipliers give one more bound of the whole box.
     """
 
-    boxes: int | None = 0
+    nodes: int | None = 0
     solver: str | None = None
 
 
@@ -66,8 +71,8 @@ _LEAST_SECONDS = 1e-3
 """Least time limit of a solver, which then ends at once with a point."""
 
 METHODS = {
-    "branch-and-bound": _Method(boxes=None),
-    "relaxation": _Method(boxes=1),
+    "branch-and-bound": _Method(nodes=None),
+    "relaxation": _Method(nodes=1),
     **{solver: _Method(solver=solver) for solver in CONIC_SOLVERS},
     "cheap": _Method(),
 }
@@ -101,15 +106,17 @@ class Bracket:
     method : str
         The method that gave the bound.
     bounds : dict of str to float
-        Every bound that was computed, by its name, in the declared sense.
+        Every bound that was computed, by its name, in the declared sense; "root" is that from
+        which the root was divided.
     status : Status
         Why the search stopped.
     nodes : int
-        Number of boxes that were bounded.
+        Number of nodes, the boxes that were bounded.
     iterations : int
-        Iterations of the alternating direction method, over all boxes.
+        Iterations of the alternating direction method, over all nodes.
     trace : Trace
-        objective, bound and residual (the relative gap) over seconds and nodes (`iterations`).
+        objective, bound, residual (the relative gap) and open nodes, over seconds and nodes
+        (`iterations`).
     seconds : float
     program : QP
         The program that was bracketed.
@@ -187,7 +194,7 @@ class Bracket:
             ("optimal value", f"from {self.lower:.10g} to {self.upper:.10g}"),
             (f"{self._gap[0]} gap", self._gap[1]),
             ("best bound by", self.method),
-            ("work", f"{self.nodes} boxes, {self.seconds:.3g} s: {self.status.value}"),
+            ("work", self._work),
         ]
         return html_card(f"Bracket of {self.title} (n = {self.n})", rows, care)
 
@@ -199,10 +206,55 @@ class Bracket:
             f"  best bound by    {self.method}",
         ]
         lines += [f"  {name:<16} {value:.10g}" for name, value in self.bounds.items()]
-        count = f"{self.nodes} {'box' if self.nodes == 1 else 'boxes'}"
-        lines.append(f"  {count}, {self.iterations} iterations, {self.seconds:.3g} s: ")
-        lines[-1] += self.status.value
-        return "\n".join(lines)
+        work = textwrap.wrap(self._work, 78, break_on_hyphens=False)
+        return "\n".join(lines + [f"  {line}" for line in work])
+
+    @property
+    def _work(self) -> str:
+        """What was done, why it ended and, if the bracket is open, what would help."""
+        open_nodes = self.trace.open_nodes[-1]
+        count = f"{self.nodes} node{'s' * (self.nodes != 1)}"
+        count += f" ({open_nodes} open)" if open_nodes else ""
+        status = self.status.value.replace("iteration limit", "node limit")
+        work = f"{count}, {self.iterations} iterations, {self.seconds:.3g} s: {status}"
+        advice = list(self._advice)
+        return " ".join([f"{work}.", *advice]) if advice else work
+
+    @property
+    def _advice(self) -> Iterator[str]:
+        """What would help to close an open bracket, as far as its own numbers show it."""
+        if self.status is Status.SOLVED:
+            return
+        seconds, gaps = self.trace.seconds, self.trace.gap
+        half = bisect_left(seconds, 0.5 * seconds[-1])
+        limits = {
+            Status.TIME_LIMIT: "a longer time limit",
+            Status.MAX_ITER: "a larger max_nodes",
+            Status.INTERRUPTED: "more time",
+        }
+        limit = limits.get(self.status)
+        if self.method != "dual" and "branch-and-bound" not in self.bounds:
+            yield "The method branch-and-bound divides the root as well."
+        elif limit and "root" in self.bounds:
+            fall = 1.0 - gaps[-1] / gaps[half]
+            # At less, a tenth of the gap would take more than twenty times as long at that pace.
+            verdict = "would help" if fall >= 0.05 else "alone may not help"
+            yield f"In the second half of the time the gap fell by {fall:.0%}: {limit} {verdict}."
+        elif limit and self.method != "dual":
+            yield f"The root has not been divided yet: {limit} would help."
+        elif self.method != "dual" and self.nodes == 0:
+            yield "There are more variables than `max_relaxed_variables` of the settings."
+        if limit and self.nodes and self.program.has_own_rows:
+            low, high, *_ = self.program.constraints
+            free = np.count_nonzero(np.isinf(low) | np.isinf(high))
+            if free:
+                yield f"{free} variables lack a finite lb or ub, which would narrow the nodes."
+        if 0.0 < self.relative_gap <= 0.1:
+            goal = 10.0 ** math.ceil(math.log10(self.relative_gap))
+            for second, gap in zip(seconds, self.trace.residual, strict=True):
+                if gap <= goal:
+                    yield f"A gap of {goal:g} was reached after {second:.3g} s."
+                    return
 
     def check(self, problem: KernelProblem | QuadraticProgram) -> float:
         """The proved end, computed again from the proof alone.
@@ -266,8 +318,9 @@ def bound(
 
     A local search gives one end. The other comes from convex minorants: f less nonnegative
     multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
-    nonnegative relaxation. Boxes are divided until both ends meet. Every bound is computed from
-    its multipliers alone, rounding included, so the bracket is valid whenever the search stops.
+    nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet. Every bound is
+    computed from its multipliers alone, rounding included, so the bracket is valid whenever the
+    search stops.
 
     Boxes need finite ranges. A convex program without them is solved by its default solver, and
     bracketed by the bound that its multipliers prove; `method` and `max_nodes` are not used.
@@ -275,7 +328,7 @@ def bound(
     Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
     it. Several threads bound boxes in the order in which they become free, and a time limit ends
     the search where the clock has it: then brackets of the same seed may differ within what both
-    prove, in their ends, boxes and best points, but never in that they hold the optimal value.
+    prove, in their ends, nodes and best points, but never in that they hold the optimal value.
 
     Parameters
     ----------
@@ -283,26 +336,27 @@ def bound(
     formulation : Formulation or str
         None for a quadratic program.
     time_limit : float, optional
-        Seconds. Without it at most 20 000 boxes are bounded, unless `max_nodes` allows more.
+        Seconds. Without it at most 20 000 nodes are bounded, unless `max_nodes` allows more.
     gap : float
         Relative gap at which the search stops.
     method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
-        "branch-and-bound" divides boxes, which secants bound where the objective is a sum of
+        "branch-and-bound" divides nodes, which secants bound where the objective is a sum of
         functions of one variable each, and a doubly nonnegative relaxation elsewhere.
         "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation without
         triangle inequalities, through cvxpy, and derive a safe bound from the multipliers (n up to
         about 50). "cheap" stops after the bounds that need one eigendecomposition. If there is no
         time for that, a linear minorant gives a bound without a proof.
     max_nodes : int, optional
-        Largest number of boxes.
+        Largest number of nodes.
     seed : int, optional
         Seed of the local search.
     callback : callable, optional
-        Called with the `Trace` now and then; a true return value stops the search.
+        Called with the `Trace` now and then, whose iterations and `open_nodes` are nodes; a true
+        return value stops the search.
     atol : float
         Absolute gap, in units of the objective, at which the search stops as well.
     verbose : bool
-        Whether to log both ends and the gap, at most once per second, as `solve` does.
+        Whether to log nodes, both ends and the gap, at most once per second, as `solve` does.
     settings : Settings of `indefinite_opt.solvers.branch_and_bound`, optional
         Their defaults suit most programs; no bound is less valid with others.
 
@@ -361,7 +415,7 @@ def bound(
             formulation=chosen,
             structure=structure,
             time_limit=limit,
-            max_iter=plan.boxes or max_nodes,
+            max_iter=plan.nodes or max_nodes,
             seed=0 if seed is None else int(seed),
             callback=callback,
             began=began,
@@ -375,32 +429,28 @@ def bound(
             f"no bracket of {chosen} is known: the time limit of {limit:.3g} s was reached before "
             "its rows and ranges had been examined"
         ) from None
-    if isinstance(search, str):
-        if not convexity(structure, limit - (clock() - began)):
-            raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
-        tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
-        left = max(limit - (clock() - began), _LEAST_SECONDS)
-        options = Options(tol, left, seed=seed, callback=callback)
-        result = solve_with(asked, chosen, None, None, options)[0]
-        return _written(_dual_bracket(result, structure, gap, atol))
     with shown(verbose):
-        status = search.run(relax=plan.boxes != 0)
         if verbose:
-            open_bracket = search.bracket
-            ends = map(open_bracket.declared, (open_bracket.lower, open_bracket.value))
-            LOGGER.info(
-                "%s after %.3g s, %d boxes: from %.9g to %.9g",
-                status, search.task.elapsed, search.nodes, *sorted(ends),
-            )  # fmt: skip
-    if plan.boxes != 0:
-        search.bounds[method] = search.bracket.lower
-    elif plan.solver is not None and status is not Status.INTERRUPTED:
-        status = _bound_by_conic_solver(search, plan.solver)
-    return _written(_bracket(search, status))
-
-
-def _written(bracket: Bracket) -> Bracket:
-    """The bracket, whose best point is written into the variables of cvxpy, if there are any."""
+            threads = thread_count()
+            LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
+        if isinstance(search, str):
+            if not convexity(structure, limit - (clock() - began)):
+                raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
+            tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
+            left = max(limit - (clock() - began), _LEAST_SECONDS)
+            options = Options(tol, left, seed=seed, callback=callback)
+            result = solve_with(asked, chosen, None, None, options)[0]
+            bracket = _dual_bracket(result, structure, gap, atol)
+        else:
+            status = search.run(relax=plan.nodes != 0)
+            if plan.nodes != 0:
+                search.bounds[method] = search.bracket.lower
+            elif plan.solver is not None and status is not Status.INTERRUPTED:
+                status = _bound_by_conic_solver(search, plan.solver)
+            bracket = _bracket(search, status)
+        if verbose:
+            for text in str(bracket).splitlines():
+                LOGGER.info("%s", text)
     if bracket.problem.assign is not None:
         bracket.problem.assign(bracket.values["x"])
     return bracket

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.solvers import Callback, Trace
 
 LOGGER = logging.getLogger("indefinite_opt")
@@ -25,6 +26,8 @@ def reporting(callback: Callback | None) -> Callback:
     def report(trace: Trace) -> bool | None:
         nonlocal last
         if time.perf_counter() - last >= MIN_SECONDS_BETWEEN_LINES and len(trace):
+            if np.isinf(last) and trace.open_nodes[-1] is not None:
+                LOGGER.info("%s", _COLUMNS)
             last = time.perf_counter()
             LOGGER.info("%s", line(trace))
         return None if callback is None else callback(trace)
@@ -32,14 +35,29 @@ def reporting(callback: Callback | None) -> Callback:
     return report
 
 
+_COLUMNS = "   nodes    open          lower          upper      gap seconds"
+"""Above the lines of branch and bound, as wide as they are."""
+
+
 def line(trace: Trace) -> str:
-    """The last entry of a trace as a line of text.
+    """The last entry of a trace as a line of text, of branch and bound as a row of a table.
 
     >>> trace = Trace()
     >>> trace.add(seconds=1.5, iterations=2000, objective=3.25, residual=1e-3)
     >>> line(trace)
     '   1.5 s      2000 iterations  objective 3.25  residual 1.0e-03'
+    >>> trace.add(2.5, 7, objective=3.25, residual=0.08, bound=3.0, open_nodes=4)
+    >>> print(f"{_COLUMNS}\\n{line(trace)}")
+       nodes    open          lower          upper      gap seconds
+           7       4              3           3.25 8.00e-02     2.5
     """
+    if trace.open_nodes[-1] is not None:
+        lower, upper = sorted((trace.objective[-1], trace.bound[-1]))
+        gap = gap_in_words(upper - lower, trace.residual[-1]).split()[-1]
+        return (
+            f"{trace.iterations[-1]:8d}{trace.open_nodes[-1]:8d}{lower:15.8g}{upper:15.8g} "
+            f"{gap:>8} {trace.seconds[-1]:7.1f}"
+        )
     text = (
         f"{trace.seconds[-1]:6.1f} s  {trace.iterations[-1]:8d} iterations  "
         f"objective {trace.objective[-1]:.9g}"
@@ -58,7 +76,6 @@ def shown(verbose: bool) -> Iterator[None]:
         yield
         return
     level, handler = LOGGER.level, logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     own = not LOGGER.hasHandlers()
     if not LOGGER.isEnabledFor(logging.INFO):
         LOGGER.setLevel(logging.INFO)

@@ -158,7 +158,8 @@ def test_bound_tells_of_itself_now_and_then(hard: Path, monkeypatch: pytest.Monk
     lines = result.stderr.splitlines()
     assert lines
     pattern = (
-        r"-?[\d.]+ ≤ optimal value ≤ -?[\d.]+, relative gap \S+ \(goal 1e-09\), [12] box(es)?, "
+        r"-?[\d.]+ ≤ optimal value ≤ -?[\d.]+, relative gap \S+ \(goal 1e-09\), "
+        r"[12] nodes? \(\d open\), "
     )
     assert all(re.match(pattern, line) for line in lines)
 

@@ -30,7 +30,7 @@ def watched(reports: list[tuple[float, float, float]], width: int = 80) -> list[
     watch = Watch(terminal, "SVMDual(C=1) on points", 1e-4)
     trace = iopt.solvers.Trace()
     for i, (objective, bound, gap) in enumerate(reports):
-        trace.add(0.1 * i, i + 1, objective, gap, bound)
+        trace.add(0.1 * i, i + 1, objective, gap, bound, open_nodes=1)
         watch(trace)
     with terminal.capture() as captured:
         terminal.print(watch.picture())
@@ -43,7 +43,7 @@ def test_the_picture_has_the_ends_on_both_sides() -> None:
     low, bar, high = ends.split()
     assert (float(low), float(high)) == (4.0, 4.04)
     assert set(bar) <= set("━╸╺")
-    assert numbers.startswith("relative gap 1.0e-02 (goal 0.0001), 2 boxes, ")
+    assert numbers.startswith("relative gap 1.0e-02 (goal 0.0001), 2 nodes (1 open), ")
     assert "Ctrl-C" in hint
 
 

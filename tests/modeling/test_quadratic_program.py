@@ -609,8 +609,13 @@ def test_one_line_is_as_good_as_scipy(seed: int) -> None:
 def test_brackets_tell_their_progress(caplog: pytest.LogCaptureFixture) -> None:
     qp = iopt.QuadraticProgram.read("boxqp-20-50-1")
     bracket = iopt.bound(qp, verbose=True)
-    last = caplog.messages[-1]
-    assert f"{bracket.nodes} boxes: from {bracket.lower:.9g} to {bracket.upper:.9g}" in last
+    columns = "   nodes    open          lower          upper      gap seconds"
+    row = caplog.messages[caplog.messages.index(columns) + 1]
+    lower, upper, gap = map(float, row.split()[2:5])
+    assert lower <= bracket.lower <= bracket.upper <= upper
+    assert gap == pytest.approx((upper - lower) / abs(upper), rel=1e-2)
+    text = str(bracket).splitlines()
+    assert caplog.messages[-len(text) :] == text
     caplog.clear()
     iopt.bound(qp)
     assert caplog.messages == []

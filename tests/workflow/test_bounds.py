@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from helpers.exact import global_minimum
 from helpers.problems import symmetric
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
+from indefinite_opt.solvers.branch_and_bound import Settings
 from indefinite_opt.workflow.bracket import METHODS
 
 INF = float("inf")
@@ -360,8 +362,44 @@ def test_text(bracket: iopt.workflow.Bracket) -> None:
     assert third == f"  best bound by    {bracket.method}"
     *bounds, last = rest
     assert {line.split()[0] for line in bounds} == set(bracket.bounds)
-    assert last.startswith(f"  {bracket.nodes} box")
+    assert last.startswith(f"  {bracket.nodes} node")
     assert last.endswith(iopt.Status.SOLVED.value)
+
+
+def open_program() -> iopt.QuadraticProgram:
+    """The cliques of four joined pentagons, which take 31 nodes; a row alone bounds x above."""
+    whole = iopt.QuadraticProgram.read("clique-cyclejoin-4-5")
+    return iopt.QuadraticProgram(whole.P, whole.q, A=whole.A, b=whole.b, lb=0.0)
+
+
+def test_an_open_bracket_says_what_would_help() -> None:
+    bracket = iopt.bound(open_program(), max_nodes=3, gap=1e-9)
+    assert_consistent(bracket)
+    assert bracket.bounds["root"] <= bracket.lower < bracket.upper
+    text = " ".join(str(bracket).split())
+    open_nodes = bracket.trace.open_nodes[-1]
+    assert f" 3 nodes ({open_nodes} open), " in text
+    assert ": stopped at the node limit with the best point so far. In the second half of" in text
+    assert "20 variables lack a finite lb or ub" in text
+    goal, seconds = re.search(r"A gap of (\S+) was reached after (\S+) s\.$", text).groups()
+    assert bracket.relative_gap <= float(goal) < 10.0 * bracket.relative_gap
+    before = np.array(bracket.trace.seconds) < 0.99 * float(seconds)
+    assert np.all(np.array(bracket.trace.residual)[before] > float(goal))
+    assert max(map(len, str(bracket).splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({"time_limit": 1e-3}, "has not been divided yet: a longer time limit would help."),
+        ({"max_nodes": 1}, "has not been divided yet: a larger max_nodes would help."),
+        ({"method": "cheap"}, "The method branch-and-bound divides the root as well."),
+        ({"settings": Settings(max_relaxed_variables=10)}, "more variables than"),
+    ],
+)
+def test_what_would_help_before_the_root_is_divided(options: Any, advice: str) -> None:
+    text = str(iopt.bound(open_program(), gap=1e-9, **options))
+    assert advice in " ".join(text.split())
 
 
 def test_plot(bracket: iopt.workflow.Bracket) -> None:

@@ -252,7 +252,7 @@ def test_absolute_tolerances_of_brackets() -> None:
     closed = iopt.verify(problem, formulation, values, bound=True, atol=0.005)
     assert closed.claim is Claim.GLOBAL
     assert closed.gap == pytest.approx(0.003999, rel=1e-6)
-    assert "bounds over one box meet the objective" in str(closed)
+    assert "bounds of one node meet the objective" in str(closed)
 
 
 def test_the_best_point_is_not_said_to_have_a_better_one() -> None:

@@ -123,7 +123,7 @@ class _Lines(FiniteForm):
         if not qp.problem.curvature_known:
             return "the whole kernel matrix is needed, which is never formed: leave out cache_mb"
         if cls.of(qp) is None:
-            return "boxes are divided, and without a bias the weights need a finite upper bound"
+            return "ranges are divided, and without a bias the weights need a finite upper bound"
         return None
 
     @cached_property
@@ -208,7 +208,7 @@ class _Slacks(FiniteForm):
             raise error
         name = qp.names.variable(int(open_ended[0]))
         return (
-            f"boxes are divided, and neither bounds nor rows give {name} a finite range; "
+            f"neither bounds nor rows give {name} a finite range, which branch and bound needs; "
             "give it lower and upper bounds"
         )
 

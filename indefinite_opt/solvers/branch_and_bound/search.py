@@ -88,9 +88,9 @@ class _Boxes:
             self.push(child)
 
     @property
-    def waiting(self) -> bool:
-        """Whether any box waits to be processed."""
-        return bool(self._waiting)
+    def open(self) -> int:
+        """How many boxes there are."""
+        return len(self._waiting) + len(self._running)
 
     @property
     def least(self) -> float:
@@ -119,9 +119,12 @@ class GlobalSearch:
     bracket : OpenBracket
         The bracket.
     bounds : dict of str to float
-        Bounds of the finite form by the name of the multipliers that were tried on the whole box.
+        Bounds of the finite form by the name of the multipliers that were tried on the whole box;
+        "root" is that from which the whole box was divided.
     nodes : int
         Number of boxes that were bounded.
+    open_nodes : int
+        Number of boxes that are still to be bounded or divided.
     trace : Trace
     """
 
@@ -145,7 +148,7 @@ class GlobalSearch:
         self.deadline = Deadline(self.task, self.n)
         self.box_bound = BoxBound(self.task, self.form, self.bracket, self.deadline, self.settings)
         self.bounds: dict[str, float] = {}
-        self.nodes = 0
+        self.nodes, self.open_nodes = 0, 1
         self.trace = Trace()
         self.root = Part()
         self._without_proof = False
@@ -267,6 +270,9 @@ class GlobalSearch:
                 if found is None:
                     break
                 number, node = found
+                if self.nodes == 1:
+                    self._raise_lower(boxes)
+                    self.bounds["root"] = self.bracket.lower
                 self.nodes += 1
                 with interrupts_held():
                     jobs[pool.submit(self.box_bound.process, node)] = number
@@ -279,7 +285,7 @@ class GlobalSearch:
                     return Status.INTERRUPTED
             if self.bracket.closed:
                 return Status.SOLVED
-            if not (jobs or boxes.waiting):
+            if not boxes.open:
                 return Status.INACCURATE
             status = self.task.stop() or (None if jobs else Status.MAX_ITER)
             if status is not None:
@@ -295,12 +301,14 @@ class GlobalSearch:
     def _raise_lower(self, boxes: _Boxes) -> None:
         """Raise the lower end to the least bound of all boxes, but not above the best value."""
         self.bracket.lower = max(self.bracket.lower, min(boxes.least, self.bracket.value))
+        self.open_nodes = boxes.open
 
     def _report(self) -> None:
         bracket = self.bracket
         self.trace.add(
             self.task.elapsed, self.nodes, bracket.declared(bracket.value), bracket.relative_gap,
             bracket.declared(bracket.lower), self.iterations,
+            0 if bracket.closed else self.open_nodes,
         )  # fmt: skip
 
 

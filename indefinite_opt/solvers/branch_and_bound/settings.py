@@ -42,7 +42,7 @@ class Settings:
     local_time_share : float
         Most time for the local search, as a share of the time that is left.
     default_max_nodes : int
-        Most boxes if neither their number nor the time is limited: minutes for ten variables.
+        Most nodes if neither their number nor the time is limited: minutes for ten variables.
     seconds_between_reports : float
         Least time between two entries of the trace.
     seconds_between_checks : float

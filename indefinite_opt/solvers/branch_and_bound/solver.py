@@ -23,7 +23,7 @@ class BranchAndBound(Solver[QP]):
 
     The bounds come from a doubly nonnegative relaxation with triangle inequalities, or from secants
     where F is separable, and are valid wherever the search is stopped. The solution contains the
-    proof of its bound, which the certificate checks. `max_iter` limits the number of boxes.
+    proof of its bound, which the certificate checks. `max_iter` limits the number of nodes.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class BranchAndBound(Solver[QP]):
             iterations=search.nodes,
             trace=search.trace,
             message=(
-                f"{search.nodes} boxes, {search.iterations} iterations of the relaxation; "
+                f"{search.nodes} nodes, {search.iterations} iterations of the relaxation; "
                 f"{gap_in_words(search.bracket.absolute_gap, search.bracket.relative_gap)}"
             ),
             witness=search.proof,

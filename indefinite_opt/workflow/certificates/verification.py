@@ -409,8 +409,8 @@ def _global_bound(
     gap = _gap(value, attained, bound)
     left = relative(gap, size)
     if left <= tol:
-        parts = "one box" if boxes <= 1 else f"{boxes} boxes"
-        return bound, [f"Not convex, but bounds over {parts} meet the objective."]
+        parts = "one node" if boxes <= 1 else f"{boxes} nodes"
+        return bound, [f"Not convex, but bounds of {parts} meet the objective."]
     notes = [f"The bound leaves a global bracket of {_sized(gap, left)}."]
     if better < value - tol * size:
         notes.append(f"A better point exists: its objective is {qp.declared(better):.10g}.")
