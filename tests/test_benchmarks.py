@@ -47,24 +47,20 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_a_ratio_that_falls_by_a_fifth_is_an_error(folder: Path) -> None:
-    for ratio, status in ((3.0, 0), (2.5, 0), (1.9, 1), (1.9, 0)):
-        finished = run(folder, ratio)
+def test_a_ratio_that_falls_by_a_fifth_of_that_of_the_same_settings_is_an_error(
+    folder: Path,
+) -> None:
+    runs = [(3.0, False, 0), (1.0, True, 0), (2.5, False, 0), (1.9, False, 1), (1.9, False, 0)]
+    for ratio, full, status in runs:
+        finished = run(folder, ratio, *["--full"] * full)
         assert finished.returncode == status, finished.stdout + finished.stderr
+        assert f"peer, full = {full}" in finished.stdout
         assert ("1 worse than before" in finished.stdout) == bool(status)
     assert [line["benchmarks"]["fake"]["ratios"] for line in lines(folder)] == [
-        {"peer, full = False": ratio} for ratio in (3.0, 2.5, 1.9, 1.9)
+        {f"peer, full = {full}": ratio} for ratio, full, _ in runs
     ]
     assert lines(folder)[0]["benchmarks"]["fake"]["exponents"] == {"solve": 2.0}
     assert "peer, full = False" in (folder / "history.svg").read_text()
-
-
-def test_settings_are_compared_apart(folder: Path) -> None:
-    assert run(folder, 3.0).returncode == 0
-    finished = run(folder, 1.0, "--full")
-    assert finished.returncode == 0
-    assert "peer, full = True" in finished.stdout
-    assert run(folder, 2.0).returncode == 1
 
 
 def test_a_benchmark_that_fails_costs_only_itself(folder: Path) -> None:

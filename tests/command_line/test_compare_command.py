@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,8 @@ from typer.testing import Result
 
 import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run, strict
+from indefinite_opt.command_line import terminal
+from indefinite_opt.studies import Comparison
 from indefinite_opt.studies.cells import Outcome
 from indefinite_opt.studies.store import Store
 
@@ -26,6 +26,12 @@ TWO = ("--formulations", "SVMDual(C=1), SpectrumSVM(C=1, transform=clip)", "--fo
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     output = tmp_path_factory.mktemp("study") / "report"
     return output, run("compare", "breast_cancer", *TWO, "--output", output)
+
+
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report, whose pictures take a second, is left out."""
+    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
 
 
 def record_of(output: Path) -> Path:
@@ -87,6 +93,7 @@ def test_a_second_run_only_reads(study: tuple[Path, Result]) -> None:
     assert (record.read_bytes(), record.stat().st_mtime_ns) == before
 
 
+@pytest.mark.usefixtures("no_report")
 def test_no_resume_solves_again(study: tuple[Path, Result], tmp_path: Path) -> None:
     output = tmp_path / "copy"
     shutil.copytree(study[0], output)
@@ -101,6 +108,7 @@ def test_no_resume_solves_again(study: tuple[Path, Result], tmp_path: Path) -> N
         assert all(row["accuracy"] > 0.9 for row in again)
 
 
+@pytest.mark.usefixtures("no_report")
 def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> None:
     """As by the API with the same grid; what is written with a method is not varied."""
     titles = "SVMDual, LPSVM(C=3), KNN"
@@ -122,6 +130,7 @@ def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> No
     complaint("compare", folder / "points.npz", "--grid", "C=", "--output", tmp_path / "out")
 
 
+@pytest.mark.usefixtures("no_report")
 def test_compare_as_json(folder: Path, tmp_path: Path) -> None:
     """Failed cells have no numbers: null, not NaN."""
     titles = "SVMDual(C=1), ConvexHullDual(mu=1e-6), LPSVM"
@@ -141,6 +150,7 @@ def test_compare_as_json(folder: Path, tmp_path: Path) -> None:
     assert answer["table"][1]["accuracy"] == expected["accuracy"][1]
 
 
+@pytest.mark.usefixtures("no_report")
 def test_an_infinite_gap_is_null(folder: Path, tmp_path: Path) -> None:
     """A hard margin that does not exist, stopped early: feasible, convex, without a bound."""
     text = printed(
@@ -151,6 +161,7 @@ def test_an_infinite_gap_is_null(folder: Path, tmp_path: Path) -> None:
     assert row["gap"] is None
 
 
+@pytest.mark.usefixtures("no_report")
 def test_compare_with_chosen_solvers(folder: Path, tmp_path: Path) -> None:
     answer = strict(
         printed("compare", folder / "points.npz", "--formulations", "LPSVM, SpectrumSVM(C=2)",
@@ -189,16 +200,14 @@ def test_compare_checks_its_options(options: Any, folder: Path, tmp_path: Path) 
     )  # fmt: skip
 
 
-def test_the_table_is_as_wide_as_columns_says(folder: Path, tmp_path: Path) -> None:
-    """Nineteen methods have at most 24 lines at 80 columns, also in a pipe."""
-    script = shutil.which("indefinite-opt", path=Path(sys.executable).parent)
-    assert script is not None
-    command = [script, "compare", folder / "points.npz", "--kernel", "sigmoid", "--folds", "2"]
-    command += ["--grid", "C=[1, 10]", "--output", tmp_path / "report", "--chosen"]
-    environment = {**os.environ, "COLUMNS": "80"}
-    text = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    ).stdout
+@pytest.mark.usefixtures("no_report")
+def test_the_table_fits_80_columns(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nineteen methods have at most 24 lines."""
+    monkeypatch.setattr(terminal.console, "width", 80)
+    command = ("compare", folder / "points.npz", "--folds", 2, "--grid", "C=[1, 10]", "--chosen")
+    text = printed(*command, "--output", tmp_path / "report")
     lines = text[text.index("method ") :].partition("\n\n")[0].splitlines()
     methods = sum(line.startswith(("Not shown", "──")) for line in lines)
     assert 19 <= len(lines) - 1 - methods <= 21

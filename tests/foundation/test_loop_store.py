@@ -68,6 +68,7 @@ def run(package: Path, shipped: Path, cache: Path) -> tuple[float, int, int]:
     return float(value), int(hits), int(misses)
 
 
+@pytest.mark.slow
 def test_machine_code_is_found_where_it_is_right(package: Path, tmp_path: Path) -> None:
     """In the cache and with the package, until a file is cut off or a loop of any file changes."""
     shipped, cache = tmp_path / "shipped", tmp_path / "cache"

@@ -57,6 +57,7 @@ def workers() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     scheduler.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 def test_a_killed_worker_costs_nothing(workers: Any, tmp_path: Path) -> None:
     address, pair = workers
@@ -93,6 +94,7 @@ def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         study().run(cluster="tcp://127.0.0.1:9")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes end in another way")
 def test_a_cell_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")

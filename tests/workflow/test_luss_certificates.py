@@ -8,7 +8,7 @@ from itertools import product
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -134,6 +134,7 @@ def formulations(problem: iopt.KernelProblem, C: float, scale: float) -> list[io
     return [iopt.LussDual(C=C, rho=scale), iopt.LussBall(C=C, radius=radius)]
 
 
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 8),
@@ -175,7 +176,7 @@ def constant(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> floa
 def test_wrong_points_are_not_global(kind: str) -> None:
     """A point 1e-5 below the optimum is none, from whichever side."""
     generator = np.random.default_rng(7)
-    for seed, scale in product(range(2), (0.1, 10.0)):
+    for seed, scale in enumerate((0.1, 10.0)):
         problem = make(kind, 7, seed)
         for formulation in formulations(problem, 2.0, scale):
             result = iopt.solve(problem, formulation, tol=1e-8)
