@@ -1,7 +1,8 @@
 """Generic global solvers as peers for nonconvex quadratic programs: SCIP, Gurobi and HiGHS.
 
 The program is min F(x) = ½xᵀHx + cᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper. Each peer gets these
-arrays as they are, one thread, its default settings and our relative gap, and answers with a
+arrays as they are, one thread or as many as `gurobi` is asked for, its default settings and our
+relative gap, and answers with a
 bracket of min F: the lower bound that it claims, within its own tolerances, and F at a feasible
 point near its best point, evaluated by us.
 
@@ -16,7 +17,8 @@ import argparse
 import multiprocessing
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
@@ -53,6 +55,8 @@ class PeerBracket:
         F at the peer's point after `project` of the structure; inf without a point.
     seconds : float
         Wall time from the arrays to the answer, without imports.
+    cpu : float
+        CPU seconds of the same; nan if the peer was stopped from outside.
     note : str
         An explanation such as not installed, too large for the licence, stopped, or crashed.
     unit : float
@@ -64,6 +68,7 @@ class PeerBracket:
     seconds: float
     note: str = ""
     unit: float = 1.0
+    cpu: float = np.nan
 
     @property
     def gap(self) -> float:
@@ -135,11 +140,12 @@ class QP:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The answer of a solver: its bound, its point, and a note."""
+    """The answer of a solver: its bound, its point, a note, and its CPU seconds."""
 
     lower: float = -np.inf
     x: Array | None = field(default=None, repr=False)
     note: str = ""
+    cpu: float = np.nan
 
 
 Solve = Callable[[QP, float], Answer]
@@ -154,7 +160,9 @@ def answer_through(pipe: Connection, module: str, solve: Solve, qp: QP, limit: f
     """In the child process: report first that the solver is imported, then its answer."""
     import_module(module)
     pipe.send(None)
-    pipe.send(solve(qp, limit))
+    began = time.process_time()
+    answer = solve(qp, limit)
+    pipe.send(replace(answer, cpu=time.process_time() - began))
 
 
 def in_child(module: str, solve: Solve, qp: QP, limit: float) -> tuple[Answer, float]:
@@ -199,7 +207,7 @@ def bracket(module: str, solve: Solve, structure: QuadraticStructure, limit: flo
     upper = np.inf
     if answer.x is not None and np.all(np.isfinite(answer.x)):
         upper = structure.value(structure.project(answer.x))
-    return PeerBracket(answer.lower, upper, seconds, answer.note, unit)
+    return PeerBracket(answer.lower, upper, seconds, answer.note, unit, answer.cpu)
 
 
 # SCIP
@@ -245,7 +253,7 @@ def scip(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
 # Gurobi
 
 
-def solve_gurobi(qp: QP, limit: float) -> Answer:
+def solve_gurobi(qp: QP, limit: float, threads: int = 1) -> Answer:
     """Solve the program as it is; if the licence refuses it, a note says so.
 
     If H is positive semidefinite within Gurobi's tolerance PSDTol, Gurobi treats the program as a
@@ -256,7 +264,7 @@ def solve_gurobi(qp: QP, limit: float) -> Answer:
     began = time.perf_counter()
     settings = {
         "OutputFlag": 0,
-        "Threads": 1,
+        "Threads": threads,
         "NonConvex": 2,
         "MIPGap": RELATIVE_GAP,
         "MIPGapAbs": qp.absolute_gap,
@@ -277,9 +285,9 @@ def solve_gurobi(qp: QP, limit: float) -> Answer:
         return Answer(note=f"n = {qp.n}: {error}")
 
 
-def gurobi(structure: QuadraticStructure, time_limit: float) -> PeerBracket:
+def gurobi(structure: QuadraticStructure, time_limit: float, threads: int = 1) -> PeerBracket:
     """Gurobi's spatial branch and bound, through gurobipy with the licence that it finds."""
-    return bracket("gurobipy", solve_gurobi, structure, time_limit)
+    return bracket("gurobipy", partial(solve_gurobi, threads=threads), structure, time_limit)
 
 
 # HiGHS
