@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.command_line.app import app
 
 Array = NDArray[np.float64]
 Luss = iopt.LussDual | iopt.LussBall
@@ -119,16 +117,6 @@ def test_weights_maximise(title: str) -> None:
             assert value <= result.objective * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
-def test_optimum_against_semidefinite_programs(title: str) -> None:
-    """The program that is declared to cvxpy, and its dual (6), meet the solver in the middle."""
-    result = solved(title, SMALL, tol=1e-8)
-    program, dual = result.formulation.declare(SMALL), result.formulation.dual(SMALL)
-    assert program.cvxpy().solve(solver="CLARABEL") == pytest.approx(result.objective, rel=1e-6)
-    precise = {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iters": 100_000}
-    assert dual.cvxpy().solve(solver="SCS", **precise) == pytest.approx(result.objective, rel=1e-5)
-
-
 def test_optimum_against_a_semidefinite_program_written_here() -> None:
     """min over K of the SVM dual's own dual, Luss & d'Aspremont (6), for y and C as they are."""
     import cvxpy as cp
@@ -162,16 +150,6 @@ def test_a_positive_kernel_is_changed_all_the_same(gaussian_problem: iopt.Kernel
     plain = iopt.solve(gaussian_problem, "SVMDual(C=2)")
     result = iopt.solve(gaussian_problem, "LussDual(C=2, rho=1)")
     assert result.objective < plain.objective - 1e-3
-
-
-@pytest.mark.parametrize("solver", METHODS)
-@pytest.mark.parametrize("title", TITLES)
-def test_methods_agree(title: str, solver: str) -> None:
-    best = solved(title, tol=1e-8).objective
-    result = solved(title, solver=solver)
-    # Gaps are relative to the objective without the constant, which is not larger.
-    assert abs(result.objective - best) <= 2e-6 * max(1.0, abs(best))
-    assert result.solver == solver
 
 
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
@@ -407,27 +385,6 @@ def test_single_precision() -> None:
 
 @pytest.mark.parametrize("solver", METHODS)
 @pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
-def test_trace(title: str, solver: str) -> None:
-    """Objectives stay below the optimum and bounds above it; neither gets worse."""
-    best = solved(title, tol=1e-9).objective
-    trace = solved(title, solver=solver).trace
-    names = ("seconds", "iterations", "objective", "residual", "bound", "calls", "gap")
-    assert {len(getattr(trace, name)) for name in names} == {len(trace)}
-    # The optimum is itself known to 1e-9 only.
-    rounding = 1e-8 * abs(best)
-    assert max(trace.objective) <= best + rounding
-    assert min(trace.bound) >= best - rounding
-    assert np.all(np.diff(trace.bound) <= 0.0)
-    # Points that pass for equal, within a share of the tolerance, may take each other's place.
-    assert np.all(np.diff(trace.objective) >= -1e-7 * abs(best))
-    for name in ("seconds", "iterations", "calls"):
-        assert np.all(np.diff(getattr(trace, name)) >= 0)
-    np.testing.assert_allclose(trace.gap, np.abs(np.subtract(trace.bound, trace.objective)))
-    assert trace.residual[-1] <= 1e-6
-
-
-@pytest.mark.parametrize("solver", METHODS)
-@pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
 def test_starts(title: str, solver: str) -> None:
     best = solved(title, tol=1e-9)
     wild = np.random.default_rng(0).uniform(-5.0, 20.0, PROBLEM.n)
@@ -528,24 +485,12 @@ def test_a_path_ends_where_it_becomes_infeasible() -> None:
 
 
 @pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
-def test_certificate(title: str) -> None:
-    result = solved(title)
-    certificate = result.certificate
-    assert certificate.claim is iopt.Claim.GLOBAL
-    assert certificate.gap_kind == "duality gap"
-    assert certificate.bound >= certificate.objective
-    assert certificate.objective == pytest.approx(result.objective, rel=1e-12)
-    text = str(certificate)
-    assert text.startswith("GLOBAL: the point is a global optimum")
-    assert "Convex for every kernel" in text
-    assert "duality gap" in text
-
-
-@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
 def test_verify_multipliers(title: str) -> None:
     result = solved(title, tol=1e-8)
     formulation, values, right = result.formulation, result.values, result.multipliers
-    assert iopt.verify(PROBLEM, formulation, values, right).claim is iopt.Claim.GLOBAL
+    certificate = iopt.verify(PROBLEM, formulation, values, right)
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert "Convex for every kernel" in str(certificate)
 
     negative = {**right, "lower": right["lower"] - np.eye(PROBLEM.n)[0]}
     certificate = iopt.verify(PROBLEM, formulation, values, negative)
@@ -649,67 +594,3 @@ def test_compare_folds_and_a_fixed_test_set(split: Any) -> None:
     assert comparison.rows[0]["accuracy"] == np.mean(predicted == part.labels)
     without = iopt.compare(part.problem, titles[:1], test=test[:2])
     assert "K_new_new" in without.rows[0]["error"]
-
-
-def test_compare_reports_what_fails() -> None:
-    rows = iopt.compare(PROBLEM, ["LussBall(radius=1e-3)", "LussDual"], folds=2).rows
-    assert [bool(row["error"]) for row in rows] == [True, True, False, False]
-    assert rows[0]["error"].startswith("InfeasibleProblem: radius: expected at least")
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-@pytest.fixture
-def points(tmp_path: Path) -> Path:
-    """24 points in a file."""
-    X = np.random.default_rng(0).standard_normal((24, 3))
-    np.savez(tmp_path / "points.npz", X=X, y=np.where(X[:, 0] > 0, 1, -1))
-    return tmp_path / "points.npz"
-
-
-@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
-def test_commands(points: Path, title: str) -> None:
-    values = points.with_name("values.npz")
-    result = run("solve", points, title, "--output", values)
-    assert result.exit_code == 0, result.output
-    assert f"{title[:-1]}, new_points=projected), by newton in" in result.stdout
-    assert "GLOBAL" in result.stdout
-    with np.load(points) as arrays:
-        X, y = arrays["X"], arrays["y"]
-    problem = iopt.KernelProblem.from_data(X, y, scaling="minmax")
-    with np.load(values) as saved:
-        np.testing.assert_array_equal(saved["alpha"], iopt.solve(problem, title).values["alpha"])
-    assert run("verify", points, title, values, "--require", "GLOBAL").exit_code == 0
-    smaller = title.replace("C=2", "C=0.001")
-    assert run("verify", points, smaller, values, "--require", "FEASIBLE").exit_code == 1
-    refused = run("solve", points, title, "--solver", "smo")
-    assert refused.exit_code == 2
-    assert refused.stderr.count("error: ") == 1
-    assert "Solvers that can: " in refused.stderr
-
-
-def test_command_compare(points: Path, tmp_path: Path) -> None:
-    titles = "LussDual(new_points=joint), LussBall, SVMDual"
-    result = run(
-        "compare", points, "--formulations", titles, "--folds", 2, "--output", tmp_path / "report"
-    )
-    assert result.exit_code == 0, result.output
-    table = (tmp_path / "report" / "table.md").read_text(encoding="utf-8")
-    assert "LussDual(new_points=joint)" in table
-    assert "FAILED" not in table
-    report = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
-    assert "LussBall" in report
-
-
-def test_commands_show_and_list() -> None:
-    text = run("show", "LussDual(rho=0.1)").stdout
-    assert "min over K" in text
-    assert "ρ: price of moving the kernel matrix away from the given one" in text
-    assert r"\min\limits_{K}" in run("show", "LussBall", "--latex").stdout
-    listed = run("list", "formulations").stdout
-    assert "Luss & d'Aspremont (2007), (2)" in listed
-    bad = run("show", "LussDual(rho=-1)")
-    assert bad.exit_code == 2
-    assert "error: rho: expected a positive number, got -1" in bad.stderr

@@ -21,33 +21,6 @@ KERNELS = ("sigmoid", "l1-gaussian", "noise")
 # ----------------------------------------------------------------------------- known optima
 
 
-def test_two_points() -> None:
-    """Q = ee^T: α = (a, a) with margins 2a; a = ½ reaches 1, and costs ¼; λ = α/2."""
-    result = iopt.solve(PAIR, SeparabilitySVM(C=10.0), tol=1e-9)
-    np.testing.assert_allclose(result.values["alpha"], [0.5, 0.5], atol=1e-9)
-    np.testing.assert_allclose(result.multipliers["margin"], [0.25, 0.25], atol=1e-9)
-    assert result.objective == pytest.approx(0.25, abs=1e-9)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-
-
-def test_two_points_bounded() -> None:
-    """C = 0.1 < ¼: λ = C, α = 2C, margins 4C, slack 1 - 4C: 4C² + 2C(1 - 4C)."""
-    result = iopt.solve(PAIR, SeparabilitySVM(C=0.1), tol=1e-9)
-    np.testing.assert_allclose(result.values["alpha"], [0.2, 0.2], atol=1e-9)
-    np.testing.assert_allclose(result.values["xi"], [0.6, 0.6], atol=1e-9)
-    assert result.objective == pytest.approx(0.16, abs=1e-9)
-
-
-@pytest.mark.parametrize("identity", [True, False])
-def test_zero_kernel(identity: bool) -> None:
-    """Only b is left: 1 for the larger class, and 2C for each point of the smaller one."""
-    problem = iopt.KernelProblem(np.zeros((5, 5)), [1, 1, 1, -1, -1])
-    result = iopt.solve(problem, SeparabilitySVM(C=3.0, identity=identity), tol=1e-9)
-    np.testing.assert_array_equal(result.values["alpha"] * (1 if identity else 0), 0.0)
-    assert result.objective == pytest.approx(12.0, rel=1e-12)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-
-
 @pytest.mark.parametrize("C", [1e-6, 0.1, 10.0, 1e4])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_clarabel_agrees(kernel: str, C: float) -> None:
@@ -289,17 +262,6 @@ def test_a_feasible_point_need_not_be_stationary() -> None:
 
 
 # ---------------------------------------------------------------------------- limits, traces
-
-
-def test_trace() -> None:
-    # With C = 1e-6 the first residual of the dual leaves a gap of more than 1e-10 of the optimum.
-    problem, formulation = noisy_problem("l1-gaussian"), SeparabilitySVM(C=1e-3)
-    result = iopt.solve(problem, formulation, tol=1e-10)
-    trace = result.trace
-    assert result.status is iopt.Status.SOLVED
-    assert trace.objective[-1] == result.objective
-    assert trace.bound[-1] == pytest.approx(result.objective, rel=1e-10)
-    assert trace.residual[-1] <= 1e-10
 
 
 def test_unreachable_tolerance_is_told() -> None:

@@ -210,6 +210,9 @@ CASES = [case.shaken() for case in [
     Case("separability, bounded", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=0.1), (0.16,),
          {"alpha": [0.2, 0.2], "b": 0.0, "xi": [0.6, 0.6]},
          {"margin": [0.1, 0.1], "slack": [0, 0]}),
+    # Only b is left: 1 for the larger class, and 2C for each point of the smaller one.
+    *(Case(f"separability, zero kernel, {identity}", np.zeros((5, 5)), [1, 1, 1, -1, -1],
+           iopt.SeparabilitySVM(C=3.0, identity=identity), (12.0,)) for identity in (True, False)),
     # (5) itself, K ⪰ 0: the primal SVM.
     Case("separability (5)", TWO_POINTS, [1, -1], iopt.SeparabilitySVM(C=10.0, identity=False),
          (0.5,)),

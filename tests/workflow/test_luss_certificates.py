@@ -274,18 +274,6 @@ def test_scaled_kernels(kind: str, s: float) -> None:
     assert s * other.objective == pytest.approx(one.objective, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["indefinite", "nsd", "minus rank one", "repeated"])
-def test_radius_too_small_names_the_smallest(kind: str) -> None:
-    problem = make(kind, 6, 3)
-    least = iopt.LussBall.smallest_radius(problem)
-    assert least == pytest.approx(negative_square(problem), rel=1e-12)
-    for radius in (0.0, 0.5 * least, least * (1 - 1e-9)):
-        with pytest.raises(iopt.errors.InfeasibleProblem) as raised:
-            iopt.solve(problem, iopt.LussBall(C=1.0, radius=radius))
-        assert repr(least) in str(raised.value)
-        assert "radius" in str(raised.value)
-
-
 @pytest.mark.parametrize("kind", INERTIAS)
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_clip_is_the_limit_of_both(kind: str, C: float) -> None:
@@ -338,16 +326,6 @@ def test_monotone_in_every_parameter(kind: str) -> None:
         [best(iopt.LussBall(C=1.0, radius=least + r)) for r in (10.0, 1.0, 0.1, 0.01)],
     ):
         assert np.all(np.diff(values) >= -1e-7)
-
-
-def test_path_is_the_same_as_single_solves() -> None:
-    problem = make("indefinite", 12, 8)
-    formulas = [iopt.LussDual(C=C, rho=rho) for rho in (0.1, 1.0) for C in (0.1, 1.0, 10.0)]
-    path = iopt.solve_path(problem, formulas)
-    for formulation, result in zip(formulas, path, strict=True):
-        single = iopt.solve(problem, formulation)
-        assert result.objective == pytest.approx(single.objective, rel=2e-6)
-        assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 def test_bounds_of_a_ball_cover_the_rounding_of_its_room() -> None:
