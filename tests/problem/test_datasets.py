@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
-from scipy.linalg import null_space
 from scipy.sparse.linalg import eigsh
 
 import indefinite_opt as iopt
+from helpers.programs import Program
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import datasets
 from indefinite_opt.problem.datasets.scaling import fitted_scaling
@@ -229,50 +227,11 @@ def test_figure_4b_is_that_of_the_paper() -> None:
 # --- closed-form optima --------------------------------------------------------------------
 
 
-def local_maxima(Q: Array, y: Array, C: float) -> Iterator[Array]:
-    """Every local maximum of the SVM dual, by enumeration of all 3^n faces of its polytope.
-
-    In each face the curvature along the face and the multipliers across it are examined.
-    """
-    n = len(y)
-    for pattern in itertools.product((0, 1, 2), repeat=n):
-        face = np.array(pattern)
-        alpha = np.where(face == 1, np.nan, C * (face == 2))
-        free = face == 1
-        balance = np.nansum(y * alpha)
-        if balance + C * (free & (y == 1)).sum() < 0 or balance > C * (free & (y == -1)).sum():
-            continue  # the face holds no point with y^T alpha = 0
-        found = interior_point(Q, y, alpha, free)
-        if found is None or found[free].min(initial=C) < 1e-9 or found.max() > C + 1e-9:
-            continue
-        if free.any() and found[free].max() > C - 1e-9:
-            continue  # belongs to a smaller face
-        if abs(y @ found) < 1e-9 and multipliers_fit(1 - Q @ found, y, face):
-            yield found
-
-
-def interior_point(Q: Array, y: Array, alpha: Array, free: Array) -> Array | None:
-    if not free.any():
-        return alpha
-    tangent = null_space(y[None, free].astype(float))
-    curvature = np.linalg.eigvalsh(tangent.T @ Q[np.ix_(free, free)] @ tangent)
-    if curvature.min(initial=1.0) < -1e-9:
-        return None  # the objective curves upwards along the face
-    assert curvature.min(initial=1.0) > 1e-9, "a flat face: the maxima need not be isolated"
-    fixed = np.nan_to_num(alpha)
-    k = int(free.sum())
-    matrix = np.block([[Q[np.ix_(free, free)], y[free, None]], [y[None, free], np.zeros((1, 1))]])
-    right = np.append((1 - Q @ fixed)[free], -(y @ fixed))
-    fixed[free] = np.linalg.solve(matrix, right)[:k]
-    return fixed
-
-
-def multipliers_fit(gradient: Array, y: Array, face: Array) -> bool:
-    """Is there a b with gradient - b y zero on free, <= 0 at lower, >= 0 at upper bounds?"""
-    b = gradient * y
-    at_least = np.concatenate([b[(face == 0) & (y == 1)], b[(face == 2) & (y == -1)], b[face == 1]])
-    at_most = np.concatenate([b[(face == 0) & (y == -1)], b[(face == 2) & (y == 1)], b[face == 1]])
-    return bool(at_least.max(initial=-np.inf) <= at_most.min(initial=np.inf) + 1e-9)
+def local_maxima(K: Array, y: Array, C: float) -> list[tuple[float, ...]]:
+    """Every isolated local maximum of the SVM dual: the KKT points of its faces, by curvature."""
+    program = Program.of(K, y, iopt.SVMDual(C=C))
+    points, _ = program.stationary_points()
+    return sorted(tuple(x) for x in points if program.least_curvature(x) > -1e-9)
 
 
 @pytest.mark.parametrize(
@@ -292,12 +251,11 @@ def test_optima_are_all_the_local_maxima(spec: str, count: int) -> None:
     assert data.optima is not None
     X, y, C = data.points, data.y, data.optima["C"]
     K = X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T
-    Q = K * np.outer(y, y)
-    found = np.array(list(local_maxima(Q, y, C)))
+    Q, found = K * np.outer(y, y), local_maxima(K, y, C)
     alpha, objective = data.optima["alpha"], data.optima["objective"]
-    assert alpha.shape == found.shape == (count, data.n)
+    assert alpha.shape == np.shape(found) == (count, data.n)
     # Linear systems with condition numbers below 1e3.
-    np.testing.assert_allclose(sorted(map(tuple, found)), sorted(map(tuple, alpha)), atol=1e-10)
+    np.testing.assert_allclose(found, sorted(map(tuple, alpha)), atol=1e-10)
     values = [a.sum() - 0.5 * a @ Q @ a for a in alpha]
     np.testing.assert_allclose(objective, values, rtol=1e-12)
 
@@ -306,9 +264,9 @@ def test_optima_survive_any_larger_C() -> None:
     data = datasets.haasdonk_lemma4(q=2)
     assert data.optima is not None
     X, y = data.points, data.y
-    Q = (X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T) * np.outer(y, y)
+    K = X[:, :1] @ X[:, :1].T - X[:, 1:] @ X[:, 1:].T
     for C in (0.6, 100.0):
-        found = sorted(map(tuple, local_maxima(Q, y, C)))
+        found = local_maxima(K, y, C)
         np.testing.assert_allclose(found, sorted(map(tuple, data.optima["alpha"])), atol=1e-10)
 
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.boxes import general_quadratic, random_multipliers, random_quadratic
-from helpers.exact import global_minimisers, independent, mirrored
+from helpers.exact import global_minimisers, independent, is_psd, mirrored
 from helpers.internals import relaxation_loops
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
@@ -173,17 +173,6 @@ def exact_minorant(
                 sign = 1 - 2 * ((one + other) % 2)
                 M[one // 2, other // 2] -= sign * Fraction(max(delta, 0.0)) / 2
     return constant, slope, M
-
-
-def is_semidefinite(matrix: NDArray[np.object_]) -> bool:
-    """By elimination in exact arithmetic."""
-    A = matrix.copy()
-    for k in range(len(A)):
-        if A[k, k] < 0 or (A[k, k] == 0 and any(A[k, k + 1 :])):
-            return False
-        if A[k, k] > 0:
-            A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :]) / A[k, k]
-    return True
 
 
 def test_rounded_ends_are_a_quarter_of_the_play_outside() -> None:
@@ -354,7 +343,7 @@ def test_the_shift_makes_the_exact_minorant_convex(widths: str) -> None:
         _, _, M = exact_minorant(q, scaled, multipliers)
         bound = lower_bound(scaled, multipliers, np.zeros(m))
         left = fractions(bound.coupling) @ fractions(scaled.rows)
-        assert is_semidefinite(M - left - left.T + Fraction(bound.shift) * fractions(np.eye(m)))
+        assert is_psd((M - left - left.T + Fraction(bound.shift) * fractions(np.eye(m))).tolist())
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far", "rows"])

@@ -533,21 +533,6 @@ def test_a_damaged_line_costs_no_other(
     assert [done for done, _, _ in seen] == [*range(2 if line == 0 else 3, 10), 9]
 
 
-def test_what_was_cut_off_costs_itself_alone(problem: iopt.KernelProblem, tmp_path: Path) -> None:
-    record = tmp_path / "study.jsonl"
-    interrupted(problem, record)
-    text = record.read_bytes()
-    for cut in (1, 25, len(text) - 3):
-        record.write_bytes(text[:-cut])
-        seen: list[Any] = []
-        rows = iopt.compare(
-            problem, TITLES, folds=3, record=record, progress=progress_of(seen)
-        ).rows
-        assert len(rows) == 9
-        whole = text[:-cut].count(b"\n")
-        assert [done for done, _, _ in seen] == list(range(max(whole, 1), 10))
-
-
 def test_zeros_before_a_row(problem: iopt.KernelProblem, tmp_path: Path) -> None:
     """As file systems leave them where the power went: the row behind them is whole."""
     record = tmp_path / "study.jsonl"

@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from indefinite_opt.errors import BadArgument, DataError, ParameterError, UnknownName
+from indefinite_opt.errors import BadArgument, ParameterError, UnknownName
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.studies import (
     Data,
@@ -361,15 +361,6 @@ def test_a_damaged_line_costs_its_cell(tmp_path: Path) -> None:
     assert all(entry["rows"] for entry in good)
 
 
-def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    notes = tmp_path / "notes.txt"
-    for text in ("no study\n", "no study", '{"K": 1}\n'):
-        notes.write_text(text, encoding="utf-8")
-        with pytest.raises(DataError, match="a store of results"):
-            small().run(notes)
-        assert notes.read_text(encoding="utf-8") == text
-
-
 SLOW_STUDY = """
 import sys, time
 from pathlib import Path
@@ -422,10 +413,3 @@ def test_two_processes_divide_the_cells(tmp_path: Path) -> None:
         assert told == "24\n"
     keys = [json.loads(line)["key"] for line in store.read_bytes().splitlines()]
     assert len(keys) == len(set(keys)) == 18
-
-
-def test_joblib_changes_nothing(tmp_path: Path) -> None:
-    store = tmp_path / "cells.jsonl"
-    ran, outcome = counted(small(), store, n_jobs=2)
-    assert ran == 18
-    assert text(outcome) == text(small().run())
