@@ -334,13 +334,6 @@ def test_solvers_of_other_programs_refuse(name: str, solver: str) -> None:
     assert set(METHODS) <= set(able) <= set(iopt.available_solvers(name))
 
 
-@pytest.mark.parametrize(("name", "able"), [("SVMDual", "smo"), ("LPSVM", "highs")])
-@pytest.mark.parametrize("solver", METHODS)
-def test_methods_refuse_other_programs(name: str, able: str, solver: str) -> None:
-    with pytest.raises(iopt.errors.IncompatibleSolver, match=rf"Solvers that can: .*\b{able}\b"):
-        solved(name, solver=solver)
-
-
 @pytest.mark.parametrize("name", ["LussDual", "LussBall"])
 @pytest.mark.parametrize(("solver", "most"), [("clarabel", 50), ("scs", 100)])
 def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: int) -> None:

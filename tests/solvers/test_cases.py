@@ -84,8 +84,8 @@ def test_three_solvers_agree_on_convex_problems(
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 @pytest.mark.parametrize("q", [1, 2, 3])
-def test_lemma_4_optima_are_local_and_complete_among_what_is_found(q: int, shift: float) -> None:
-    """Haasdonk's family: all 2^q optima verify as LOCAL, and random starts end at them only."""
+def test_lemma_4_optima_are_local(q: int, shift: float) -> None:
+    """Haasdonk's family of 2^q optima."""
     data = iopt.datasets.load(f"haasdonk-lemma4(q={q}, shift={shift})")
     problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
     assert data.optima is not None
@@ -94,13 +94,3 @@ def test_lemma_4_optima_are_local_and_complete_among_what_is_found(q: int, shift
         certificate = iopt.verify(problem, formulation, {"alpha": alpha})
         assert certificate.claim is iopt.Claim.LOCAL
         assert certificate.objective == pytest.approx(float(objective), rel=1e-12)
-    generator = np.random.default_rng(0)
-    reached = set()
-    for _ in range(40):
-        start = generator.uniform(0.0, 1.0, problem.n)
-        result = iopt.solve(problem, formulation, solver="smo", start=start)
-        distances = np.abs(data.optima["alpha"] - result.values["alpha"]).max(axis=1)
-        if result.certificate.claim is iopt.Claim.LOCAL:
-            assert distances.min() < 1e-5
-            reached.add(int(distances.argmin()))
-    assert len(reached) >= min(2**q, 3)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from helpers.callbacks import press
-from helpers.cases import CASES, LIN_LIN
+from helpers.cases import CASES
 from helpers.exact import global_minimum
 from helpers.problems import symmetric
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -164,36 +164,6 @@ def test_sensitivities_of_a_game_that_is_no_kernel() -> None:
 # ---------------------------------------------------------------------------------- brute force
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 8))]
-)
-def test_brute_force(seed: int) -> None:
-    """All 3ⁿ active sets; the homogeneous problems at three scales of the kernel, too."""
-    n = 5 + seed % 2
-    K, y = symmetric(n, seed), np.resize([-1, 1], n)
-    Q, y = K * np.outer(y, y), y.astype(float)
-    both, zeros, none = np.array([y, np.ones(n)]), np.zeros(n), np.zeros((0, n))
-    svm = -global_minimum(Q, -np.ones(n), 2.0, y[None], np.zeros(1))
-    unbiased = -global_minimum(Q, -np.ones(n), 2.0, none, np.zeros(0))
-    hulls = -global_minimum(2.0 * Q, zeros, 0.6, both, np.array([0.0, 2.0]))
-    game = global_minimum(2.0 * Q, zeros, 0.3, both, np.array([0.0, 1.0]))
-    trials: list[tuple[iopt.Formulation, float, float]] = [
-        (iopt.SVMDual(C=2.0), svm, 1.0),
-        (iopt.SVMDual(C=2.0, bias=False), unbiased, 1.0),
-    ]
-    for scale in (1.0, 1e7, 1e-7):
-        trials.append((iopt.ConvexHullDual(mu=0.6), scale * hulls, scale))
-        trials.append((iopt.GuoSchuurmansQP(beta=0.3), scale * game, scale))
-    for formulation, optimum, scale in trials:
-        problem = iopt.KernelProblem(scale * K, y)
-        bracket = iopt.bound(problem, formulation, gap=1e-8)
-        assert_holds(bracket, optimum, scale)
-        assert bracket.relative_gap <= 1e-8
-        certificate = iopt.verify(problem, formulation, bracket.values)
-        assert certificate.primal_residual <= 1e-9
-        assert certificate.objective == pytest.approx(bracket.objective, rel=1e-9)
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_method_holds_the_optimum(method: str, seed: int) -> None:
@@ -206,15 +176,6 @@ def test_every_method_holds_the_optimum(method: str, seed: int) -> None:
 
 
 # ----------------------------------------------------------------------------------- hard margin
-
-
-def test_hard_margin_of_lin_and_lin() -> None:
-    """α = (s, 0, s) or (0, s, s): 2s - 3s²/2, s = 2/3."""
-    problem = iopt.KernelProblem(LIN_LIN, [1, 1, -1])
-    bracket = iopt.bound(problem, iopt.SVMDual(C=INF), gap=1e-8)
-    assert_holds(bracket, 2.0 / 3.0)
-    assert bracket.relative_gap <= 1e-8
-    assert np.sort(bracket.values["alpha"]) == pytest.approx([0.0, 2.0 / 3.0, 2.0 / 3.0])
 
 
 def test_a_large_bound_is_no_bound() -> None:
@@ -335,14 +296,6 @@ def test_ctrl_c_keeps_the_bracket() -> None:
     assert_consistent(bracket)
     assert bracket.status is iopt.Status.INTERRUPTED
     assert "interrupted" in str(bracket)
-
-
-def test_an_error_of_the_callback_comes_through() -> None:
-    def fail(trace: iopt.solvers.Trace) -> None:
-        raise RuntimeError("of the callback")
-
-    with pytest.raises(RuntimeError, match="of the callback"):
-        iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=fail)
 
 
 # ----------------------------------------------------------------------------------------- answers

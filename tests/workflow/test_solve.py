@@ -231,29 +231,6 @@ def test_a_ray_of_several_points_is_found_on_the_way(K: Array, z: Array) -> None
         iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
 
 
-def test_a_ray_in_closed_form() -> None:
-    """α = e: eᵀQe = 4 - 4t with t = 2; each opposite pair has curvature 2."""
-    block = np.array([[1.0, -2.0], [-2.0, 1.0]])
-    problem = iopt.KernelProblem(np.kron(np.eye(2), block), [1, 1, -1, -1])
-    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
-        iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
-
-
-def test_a_ray_without_bias() -> None:
-    """α = (1, 1): αᵀQα = 2 - 2·2; each diagonal entry is positive."""
-    problem = iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], [1, -1])
-    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
-        iopt.solve(problem, "SVMDual(C=inf, bias=False)", time_limit=30.0)
-
-
-def test_hard_margin_on_inseparable_data_is_unbounded() -> None:
-    """XOR: α = e has Σα_iy_ix_i = 0, so the objective is 4t along te."""
-    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
-    problem = iopt.KernelProblem.from_data(X, [1, 1, -1, -1], "linear")
-    with pytest.raises(iopt.errors.UnboundedProblem):
-        iopt.solve(problem, "SVMDual(C=inf)", time_limit=10.0)
-
-
 # --------------------------------------------------------------------------- where solvers stop
 
 
@@ -324,46 +301,6 @@ def test_smo_against_libsvm(kernel: str, C: float, seed: int) -> None:
     decision = result.classifier.decision_function(problem.K)
     # Second order in the weights for the objective, first order for the values.
     np.testing.assert_allclose(decision, svc.decision_function(problem.K), atol=1e-3)
-
-
-def odd_kernels(n: int) -> dict[str, Array]:
-    generator = np.random.default_rng(n)
-    A = generator.standard_normal((n, n))
-    x = generator.standard_normal(n)
-    twins = np.repeat(generator.standard_normal((n // 2, 3)), 2, axis=0)
-    low = generator.standard_normal((n, 2))
-    return {
-        "random": 0.5 * (A + A.T),
-        "positive": A @ A.T,
-        "negative": -A @ A.T,
-        "zero": np.zeros((n, n)),
-        "constant": np.ones((n, n)),
-        "rank one": np.outer(x, x),
-        "Krein": np.outer(low[:, 0], low[:, 0]) - np.outer(low[:, 1], low[:, 1]),
-        "duplicates": twins @ twins.T,
-        "one entry": np.diag(np.eye(n)[0]),
-    }
-
-
-@pytest.mark.parametrize("title", QUADRATIC)
-@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0, 1e4, 1e8])
-@pytest.mark.parametrize("name", odd_kernels(4))
-def test_smo_ends_on_any_kernel(name: str, scale: float, title: str) -> None:
-    """With 1.2 times the least bounds, five of six weights would be ½ up to rounding alone."""
-    problem = iopt.KernelProblem(scale * odd_kernels(12)[name], np.tile([1, -1], 6))
-    bounds = "" if title.startswith("SVM") else "(relative=5)"
-    result = iopt.solve(problem, title + bounds, max_iter=300_000)
-    structure = result.formulation.structure(problem)
-    assert isinstance(structure, BoxLineQP)
-    check_feasible(structure, result.values[structure.variable])
-    assert np.isfinite(result.objective)
-    assert not np.isnan(result.residual)
-    least = structure.value(structure.start())
-    assert structure.sense * result.objective <= least + 1e-12 * abs(least)
-    assert result.certificate.claim >= iopt.Claim.FEASIBLE
-    if scale <= 1e4:
-        assert result.status is iopt.Status.SOLVED
-        assert result.certificate.claim >= iopt.Claim.STATIONARY
 
 
 @pytest.mark.parametrize("seed", range(20))
