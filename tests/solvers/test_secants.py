@@ -15,10 +15,10 @@ from indefinite_opt.solvers.branch_and_bound import Settings
 from indefinite_opt.workflow.certificates import proof_checker
 
 
-def separable(n: int, rows: int, equations: int, seed: int) -> Program:
-    """Integer data; the middle of the box is feasible, and a third of the terms are convex."""
+def separable(n: int, rows: int, equations: int, seed: int, convex: float = 0.3) -> Program:
+    """Integer data; the middle of the box is feasible, and a share of the terms is convex."""
     rng = np.random.default_rng(seed)
-    P = np.diag(-rng.integers(1, 20, n) * np.where(rng.random(n) < 0.3, -1.0, 1.0))
+    P = np.diag(-rng.integers(1, 20, n) * np.where(rng.random(n) < convex, -1.0, 1.0))
     M = rng.integers(-10, 11, (rows + equations, n)).astype(float)
     middle = 5.0 * M.sum(axis=1)
     h = middle[:rows] + rng.integers(0, 20, rows)
@@ -37,8 +37,11 @@ def quadratic_program(program: Program) -> iopt.QuadraticProgram:
 @pytest.mark.parametrize("limit", [Settings().max_secant_bounds, 1])
 @pytest.mark.parametrize("seed", range(8))
 def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Path) -> None:
-    """With secants alone, and where relaxations bound what one secant has left."""
-    program = separable(5, 3, seed % 2, seed)
+    """With secants alone, and where relaxations bound what one secant has left.
+
+    Without convex terms the bound of a box is a linear program.
+    """
+    program = separable(5, 3, seed % 2, seed, convex=0.3 * (seed < 4))
     minimum = program.minimum()
     assert minimum is not None
     optimum = float(minimum[0])
@@ -58,7 +61,7 @@ def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Pat
 @pytest.mark.parametrize("seed", range(6))
 def test_an_open_bracket_claims_what_its_proof_proves(seed: int, nodes: int) -> None:
     """Whichever multipliers are best at the root: those of secants need not be."""
-    qp = quadratic_program(separable(12, 2, 10, seed))
+    qp = quadratic_program(separable(12, 2, 10, seed, convex=0.3 * (seed < 3)))
     bracket = iopt.bound(qp, gap=1e-9, max_nodes=nodes)
     assert bracket.check(qp) == pytest.approx(bracket.bound, rel=1e-9)
 
@@ -67,7 +70,7 @@ def test_a_concave_program_over_many_rows_closes_without_a_relaxation() -> None:
     """Its bracket holds the value of every vertex that scipy's linear programs lead to."""
     from scipy.optimize import linprog
 
-    program = separable(25, 12, 2, 5)
+    program = separable(25, 12, 2, 5, convex=0.0)
     bracket = iopt.bound(quadratic_program(program), gap=1e-6)
     assert bracket.relative_gap <= 1e-6
     assert bracket.iterations == 0

@@ -21,6 +21,7 @@ from indefinite_opt.modeling.linear_programs.to_highs import (
     highs_model,
     run_within,
     simplex_limit,
+    solved_by_highs,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "power_near",
     "run_within",
     "simplex_limit",
+    "solved_by_highs",
 ]

@@ -139,6 +139,23 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     return highs.getModelStatus()
 
 
+def solved_by_highs(form: StandardForm, presolve: bool = True) -> tuple[Array, Array] | None:
+    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none.
+
+    Presolve takes most of the time for some tens of dense rows.
+    """
+    import highspy
+
+    highs = highs_model(form)
+    if not presolve:
+        highs.setOptionValue("presolve", "off")
+    status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
+    if status != highspy.HighsModelStatus.kOptimal:
+        return None
+    answer = highs.getSolution()
+    return np.array(answer.col_value), np.array(answer.row_dual)
+
+
 def _run_in_thread(highs: Any, seconds: float) -> None:
     """Run HiGHS in a thread; if it is abandoned, Python waits for its end before it exits.
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, solved_by_highs
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["fitted", "of_rows", "reduced", "strict"]
@@ -134,8 +135,9 @@ def strict(
     if solution is None:
         return None
     z = np.zeros(body.h.size)
-    z[active] = np.maximum(solution[: active.size], 0.0)
-    y = solution[active.size : k]
+    found = solution[0]
+    z[active] = np.maximum(found[: active.size], 0.0)
+    y = found[active.size : k]
     left = reduced(body, gradient, z, y)
     if np.max(np.abs(left[free]), initial=0.0) > slack + _MISSED_SHARE * tol:
         return None

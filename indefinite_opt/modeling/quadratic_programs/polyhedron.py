@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, cached_property
-from indefinite_opt.modeling.linear_programs import highs_model, run_within, simplex_limit
+from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import (
     Equilibrated,
     Rows,
@@ -212,7 +212,7 @@ class Polyhedron(Rows):
             row_lower, row_upper, np.vstack([wide, above, below]),
         )  # fmt: skip
         found = solved_by_highs(form)
-        return x if found is None else found[:n]
+        return x if found is None else found[0][:n]
 
     @cached_property
     def point(self) -> Array:
@@ -315,14 +315,3 @@ def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
             high[i] = reach / a[k] + _OUTWARD_SHARE * abs(reach / a[k])
         elif a[k] < 0.0 and np.isinf(low[i]):
             low[i] = reach / a[k] - _OUTWARD_SHARE * abs(reach / a[k])
-
-
-def solved_by_highs(form: StandardForm) -> Array | None:
-    """The solution of a linear program by HiGHS, or None if it does not find one."""
-    import highspy
-
-    highs = highs_model(form)
-    status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
-    if status != highspy.HighsModelStatus.kOptimal:
-        return None
-    return np.array(highs.getSolution().col_value)

@@ -255,7 +255,10 @@ class BoxBound:
         tangent = Tangent(Multipliers.separable(scaled), scaled.place(self.bracket.point))
         binary = node.box.binary[scaled.members]
         bound = self.deadline.timed(lower_bound, scaled, tangent.multipliers, tangent.start, binary)
-        self._descend(scaled.point(np.clip(bound.point, -1.0, 1.0)))
+        point = scaled.point(np.clip(bound.point, -1.0, 1.0))
+        often = self._secants % self.settings.bounds_per_rounding == 0
+        if often or self.quadratic.value(point) < self.bracket.value:
+            self._descend(point)
         # At the root a cheap bound may be higher; the proof then goes on from that one.
         known = None if node.part.last is None else node.part.last.bound(scaled, node.box)
         if known is not None and known.value >= bound.value:

@@ -250,11 +250,17 @@ class Multipliers:
     @classmethod
     def separable(cls, scaled: ScaledBox) -> Multipliers:
         """Products that make the minorant separable (McCormick 1976)."""
-        h = scaled.curvature[pair_indices(scaled.m)]
-        alike, unlike = 2.0 * np.maximum(h, 0.0), 2.0 * np.maximum(-h, 0.0)
-        products = np.column_stack([alike, unlike, unlike, alike])
-        pairs = products if np.any(h) else no_pairs(scaled.m)
+        h, pairs = scaled.curvature, no_pairs(scaled.m)
+        if np.any(h - np.diag(np.diagonal(h))):
+            h = h[pair_indices(scaled.m)]
+            alike, unlike = 2.0 * np.maximum(h, 0.0), 2.0 * np.maximum(-h, 0.0)
+            pairs = np.column_stack([alike, unlike, unlike, alike])
         return cls.plain(pairs, 2.0 * np.maximum(-np.diagonal(scaled.curvature), 0.0))
+
+    @property
+    def has_squares_only(self) -> bool:
+        """Whether all other multipliers are zero."""
+        return not (self.gamma.size or self.delta.size or np.any(self.pairs))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
         """Places and multipliers of the rows that are triangle inequalities."""
@@ -279,11 +285,13 @@ class Multipliers:
         Where a product is in more than m inequalities, so many roundings are taken for its sum, and
         the sizes count more in proportion.
         """
+        squares = np.asarray(self.squares, float)
+        squares = np.where(binary, squares, np.maximum(squares, 0.0))
+        if self.has_squares_only:
+            return self.pairs, squares, np.zeros(len(self.pairs))
         total = np.maximum(np.asarray(self.pairs, float), 0.0)
         places, gamma = self.triangles()
         pentagons, delta = self.genuine_pentagons()
-        squares = np.asarray(self.squares, float)
-        squares = np.where(binary, squares, np.maximum(squares, 0.0))
         sizes = total.sum(axis=1)
         np.add.at(sizes, places.ravel() // 4, np.repeat(gamma, 3))
         # Two products for each of ten pairs, and a tenth of the constant.
@@ -468,15 +476,17 @@ def _without_products(scaled: ScaledBox, pairs: Array, squares: Array) -> Scaled
     The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), the one of
     both slacks of a variable ¼(1 - d_i²).
     """
-    i, j = pair_indices(scaled.m)
-    M, slope = scaled.curvature.copy(), scaled.slope.copy()
-    quarter = 0.25 * pairs
-    M[i, j] -= quarter @ [1.0, -1.0, -1.0, 1.0]
-    M[j, i] = M[i, j]
+    M, slope, products = scaled.curvature.copy(), scaled.slope.copy(), 0.0
     M[np.arange(scaled.m), np.arange(scaled.m)] += 0.5 * squares
-    np.subtract.at(slope, i, quarter @ [1.0, 1.0, -1.0, -1.0])
-    np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
-    constant = scaled.constant - float(quarter.sum()) - 0.25 * float(squares.sum())
+    if np.any(pairs):
+        i, j = pair_indices(scaled.m)
+        quarter = 0.25 * pairs
+        M[i, j] -= quarter @ [1.0, -1.0, -1.0, 1.0]
+        M[j, i] = M[i, j]
+        np.subtract.at(slope, i, quarter @ [1.0, 1.0, -1.0, -1.0])
+        np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
+        products = float(quarter.sum())
+    constant = scaled.constant - products - 0.25 * float(squares.sum())
     return replace(scaled, constant=constant, slope=slope, curvature=M)
 
 

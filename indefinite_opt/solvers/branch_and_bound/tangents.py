@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.modeling.linear_programs import solved_by_highs
+from indefinite_opt.modeling.structures import StandardForm
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
 
 __all__ = [
@@ -44,6 +46,10 @@ ten are usual."""
 MIN_COMPLEMENTARITY = 1e-11
 """The interior point method ends when the products of slacks and multipliers sum to less than this
 share of the multipliers."""
+
+MAX_BENT_SHARE = 1e-9
+"""A minorant counts as linear if its curvature changes it by no more than this share of its slopes,
+in the box; what rounding adds to the curvature of a linear one is far below."""
 
 MAX_START = 0.9
 """An interior point method starts at most so far from the middle of each interval."""
@@ -158,7 +164,10 @@ class ScaledBox:
         leaves two to ten times the gap of the minimum.
         """
         if not are_disjoint(self.rows):
-            return self.by_interior_points(d)
+            bent = 0.5 * float(np.abs(self.curvature).sum())
+            linear = bent <= MAX_BENT_SHARE * float(np.abs(self.slope).sum())
+            vertex = self.by_simplex() if linear else None
+            return self.by_interior_points(d) if vertex is None else vertex
         best, settled = self.by_active_sets(d)
         inner = best if settled else self.by_interior_points(d)
         return inner if inner.value > best.value else best
@@ -230,6 +239,19 @@ class ScaledBox:
         nu = line_multipliers(self.slope + self.curvature @ d, self.rows, self.rhs)
         nu[met] = solved[k:]
         return d, nu
+
+    def by_simplex(self) -> Bound | None:
+        """The tangent at the optimal vertex of a linear f, some tenths of a millisecond.
+
+        None if HiGHS finds none, as where no point of the box is on the rows.
+        """
+        unit, ends = float(np.abs(self.slope).max()), np.ones(self.m)
+        form = StandardForm(1, self.slope / unit, -ends, ends, self.rhs, self.rhs, self.rows)
+        solved = solved_by_highs(form, presolve=False)
+        if solved is None:
+            return None
+        vertex, multipliers = solved
+        return self.tangent(np.clip(vertex, -1.0, 1.0), -unit * multipliers)
 
     @np.errstate(all="ignore")
     def by_interior_points(self, d: Array) -> Bound:
