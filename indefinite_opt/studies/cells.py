@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import clock
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import Kernel, KernelProblem, Split
+from indefinite_opt.problem import Kernel, Split
 from indefinite_opt.solvers import Status
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, Method
-from indefinite_opt.studies.metrics import METRICS, Fit, measured
+from indefinite_opt.studies.metrics import METRICS, Fit
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.workflow import Result, solve, solve_path
 
@@ -74,8 +74,26 @@ class Unit(NamedTuple):
     plan: Plan
 
     def rows(self, cell: Cell) -> list[Row]:
-        """The rows of one of the cells."""
-        return _cell_rows(self, cell)
+        """The rows of one of the cells by entry; a failure is reported in them."""
+        plan, division, entries = self.plan, self.division, cell.grid.entries
+        # What an earlier cell has loaded is used again.
+        data = _keep(self.data.token, lambda: (self.data.y.size, self.data))
+        row = _empty_row(self, cell)
+        tested: Sequence[int] = range(len(entries))
+        if plan.protocol.inner is not None and len(entries) > 1:
+            began = clock()
+            try:
+                scores = _selection_scores(data, division.train, cell.grid, plan)
+            except FAILURES as failure:
+                return [{**row, "chosen": str(entries[0]), "error": error_text(failure)}]
+            best = cell.grid.best(scores)
+            tested = [best]
+            row["selection"], row["selection_seconds"] = scores[best], clock() - began
+        rows = [
+            {**row, "entry": index, "chosen": str(entries[index]), **_measured(fit, plan.metrics)}
+            for index, fit in _trained(data, division[2:], cell.grid, tested, plan)
+        ]
+        return sorted(rows, key=lambda row: row["entry"])
 
     def failed(self, cell: Cell, error: str) -> list[Row]:
         """The row of a cell that ended its process before it could report anything."""
@@ -134,37 +152,14 @@ def _empty_row(unit: Unit, cell: Cell) -> Row:
     }  # fmt: skip
 
 
-def _cell_rows(unit: Unit, cell: Cell) -> list[Row]:
-    """The rows of one cell by entry; a failure is reported in them."""
-    plan, division, entries = unit.plan, unit.division, cell.grid.entries
-    # What an earlier cell has loaded is used again.
-    data = _keep(unit.data.token, lambda: (unit.data.y.size, unit.data))
-    row = _empty_row(unit, cell)
-    tested: Sequence[int] = range(len(entries))
-    if plan.protocol.inner is not None and len(entries) > 1:
-        began = clock()
-        try:
-            scores = _selection_scores(data, division.train, cell.grid, plan)
-        except FAILURES as failure:
-            return [{**row, "chosen": str(entries[0]), "error": error_text(failure)}]
-        best = cell.grid.best(scores)
-        tested = [best]
-        row["selection"], row["selection_seconds"] = scores[best], clock() - began
-    rows = [
-        {**row, "entry": index, "chosen": str(entries[index]), **_measured(found, plan.metrics)}
-        for index, found in _trained(data, division[2:], cell.grid, tested, plan)
-    ]
-    return sorted(rows, key=lambda row: row["entry"])
-
-
-def _measured(found: Fit | Exception, metrics: Iterable[str]) -> Row:
+def _measured(fit: Fit | Exception, metrics: Iterable[str]) -> Row:
     """The metrics of a fit, or the error in place of it."""
-    if isinstance(found, Fit):
-        try:
-            return measured(found, ("status", *metrics))
-        except FAILURES as failure:
-            return {"error": error_text(failure)}
-    return {"error": error_text(found)}
+    try:
+        if isinstance(fit, Exception):
+            raise fit
+        return {name: METRICS[name].value(fit) for name in ("status", *metrics)}
+    except FAILURES as failure:
+        return {"error": error_text(failure)}
 
 
 def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> list[float]:
@@ -266,19 +261,19 @@ def _keep(key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
     return made
 
 
-def _problem(data: Data, kernel: Kernel | None) -> KernelProblem:
-    """The problem of all data with a kernel."""
-    if kernel is None:
-        return data.problem
-    return _keep((data.token, str(kernel)), lambda: (data.y.size, data.with_kernel(kernel)))
-
-
 def _split(data: Data, kernel: Kernel | None, train: Indices, test: Indices) -> Split:
     """The split of some training and test points with a kernel."""
-    return _keep(
-        (data.token, str(kernel), train.tobytes(), test.tobytes()),
-        lambda: (train.size, data.split(_problem(data, kernel), train, test)),
-    )
+
+    def made() -> tuple[int, Split]:
+        whole = (data.token, str(kernel))
+        problem = (
+            data.problem
+            if kernel is None
+            else _keep(whole, lambda: (data.y.size, data.with_kernel(kernel)))
+        )
+        return train.size, data.split(problem, train, test)
+
+    return _keep((data.token, str(kernel), train.tobytes(), test.tobytes()), made)
 
 
 def forget_problems() -> None:

@@ -292,7 +292,11 @@ def compare(
     preferred: dict[str, Entry] = {}
     for label, (title, each) in titles.items():
         preferred.setdefault(title, each.entries[counts[label].most_common(1)[0][0]])
-    ratio = math.nan if held_out is not None else _test_per_train(chosen, problem)
+    ratios = [
+        each.test.size / each.train.size if held_out is None else math.nan
+        for each in chosen.divisions(problem.labels)
+    ]
+    ratio = float(np.mean(ratios))
     return Comparison(problem, list(methods.values()), settings, rows, preferred, ratio)
 
 
@@ -355,11 +359,6 @@ def _protocol(
     outer = FixedTestSet() if test is not None else RepeatedKFold(folds, seed=seed)
     # Three inner folds are the fewest that leave most of the training points to train.
     return Nested(outer, RepeatedKFold(3, seed=seed)) if varied else outer
-
-
-def _test_per_train(protocol: Protocol, problem: KernelProblem) -> float:
-    divisions = protocol.divisions(problem.labels)
-    return float(np.mean([each.test.size / each.train.size for each in divisions]))
 
 
 def _settings(

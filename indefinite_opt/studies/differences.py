@@ -13,17 +13,10 @@ from indefinite_opt.foundation import EPS, finite_array
 
 
 class Difference(NamedTuple):
-    """The best of several methods against another one.
+    """The best of several methods against another one, with the mean of best minus other.
 
-    Attributes
-    ----------
-    best, other : str
-        Names of the methods.
-    mean : float
-        Mean difference of their scores, best minus other.
-    p_value : float
-        Of the corrected resampled t-test, adjusted for the number of other methods; NaN if it
-        cannot be computed.
+    The p-value is that of the corrected resampled t-test, adjusted for the number of other methods;
+    NaN if it cannot be computed.
     """
 
     best: str
@@ -35,28 +28,14 @@ class Difference(NamedTuple):
 def corrected_t_test(differences: ArrayLike, test_per_train: float) -> tuple[float, float]:
     """The t statistic and the two-sided p-value of the corrected resampled t-test.
 
-    t = mean(d) / sqrt((1/J + n_test/n_train) var(d)) with J - 1 degrees of freedom. The training
-    sets of resampled divisions overlap, so that the variance of the mean is larger than var(d)/J.
+    t = mean(d) / sqrt((1/J + n_test/n_train) var(d)) with J - 1 degrees of freedom, from the
+    differences d of the scores of two methods on J divisions. The training sets of resampled
+    divisions overlap, so that the variance of the mean is larger than var(d)/J; n_test/n_train is
+    1/(k - 1) for k folds. See Nadeau & Bengio (2003), Inference for the generalization error,
+    Machine Learning 52, section 4.
 
-    Parameters
-    ----------
-    differences : (J,) array_like
-        Scores of one method minus those of the other, one for each division.
-    test_per_train : float
-        n_test/n_train; for k-fold cross-validation 1/(k - 1).
-
-    Returns
-    -------
-    t, p : float
-        (0, 1) if all differences are zero, and NaN where the variance is zero otherwise, or where
-        there are fewer than three divisions.
-
-    References
-    ----------
-    Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning 52, section 4.
-
-    Examples
-    --------
+    The result is (0, 1) if all differences are zero, and NaN where the variance is zero otherwise,
+    or where there are fewer than three divisions.
     >>> t, p = corrected_t_test([0.0, 0.1, 0.2], 0.5)
     >>> round(t, 6), round(p, 6)
     (1.095445, 0.387628)
@@ -97,17 +76,9 @@ def best_against_others(
 ) -> list[Difference]:
     """The method of the best mean against every other one, in the order in which they are given.
 
-    Parameters
-    ----------
-    scores : mapping of str to sequence of float
-        The scores of each method on the same divisions; NaN where it failed. A method that failed
-        anywhere is left out, and one that has other divisions than the best.
-    test_per_train : float
-        As in `corrected_t_test`.
-
-    Notes
-    -----
-    The best method is chosen by the scores that are compared, which favours it.
+    `scores` are those of each method on the same divisions; NaN where it failed. A method that
+    failed anywhere is left out, and one that has other divisions than the best. The best method is
+    chosen by the scores that are compared, which favours it.
     """
     whole = {
         name: np.asarray(of_method, float)

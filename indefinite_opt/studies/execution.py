@@ -48,19 +48,9 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
 
     A unit whose worker dies is given to another one. If several die of it, as many as the cluster's
     `allowed-failures` say, its cells are run one by one, and the one of which workers die then has
-    failed; it is not stored, so that it is tried again next time.
-
-    Parameters
-    ----------
-    cluster : str, Client or Cluster of dask.distributed
-        The address of a scheduler, such as `"tcp://host:8786"`, or an object.
-
-    Raises
-    ------
-    ParameterError
-        If dask.distributed is not installed.
-    DataError
-        If the scheduler does not answer.
+    failed; it is not stored, so that it is tried again next time. The cluster is a Client or
+    Cluster of dask.distributed, or the address of a scheduler, such as `"tcp://host:8786"`;
+    `DataError` says that it does not answer.
     """
     try:
         from distributed import Client, KilledWorker, as_completed

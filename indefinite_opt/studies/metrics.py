@@ -1,10 +1,7 @@
 """Numbers that describe a classifier which was trained and tested on one division of the data.
 
-`METRICS` has them by name. A study computes those that it names, and no others: a spectrum takes
-O(n³), and a certificate may take longer than the training.
-
->>> METRICS["recall"].meaning
-'share of the test points of the positive class that are recognised'
+A study computes those that it names, and no others: a spectrum takes O(n³), and a certificate may
+take longer than the training.
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import Result
+from indefinite_opt.workflow.certificates import Certificate
 
 
 @dataclass(eq=False)
@@ -139,20 +137,9 @@ def _bounded(fit: Fit) -> float:
     return float(np.sum(np.abs(fit.coef) >= (1.0 - 1e-6) * bound))
 
 
-def _certificate(name: str) -> Callable[[Fit], Any]:
-    def value(fit: Fit) -> Any:
-        if fit.result is None:
-            return METRICS[name].missing
-        certificate = fit.result.certificate
-        if name == "claim":
-            return certificate.claim.name
-        return certificate.gap_kind if name == "gap_kind" else float(certificate.measure)
-
-    return value
-
-
-def _squared_norm(fit: Fit) -> float:
-    return float(fit.coef @ fit.split.problem.gram.times(fit.coef))
+def _certified(value: Callable[[Certificate], Any], missing: Any) -> Callable[[Fit], Any]:
+    """A metric that only a formulation has, since baselines have no certificate."""
+    return lambda fit: missing if fit.result is None else value(fit.result.certificate)
 
 
 _ALL = (
@@ -166,16 +153,17 @@ _ALL = (
            _training_error, False),
     Metric("objective", "objective of the program, in the declared sense",
            lambda fit: float("nan") if fit.result is None else float(fit.result.objective)),
-    Metric("claim", "what the certificate claims", _certificate("claim"),
-           missing="-"),
-    Metric("gap_kind", "the name of the gap of the certificate", _certificate("gap_kind"),
-           missing=""),
-    Metric("gap", "the gap of the certificate", _certificate("gap"), False),
+    Metric("claim", "what the certificate claims",
+           _certified(lambda certificate: certificate.claim.name, "-"), missing="-"),
+    Metric("gap_kind", "the name of the gap of the certificate",
+           _certified(lambda certificate: certificate.gap_kind, ""), missing=""),
+    Metric("gap", "the gap of the certificate",
+           _certified(lambda certificate: float(certificate.measure), float("nan")), False),
     Metric("support", "number of support vectors", lambda fit: int(fit.fitted.support.size), False,
            missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),
     Metric("squared_norm", "squared norm of the normal vector, coefᵀ K coef; may be negative",
-           _squared_norm),
+           lambda fit: float(fit.coef @ fit.split.problem.gram.times(fit.coef))),
     Metric("class_mean_distance", "squared distance of the class means; may be negative",
            lambda fit: fit.split.problem.class_mean_distance),
     Metric("lambda_min", "smallest eigenvalue of the training kernel matrix",
@@ -195,7 +183,11 @@ _ALL = (
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _ALL}
-"""All metrics by name."""
+"""All metrics by name.
+
+>>> METRICS["recall"].meaning
+'share of the test points of the positive class that are recognised'
+"""
 
 
 def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
@@ -205,8 +197,3 @@ def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
         if name not in METRICS:
             raise UnknownName("metric", name, METRICS)
     return chosen
-
-
-def measured(fit: Fit, names: Iterable[str]) -> dict[str, float | int | str]:
-    """The values of these metrics."""
-    return {name: METRICS[name].value(fit) for name in names}

@@ -3,14 +3,6 @@
 A protocol is a frozen dataclass that yields seeded divisions of n labelled points. The divisions
 are those of scikit-learn's splitters: run r of a protocol is the splitter with the seed `seed + r`.
 
->>> import numpy as np
->>> y = np.repeat([0, 1], 6)
->>> protocol = Nested(outer=RepeatedKFold(folds=3, repeats=2), inner=3)
->>> [(division.run, division.fold, division.test.size) for division in protocol.divisions(y)]
-[(0, 0, 4), (0, 1, 4), (0, 2, 4), (1, 0, 4), (1, 1, 4), (1, 2, 4)]
->>> print(protocol)
-2 × 3 stratified folds, parameters chosen by 3 stratified folds of the training points
-
 With `Nested` and `SelectThenTest` the parameters of a grid are chosen by the inner protocol on the
 training points of each division, and the chosen ones are tested once. With any other protocol each
 entry of a grid is tested on every division, and the entry of the best mean is reported. That is
@@ -135,15 +127,12 @@ class RepeatedKFold(Protocol):
             kind, reason = StratifiedKFold, "the smaller class"
             most = int(np.unique(y, return_counts=True)[1].min())
         checks.whole("folds", self.folds, 2, most, reason=reason)
-        return [
-            Division(run, fold, train, test)
-            for run in range(self.repeats)
-            for fold, (train, test) in enumerate(
-                kind(self.folds, shuffle=True, random_state=self.seed + run).split(
-                    np.zeros((len(y), 1)), y
-                )
-            )
-        ]
+        found = []
+        for run in range(self.repeats):
+            splitter = kind(self.folds, shuffle=True, random_state=self.seed + run)
+            parts = splitter.split(np.zeros((len(y), 1)), y)
+            found += [Division(run, fold, *part) for fold, part in enumerate(parts)]
+        return found
 
     def __str__(self) -> str:
         times = f"{self.repeats} × " if self.repeats > 1 else ""
@@ -224,8 +213,10 @@ class Nested(Protocol):
     --------
     >>> y = np.repeat([-1, 1], 6)
     >>> protocol = Nested(outer=3, inner=2)
-    >>> [len(division.test) for division in protocol.divisions(y)], protocol.inner
-    ([4, 4, 4], RepeatedKFold(folds=2, repeats=1, seed=0, stratified=True))
+    >>> [len(division.test) for division in protocol.divisions(y)]
+    [4, 4, 4]
+    >>> print(protocol)
+    3 stratified folds, parameters chosen by 2 stratified folds of the training points
     """
 
     outer: Protocol | int = 5

@@ -38,26 +38,14 @@ MAX_FAULTS_SHOWN = 5
 class Store:
     """The outcomes of cells in a file of JSON lines.
 
-    Parameters
-    ----------
-    path : path
-        A file, which is created if it does not exist, or a folder, in which it is `cells.jsonl`. A
-        read-only file can be read, but not added to.
-
-    Attributes
-    ----------
-    path : Path
-    outcomes : dict
-        The rows of each finished cell by its key, as of the last `refresh`.
-
-    Raises
-    ------
-    DataError
-        If the path cannot be opened, or is a file with other content.
+    The path is that of a file, which is created if it does not exist, or of a folder, in which it
+    is `cells.jsonl`. A read-only file can be read, but not added to; `DataError` says that a path
+    cannot be opened, or is a file with other content. `outcomes` has the rows of each finished cell
+    by its key, as of the last `refresh`.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = _file_of(path)
+        self.path = Path(path) / "cells.jsonl" if Path(path).is_dir() else Path(path)
         self.outcomes: dict[str, list[Row]] = {}
         self._read_to = self._lines = 0
         self._claimed: set[str] = set()
@@ -86,7 +74,7 @@ class Store:
     def refresh(self) -> list[int]:
         """Read the lines that any process has added since; the numbers of damaged ones."""
         os.lseek(self._file, self._read_to, os.SEEK_SET)
-        content = _read(self._file)
+        content = b"".join(iter(lambda: os.read(self._file, 2**20), b""))
         *lines, rest = content.split(b"\n")
         self._read_to += len(content) - len(rest)
         damaged = []
@@ -140,7 +128,7 @@ class Store:
         if key in self._claimed:
             self._claimed.discard(key)
             if self._writable:
-                _unlock(self._file, _place(key))
+                _lock(self._file, _place(key), release=True)
 
 
 def append(path: Path, outcome: Outcome) -> None:
@@ -155,11 +143,6 @@ def append(path: Path, outcome: Outcome) -> None:
         os.close(file)
 
 
-def _file_of(path: str | Path) -> Path:
-    path = Path(path)
-    return path / "cells.jsonl" if path.is_dir() else path
-
-
 def _opened(path: Path, writable: bool) -> int:
     mode = os.O_RDWR | os.O_APPEND | os.O_CREAT if writable else os.O_RDONLY
     file = os.open(path, mode | getattr(os, "O_BINARY", 0), 0o666)
@@ -169,19 +152,11 @@ def _opened(path: Path, writable: bool) -> int:
     return file
 
 
-def _read(file: int) -> bytes:
-    """Everything from the current position on."""
-    parts = []
-    while part := os.read(file, 2**20):
-        parts.append(part)
-    return b"".join(parts)
-
-
 def _append(file: int, path: Path, outcome: Outcome) -> None:
     line = {"key": outcome.key, "crc": _checksum(*outcome), "rows": outcome.rows}
     left = memoryview(json.dumps(line).encode() + b"\n")
     try:
-        _lock(file, LOCKS_FROM, wait=True)
+        _lock(file, LOCKS_FROM)
         try:
             size = os.fstat(file).st_size
             if size:
@@ -191,7 +166,7 @@ def _append(file: int, path: Path, outcome: Outcome) -> None:
             while left:  # on a full disk a part is written first, and the next attempt raises
                 left = left[os.write(file, left) :]
         finally:
-            _unlock(file, LOCKS_FROM)
+            _lock(file, LOCKS_FROM, release=True)
     except OSError as error:
         raise _unusable(path, error) from None
 
@@ -221,30 +196,20 @@ def _place(key: str) -> int:
     return LOCKS_FROM + 1 + zlib.crc32(key.encode())
 
 
-def _lock(file: int, byte: int, *, wait: bool) -> bool:
-    """Whether one byte could be locked for this process."""
+def _lock(file: int, byte: int, *, wait: bool = True, release: bool = False) -> bool:
+    """Whether one byte could be locked for this process, or released."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
+            take = msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK
             os.lseek(file, byte, os.SEEK_SET)
-            msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            msvcrt.locking(file, msvcrt.LK_UNLCK if release else take, 1)
         else:
             import fcntl
 
-            fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, byte)
+            take = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+            fcntl.lockf(file, fcntl.LOCK_UN if release else take, 1, byte)
     except (BlockingIOError, PermissionError):
         return False
     return True
-
-
-def _unlock(file: int, byte: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(file, byte, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)

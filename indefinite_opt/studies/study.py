@@ -1,27 +1,5 @@
 """Studies: data sets × methods × a protocol, divided into cells that are run once and stored.
 
-A study is one declaration. Its parts are those of `protocols`, `methods` and `data`:
-
->>> from indefinite_opt.studies import Data, Grid, Nested, RepeatedKFold, Study
->>> study = Study(
-...     name="checkerboard",
-...     data={"board": Data("checkerboard(n=60, cells=2)", kernel="gaussian")},
-...     methods={
-...         "SVM": Grid("SVMDual", C=[1, 10], kernel=["gaussian(gamma=1)", "gaussian(gamma=9)"]),
-...         "LP": "LPSVM(C=10)",
-...         "5-NN": "KNN(k=5)",
-...     },
-...     protocol=Nested(outer=RepeatedKFold(folds=3, repeats=2), inner=3),
-...     metrics=("accuracy", "support", "seconds"),
-... )
->>> outcome = study.run()
->>> [(row["method"], row["runs"]) for row in outcome.table]
-[('SVM', 2), ('LP', 2), ('5-NN', 2)]
->>> outcome.table[0]["accuracy"] > 0.8, outcome.table[0]["accuracy_sd"] < 0.1
-(True, True)
->>> sorted(set(outcome.column("board", "SVM", "chosen")))[-1]
-'SVMDual(C=10), gaussian(gamma=9)'
-
 `study.run(store="cells.jsonl", n_jobs=2)` appends each finished cell to a file. When it is run
 again, after whatever end, it runs only the cells that are missing there; a cell is the same if the
 version of the package, the data, the protocol with the metrics, the method and the division are.
@@ -81,14 +59,21 @@ class Study:
 
     Examples
     --------
+    >>> from indefinite_opt.studies import Data, Grid, Nested, RepeatedKFold, Study
     >>> study = Study(
-    ...     data={"board": "checkerboard(n=40, cells=2)"},
-    ...     methods={"SVM": "SVMDual(C=10)", "3-NN": "KNN(k=3)"},
-    ...     protocol=RepeatedKFold(folds=2),
+    ...     data={"board": Data("checkerboard(n=60, cells=2)", kernel="gaussian")},
+    ...     methods={
+    ...         "SVM": Grid("SVMDual", C=[1, 10], kernel=["linear", "gaussian(gamma=9)"]),
+    ...         "LP": "LPSVM(C=10)",
+    ...         "5-NN": "KNN(k=5)",
+    ...     },
+    ...     protocol=Nested(outer=RepeatedKFold(folds=3, repeats=2), inner=3),
     ... )
     >>> outcome = study.run()
-    >>> [(row["method"], row["fold"], row["status"]) for row in outcome.rows]
-    [('SVM', 0, 'solved'), ('SVM', 1, 'solved'), ('3-NN', 0, 'fitted'), ('3-NN', 1, 'fitted')]
+    >>> [(row["method"], row["runs"]) for row in outcome.table]
+    [('SVM', 2), ('LP', 2), ('5-NN', 2)]
+    >>> outcome.table[0]["accuracy"] > 0.8, outcome.table[0]["accuracy_sd"] < 0.1
+    (True, True)
     """
 
     data: Mapping[str, Data | Source] | Sequence[str]
@@ -319,6 +304,7 @@ def _apart(units: list[Unit]) -> list[Unit]:
     return [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
 
 
+@dataclass(frozen=True, eq=False)
 class StudyOutcome:
     """The rows of a study; see `Study.run`.
 
@@ -340,9 +326,8 @@ class StudyOutcome:
     [0.85, 0.9]
     """
 
-    def __init__(self, study: Study, rows: list[Row]) -> None:
-        self.study = study
-        self.rows = rows
+    study: Study
+    rows: list[Row]
 
     @cached_property
     def chosen_rows(self) -> list[Row]:
@@ -361,11 +346,10 @@ class StudyOutcome:
 
     def _scores(self, rows: list[Row], count: int) -> list[float]:
         """The mean score of each entry; NaN if it failed on a division."""
-        metric = METRICS[self.study.select]
-        sign = 1.0 if metric.larger_is_better else -1.0
+        sign = 1.0 if METRICS[self.study.select].larger_is_better else -1.0
         scores: list[list[float]] = [[] for _ in range(count)]
         for row in rows:
-            scores[row["entry"]].append(sign * float(row[metric.name]))
+            scores[row["entry"]].append(sign * float(row[self.study.select]))
         return [float(np.mean(values)) if values else float("nan") for values in scores]
 
     @staticmethod
@@ -388,7 +372,7 @@ class StudyOutcome:
         return [row[name] for row in mine]
 
     def run_means(self, data: str, method: str, name: str) -> list[float]:
-        """A metric of each run: the mean over its folds that did not fail."""
+        """As `run_means` of the chosen rows of a data set and method."""
         return run_means(self._groups(self.chosen_rows)[data, method], name)
 
     @cached_property

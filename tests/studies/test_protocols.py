@@ -367,13 +367,13 @@ from pathlib import Path
 import test_protocols
 from indefinite_opt.studies import cells
 
-original = cells._cell_rows
+original = cells.Unit.rows
 
 def slowly(unit, cell):
     time.sleep(float(sys.argv[2]))
     return original(unit, cell)
 
-cells._cell_rows = slowly
+cells.Unit.rows = slowly
 print(len(test_protocols.small().run(Path(sys.argv[1])).rows))
 """
 

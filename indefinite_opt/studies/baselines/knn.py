@@ -89,22 +89,6 @@ class Neighbours:
 
         Of training points at equal distance the one with the lower index counts as nearer. If the
         votes are equal, that of the farthest of the k neighbours is dropped, which leaves ±1.
-
-        Parameters
-        ----------
-        K_new : (m, n) array_like
-            k(new point, training point).
-        K_new_new : optional
-            Not used.
-
-        Returns
-        -------
-        (m,) array
-
-        Raises
-        ------
-        ProblemError
-            If K_new has a wrong shape or entries that are not finite.
         """
         rows = finite_array("K_new", K_new, (None, self.y.size))
         order = np.argsort(self.diagonal - 2.0 * rows, axis=1, kind="stable")[:, : self.k]

@@ -139,7 +139,7 @@ class Instance:
         return self.kernel_problem() if self.kernel else QuadraticProgram.read(self.name)
 
     def kernel_problem(self) -> KernelProblem:
-        """Kernel matrix and labels, generated from kernel, n and seed."""
+        """The problem of a kernel."""
         if self.kernel == "haasdonk-lemma4":
             data = haasdonk_lemma4(q=(self.n - 1).bit_length() - 1)
             return KernelProblem.from_data(
@@ -186,13 +186,10 @@ class Instance:
 
 def _paley(n: int) -> tuple[Array, NDArray[np.int64]]:
     """Minus the adjacency matrix of the Paley graph on n - 1 vertices, and one isolated point."""
-    p = n - 1
-    squares = {i * i % p for i in range(1, p)}
-    K = np.zeros((n, n))
-    for i in range(p):
-        for j in range(p):
-            K[i, j] = -1.0 if (i - j) % p in squares else 0.0
-    return K, np.append(np.ones(p, dtype=np.int64), -1)
+    vertices, K = np.arange(n - 1), np.zeros((n, n))
+    differences = np.subtract.outer(vertices, vertices) % (n - 1)
+    K[:-1, :-1] = -1.0 * np.isin(differences, vertices[1:] ** 2 % (n - 1))
+    return K, np.where(np.arange(n) < n - 1, 1, -1)
 
 
 def instances() -> list[Instance]:

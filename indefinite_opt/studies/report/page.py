@@ -67,22 +67,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
 
     The table can be sorted and filtered by a small script that is part of the file; without scripts
     everything can be read. A policy in the file keeps browsers from running any other script and
-    from loading anything.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    path : str or Path
-        Replaced in one step, so that a reader never sees half a report.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    DataError
-        If the path cannot be written.
+    from loading anything. Raises `DataError` if the path cannot be written.
     """
     sentences = diagnose(comparison.problem).sentences
     script = _SCRIPT.read_text(encoding="utf-8")
@@ -95,9 +80,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         lead=_lead(comparison),
         facts=_facts(comparison),
         results=_results(comparison),
-        claims=definitions(
-            (badge(claim), escaped(CLAIM_MEANINGS[claim])) for claim in CLAIM_MEANINGS
-        ),
+        claims=definitions((badge(k), escaped(v)) for k, v in CLAIM_MEANINGS.items()),
         measures=definitions((escaped(k), escaped(v)) for k, v in MEASURE_MEANINGS.items()),
         figure=image(comparison_figure(comparison), "Accuracy, time and gaps"),
         regions=_regions(comparison),
@@ -111,14 +94,10 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         command=f"<pre><code>{escaped(command)}</code></pre>\n" if command else "",
         cells=base64.b64encode(comparison.frame.to_csv(index=False).encode()).decode(),
         script=script,
-        script_digest=_digest(script),
+        # A policy names the one script that may run by its digest.
+        script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
     )
     return write_page(Path(path), page)
-
-
-def _digest(script: str) -> str:
-    """How a policy names the one script that may run."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
 def _regions(comparison: ComparisonLike) -> str:
@@ -141,13 +120,11 @@ def _scripted(value: str) -> str:
 def _lead(comparison: ComparisonLike) -> str:
     problem = comparison.problem
     count = len(comparison.formulations)
-    sentences = [
+    return escaped(
         f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and certified "
-        f"on the same {problem.n} points.",
-        "Accuracy is measured on points left out of training: "
-        f"{_evaluation(comparison)}, seed {comparison.settings.get('seed', 'not recorded')}.",
-    ]
-    return escaped(" ".join(sentences))
+        f"on the same {problem.n} points. Accuracy is measured on points left out of training: "
+        f"{_evaluation(comparison)}, seed {comparison.settings.get('seed', 'not recorded')}."
+    )
 
 
 def _evaluation(comparison: ComparisonLike) -> str:

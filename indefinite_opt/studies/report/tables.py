@@ -115,16 +115,7 @@ def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
 
 
 def to_markdown(comparison: ComparisonLike) -> str:
-    """The summary as a GitHub Markdown table, followed by failures and conclusions.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-    """
+    """The summary as a GitHub Markdown table, followed by failures and conclusions."""
     lines = markdown_table(HEADS, table_cells(comparison), "llrrllrr")
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
@@ -148,16 +139,6 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     No number is ever cut: columns that do not fit are left out as a whole, and the caption names
     them. Method, accuracy and claim always stay. Of the parameters that were chosen the most
     frequent ones are shown; `chosen_text` has them all.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    width : int
-        Number of characters of a line.
-
-    Returns
-    -------
-    rich.table.Table
     """
     from rich import box
     from rich.table import Table

@@ -19,14 +19,7 @@ accept: the usual level of the field."""
 def conclusions(comparison: ComparisonLike) -> list[str]:
     """Which methods differ beyond chance, what was proved, and how indefinite the kernel is.
 
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    list of str
-        One entry per subject; each is a sentence or two.
+    There is an entry for each subject, of a sentence or two.
     """
     told = [*_ranking(comparison), *_baselines(comparison), _proofs(comparison)]
     return [*told, _negative_part(comparison.problem)]

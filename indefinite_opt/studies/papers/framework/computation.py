@@ -97,19 +97,15 @@ def _source(function: Callable[..., Any]) -> str:
         return f"{function.__module__}.{function.__qualname__}"
 
 
+@dataclass(frozen=True, eq=False)
 class ComputationOutcome:
-    """The rows of a computation.
+    """The rows of each setting of a computation.
 
-    Attributes
-    ----------
-    settings : dict of str to list of dict
-        The rows of each setting. Each has, beside what the function returned, the name of the
-        `setting`, its part `cell_seconds` of the time, and an `error`, which is empty unless the
-        function failed.
+    A row has, beside what the function returned, the name of the `setting`, its part `cell_seconds`
+    of the time, and an `error`, which is empty unless the function failed.
     """
 
-    def __init__(self, settings: dict[str, list[Row]]) -> None:
-        self.settings = settings
+    settings: dict[str, list[Row]]
 
     @property
     def rows(self) -> list[Row]:

@@ -31,42 +31,27 @@ of a few hundred points varies by."""
 
 @dataclass(frozen=True)
 class Entry:
-    """Where our number for an entry of a published table comes from.
-
-    Parameters
-    ----------
-    method : str, optional
-        The label of the method in a `Study`; by default the name of the column.
-    metric : str
-        One of `METRICS`, or "error" for 1 - accuracy; in a `Computation` the key of the number.
-    data : str
-        The data set, or the setting of a `Computation`; `{row}` and `{column}` stand for the names
-        in the published table.
-    experiment : str, optional
-        By default the first one.
-    factor : float
-        Our number is multiplied by it: 100 where the paper prints percentages.
-    unit : float, optional
-        What counts as one standard deviation where the paper prints none, in the paper's units. By
-        default 1.5 points for shares and percentages.
-    relative : float, optional
-        The same as a share of the published number: for eigenvalues, counts and the like.
-    counted : bool
-        Whether the entry is compared at all; times, for instance, depend on the machine.
-    mean_of : tuple of str
-        Rows of the published table. If there are any, our number is the mean of ours in these rows
-        and the same column, as in a last row of averages.
-    """
+    """Where our number for an entry of a published table comes from."""
 
     method: str | None = None
+    """The label of the method in a `Study`; by default the name of the column."""
     metric: str = "accuracy"
+    """One of `METRICS`, or "error" for 1 - accuracy; in a `Computation` the key of the number."""
     data: str = "{row}"
+    """The data set, or the setting of a `Computation`, from the names in the published table."""
     experiment: str | None = None
+    """By default the first one."""
     factor: float = 1.0
+    """Our number is multiplied by it: 100 where the paper prints percentages."""
     unit: float | None = None
+    """What counts as one standard deviation where the paper prints none, in the paper's units. By
+    default 1.5 points for shares and percentages."""
     relative: float | None = None
+    """The same as a share of the published number: for eigenvalues, counts and the like."""
     counted: bool = True
+    """Whether the entry is compared at all; times, for instance, depend on the machine."""
     mean_of: tuple[str, ...] = ()
+    """Rows of which our number is the mean, as in a last row of averages."""
 
     def spread(self, fact: Fact) -> float:
         """One standard deviation of a published number, at least half a unit of its last digit."""
@@ -130,20 +115,7 @@ NOTES = {
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """What of a study is code: experiments, where our numbers come from, picture and checks.
-
-    Parameters
-    ----------
-    experiments : callable
-        Called with `quick`: the experiments by name, each a `Study` or a `Computation`.
-    entries : mapping of str to Entry, or callable
-        By the names of columns; a function of row and column for anything else. Columns without an
-        entry are methods of the first experiment, with their accuracy.
-    draw : callable, optional
-        From the outcomes by the names of the experiments: a figure in the layout of the paper.
-    checks : callable, optional
-        From the outcomes: a `Check` for each of the statements.
-    """
+    """What of a study is code; the docstring of `studies.papers` explains the fields."""
 
     experiments: Callable[[bool], Mapping[str, Study | Computation]]
     entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
@@ -155,27 +127,8 @@ class Code:
 class PaperStudy(Code):
     """A table or figure of a paper: its code, what the paper says, and how both are shown.
 
-    Parameters
-    ----------
-    paper, item, place : str
-        Authors and year; "Table 1"; and where the item stands, a page or a section.
-    title : str
-        What the item shows, in one line.
-    minutes, quick_minutes : float
-        Measured time of the full and the quick run by two processes on two cores.
-    data : sequence of str
-        Names of the data sets it needs, for the list of studies.
-    numbers : PublishedTable, optional
-        The paper's numbers; see `published`.
-    choices : sequence of str
-        What the paper leaves open, and what is chosen here.
-    notes : mapping
-        `StandIn`, `Missing`, `Impossible` or `Uncounted` by row, by ("*", column) or by
-        (row, column); a `Deviation`, which is the reason of one number, by (row, column).
-    long : sequence of str
-        Names of experiments that take hours, and are run only where they are asked for.
-    statements : mapping of str to str
-        What the paper says of the figure, sentence by sentence.
+    The fields are those of the docstring of `studies.papers`; `notes` are by row, by ("*", column)
+    or by (row, column), a `Deviation` by (row, column) only.
     """
 
     paper: str

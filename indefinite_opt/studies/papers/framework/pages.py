@@ -56,13 +56,7 @@ COUNTING = (
 
 
 def write_study(reproduction: Reproduction, folder: Path) -> Path:
-    """Write NAME.html, markdown/NAME.md with NAME.svg, and NAME.json for the index.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
+    """Write NAME.html, which is returned, markdown/NAME.md with NAME.svg, and NAME.json."""
     study, name = reproduction.study, reproduction.name
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
     facts = {
@@ -97,13 +91,7 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
 
 
 def write_index(folder: Path) -> Path:
-    """Write index.html and markdown/README.md for all studies, whether the folder has them or not.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
+    """Write index.html, which is returned, and markdown/README.md, for all studies, run or not."""
     entries: dict[str, dict[str, Any]] = {}
     for name, study in studies().items():
         path = folder / f"{name}.json"

@@ -27,15 +27,7 @@ _FACT = re.compile(rf"({_NUMBER})(?:\s*(?:±|\()\s*({_NUMBER})\)?)?")
 
 @dataclass(frozen=True)
 class Fact:
-    """A number of a paper, with its standard deviation if it is printed.
-
-    Attributes
-    ----------
-    value : float
-    spread : float or None
-    decimals : int
-        Number of printed decimal places.
-    """
+    """A number of a paper, with its standard deviation if printed, and its decimal places."""
 
     value: float
     spread: float | None = None

@@ -53,30 +53,19 @@ GRADES = {
 
 @dataclass(frozen=True)
 class Compared:
-    """An entry of a published table and ours.
-
-    Attributes
-    ----------
-    row, column : str
-    fact : Fact
-    ours : Fact or None
-        Our number, with its standard deviation over runs, at the precision of the paper's.
-    distance : float
-        In units of the paper's standard deviation, or of what counts as one; NaN without a number.
-    counted : bool
-    note : Note or None
-    problem : str
-        Why there is no number of ours: missing data, or an error.
-    """
+    """An entry of a published table and ours."""
 
     row: str
     column: str
     fact: Fact
     ours: Fact | None
+    """With its standard deviation over runs, at the precision of the paper's."""
     distance: float
+    """In units of the paper's standard deviation, or of what counts as one; NaN without `ours`."""
     counted: bool
     note: Note | None
     problem: str = ""
+    """Why there is no number of ours: missing data, or an error."""
 
     @property
     def at_hand(self) -> bool:
@@ -88,11 +77,6 @@ class Compared:
     def reproduced(self) -> bool:
         """Whether our number is within two standard deviations of the paper's."""
         return self.distance <= MAX_DISTANCE
-
-    @property
-    def explained(self) -> bool:
-        """Whether a number that is not reproduced has a reason beside it."""
-        return self.note is not None
 
     @property
     def grade(self) -> str:
@@ -120,18 +104,10 @@ class Compared:
 class Tally:
     """How many published numbers are reproduced.
 
-    Attributes
-    ----------
-    published : int
-        Numbers of the table that are counted.
-    at_hand : int
-        Those of them that were run on the data of the paper.
-    close, reproduced : int
-        Those of `at_hand` within one and within two standard deviations of the paper.
-    explained : int
-        Those of `at_hand` that are not reproduced, but have a reason of their own.
-    uncounted : int
-        Numbers that prove nothing: times, what something was chosen by, and repetitions.
+    Of the numbers that count, `at_hand` were run on the data of the paper; of these `close` and
+    `reproduced` are within one and within two standard deviations of the paper's, and `explained`
+    are others that have a reason of their own. `uncounted` prove nothing: times, what something was
+    chosen by, and repetitions.
 
     Examples
     --------
@@ -169,19 +145,7 @@ where none is printed. Of the other 1, 0 have their own reason.'
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """The outcome of `reproduce`.
-
-    Attributes
-    ----------
-    name : str
-    study : PaperStudy
-    quick : bool
-    experiments : dict of str to Study or Computation
-        What was run, without the data that are missing.
-    outcomes : dict of str to StudyOutcome or ComputationOutcome
-    absent : dict of str to str
-        The data sets, or settings, that could not be loaded, and why.
-    """
+    """The outcome of `reproduce`: what was run, without the `absent` data, each with its reason."""
 
     name: str
     study: PaperStudy
@@ -255,7 +219,8 @@ class Reproduction:
         return Tally(
             counted, len(mine), sum(one.distance <= 1.0 for one in mine),
             sum(one.reproduced for one in mine),
-            sum(not one.reproduced and one.explained for one in mine), len(places) - counted,
+            sum(not one.reproduced and one.note is not None for one in mine),
+            len(places) - counted,
         )  # fmt: skip
 
     @property
@@ -369,20 +334,10 @@ def reproduce(
 ) -> Reproduction:
     """Run a study, or those of its cells that a store does not have yet.
 
-    Data that cannot be loaded are left out, and named in the outcome.
-
-    Parameters
-    ----------
-    name, study : str, PaperStudy
-        As in `studies`.
-    quick : bool
-        Whether only a part is run, as the study declares it.
-    long : bool
-        Whether those experiments are run, too, that take hours.
-    store, n_jobs, cluster
-        As in `Study.run`.
-    progress : callable, optional
-        Called with the number of finished cells, of all cells of an experiment, and a title.
+    Data that cannot be loaded are left out, and named in the outcome. With `quick` only a part is
+    run, as the study declares it; with `long` also the experiments that take hours. `progress` is
+    called with the number of finished cells, of all cells of an experiment, and a title; the other
+    arguments are those of `Study.run`.
     """
     experiments: dict[str, Experiment] = {}
     outcomes: dict[str, StudyOutcome | ComputationOutcome] = {}
