@@ -19,11 +19,10 @@ from indefinite_opt.command_line.options import (
     facts_line,
     save_values,
     with_data_options,
-    writing,
 )
 from indefinite_opt.command_line.terminal import print_json, say, stderr
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import checks, writing
 from indefinite_opt.workflow.certificates import proof_checker, read_document
 
 

@@ -18,7 +18,6 @@ from indefinite_opt.command_line.options import (
     Tolerance,
     facts_line,
     with_data_options,
-    writing,
 )
 from indefinite_opt.command_line.own_code import named_or_own
 from indefinite_opt.command_line.terminal import (
@@ -30,7 +29,7 @@ from indefinite_opt.command_line.terminal import (
     stderr,
 )
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import parse_call, split_calls
+from indefinite_opt.foundation import parse_call, split_calls, writing
 from indefinite_opt.studies import Comparison
 
 DEFAULT_GRID = (

@@ -20,18 +20,8 @@ class Watch:
     """The callback of `bound`, and a context in which its reports are shown.
 
     On a terminal the two ends of the bracket stand on both sides of a bar that fills as the gap
-    closes, and all of it vanishes at the end. Elsewhere there is a line every few seconds.
-
-    Parameters
-    ----------
-    console : Console
-        The console of the standard error stream.
-    title : str
-        What is bracketed.
-    goal : float
-        Relative gap at which the search stops.
-    line_seconds : float
-        Seconds between two lines where there is no terminal; five show an hour in a log.
+    closes, and all of it vanishes at the end. Elsewhere there is a line every few seconds; five
+    show an hour in a log. `goal` is the relative gap at which the search stops.
     """
 
     def __init__(

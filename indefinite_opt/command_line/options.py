@@ -6,8 +6,7 @@ import csv
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,6 +25,7 @@ from indefinite_opt.foundation import (
     read_arrays,
     read_bytes,
     read_json,
+    writing,
 )
 from indefinite_opt.problem import as_text, read_frame
 from indefinite_opt.studies import as_method
@@ -36,9 +36,6 @@ FILE_SUFFIXES = (".npz", ".csv", ".gz")
 VALUE_COLUMNS = ("variable", "index", "value")
 """Columns of a table of values: one row for each entry of each variable."""
 
-MAX_POINTS_FOR_SHARE = 1000
-"""Points up to which the spectrum is computed only to print its negative share: 0.3 s on one core,
-and 25 times that for three times as many points."""
 
 DataDir = Annotated[
     Path | None, Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
@@ -259,7 +256,8 @@ class DataOptions:
         }
         if self.dataset.table is not None:
             facts["table"] = {"used": str(self.dataset.table), **asdict(self.dataset.table)}
-        if problem.n <= MAX_POINTS_FOR_SHARE and problem.curvature_known:
+        # The spectrum is computed only for this if that takes at most 0.3 s on one core.
+        if problem.n <= 1000 and problem.curvature_known:
             facts["negative_share"] = problem.negative_share
         return facts
 
@@ -361,15 +359,6 @@ def save_values(path: Path, values: Values) -> None:
         return
     with writing("output", path), path.open("wb") as file:
         np.savez_compressed(file, **values)  # type: ignore[arg-type]
-
-
-@contextmanager
-def writing(option: str, path: Path, kind: str = "file") -> Iterator[None]:
-    """A context that turns the errors of the operating system into one that names the option."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(option, f"a {kind} that can be written", f"{path}: {error}") from None
 
 
 def check_writable(**paths: Path | None) -> None:

@@ -20,13 +20,6 @@ def named_or_own(text: str) -> Any:
 
     In place of a file there may be a module, `package.module:Class`. Nothing but the command line
     reads such titles, as they run code: a saved result never does.
-
-    Raises
-    ------
-    DataError
-        For a file that does not exist, or that Python cannot import.
-    UnknownName
-        If no formulation or baseline of that name is defined there.
     """
     source, colon, _ = text.partition("(")[0].rpartition(":")  # C:\\mine.py:MyDual has two
     if not colon:

@@ -11,10 +11,10 @@ import numpy as np
 from typer import Argument, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.options import Json, MaxBytes, check_writable, writing
+from indefinite_opt.command_line.options import Json, MaxBytes, check_writable
 from indefinite_opt.command_line.terminal import print_json, say, stderr
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import MAX_BYTES, Array, read_arrays
+from indefinite_opt.foundation import MAX_BYTES, Array, read_arrays, writing
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
 from indefinite_opt.workflow import Result
 

@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option
 
-from indefinite_opt.command_line.options import Cluster, Json, writing
+from indefinite_opt.command_line.options import Cluster, Json
 from indefinite_opt.command_line.terminal import console, print_json, progress, say
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import writing
 from indefinite_opt.studies import papers
 
 _COLORS = {

@@ -54,8 +54,6 @@ Panel = Callable[["Axes", ComparisonLike], None]
 def comparison_figure(comparison: ComparisonLike) -> Figure:
     """Accuracy, time and what was proved, one row per formulation and solver.
 
-    Examples
-    --------
     >>> import indefinite_opt as iopt
     >>> data = iopt.datasets.checkerboard(n=40, cells=2)
     >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
@@ -74,8 +72,6 @@ def row_labels(comparison: ComparisonLike) -> list[str]:
     Parameters are named where two formulations of one class differ in them, and solvers where a
     formulation has several.
 
-    Examples
-    --------
     >>> import indefinite_opt as iopt
     >>> data = iopt.datasets.checkerboard(n=40, cells=2)
     >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")

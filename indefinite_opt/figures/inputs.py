@@ -40,8 +40,6 @@ class ResultLike(Protocol):
 class BracketLike(Protocol):
     """A lower and an upper bound on an optimal value; see `indefinite_opt.bound`.
 
-    Examples
-    --------
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
     >>> bracket: BracketLike = iopt.bound(problem, iopt.SVMDual(C=1.0))
@@ -66,8 +64,6 @@ class BracketLike(Protocol):
 class ComparisonLike(Protocol):
     """Formulations cross-validated on one problem; see `indefinite_opt.compare`.
 
-    Examples
-    --------
     >>> import indefinite_opt as iopt
     >>> data = iopt.datasets.checkerboard(n=40, cells=2)
     >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")

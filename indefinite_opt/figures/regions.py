@@ -78,10 +78,6 @@ def decision_regions(
     resolution : int
         Grid points along each axis.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     ProblemError

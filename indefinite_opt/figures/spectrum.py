@@ -33,8 +33,6 @@ def spectrum_figure(problem: KernelProblem) -> Figure:
     Both signs start at rank 1 and both axes are logarithmic, the vertical one on both sides of
     zero, so that a few negative eigenvalues among many positive ones stay visible.
 
-    Examples
-    --------
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
     >>> len(spectrum_figure(problem).axes)

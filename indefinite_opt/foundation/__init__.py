@@ -33,6 +33,7 @@ from indefinite_opt.foundation.files import (
     read_bytes,
     read_json,
     write_bytes,
+    writing,
 )
 from indefinite_opt.foundation.interruptible import (
     LONG,
@@ -115,4 +116,5 @@ __all__ = [
     "tiles",
     "within",
     "write_bytes",
+    "writing",
 ]

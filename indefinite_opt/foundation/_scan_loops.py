@@ -35,10 +35,8 @@ def row_sums(bits: Any, weights: Any, sums: Any) -> None:
 def scan_rows(bits: Any, weights: Any, first: int, sums: Any, columns: Any) -> Any:
     """`row_sums` of some rows of a square matrix, and their part of the same sums of its columns.
 
-    Returns
-    -------
-    the smallest and the largest entry as floating-point numbers are ordered, as bits; a NaN is
-    smaller or larger than all numbers
+    Returns the smallest and the largest entry as floating-point numbers are ordered, as bits; a NaN
+    is smaller or larger than all numbers.
     """
     least, most = MAGNITUDE, -MAGNITUDE
     for i in range(bits.shape[0]):

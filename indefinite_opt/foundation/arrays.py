@@ -35,12 +35,6 @@ SYMMETRY_TOLERANCE = 1e-10
 """Largest |K_ij - K_ji| accepted as rounding of a kernel function, relative to the largest entry of
 rows i and j. K is then replaced by the mean of K and Kᵀ, so that no claim depends on this value."""
 
-SINGLE_SYMMETRY_TOLERANCE = 16.0 * float(np.finfo(np.float32).eps)
-"""The same for float32: the rounding of a kernel computed in single precision."""
-
-DIAGONAL_TOLERANCE = 1e-6
-"""Largest distance of a point from itself that is accepted, relative to the largest distance: the
-rounding of x·x - 2 x·x + x·x, about 1e-16 of x·x, becomes 1e-8 of ‖x‖ when the root is taken."""
 
 _TILE = 512
 """Order of the square tiles that are compared with their mirror images: two fit into the cache."""
@@ -50,10 +44,6 @@ def checked_precision(precision: str) -> np.dtype[Any]:
     """float64 for "double", float32 for "single"."""
     checks.choice("precision", precision, PRECISIONS)
     return PRECISIONS[precision]
-
-
-_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
-"""Numpy's codes for kinds of entries, in words."""
 
 
 def real_array(
@@ -67,26 +57,8 @@ def real_array(
 ) -> Any:
     """The value as an array of `dtype`: the value itself if it is one already.
 
-    Parameters
-    ----------
-    argument, expected : str
-        The name of the value and what it should be, for the message.
-    value : array_like
-        Real numbers, neither text nor complex numbers.
-    shape : tuple, optional
-        Required shape; None stands for any length.
-    finite : bool
-        Whether NaN and infinities are refused.
-    dtype : dtype
-        float64 or float32.
-
-    Raises
-    ------
-    ProblemError
-        For anything else.
-
-    Examples
-    --------
+    `ProblemError` for anything but real numbers of the shape, in which None stands for any length,
+    and with `finite` also for NaN and infinities; it names the argument and what was expected.
     >>> real_array("alpha", [1, 2], "two weights", (2,))
     array([1., 2.])
     >>> real_array("alpha", [1j, 2], "two weights", (2,))
@@ -105,7 +77,8 @@ def real_array(
             if not isinstance(entry, numbers.Real):
                 raise ProblemError(argument, expected, f"an entry of type {type(entry).__name__}")
     elif kind not in "biuf":
-        raise ProblemError(argument, expected, _KINDS.get(kind, f"entries of type {array.dtype}"))
+        words = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+        raise ProblemError(argument, expected, words.get(kind, f"entries of type {array.dtype}"))
     if shape is not None and (
         array.ndim != len(shape)
         or any(wanted not in (None, size) for wanted, size in zip(shape, array.shape, strict=True))
@@ -146,15 +119,7 @@ def refuse_mask(argument: str, value: object, expected: str) -> None:
 
 
 def finite_array(argument: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
-    """The value as a float64 array of a shape in which None stands for any length.
-
-    Raises
-    ------
-    ProblemError
-        Unless it has that shape and all its entries are finite real numbers.
-
-    Examples
-    --------
+    """The value as a float64 array of finite numbers, of a shape as in `real_array`.
     >>> finite_array("K_new", [[1.0, 2.0]], (None, 2)).shape
     (1, 2)
     >>> finite_array("K_new", [[1.0, 2.0]], (None, 3))
@@ -168,13 +133,7 @@ shape (1, 2)
 
 
 def checked_points(argument: str, X: ArrayLike, features: int | None = None) -> Array:
-    """Points in the rows of a finite matrix, with one column per feature.
-
-    Raises
-    ------
-    ProblemError
-        For anything else, for no points or no features, and for another number of features.
-    """
+    """Points in the rows of a finite matrix, with one column per feature; `ProblemError` else."""
     shape = "(m, d) with m, d ≥ 1" if features is None else f"(m, {features}) with m ≥ 1"
     expected = f"a finite matrix with points in rows, of shape {shape}"
     points: Array = real_array(argument, X, expected, (None, features))
@@ -195,13 +154,7 @@ def checked_square(argument: str, value: ArrayLike) -> Array:
 def checked_values(
     argument: str, given: object, shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Array]:
-    """Finite arrays of the given names and shapes.
-
-    Raises
-    ------
-    ProblemError
-        For anything but a mapping with exactly these names, and for other arrays.
-    """
+    """Finite arrays of exactly these names and shapes; `ProblemError` for anything else."""
     wanted = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
     if not isinstance(given, Mapping):
         inside = isinstance(getattr(given, "values", None), Mapping)
@@ -219,13 +172,7 @@ def checked_values(
 
 
 def stored(argument: str, values: ArrayLike, dtype: np.dtype[Any]) -> Stored:
-    """The values as a C-contiguous array of `dtype`: the values themselves if they are one already.
-
-    Raises
-    ------
-    ProblemError
-        If they are not real numbers, or are too large for `dtype`.
-    """
+    """The values as a C-contiguous array of `dtype`: the values themselves if they are one."""
     return np.ascontiguousarray(
         real_array(argument, values, "a matrix of real numbers", finite=False, dtype=dtype)
     )
@@ -266,7 +213,9 @@ def checked_matrix(
         )  # fmt: skip
     if symmetric or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
         return matrix, (least, most), found
-    _refuse_asymmetry(matrix, argument, SINGLE_SYMMETRY_TOLERANCE if single else SYMMETRY_TOLERANCE)
+    # 16 eps is the rounding of a kernel computed in single precision.
+    tolerance = 16.0 * float(np.finfo(dtype).eps) if single else SYMMETRY_TOLERANCE
+    _refuse_asymmetry(matrix, argument, tolerance)
     return checked_matrix(argument, matrix, True, dtype)
 
 
@@ -283,9 +232,7 @@ def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
     sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1)).astype(np.float64)
     for row, column, tile, mirror in _mirrored(matrix):
         difference = np.abs(np.subtract(tile, mirror, dtype=np.float64))
-        allowed = np.maximum.outer(
-            sizes[row : row + tile.shape[0]], sizes[column : column + tile.shape[1]]
-        )
+        allowed = np.maximum.outer(sizes[row : row + _TILE], sizes[column : column + _TILE])
         excess = difference - tolerance * allowed
         if np.any(excess > 0.0):
             i, j = divmod(int(excess.argmax()), excess.shape[1])
@@ -308,7 +255,8 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
     if distances[i, j] < 0.0:
         raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")
     i = int(np.diag(distances).argmax())
-    if distances[i, i] > DIAGONAL_TOLERANCE * float(distances.max()):
+    # The rounding of x·x - 2 x·x + x·x, 1e-16 of x·x, becomes 1e-8 of ‖x‖ when the root is taken.
+    if distances[i, i] > 1e-6 * float(distances.max()):
         raise ProblemError(
             "D", "distances, 0 on the diagonal", f"{distances[i, i]:g} at ({i}, {i})",
             "Pass similarities as K.",

@@ -28,8 +28,6 @@ else:
 def derived(owner: object, key: object, make: Callable[[], T]) -> T:
     """What `make` returns, kept with its owner for later calls with the same key.
 
-    Examples
-    --------
     >>> calls, owner = iter("ab"), type("Owner", (), {})()
     >>> [derived(owner, "first", lambda: next(calls)) for _ in range(3)]
     ['a', 'a', 'a']

@@ -25,9 +25,6 @@ MAX_WEIGHT = 1e50
 """Largest bound on a weight: terms of an objective, at most `MAX_ENTRY` times its square, do not
 overflow, nor do sums of 10²⁷ of them."""
 
-MAX_SEED = 2**32 - 1
-"""The largest seed that every random generator accepts, including those of scikit-learn."""
-
 
 def is_number(value: object) -> bool:
     """Whether value is a real number of Python or numpy; Booleans are not.
@@ -124,8 +121,8 @@ def whole(
 
 
 def seed(argument: str, value: Any, *, optional: bool = False) -> None:
-    """Raise `ParameterError` unless value is a seed that every random generator accepts."""
-    whole(argument, value, 0, MAX_SEED, optional=optional)
+    """Raise `ParameterError` unless value is a seed of 32 bits, as every generator accepts."""
+    whole(argument, value, 0, 2**32 - 1, optional=optional)
 
 
 def switch(argument: str, value: Any) -> None:

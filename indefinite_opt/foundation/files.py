@@ -12,6 +12,8 @@ import threading
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,6 @@ from indefinite_opt.foundation import checks
 MAX_BYTES = 10**9
 """Largest size of an unpacked file in bytes: a kernel matrix of 11,000 points in float64 fits."""
 
-_CHUNK = 2**20
-"""Bytes read at once, so that a file that is too large is noticed before it fills the memory."""
 
 _DAMAGE = (
     OSError, EOFError, ValueError, ArithmeticError, LookupError, TypeError, RuntimeError,
@@ -43,19 +43,14 @@ _HEADERS = {
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """The content of a file, unpacked if its name ends in .gz.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or has more than `max_bytes` bytes.
-    """
+    """The content of a file of at most `max_bytes` bytes, unpacked if its name ends in .gz."""
     checks.whole("max_bytes", max_bytes)
     parts: list[bytes] = []
     size = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            while size <= max_bytes and (part := file.read(_CHUNK)):
+            # In parts, so that a file that is too large is noticed before it fills the memory.
+            while size <= max_bytes and (part := file.read(2**20)):
                 parts.append(part)
                 size += len(part)
     except (OSError, EOFError, zlib.error) as error:
@@ -65,17 +60,21 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     return b"".join(parts)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Create or replace a file in one step: where that fails, what was there stays.
+@contextmanager
+def writing(argument: str, path: str | Path, kind: str = "file") -> Iterator[None]:
+    """A context in which what the operating system refuses is a `DataError` of the argument."""
+    try:
+        yield
+    except OSError as error:
+        got = f"{path}: {_reason(error)}"
+        raise DataError(argument, f"a {kind} that can be written", got) from None
 
-    Raises
-    ------
-    DataError
-        If it cannot be written.
-    """
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Create or replace a file in one step: where that fails, what was there stays."""
     target = path.resolve()
     new = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}")
-    try:
+    with writing("path", path):
         if target.exists():
             with target.open("ab"):  # refused where the old file must not be changed
                 pass
@@ -89,18 +88,12 @@ def write_bytes(path: Path, content: bytes) -> None:
             new.replace(target)
         finally:
             new.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError("path", "a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
-    """The arrays of a .npz file by name.
+    """The arrays of a .npz file by name, which are no Python objects.
 
-    Raises
-    ------
-    DataError
-        If it cannot be read, holds Python objects or two arrays of one name, or would take more
-        than `max_bytes` bytes unpacked, which is checked before anything is unpacked.
+    That they take at most `max_bytes` bytes is checked before anything is unpacked.
     """
     checks.whole("max_bytes", max_bytes)
     try:
@@ -135,13 +128,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
 
 
 def read_json(path: Path, argument: str, max_bytes: int = MAX_BYTES) -> Any:
-    """The content of a JSON file.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, is not JSON, or has more than `max_bytes` bytes.
-    """
+    """The content of a JSON file of at most `max_bytes` bytes."""
     content = read_bytes(path, max_bytes)
     try:
         return parsed_json(content)

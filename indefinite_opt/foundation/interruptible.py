@@ -61,20 +61,9 @@ def within(
     that it has given work at that time. A process with an abandoned call ends without the
     destructors of its libraries, which would free the memory that the call works in.
 
-    Parameters
-    ----------
-    seconds : float
-        Time allowed, may be infinite; nothing is started if it is not positive.
-    function : callable
-    *arguments
-        Arguments of the function.
-    stop : callable, optional
-        Called in every interval; the call is abandoned once it returns a true value.
-
-    Raises
-    ------
-    TimeLimitReached
-        If the call was abandoned. Exceptions of the function itself are passed on.
+    The time may be infinite; nothing is started if it is not positive. `stop` is called in every
+    interval, and the call is abandoned once it returns a true value. Exceptions of the function
+    itself are passed on.
 
     Examples
     --------
@@ -161,8 +150,6 @@ def in_child(seconds: float, function: Callable[..., T], *arguments: Any) -> T:
     A forked child process makes the call, passes its result on, pickled, and is killed if the call
     is abandoned. Where processes cannot be forked safely (anywhere but on Linux) this is `within`.
 
-    Examples
-    --------
     >>> in_child(60.0, divmod, 17, 5)
     (3, 2)
     """

@@ -35,8 +35,6 @@ SHIPPED = Path(__file__).with_name("machine_code")
 
 SUFFIX = ".loop"
 
-_HASH_LENGTH = 16
-"""Hexadecimal digits of a hash in the name of a file; 64 bits tell all programs apart."""
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -44,10 +42,11 @@ _reduced, _rebuilt, _key = CompileResult._reduce, CompileResult._rebuild, Functi
 
 
 def _hash(*parts: bytes) -> str:
+    """64 bits, which tell all programs apart, in hexadecimal digits."""
     total = hashlib.sha256()
     for part in parts:
         total.update(hashlib.sha256(part).digest())
-    return total.hexdigest()[:_HASH_LENGTH]
+    return total.hexdigest()[:16]
 
 
 @functools.cache
@@ -86,12 +85,7 @@ def _trusted(path: Path) -> bytes:
 
 
 class LoopStore(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """Where numba looks for the machine code of a loop, and keeps it.
-
-    Parameters
-    ----------
-    loop : function
-    """
+    """Where numba looks for the machine code of a loop, and keeps it."""
 
     _cache_path: str | None
     _impl: Any

@@ -30,12 +30,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Python: for named tuples of arrays an entry takes longer to compile than a short loop. Python
     that calls it nevertheless ends in a segmentation fault. A loop that Python calls returns no
     named tuple: numba makes one by Python code, and does not look whether Ctrl-C has ended that,
-    which is a segmentation fault as well.
-
-    Parameters
-    ----------
-    **options
-        More options of `numba.njit`.
+    which is a segmentation fault as well. The options are those of `numba.njit`.
     """
     njit = _numba().njit
 
@@ -130,8 +125,6 @@ def clock() -> float:
     A thread that works for another one has the clock of that one; other threads have clocks of
     their own, which cannot be compared.
 
-    Examples
-    --------
     >>> before = clock()
     >>> clock() >= before
     True

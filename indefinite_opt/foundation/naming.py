@@ -21,12 +21,6 @@ def parse_call(text: str, argument: str = "name") -> tuple[str, dict[str, Any]]:
 
     >>> parse_call("SpectrumSVM(C=inf, transform=clip)")
     ('SpectrumSVM', {'C': inf, 'transform': 'clip'})
-
-    Raises
-    ------
-    ParameterError
-        If the text is not a name, optionally followed by keyword arguments in parentheses, or a
-        number is out of range.
     """
     malformed = ParameterError(argument, "NAME or NAME(key=value, ...)", repr(text))
     name, bracket, rest = text.strip().partition("(")
@@ -91,23 +85,10 @@ def split_calls(text: str) -> list[str]:
 def instantiate(
     kind: str, known: Mapping[str, Callable[..., T]], text: str, **parameters: Any
 ) -> T:
-    """Build the object that `text` describes; case, and - or _ in names, make no difference.
+    """The object of a `kind` that `Name` or `Name(key=value, ...)` describes.
 
-    Parameters
-    ----------
-    kind : str
-        What is being built ("kernel", "formulation", ...), for messages.
-    known : mapping of str to callable
-        Class or function of each name, with its parameters.
-    text : str
-        `Name` or `Name(key=value, ...)`.
-    **parameters
-        Further keyword arguments, which take precedence over those in the text.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown name or an unknown parameter, with the nearest known ones.
+    Case, and - or _ in names, make no difference. `known` has the class or function of each name;
+    the further parameters take precedence over those in the text.
     """
     name, written = parse_call(text, kind)
     by_folded = {_folded(key): make for key, make in known.items()}

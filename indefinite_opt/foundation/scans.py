@@ -30,33 +30,21 @@ _SEED = secrets.token_bytes(16)
 
 
 class Scan(NamedTuple):
-    """What one pass over a square matrix has shown.
-
-    Attributes
-    ----------
-    least, most : float
-        At least one of them is not finite if an entry is not.
-    symmetric : bool
-        Whether each row has the same sum of products as the column of that number. A row that
-        differs from its column has so with probability at most 2⁻³². False also where 0 meets -0.
-    checksum : bytes
-        See `checksum`.
-    """
+    """What one pass over a square matrix has shown."""
 
     least: float
     most: float
+    """At least one of both is not finite if an entry is not."""
     symmetric: bool
+    """Whether each row has the same sum of products as the column of that number. A row that
+    differs from its column has so with probability at most 2⁻³². False also where 0 meets -0."""
     checksum: bytes
 
 
 def checksum(values: NDArray[Any], before: bytes | None = None) -> bytes:
     """A checksum of the bits of a C-contiguous float32 or float64 array.
 
-    Parameters
-    ----------
-    values : array
-    before : bytes, optional
-        An earlier checksum, perhaps of another process, to be compared with this one.
+    It is compared with the one `before`, if there is one, perhaps of another process.
 
     >>> values = np.ones((2, 2))
     >>> checksum(values) == checksum(values, checksum(values))

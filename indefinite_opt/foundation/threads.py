@@ -31,12 +31,6 @@ a matrix of order 1000 does not keep one thread waiting for long."""
 TILE_ENTRIES = 2**17
 """Entries of a tile that is read several times: a megabyte, which a processor's cache holds."""
 
-_MIN_TILED_WORK = 2e7
-"""Multiplications from which a product is divided: a few milliseconds, where starting threads takes
-a tenth of one."""
-
-_MIN_PARTS = 4
-"""Least number of parts for which threads are started: fewer take less time than that."""
 
 _ALLOWED: ContextVar[int | None] = ContextVar("threads", default=None)
 """How many threads may work, once that has been settled: by `one_thread`, which changes what the
@@ -51,8 +45,6 @@ def interrupts_held() -> Iterator[list[object]]:
     is certain to be released. A thread of a pool that needs this lock would then wait forever, and
     whoever waits for that thread. So the calls that share locks with a pool stand in such a block.
 
-    Examples
-    --------
     >>> with interrupts_held() as came:
     ...     pass
     >>> came
@@ -206,7 +198,7 @@ def in_tiles(work: Callable[[slice], object], parts: Iterator[slice]) -> None:
     listed = list(parts)
     with one_thread():
         workers = min(thread_count(), len(listed))
-        if workers <= 1 or len(listed) < _MIN_PARTS:
+        if workers <= 1 or len(listed) < 4:  # fewer take less time than to start threads
             for part in listed:
                 work(part)
             return
@@ -221,7 +213,8 @@ def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
-    if A.size * B.shape[1] < _MIN_TILED_WORK:
+    # As many multiplications take a few milliseconds, and to start threads a tenth of one.
+    if A.size * B.shape[1] < 2e7:
         with one_thread():
             whole: NDArray[Any] = A @ B
         return whole

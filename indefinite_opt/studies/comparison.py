@@ -237,10 +237,6 @@ def compare(
     progress : callable, optional
         Called with (number of rows done, number of all rows, last row).
 
-    Returns
-    -------
-    Comparison
-
     Notes
     -----
     A cell that fails reports its error in its row and does not stop the others. `seconds` is the

@@ -65,10 +65,6 @@ def lin_lin_theorem_3(problem: KernelProblem) -> DefiniteShift:
     ----------
     problem : KernelProblem
 
-    Returns
-    -------
-    DefiniteShift
-
     Raises
     ------
     ProblemError

@@ -115,10 +115,6 @@ def krein_certificate(
     tol : float
         Relative tolerance of every condition; weights within tol of a bound count as there.
 
-    Returns
-    -------
-    KreinCertificate
-
     Raises
     ------
     ParameterError

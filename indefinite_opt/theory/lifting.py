@@ -162,10 +162,6 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     tol : float
         Largest KKT residual, complementarity and violation, as in a certificate of `SVMDual`.
 
-    Returns
-    -------
-    Lift
-
     Raises
     ------
     ParameterError

@@ -59,10 +59,6 @@ def analyse_sigmoid(
     C : float, optional
         Upper bound in (2), to be rescaled for the limits of Theorems 8 and 9.
 
-    Returns
-    -------
-    SigmoidAnalysis
-
     Raises
     ------
     ProblemError

@@ -178,10 +178,6 @@ def limit_study(
     X_new : (m, d) array_like, optional
         Points at which decision values are compared, besides the training points.
 
-    Returns
-    -------
-    LimitStudy
-
     Raises
     ------
     ProblemError

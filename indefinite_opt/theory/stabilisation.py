@@ -99,10 +99,6 @@ def dual_stabilisation(
     tol : float
         Tolerance of the solution, and of the bounds in units of C.
 
-    Returns
-    -------
-    DualStabilisation
-
     Raises
     ------
     ParameterError

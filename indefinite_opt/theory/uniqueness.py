@@ -117,10 +117,6 @@ def haasdonk_lemma_5(
     tol : float
         Tolerance of feasibility, of the KKT residual, and of what counts as being at a bound.
 
-    Returns
-    -------
-    Uniqueness
-
     Raises
     ------
     ParameterError

@@ -11,15 +11,7 @@ from indefinite_opt.problem import KernelProblem, Problem
 
 
 def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
-    """The problem and its formulation; a quadratic program is its own.
-
-    Raises
-    ------
-    ProblemError
-        For anything but a problem.
-    ParameterError
-        If a formulation is missing, or a quadratic program comes with another problem.
-    """
+    """The problem and its formulation; a quadratic program is its own."""
     if isinstance(problem, Problem) and isinstance(problem, Formulation):
         if formulation is not None:
             expected = "nothing: a quadratic program is its own formulation"

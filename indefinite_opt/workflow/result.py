@@ -31,23 +31,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the certificate of a result is computed from, besides its values.
-
-    Attributes
-    ----------
-    multipliers : dict of str to array, or None
-        None if the certificate computes its own.
-    witness : object
-        Data from which the solver's bound is computed again; see `Solution.witness`.
-    tol : float
-    time_limit : float
-        Seconds for the certificate.
-    """
+    """What the certificate of a result is computed from, besides its values."""
 
     multipliers: Values | None
+    """None if the certificate computes its own."""
     witness: object
+    """Data from which the solver's bound is computed again; see `Solution.witness`."""
     tol: float
     time_limit: float
+    """Seconds for the certificate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,10 +168,8 @@ class Result:
             raise ParameterError("result", "one on a KernelProblem", "one on a quadratic program")
         if problem.origin == "precomputed":
             return finite_array("X", X, (None, problem.n)), None
-        return problem.kernel_with(X), self._among(problem, X)
-
-    def _among(self, problem: KernelProblem, X: Any) -> Array | None:
-        return problem.kernel_among(X) if self.classifier.new_points == "joint" else None
+        joint = self.classifier.new_points == "joint"
+        return problem.kernel_with(X), problem.kernel_among(X) if joint else None
 
     def save(self, path: str | Path) -> Path:
         """Write data, formulation, values and multipliers to a .npz file, for `load`.
@@ -212,15 +202,11 @@ class Result:
     @cached_property
     def certificate(self) -> Certificate:
         """The certificate of these values, computed when it is first read."""
+        known = self.evidence
         return certify(
-            self.problem,
-            self.formulation,
-            self.values,
-            self.evidence.multipliers,
-            self.evidence.tol,
-            witness=self.evidence.witness,
-            time_limit=self.evidence.time_limit,
-        )
+            self.problem, self.formulation, self.values, known.multipliers, known.tol,
+            witness=known.witness, time_limit=known.time_limit,
+        )  # fmt: skip
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import checks, parsed_json, read_arrays
+from indefinite_opt.foundation import checks, parsed_json, read_arrays, writing
 from indefinite_opt.problem import Encoding, KernelProblem, kernels
 from indefinite_opt.solvers import Status
 
@@ -73,22 +73,13 @@ def save(result: Any, path: str | Path) -> Path:
         arrays["K"] = problem.gram.whole
     for kind, values in (("value", result.values), ("multiplier", result.multipliers)):
         arrays |= {f"{kind} {name}": array for name, array in values.items()}
-    try:
-        with path.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-    except OSError as error:
-        raise DataError("path", "a file that can be written", f"{path}: {error}") from None
+    with writing("path", path), path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
     return path
 
 
 def read(path: Path, max_bytes: int) -> dict[str, Any]:
-    """What a file of `save` holds, by the names of `Result` and `Evidence`.
-
-    Raises
-    ------
-    DataError
-        If it is no such file.
-    """
+    """What a file of `save` holds, by the names of `Result` and `Evidence`."""
     arrays = read_arrays(path, max_bytes)
     try:
         facts = parsed_json(str(arrays["facts"]).encode())

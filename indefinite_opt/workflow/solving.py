@@ -84,10 +84,6 @@ def solve(
         per second where the solver reports any, and how it ended; unless logging has been set up,
         the lines go to standard error.
 
-    Returns
-    -------
-    Result
-
     Raises
     ------
     IncompatibleSolver
@@ -200,17 +196,10 @@ def solve_with(
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(
-        problem=problem,
-        formulation=formulation,
-        structure=structure,
-        tol=options.tol,
-        time_limit=limit,
-        max_iter=options.max_iter,
-        start=start,
-        seed=0 if options.seed is None else int(options.seed),
-        callback=options.callback,
-        began=began,
-    )
+        problem, formulation, structure, tol=options.tol, time_limit=limit,
+        max_iter=options.max_iter, start=start, seed=int(options.seed or 0),
+        callback=options.callback, began=began,
+    )  # fmt: skip
     chosen = as_solver(default_solver(task) if solver is None else solver)
     if options.verbose:
         task.callback = reporting(options.callback)
@@ -286,46 +275,29 @@ def _willing(task: Task[Any]) -> list[str]:
     return [name for name in names if as_solver(name).refusal(task) is None]
 
 
-_ABSOLUTE = 1e-8
-"""Unit of gaps from which on conic solvers, which measure gaps beside 1, may see none at all."""
-
-
 class _Measures(NamedTuple):
-    """What is computed from the values and multipliers of a solution alone.
-
-    Attributes
-    ----------
-    objective, residual, infeasibility : float
-    multipliers : dict of str to array
-    gap : float
-        The relative duality gap of a convex program with rows, if the ranges of its variables are
-        known without linear programs or the optimal value is about 0; if not, the larger one of
-        stationarity and relative complementarity. 0 for other programs.
-    tol : float
-        What all of them may be.
-    """
+    """What is computed from the values and multipliers of a solution alone."""
 
     objective: float
     residual: float
     multipliers: dict[str, Array]
     infeasibility: float
     gap: float
+    """The relative duality gap of a convex program with rows, if the ranges of its variables are
+    known without linear programs or the optimal value is about 0; if not, the larger one of
+    stationarity and relative complementarity. 0 for other programs."""
     tol: float
-
-    @property
-    def missing(self) -> float:
-        """The larger one of infeasibility and gap."""
-        return max(self.infeasibility, self.gap)
+    """What all of them may be."""
 
     @property
     def left(self) -> tuple[float, float]:
         """By what points are compared; gaps of both are infinite if their unit is zero."""
-        return self.missing, self.residual
+        return max(self.infeasibility, self.gap), self.residual
 
     @property
     def closed(self) -> bool:
         """Whether the tests hold that the certificate will make."""
-        return self.missing <= self.tol
+        return max(self.infeasibility, self.gap) <= self.tol
 
 
 def _polished(
@@ -405,7 +377,8 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
             unit = task.in_time(size, structure.gap_unit, point.value, point.x)
             balanced = task.in_time(np.inf, structure.balanced_residual, point, found)
             gap = max(residual, balanced, relative(found.complementarity, unit))
-            if unit <= _ABSOLUTE:
+            # Conic solvers, which measure gaps beside 1, may see none at all below such a unit.
+            if unit <= 1e-8:
                 gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
     objective = structure.declared(point.value)
     return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)

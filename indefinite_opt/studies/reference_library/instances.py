@@ -195,8 +195,6 @@ def _paley(n: int) -> tuple[Array, NDArray[np.int64]]:
 def instances() -> list[Instance]:
     """Every instance of the library, in the order of the table.
 
-    Examples
-    --------
     >>> first = instances()[0]
     >>> first.name, first.kernel, first.n, first.seed, first.title
     ('sigmoid-010-c1', 'sigmoid(a=1, r=-1)', 10, 1010, 'SVMDual(C=1)')

@@ -23,7 +23,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
-from indefinite_opt.foundation import Array, Values, checks, finite_array, parsed_json, read_bytes
+from indefinite_opt.foundation import (
+    Array,
+    Values,
+    checks,
+    finite_array,
+    parsed_json,
+    read_bytes,
+    writing,
+)
 from indefinite_opt.modeling import QuadraticProgram, write_model
 from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -413,12 +421,10 @@ def write(entries: Iterable[Reference], folder: str | Path) -> Path:
         for entry in entries
     ]
     home = Path(folder)
-    try:
+    with writing("folder", home, "folder"):
         home.mkdir(parents=True, exist_ok=True)
         (home / POINTS).write_text("{\n" + ",\n".join(points) + "\n}\n", encoding="utf-8")
         (home / TABLE).write_text(table.getvalue(), encoding="utf-8")
-    except OSError as error:
-        raise DataError("folder", "a folder that can be written", f"{home}: {error}") from None
     return home / TABLE
 
 

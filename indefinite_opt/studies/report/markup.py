@@ -5,12 +5,11 @@ from __future__ import annotations
 import base64
 import html
 import io
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,22 +19,8 @@ STYLE = Path(__file__).with_name("page.css")
 
 
 def write_page(path: Path, text: str) -> Path:
-    """Write a file in one step, so that a reader never sees half of it.
-
-    Raises
-    ------
-    DataError
-        If the path cannot be written.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise DataError(
-            "path", "a file that can be written", f"{str(path)!r} ({error.strerror})"
-        ) from None
+    """Write a file in one step, so that a reader never sees half of it."""
+    write_bytes(path, text.encode())
     return path
 
 

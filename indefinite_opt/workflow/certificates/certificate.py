@@ -20,28 +20,18 @@ Basis = tuple[Problem, Formulation, Values, Values, object]
 
 @dataclass(frozen=True)
 class Facts:
-    """The measurements that determine a claim.
-
-    Attributes
-    ----------
-    primal : float
-        Largest constraint violation.
-    consistent : bool
-        Whether given multipliers have the right signs and satisfy the first-order conditions;
-        True if none were given.
-    relative_gap : float
-        Between the objective and a proved bound; inf without one.
-    first_order : bool
-        Whether the first-order conditions hold within the tolerance.
-    curvature : Curvature
-        Of the Hessian on the tangent space; UNKNOWN if it was not examined.
-    """
+    """The measurements that determine a claim."""
 
     primal: float
+    """Largest constraint violation."""
     consistent: bool
+    """Whether any given multipliers have the right signs and satisfy the first-order conditions."""
     relative_gap: float
+    """Between the objective and a proved bound; inf without one."""
     first_order: bool
+    """Whether the first-order conditions hold within the tolerance."""
     curvature: Curvature = Curvature.UNKNOWN
+    """Of the Hessian on the tangent space."""
 
 
 def claim_of(facts: Facts, tol: float) -> Claim:
@@ -170,10 +160,8 @@ class Certificate:
         if np.isfinite(self.bound):
             rows.append(("bound", f"{self.bound:.10g}"))
             rows.append((self.gap_kind, self._gap))
-        rows += [
-            ("constraints", f"{self.primal_residual:.2e}"),
-            ("stationarity", f"{self.stationarity:.2e}"),
-        ]
+        rows.append(("constraints", f"{self.primal_residual:.2e}"))
+        rows.append(("stationarity", f"{self.stationarity:.2e}"))
         return html_card(self._headline, rows, " ".join(self.reasons))
 
     @property

@@ -30,9 +30,6 @@ FITTING = 1e-2
 """Residual of the first-order conditions up to which a change fits: ten times LIBSVM's default
 tolerance."""
 
-BETTER = 0.01
-"""Share of the residual before a change that is left after one which fits."""
-
 
 def named(structure: Structure[Any], values: Any) -> Any:
     """Numbers without a name under that of the variable, if there is only one."""
@@ -76,7 +73,7 @@ def hint(
     for change, words in _changes(problem, formulation, structure, x):
         off, left = _residuals(structure, change)
         cured = off <= FITTING * max(outside, FITTING) and left <= FITTING
-        if cured and (outside > FITTING or left <= BETTER * residual):
+        if cured and (outside > FITTING or left <= 0.01 * residual):
             conditions = f"the first-order conditions up to {left:.1e}"
             return [f"{words} satisfies the constraints, and {conditions}."]
     return []

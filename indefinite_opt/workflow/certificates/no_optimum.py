@@ -121,10 +121,8 @@ def no_optimum(
     shapes = {key: structure.multiplier_shapes[key] for key in given}
     conflict = checked_values("conflict", given, shapes)
     sizes = structure.multiplier_shapes
-    rows = [conflict.get(key, np.zeros(sizes[key])) for key in ROWS if key in sizes]
+    # The rows of a quadratic program in the order of its standard form.
+    keys = [key for key in ("inequalities", "equalities") if key in sizes]
+    rows = [conflict.get(key, np.zeros(sizes[key])) for key in keys]
     y = np.concatenate([*rows, np.zeros(0)])
     return NoOptimum(form, "infeasible", proved_conflict(form, y))
-
-
-ROWS = ("inequalities", "equalities")
-"""The names of rows of a quadratic program, in the order of its standard form."""

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import Array, read_json
+from indefinite_opt.foundation import Array, read_json, write_bytes
 from indefinite_opt.modeling import Conflict, Formulation, Ray
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import QP, ProxyEigen, ProxyStructure, StandardForm
+from indefinite_opt.modeling.structures import QP, ProxyStructure, StandardForm
 from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Task
 from indefinite_opt.solvers.branch_and_bound import (
@@ -59,21 +59,8 @@ Document = dict[str, Any]
 
 MINIMUM: Document = {"sense": 1, "constant": 0}
 
-_PRICE_INCREASES = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
-"""Relative increases of the price of the distance, tried until a kernel is exactly in the ball."""
-
 _ROUNDING_SHARE = 1e-9
 """Generous bound on the relative rounding error of a sum."""
-
-_SHIFT_SHARE = 1e-14
-"""First step, as a share of the largest entry, in which a matrix is made positive semidefinite;
-steps double."""
-
-_MIN_SHIFT = 1e-320
-"""Least step, for matrices so small that this share of an entry underflows."""
-
-_PAIR_STEPS = 100_000
-"""Limit for the support vector machine with a proxy kernel; wherever it ends, a bound follows."""
 
 
 def certificate_document(
@@ -85,22 +72,8 @@ def certificate_document(
 ) -> Document:
     """The proof of the bound of a certificate, which may differ from its bound by rounding.
 
-    Parameters
-    ----------
-    problem : KernelProblem or QuadraticProgram
-    formulation : Formulation
-    values : mapping of str to array
-        The point of the certificate, near which convex minorants touch.
-    multipliers : mapping of str to array
-        Multipliers of a linear program.
-    witness : Witness or Proof, optional
-        The proof of the bound of a nonconvex program.
-
-    Raises
-    ------
-    ParameterError
-        If the program is of another kind, is nonconvex without a proof, or has multipliers that
-        cannot be repaired.
+    Convex minorants touch near the values; of a linear program the multipliers are used, of a
+    nonconvex one the witness, a `Proof`. `ParameterError` if there is none, or for another program.
     """
     structure = formulation.structure(problem)
     match structure:
@@ -120,16 +93,7 @@ def certificate_document(
 
 
 def bracket_document(qp: QP, proof: Proof, claim: float | None = None) -> Document:
-    """The proof of a bound of branch and bound.
-
-    Parameters
-    ----------
-    qp : QP
-        The program, with a `finite_form`.
-    proof : Proof
-    claim : float, optional
-        The claimed bound in the declared sense; by default the proved one.
-    """
+    """The proof of a bound of branch and bound; the claim is in the declared sense."""
     form = _finite_form(qp)
     objective: Document = {"sense": qp.sense, "constant": qp.constant}
     if form.ray is not None:
@@ -142,14 +106,8 @@ def boxes_document(
 ) -> Document:
     """The proof of a lower bound on a `BoxQuadratic`, and thus of a bound on an objective.
 
-    Parameters
-    ----------
-    quadratic : BoxQuadratic
-    proof : Proof
-    objective : dict
-        "sense", "constant" and, if the program describes the rays of another one, "ray".
-    claim : float, optional
-        The claimed bound in the declared sense; by default the proved one.
+    The objective has a "sense", a "constant" and, if the program describes the rays of another one,
+    a "ray". The claimed bound, in the declared sense, is by default the proved one.
     """
     program = _program(quadratic)
     exact_program = ExactProgram(exact(program))
@@ -186,13 +144,7 @@ def linear_document(program: LinearProgram, multipliers: Array) -> Document:
 
 
 def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
-    """The proof that a program is unbounded, by a ray and a point, or infeasible.
-
-    Raises
-    ------
-    ParameterError
-        If no point is found that satisfies all rows and bounds exactly.
-    """
+    """The proof that a program is unbounded, by a ray and a point, or infeasible."""
     program = _linear_program(form)
     if isinstance(proof, Conflict):
         # The checker bounds 0 from below: with the signs of a lower bound, and none is above 0.
@@ -227,7 +179,8 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     y, arrays = dual.problem.y, dual.arrays()
     factor = _factor(dual, x)
     qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
-    inner = task.on(qp, problem=qp.problem, tol=MIN_INNER_TOL, max_iter=_PAIR_STEPS)
+    # Wherever the descent ends, a bound follows.
+    inner = task.on(qp, problem=qp.problem, tol=MIN_INNER_TOL, max_iter=100_000)
     run = Descent(inner, dual.project(x))
     run.to_stationarity()
     margins = factor @ (factor.T @ (y * run.alpha))
@@ -235,47 +188,25 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     offsets = y - margins
     left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
     price = "rho" if "rho" in arrays else "radius"
-    return _document(
-        "proxy",
-        {
-            "K": _triangle(arrays["K0"]),
-            "y": [int(label) for label in y],
-            "C": dual.upper,
-            price: float(arrays[price]),
-        },
-        {"sense": -1, "constant": 0},
-        {
-            "factor": [_plain(row) for row in factor],
-            "point": _plain(y * run.alpha),
-            "offset": float(offsets[np.argmin(left)]),
-        },
-    )
+    program = {"K": _triangle(arrays["K0"]), "y": [int(label) for label in y], "C": dual.upper}
+    content = {
+        "factor": [_plain(row) for row in factor],
+        "point": _plain(y * run.alpha),
+        "offset": float(offsets[np.argmin(left)]),
+    }
+    program[price] = float(arrays[price])
+    return _document("proxy", program, {"sense": -1, "constant": 0}, content)
 
 
 def write_document(document: Document, path: str | Path) -> Path:
-    """Write a document to a file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be written.
-    """
+    """Write a document to a file."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise DataError("path", "a file that can be written", f"{path}: {error}") from None
+    write_bytes(Path(path), f"{text}\n".encode())
     return Path(path)
 
 
 def read_document(path: str | Path) -> Document:
-    """The document in a file.
-
-    Raises
-    ------
-    DataError
-        If the file does not contain one.
-    """
+    """The document in a file."""
     document = read_json(Path(path), "path")
     if isinstance(document, dict) and document.get("format") == FORMAT:
         return document
@@ -286,13 +217,9 @@ def _document(
     kind: str, program: Document, objective: Document, proof: Document, claim: float | None = None
 ) -> Document:
     document = {
-        "format": FORMAT,
-        "kind": kind,
-        "claim": claim,
-        "objective": objective,
-        "program": program,
+        "format": FORMAT, "kind": kind, "claim": claim, "objective": objective, "program": program,
         "proof": proof,
-    }
+    }  # fmt: skip
     if kind in WITHOUT_OPTIMUM:
         check(document)
     elif claim is None:
@@ -356,16 +283,14 @@ def _factor(dual: ProxyStructure, x: Array) -> Array:
     """F with FFᵀ the proxy kernel of x, up to rounding, but exactly in the ball if there is one."""
     arrays = dual.arrays()
     radius = float(arrays.get("radius", np.inf))
-    for share in _PRICE_INCREASES:
-        factor = _root(dual.eigen(x, share))
+    # Relative increases of the price of the distance, until the kernel is exactly in the ball.
+    for share in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
+        eigen = dual.eigen(x, share)
+        kept = eigen.values > 0.0
+        factor = eigen.vectors[:, kept] * np.sqrt(eigen.values[kept])
         if np.isinf(radius) or _square_distance(factor, arrays["K0"]) <= Fraction(radius):
             return factor
     raise ParameterError("radius", "one that leaves room for rounding", f"{radius!r}")
-
-
-def _root(eigen: ProxyEigen) -> Array:
-    kept = eigen.values > 0.0
-    return eigen.vectors[:, kept] * np.sqrt(eigen.values[kept])
 
 
 def _square_distance(factor: Array, K: Array) -> Fraction:
@@ -477,14 +402,16 @@ def _tangent(
                 end = 0 if minorant.M[i][j] > 0 else 1
                 products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
                 squares[[i, j]] += _ROUNDING_SHARE * price
-    for share in itertools.accumulate(itertools.repeat(_SHIFT_SHARE), lambda a, _: 2.0 * a):
+    # The matrix is made positive semidefinite by steps that double, first a tiny share of the
+    # largest entry, and never 0, however small the entries are.
+    for doublings in itertools.count():
         minorant = ExactMinorant(program, there, exact(written()))
         try:
             _, slope = minorant.tangent(exact(point.tolist()))
             break
         except FailedProof:
             largest = max(abs(float(a)) for row in minorant.M for a in row)
-            squares[wide] += share * largest + _MIN_SHIFT
+            squares[wide] += 1e-14 * 2.0**doublings * largest + 1e-320
     if scaled.m:
         # These multipliers make the slope approximately the wanted one.
         wanted = 2.0 * bound.reduced

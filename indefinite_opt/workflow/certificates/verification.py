@@ -54,8 +54,6 @@ from indefinite_opt.workflow.certificates.hints import completed, hint, named, s
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.workflow.posing import posed
 
-INCONSISTENT = "The given multipliers do not satisfy the first-order conditions."
-
 
 @overload
 def verify(
@@ -231,7 +229,7 @@ def certify(
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     wrong = structure.inconsistencies(optimality, tol) if given else []
     if given and not wrong and not kkt:
-        wrong = [INCONSISTENT]
+        wrong = ["The given multipliers do not satisfy the first-order conditions."]
 
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
@@ -291,14 +289,10 @@ def certify(
     )
 
 
-_MAX_DECLARED = 2000
-"""Order up to which the declared constraints are evaluated to name the one that is violated."""
-
-
 def _violation(task: Task[Any], values: Values, primal: float) -> str:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
     told = f"violated by {primal:.2e}, relative to the size of its terms."
-    if task.structure.convexity_order <= _MAX_DECLARED and primal < np.inf:
+    if task.structure.convexity_order <= 2000 and primal < np.inf:
         named: dict[str, float] = {}
         with suppress(IndefiniteOptError):  # of kernels that are never formed
             program = task.in_time(None, task.formulation.declare, task.problem)

@@ -109,8 +109,6 @@ class Tally:
     are others that have a reason of their own. `uncounted` prove nothing: times, what something was
     chosen by, and repetitions.
 
-    Examples
-    --------
     >>> print(Tally(published=4))
     None of 4 published numbers was run on the data of the paper.
     >>> str(Tally(published=4, at_hand=2, close=1, reproduced=1)).partition("; ")[2]
