@@ -20,24 +20,12 @@ from indefinite_opt.problem.kernel_matrix import check_symmetric
 from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
 from indefinite_opt.problem.spectrum import zero_tolerance
 
-_LANDMARKS_PER_RANK = 2
-"""Landmarks per eigenvalue that is kept. With as many landmarks as eigenvalues the error for an
-indefinite kernel is unbounded, as eigenvalues of either sign may be close to zero; the larger half
-of twice as many is stable (Nakatsukasa & Park 2023, section 4)."""
-
 _TILE = 2**23
 """Entries of K that are computed at once, 64 MB."""
 
 _MAX_ENTRIES_UNASKED = 4e7
 """Entries of K up to which a certificate bounds the error without being asked, n = 6300: it takes
 about a second."""
-
-_FIXED_POINT_STEPS = 60
-"""Steps of the iteration that adds rounding to a bound; every one of them gives a valid bound."""
-
-_TEST_STREAM = 0x6572726F72
-"""Joined with a seed for the test vectors of an error ("error" in ASCII): numpy then draws numbers
-independent of those that the seed alone gives, from which landmarks, or the data, may be made."""
 
 FeatureMap = Callable[[Array], Array]
 
@@ -64,12 +52,7 @@ def _fourier_features(frequencies: Array, X: Array) -> Array:
 
 def _maclaurin_features(weights: Array, vectors: tuple[Array, ...], X: Array) -> Array:
     """x ↦ (weight_i Π_j w_ijᵀx)_i with vectors w_ij of -1 and 1, as many as the degree of i."""
-    return np.column_stack(
-        [
-            weight * np.prod(X @ each.T, axis=1)
-            for weight, each in zip(weights, vectors, strict=True)
-        ]
-    )
+    return weights * np.column_stack([np.prod(X @ each.T, axis=1) for each in vectors])
 
 
 @dataclass(frozen=True)
@@ -85,20 +68,15 @@ class ErrorBound:
     included; K itself is the matrix of values as the kernel function computes them, and it need be
     symmetric up to rounding only. The probability is that of one bound: of m bounds for m seeds
     the least one fails with a probability of up to mδ.
-
-    Attributes
-    ----------
-    norm : float
-    failure : float
-        δ.
-    vectors, passes, seed : int
-        k, p, and the seed of the draw.
     """
 
     norm: float
     failure: float
+    """δ."""
     vectors: int
+    """k."""
     passes: int
+    """p."""
     seed: int
 
     def __str__(self) -> str:
@@ -107,47 +85,30 @@ class ErrorBound:
 
 @dataclass(eq=False)
 class Approximation:
-    """How K̃ = F diag(s) Fᵀ was made from a kernel, and what is known of its error.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    points : (n, d) array
-        Scaled.
-    method : {"nystrom", "random-features"}
-    features : callable
-        Rows of F for points.
-    gram : FactorGram
-        K̃.
-    rank : int
-        As asked for; K̃ may have less.
-    error : ErrorBound or None
-        None until `bound_error` is called.
-    """
+    """How K̃ = F diag(s) Fᵀ was made from a kernel, and what is known of its error."""
 
     kernel: Kernel
     points: Array
+    """Scaled, (n, d)."""
     method: str
+    """"nystrom" or "random-features"."""
     features: FeatureMap
+    """Rows of F for points."""
     gram: FactorGram
+    """K̃."""
     rank: int
+    """As asked for; K̃ may have less."""
     error: ErrorBound | None = None
+    """None until `bound_error` is called."""
 
     def bound_error(
         self, vectors: int = 20, passes: int = 2, failure: float = 1e-6, seed: int = 0
     ) -> ErrorBound:
         """Bound ‖K - K̃‖ by products with random vectors; certificates then use it.
 
-        Parameters
-        ----------
-        vectors, passes : int
-            k and p of `ErrorBound`; p·n² values of the kernel are computed.
-        failure : float
-            δ, between 0 and 1.
-        seed : int
+        `vectors`, `passes` and `failure` are k, p and δ of `ErrorBound`; p·n² values of the kernel
+        are computed.
 
-        Examples
-        --------
         >>> from indefinite_opt import KernelProblem
         >>> X = np.linspace(-1.0, 1.0, 50)[:, None]
         >>> problem = KernelProblem.approximate(X, np.sign(X[:, 0]), "sigmoid", rank=4)
@@ -163,7 +124,9 @@ class Approximation:
         checks.positive("failure", failure, most=1.0)
         checks.seed("seed", seed)
         n = self.gram.n
-        images = [np.random.default_rng([seed, _TEST_STREAM]).standard_normal((n, vectors))]
+        # The second number, "error" in ASCII, makes the draw independent of those of the seed
+        # alone, from which landmarks, or the data, may be made.
+        images = [np.random.default_rng([seed, 0x6572726F72]).standard_normal((n, vectors))]
         largest = 0.0
         for step in range(passes):
             product, most = self._error_times(images[-1], transposed=step % 2 == 1)
@@ -175,7 +138,7 @@ class Approximation:
         rounding = EPS * (n + self.gram.signs.size + 8.0) * size
         factor = failure ** (-1.0 / vectors) * float(np.sqrt(2.0 / np.pi))
         norm = size
-        for _ in range(_FIXED_POINT_STEPS):
+        for _ in range(60):  # every step gives a valid bound
             # ‖Bω‖ is at most the computed length and Σ_j ‖E‖^j times the rounding of product
             # p - j. If ‖E‖ is at most `norm`, it is at most the right-hand side.
             lost = sum(rounding * norm**j * lengths[passes - 1 - j] for j in range(passes))
@@ -217,17 +180,10 @@ class Approximation:
         return product, largest
 
     def transfer(self, sensitivity: float | None) -> tuple[float, float, str]:
-        """What a claim about K̃ says of K.
+        """What a claim about K̃ says of K: bound on the change of the objective, risk, and sentence.
 
-        Parameters
-        ----------
-        sensitivity : float or None
-            The most by which the objective changes if K̃ changes by a matrix of norm 1; None if
-            that is not known.
-
-        Returns
-        -------
-        Bound on the change of the objective, its probability of failure, and a sentence
+        `sensitivity` is the most by which the objective changes if K̃ changes by a matrix of norm
+        1, if that is known; the risk is the probability that the bound fails.
         """
         about = (
             f"All of this is about an approximation K̃ of rank {self.gram.signs.size} "
@@ -264,7 +220,10 @@ def approximated(
     check_symmetric(kernel, points)
     generator = np.random.default_rng(seed)
     if method == "nystrom":
-        count = min(landmarks or _LANDMARKS_PER_RANK * rank, len(points))
+        # With as many landmarks as eigenvalues the error for an indefinite kernel is unbounded, as
+        # eigenvalues of either sign may be close to zero; the larger half of twice as many is
+        # stable (Nakatsukasa & Park 2023, section 4).
+        count = min(landmarks or 2 * rank, len(points))
         features, signs = _nystrom(kernel, points, rank, count, generator)
     else:
         if landmarks is not None:

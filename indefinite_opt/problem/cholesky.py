@@ -9,33 +9,20 @@ from __future__ import annotations
 
 from indefinite_opt.foundation import Array, in_tiles, one_thread, tiles
 
-BLOCK = 256
-"""Columns of a block: what is not a product takes n²/2 times as many multiplications, and even at
-order 20 000 the interpreter gets control several times a second."""
-
 _MIN_TILED_ORDER = 1500
 """Order from which products are divided: LAPACK factorises a smaller matrix on one thread in some
 hundredths of a second, and one of order 1000 in two thirds of the time that blocks take."""
 
 
-def cholesky_in_place(matrix: Array, block: int = BLOCK) -> int:
-    """Overwrite the lower triangle of a matrix by its Cholesky factor L, A = LLᵀ.
+def cholesky_in_place(matrix: Array, block: int = 256) -> int:
+    """Overwrite the lower triangle of a symmetric matrix by its Cholesky factor L, A = LLᵀ.
 
-    Parameters
-    ----------
-    matrix : (n, n) array
-        Symmetric; only the lower triangle is read, and only it and the diagonal blocks are written.
-    block : int
-        Columns of a block.
+    Only the lower triangle is read, and only it and the diagonal blocks are written. The result is
+    0, or the number of the first pivot that is not positive, counted from 1: as in LAPACK, the
+    leading block before that pivot, and its row up to it, are those of L. What is not a product
+    takes n²/2 times as many multiplications as a `block` has columns; with 256 the interpreter gets
+    control several times a second even at order 20 000.
 
-    Returns
-    -------
-    int
-        0, or the number of the first pivot that is not positive, counted from 1. As in LAPACK, the
-        leading block before that pivot, and its row up to it, are those of L.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> A = np.array([[4.0, 2.0], [2.0, 2.0]])
     >>> cholesky_in_place(A), np.tril(A).tolist()

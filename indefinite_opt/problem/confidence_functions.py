@@ -41,32 +41,14 @@ Tables = tuple[Array, Array]
 _CHUNK = 2**18
 """Pairs worked on at once, 2 MB per table."""
 
-_MAX_ITERATIONS = 1000
-"""Iterations of the logistic fit after which scikit-learn stops with a `ConvergenceWarning`."""
-
-_GRADIENT_TOLERANCE = 1e-6
-"""Largest entry of the gradient of the mean loss over the pairs at which the logistic fit ends."""
-
 
 class ConfidenceFunction(Protocol):
     """A function c(y, y' | x, x'), evaluated for both values of y."""
 
     def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
-        """Confidences in both labels of new points, paired with labelled points.
+        """c(+1, z_j | X_i, Z_j) and c(-1, z_j | X_i, Z_j), two (m, n) arrays.
 
-        Parameters
-        ----------
-        X : (m, d) array
-            Points whose label is in question, the first of each pair.
-        Z : (n, d) array
-            Labelled points, the second of each pair.
-        z : (n,) array of -1 and +1
-            Their labels.
-
-        Returns
-        -------
-        plus, minus : (m, n) arrays
-            c(+1, z_j | X_i, Z_j) and c(-1, z_j | X_i, Z_j).
+        The labels of the points X, (m, d), are in question; Z, (n, d), have the labels z, -1 or +1.
         """
 
 
@@ -84,12 +66,8 @@ class Learner(Protocol):
 class AdditivePairs:
     """log P(a, b | x, x') = A_ab(x) + B_ab(x') - log Σ exp(A_ab(x) + B_ab(x')).
 
-    Label pairs are numbered (-, -), (-, +), (+, -), (+, +).
-
-    Attributes
-    ----------
-    first, second : callables
-        A of the first points, (m, 4), and B of the second ones, (n, 4).
+    Label pairs are numbered (-, -), (-, +), (+, -), (+, +). `first` is A of the first points,
+    (m, 4), and `second` B of the second ones, (n, 4).
     """
 
     first: Callable[[Array], Array]
@@ -125,18 +103,8 @@ def _log_densities(means: Array, variances: Array, shift: Array, X: Array) -> Ar
 class PairLearner(ABC):
     """A model with four classes, the label pairs, of the inputs [x, x'] of ordered pairs.
 
-    Parameters
-    ----------
-    pairs : int or None
-        About how many of the n² ordered pairs (including each point with itself) to learn from,
-        each label pair in its proportion and at least once; None for all of them.
-    seed : int
-        Seed of the choice of pairs.
-
-    Raises
-    ------
-    ParameterError
-        For fewer than four pairs, or a seed that is not a nonnegative integer below 2³².
+    It learns from about so many of the n² ordered pairs (including each point with itself), each
+    label pair in its proportion and at least once, which the seed chooses; None for all of them.
     """
 
     pairs: int | None = 100_000
@@ -147,20 +115,7 @@ class PairLearner(ABC):
         checks.seed("seed", self.seed)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> AdditivePairs:
-        """Learn log P(y, y' | x, x').
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-            One row per point.
-        y : (n,) array_like
-            Labels of two classes; the larger one in sorting order is +1.
-
-        Raises
-        ------
-        ProblemError
-            If X is not a finite matrix, or y does not have n labels of exactly two classes.
-        """
+        """Learn log P(y, y' | x, x'); the larger label in sorting order is +1."""
         points = checked_points("X", X)
         _, signs = checked_labels(y, len(points))
         first, second = sampled_pairs(signs, self.pairs, self.seed)
@@ -176,26 +131,11 @@ class PairLearner(ABC):
 class LogisticPairs(PairLearner):
     """Multinomial logistic regression on [x, x'] with standardised features.
 
-    Minimises -Σ log P(y_i, y_j | x_i, x_j) + ½ ridge ‖W‖² over the chosen pairs.
+    Minimises -Σ log P(y_i, y_j | x_i, x_j) + ½ ridge ‖W‖² over the chosen pairs (Guo & Schuurmans
+    2009, section 3; Guo, Greiner & Schuurmans 2005). The paper does not say whether it used a
+    penalty; without it the weights of separable classes diverge. scikit-learn issues a
+    `ConvergenceWarning` if 1000 iterations are not enough.
 
-    Parameters
-    ----------
-    ridge : float
-        Penalty > 0 on the squared weights. The paper does not say whether it used one; without it
-        the weights of separable classes diverge.
-    pairs, seed
-        As in `PairLearner`.
-
-    Notes
-    -----
-    scikit-learn issues a `ConvergenceWarning` if 1000 iterations are not enough.
-
-    References
-    ----------
-    Guo & Schuurmans (2009), section 3; Guo, Greiner & Schuurmans (2005).
-
-    Examples
-    --------
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> plus, minus = LogisticPairs(ridge=0.1).fit(X, y)(np.array([[3.0]]), X, y)
     >>> bool(np.all(plus > minus)), bool(np.all(np.exp(plus) + np.exp(minus) < 1.0))
@@ -214,9 +154,8 @@ class LogisticPairs(PairLearner):
         mean, deviation = X.mean(axis=0), X.std(axis=0)
         scale = np.where(deviation > 0.0, deviation, 1.0)
         scaled = (X - mean) / scale
-        model = LogisticRegression(
-            C=1.0 / self.ridge, tol=_GRADIENT_TOLERANCE, max_iter=_MAX_ITERATIONS
-        )
+        # The tolerance is that of the largest entry of the gradient of the mean loss.
+        model = LogisticRegression(C=1.0 / self.ridge, tol=1e-6, max_iter=1000)
         model.fit(np.hstack([scaled[first], scaled[second]]), codes)
         left, right = np.hsplit(model.coef_, 2)
         return AdditivePairs(
@@ -229,21 +168,9 @@ class LogisticPairs(PairLearner):
 class NaiveBayesPairs(PairLearner):
     """Naive Bayes on [x, x']: features independent and normal, given the label pair.
 
-    The paper does not say which distribution of the features it assumed.
+    Guo & Schuurmans (2009), sections 3 and 6, do not say which distribution of the features they
+    assumed. The share `smoothing` of the largest variance of a feature is added to every variance.
 
-    Parameters
-    ----------
-    smoothing : float
-        This share of the largest variance of a feature is added to every variance.
-    pairs, seed
-        As in `PairLearner`.
-
-    References
-    ----------
-    Guo & Schuurmans (2009), sections 3 and 6.
-
-    Examples
-    --------
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> plus, minus = NaiveBayesPairs().fit(X, y)(np.array([[0.0]]), X, y)
     >>> bool(np.allclose(plus, minus))
@@ -282,13 +209,6 @@ def get(learner: str | Learner) -> Learner:
 
     >>> get("logistic(ridge=0.5)")
     LogisticPairs(pairs=100000, seed=0, ridge=0.5)
-
-    Raises
-    ------
-    UnknownName
-        For an unknown name or parameter, with the nearest known ones.
-    ParameterError
-        For an object without a `fit`.
     """
     if isinstance(learner, str):
         return names.instantiate("learner", LEARNERS, learner)

@@ -296,20 +296,13 @@ class ConfidenceProblem(KernelProblem):
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceKernel:
-    """k(x, x_j) = ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)) for labelled points x_j.
-
-    Attributes
-    ----------
-    confidence : ConfidenceFunction
-    y : (n,) array of -1 and +1
-        Labels of the points that are passed as `Z` in every call.
-    title : str
-        What `str` shows: the learner of the confidence function.
-    """
+    """k(x, x_j) = ½ y_j (c(+1, y_j | x, x_j) - c(-1, y_j | x, x_j)) for labelled points x_j."""
 
     confidence: ConfidenceFunction
     y: Array
+    """Labels of the points that are passed as `Z` in every call, (n,)."""
     title: str
+    """What `str` shows: the learner of the confidence function."""
 
     def __call__(self, X: ArrayLike, Z: Array) -> Array:
         """k(x, x_j) for points X, (m, d), and the labelled points Z, (n, d): an (m, n) array."""

@@ -38,34 +38,14 @@ _PARTIAL_SUMS = 8
 """Sums of products of rows that are added up at the end. Threads take them as they come, and since
 their number is fixed the result does not depend on that of the threads."""
 
-_ROWS_BYTES = 2**28
-"""Memory for rows of K that are asked for at once, 256 MB."""
-
 
 class FactorGram(Gram):
     """K = F diag(s) Fᵀ with s of -1 and 1: a matrix of rank at most r in O(nr) memory.
 
-    Parameters
-    ----------
-    factors : (n, r) array_like
-        F. A C-contiguous float64 array is not copied.
-    signs : (r,) array_like of -1 and 1, optional
-        s; all 1 if not given, so that K is positive semidefinite.
-    owned : bool
-        Whether no caller can change F, so that it needs no checksum.
+    `factors` is F, (n, r); a C-contiguous float64 array is not copied. `signs` is s, (r,), all 1 if
+    not given, so that K is positive semidefinite. If F is `owned`, so that no caller can change it,
+    it needs no checksum.
 
-    Attributes
-    ----------
-    factors : (n, r) array
-    signs : (r,) array
-
-    Raises
-    ------
-    ProblemError
-        If F is not a finite matrix, or the signs are not r numbers of -1 and 1.
-
-    Examples
-    --------
     >>> gram = FactorGram([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1])
     >>> gram.times(np.ones(3)), gram.diagonal
     (array([ 6., -2.,  1.]), array([ 4., -1.,  0.]))
@@ -88,7 +68,8 @@ class FactorGram(Gram):
         self._checksum = None if owned else checksum(F)
         self.factors, self.signs = read_only(F), s.astype(np.float64)
         self.n, self.dtype = F.shape[0], F.dtype
-        self.capacity = min(max(_ROWS_BYTES // (8 * self.n), 2), self.n)
+        # Rows of K that are asked for at once may take 256 MB.
+        self.capacity = min(max(2**28 // (8 * self.n), 2), self.n)
         if self.is_definite:
             self.construction = Construction("its kernel matrix is F times the transpose of F")
 
@@ -157,8 +138,7 @@ class FactorGram(Gram):
         """Fᵀx, (r,), summed by blocks; see `rounding`."""
         total = np.zeros(self.signs.size)
         with one_thread():
-            for first in range(0, self.n, _BLOCK_ROWS):
-                part = slice(first, first + _BLOCK_ROWS)
+            for part in tiles(self.n, _BLOCK_ROWS):
                 total += x[part] @ self.factors[part]
         return total
 
@@ -186,8 +166,7 @@ class FactorGram(Gram):
     @property
     def _unit_rounding(self) -> float:
         """See `rounding`; twice of what is needed."""
-        terms = min(self.n, _BLOCK_ROWS) + self.n / _BLOCK_ROWS + self.signs.size + 8.0
-        return terms * EPS
+        return (min(self.n, _BLOCK_ROWS) + self.n / _BLOCK_ROWS + self.signs.size + 8.0) * EPS
 
     def largest_rounding(self, x: Array) -> float:
         """Bound on the rounding of the entries of Kx; see `rounding`."""

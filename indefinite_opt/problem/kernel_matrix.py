@@ -54,39 +54,21 @@ _CHEAP_FEATURES, _CHEAP_REQUESTS = 32, 3
 """Features up to which computing an entry takes hardly longer than reading it from memory, and how
 often a row of such a kernel is computed before it is kept: to take memory for it costs more."""
 
-_IDLE_REQUESTS = 5
-"""Requests after which a row that is not asked for may be given up for another one."""
 
 _SAMPLED_ROWS = 16
 """Rows that tell kernels on the same points apart, and on which a kernel is tested for symmetry."""
 
-_MIN_PROVED = 1e-290
-"""Least largest entry of a matrix that a theorem is applied to; the smallest normal number is
-2e-308, and rounding relative to smaller entries says nothing."""
-
-_KRYLOV_STEPS = 10
-"""Products with K for the rough eigenvectors of `most_negative`, from which a search starts."""
-
 
 class Construction(NamedTuple):
-    """Why a kernel matrix is convex without a test of its eigenvalues.
-
-    Attributes
-    ----------
-    why : str
-        As part of a sentence.
-    lines : int
-        0 if K is positive semidefinite, 1 if it is so for weights of sum zero.
-    allowance : float, optional
-        By how much rounding may have moved an eigenvalue, if that is known.
-    norm : float, optional
-        A bound on ‖K‖ that needs no pass over K, if there is one.
-    """
+    """Why a kernel matrix is convex without a test of its eigenvalues, as part of a sentence."""
 
     why: str
     lines: int = 0
+    """0 if K is positive semidefinite, 1 if it is so for weights of sum zero."""
     allowance: float | None = None
+    """By how much rounding may have moved an eigenvalue, if that is known."""
     norm: float | None = None
+    """A bound on ‖K‖ that needs no pass over K, if there is one."""
 
 
 class Gram(ABC):
@@ -240,7 +222,8 @@ class Gram(ABC):
             largest = 4.0 * float(np.abs(first).max())
         else:
             largest = float(np.abs(self.diagonal).max())
-        if largest < _MIN_PROVED:  # entries may have been lost to underflow
+        # The smallest normal number is 2e-308: smaller entries may have been lost to underflow.
+        if largest < 1e-290:
             return
         allowance = self.n * found.rounding * EPS * largest
         norm, lines = self.n * largest + allowance, 1 if found.conditional else 0
@@ -265,13 +248,12 @@ class Gram(ABC):
 
     @cached_property
     def most_negative(self) -> Array:
-        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by a few products with K.
+        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by ten products with K.
 
         These Ritz vectors of a Krylov space serve as starting points and never as a proof.
         """
-        steps = min(_KRYLOV_STEPS, self.n)
-        basis = np.empty((self.n, steps))
-        image = np.empty((self.n, steps))
+        steps = min(10, self.n)
+        basis, image = np.empty((2, self.n, steps))
         vector = np.random.default_rng(0).standard_normal(self.n)
         for k in range(steps):
             for _ in range(2):  # reorthogonalised, as rounding leaves parts of the others
@@ -299,23 +281,10 @@ class Gram(ABC):
 
     @abstractmethod
     def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        """Rows of K, as an array that holds them and their places in it.
+        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
 
-        Parameters
-        ----------
-        indices : (m,) array_like of int
-            At most `capacity` different rows.
-
-        Returns
-        -------
-        storage : (s, n) array of `dtype`, C-contiguous, read-only
-        slots : (m,) array
-            storage[slots[k]] = K[indices[k]], until the next call.
-
-        Raises
-        ------
-        ParameterError
-            If more rows are asked for than there is room for.
+        storage[slots[k]] = K[indices[k]] until the next call; the storage is C-contiguous and
+        read-only.
         """
 
     def spread(
@@ -373,34 +342,21 @@ class Gram(ABC):
         """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
 
 
-_FLAT_SHARE = 1e-9
-"""Spread of the entries of a nearly constant matrix, as a share of the largest."""
-
-_APART_SHARE = 1e-6
-"""Largest entry off the diagonal of a nearly diagonal matrix, as a share of the largest on it."""
-
-_LEAST_ORDER = 5
-"""Order from which the form of a matrix means something."""
-
-
 def remarks(gram: Gram) -> tuple[str, ...]:
-    """What is odd about a kernel matrix that is kept as a whole, as sentences.
+    """What is odd about a kernel matrix that is kept as a whole and not tiny, as sentences.
 
-    Examples
-    --------
     >>> D = np.abs(np.arange(6.0)[:, None] - np.arange(6.0))
     >>> remarks(DenseGram(D))[0].partition(':')[0]
     'K has a zero diagonal and no negative entry, as distances have'
     >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
     ((), 1)
     """
-    if gram.whole is None or gram.n < _LEAST_ORDER:
+    if gram.whole is None or gram.n < 5:
         return ()
     least, most = gram.extremes
-    largest = max(abs(least), abs(most))
-    if most - least <= _FLAT_SHARE * largest:
+    if most - least <= 1e-9 * gram.largest:
         return (
-            f"All entries of K are {most:.6g} up to a share of {_FLAT_SHARE:g}, so that it tells "
+            f"All entries of K are {most:.6g} up to a share of 1e-09, so that it tells "
             "no points apart: scale the features, or take another kernel.",
         )
     diagonal = gram.diagonal
@@ -409,7 +365,7 @@ def remarks(gram: Gram) -> tuple[str, ...]:
             "K has a zero diagonal and no negative entry, as distances have: "
             "KernelProblem.from_distances and --kind distances make a kernel of them.",
         )
-    limit = _APART_SHARE * float(np.abs(diagonal).max())
+    limit = 1e-6 * float(np.abs(diagonal).max())
     for rows in (slice(0, 1), slice(None)):  # the first row settles it for nearly all matrices
         block = np.abs(gram.whole[rows])
         np.fill_diagonal(block, 0.0)
@@ -424,19 +380,10 @@ def remarks(gram: Gram) -> tuple[str, ...]:
 class DenseGram(Gram):
     """A matrix that is stored as a whole; it is not copied.
 
-    Parameters
-    ----------
-    matrix : (n, n) array
-        Symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`.
-    extremes : (float, float), optional
-        Its smallest and its largest entry, if known.
-    shared : bool
-        Whether others may change it later, which `changed` detects by a checksum.
-    found : bytes, optional
-        Its checksum, if known.
+    It is symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`. Its
+    smallest and largest entry and its checksum `found` may be known. If it is `shared`, others may
+    change it later, which `changed` detects by the checksum.
 
-    Examples
-    --------
     >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
     >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
     (array([ 0., -3.]), 3.0, array([ 2., -1.]))
@@ -495,9 +442,6 @@ class DenseGram(Gram):
     def block(self, rows: Indices, columns: Indices) -> Array:
         return self.whole[np.ix_(rows, columns)].astype(np.float64, copy=False)
 
-    def _read(self, indices: Indices | slice) -> Array:
-        return self.whole[indices].astype(np.float64, copy=False)
-
     def _times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
         support = np.flatnonzero(x)
@@ -511,41 +455,23 @@ class DenseGram(Gram):
         parts = tiles(self.n, _CHUNK // self.n)
         return np.concatenate([self._read(part) @ x for part in parts])
 
+    def _read(self, indices: Indices | slice) -> Array:
+        return self.whole[indices].astype(np.float64, copy=False)
+
 
 class RowGram(Gram):
     """K_ij = k(x_i, x_j), computed row by row, with the most recently used rows in a cache.
 
-    For data whose matrix does not fit into memory: it takes only the points, the cache, and the
-    rows of one request.
+    For data whose matrix does not fit into memory: it takes only the points, the cache of so many
+    megabytes (10⁶ bytes), at least two rows, and the rows of one request. With float32 K is the
+    matrix of the rounded values in every method.
 
-    Parameters
-    ----------
-    points : (n, d) array_like
-        One row per point.
-    kernel : str or callable
-        As in `kernels.get`.
-    cache_mb : float
-        Size of the cache in megabytes (10⁶ bytes), at least that of two rows.
-    dtype : dtype
-        float64 or float32; for float32 K is the matrix of the rounded values in every method.
+    The kernel must be symmetric on a sample of points, whatever the other points in the call, and
+    any method raises `ProblemError` if values are not finite in `dtype`. The same entry computed
+    twice, as K_ij or K_ji, alone or among many, may differ by the rounding of the kernel function,
+    because the order of summation in matrix products depends on their shapes. A value halfway
+    between two float32 numbers may be rounded to either.
 
-    Raises
-    ------
-    ProblemError
-        If the points are not finite; if the kernel is not symmetric within
-        `arrays.SYMMETRY_TOLERANCE` on a sample of points, or its values depend on the other points
-        in the call; and, from any method, if values are not finite in `dtype`.
-    ParameterError
-        If the cache is too small, or for another dtype.
-
-    Notes
-    -----
-    The same entry computed twice, as K_ij or K_ji, alone or among many, may differ by the rounding
-    of the kernel function, because the order of summation in matrix products depends on their
-    shapes. A value halfway between two float32 numbers may be rounded to either.
-
-    Examples
-    --------
     >>> gram = RowGram([[1.0], [2.0], [3.0]], "linear", cache_mb=1)
     >>> storage, slots = gram.rows([2, 0])
     >>> storage[slots]
@@ -670,7 +596,8 @@ class RowGram(Gram):
         """
         self._asked[indices] += 1
         often = indices[(self._asked[indices] > self._patience) & (self._slot_of[indices] < 0)]
-        idle = self._last_use[: self._used] < self._requests - _IDLE_REQUESTS
+        # Rows that five requests have not asked for may be given up.
+        idle = self._last_use[: self._used] < self._requests - 5
         fresh = max(self.capacity - self._reserved - self._used, 0)
         self.rows(often[: fresh + int(np.sum(idle))])
         slots = self._slot_of[indices]

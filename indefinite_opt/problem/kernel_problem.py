@@ -519,12 +519,10 @@ class KernelProblem(LabelledKernel):
 
     def _repr_html_(self) -> str:
         positive, negative = self.class_sizes
+        classes = f"+1 = {self.classes[1]} ({positive}), -1 = {self.classes[0]} ({negative})"
         rows: list[tuple[str, object]] = [
             ("points", self.n),
-            (
-                "classes",
-                f"+1 = {self.classes[1]} ({positive}), -1 = {self.classes[0]} ({negative})",
-            ),
+            ("classes", classes),
             ("kernel", self.origin),
             ("scaling", self.scaling or "none"),
         ]
@@ -607,12 +605,6 @@ class KernelProblem(LabelledKernel):
         seed : int
             Seed of A; the same seed gives the same perturbation.
 
-        Returns
-        -------
-        KernelProblem
-            A problem of its own; what is known of K, such as points and spectrum, is not known of
-            K + E.
-
         Raises
         ------
         ParameterError
@@ -668,9 +660,8 @@ class KernelProblem(LabelledKernel):
     def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
         """The same labels with the kernel VΛVᵀ, Λ ≥ 0, kept as factors if this one is."""
         if self.gram.is_low_rank:
-            return self._constructed(
-                FactorGram(image.vectors * np.sqrt(image.values), owned=True), name, why
-            )
+            F = image.vectors * np.sqrt(image.values)
+            return self._constructed(FactorGram(F, owned=True), name, why)
         return self._constructed(image.rebuild(image.values), name, why)
 
     def _constructed(self, K: Array | Gram, name: str, why: str) -> KernelProblem:

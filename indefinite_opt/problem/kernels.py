@@ -62,30 +62,16 @@ __all__ = [
     "symmetric_matrix",
 ]
 
-_MIN_COMPILED_WORK = 1_000_000
-"""Products of features from which squared distances are computed by a compiled loop, three times as
-fast as that of scipy: below, importing the compiler takes longer than all of them."""
 
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
 
 # The metrics of scipy that depend on the two points alone. With weights estimated from X and Z the
 # value of k(x, z) would change with the other points in the call.
 METRICS = (
-    "braycurtis",
-    "canberra",
-    "chebyshev",
-    "cityblock",
-    "correlation",
-    "cosine",
-    "euclidean",
-    "hamming",
-    "sqeuclidean",
-)
+    "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
+    "hamming", "sqeuclidean",
+)  # fmt: skip
 FORMS = ("gaussian", "linear", "raw")
-
-_MAX_ASYMMETRY = 1e-8
-"""Largest |k(x, z) - k(z, x)| accepted, relative to the largest value: matrix products round the
-two differently, but by far less than this."""
 
 
 @dataclass(frozen=True)
@@ -152,12 +138,7 @@ class Kernel(ABC):
         ----------
         X : (n, d) array_like
         Z : (m, d) array_like, optional
-            X itself if not given.
-
-        Returns
-        -------
-        (n, m) ndarray
-            Exactly symmetric if Z is not given.
+            X itself if not given; the (n, n) matrix is then exactly symmetric.
 
         Raises
         ------
@@ -213,7 +194,8 @@ def _shown(value: object) -> str:
 
 def _symmetric(K: Array, kernel: Kernel) -> Array:
     difference = float(np.abs(K - K.T).max())
-    if difference > _MAX_ASYMMETRY * float(np.abs(K).max()):
+    # Matrix products round k(x, z) and k(z, x) differently, but by far less than this.
+    if difference > 1e-8 * float(np.abs(K).max()):
         got = f"values that differ from their transpose by up to {difference:.3g}"
         raise ProblemError("K", f"{kernel!r} to be symmetric in its two arguments", got)
     return 0.5 * (K + K.T)
@@ -224,13 +206,8 @@ def symmetric_matrix(
 ) -> Stored:
     """K_ij = k(x_i, x_j) of a divisible kernel, (n, n), from its upper half.
 
-    Parameters
-    ----------
-    stored : callable, optional
-        Turns entries into what is kept of them, such as numbers of single precision.
+    `stored` turns entries into what is kept of them, such as numbers of single precision.
 
-    Examples
-    --------
     >>> symmetric_matrix(Linear(), np.array([[0.0], [1.0], [3.0]]))
     array([[0., 0., 0.],
            [0., 1., 3.],
@@ -254,7 +231,9 @@ def symmetric_matrix(
 
 
 def _distances(X: Array, Z: Array, metric: str) -> Array:
-    if metric == "sqeuclidean" and X.size * len(Z) >= _MIN_COMPILED_WORK:
+    # From a million products on a compiled loop is three times as fast as that of scipy; below,
+    # importing the compiler takes longer than all of them.
+    if metric == "sqeuclidean" and X.size * len(Z) >= 1_000_000:
         from indefinite_opt.problem._distance_loops import squared_distances
 
         left, right = (read_only(np.ascontiguousarray(points)) for points in (X, Z))
@@ -333,27 +312,26 @@ class Polynomial(Kernel):
 
 
 @dataclass(frozen=True)
-class Gaussian(Kernel):
-    """k(x, z) = exp(-gamma ||x - z||_2^2), positive definite.
+class _OfWidth(Kernel):
+    """A kernel of a distance, with a positive width `gamma`; 1/d if not given."""
 
-    Parameters
-    ----------
-    gamma : float, optional
-        Positive; 1/d if not given.
+    gamma: float | None = None
 
-    Examples
-    --------
+    def __post_init__(self) -> None:
+        checks.positive("gamma", self.gamma, optional=True)
+
+
+@dataclass(frozen=True)
+class Gaussian(_OfWidth):
+    """k(x, z) = exp(-gamma ||x - z||_2^2), positive definite; gamma > 0 is 1/d if not given.
+
     >>> Gaussian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
 
-    gamma: float | None = None
     name: ClassVar[str] = "gaussian"
     divisible: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         K = _distances(X, Z, "sqeuclidean")
@@ -368,15 +346,9 @@ class Gaussian(Kernel):
 class RBF(Gaussian):
     """The Gaussian kernel with gamma = 1/(d · variance), of all d features of the training points.
 
-    This is `gamma="scale"` of scikit-learn's `SVC`, and the default kernel of the package.
+    This is `gamma="scale"` of scikit-learn's `SVC`, and the default kernel of the package; a gamma
+    that is written out takes its place.
 
-    Parameters
-    ----------
-    gamma : float, optional
-        Positive; that of the training points if not given.
-
-    Examples
-    --------
     >>> RBF().fitted([[0.0, 2.0], [2.0, 0.0]])      # the variance is 1
     Gaussian(gamma=0.5)
     """
@@ -414,27 +386,16 @@ def _decreasing(theorem: str, d: int) -> Definiteness:
 
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
-    """k(x, z) = exp(-gamma ||x - z||_1), positive definite.
+class Laplacian(_OfWidth):
+    """k(x, z) = exp(-gamma ||x - z||_1), positive definite; gamma > 0 is 1/d if not given.
 
-    Parameters
-    ----------
-    gamma : float, optional
-        Positive; 1/d if not given.
-
-    Examples
-    --------
     >>> Laplacian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
 
-    gamma: float | None = None
     name: ClassVar[str] = "laplacian"
     divisible: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.exp(-_width(self.gamma, X) * _distances(X, Z, "cityblock"))
@@ -484,28 +445,17 @@ class Sigmoid(Kernel):
 
 
 @dataclass(frozen=True)
-class L1Gaussian(Kernel):
+class L1Gaussian(_OfWidth):
     """k(x, z) = exp(-gamma ||x - z||_1^2), indefinite for d >= 2 ([H05]_, Section 7.5, Figure 4).
 
-    For d = 1 it is the Gaussian.
+    For d = 1 it is the Gaussian; gamma > 0 is 1/d if not given.
 
-    Parameters
-    ----------
-    gamma : float, optional
-        Positive; 1/d if not given.
-
-    Examples
-    --------
     >>> L1Gaussian(gamma=0.25)([[0.0, 0.0]], [[1.0, 1.0], [0.0, -2.0]]).round(4)
     array([[0.3679, 0.3679]])
     """
 
-    gamma: float | None = None
     name: ClassVar[str] = "l1-gaussian"
     divisible: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.exp(-_width(self.gamma, X) * _distances(X, Z, "cityblock") ** 2)
@@ -515,26 +465,17 @@ class L1Gaussian(Kernel):
 
 
 @dataclass(frozen=True)
-class Epanechnikov(Kernel):
+class Epanechnikov(_OfWidth):
     """k(x, z) = max(0, 1 - gamma ||x - z||_2^2), indefinite ([LA07]_, Section 4.1).
 
-    Parameters
-    ----------
-    gamma : float, optional
-        Positive; 1/d if not given.
+    gamma > 0 is 1/d if not given.
 
-    Examples
-    --------
     >>> Epanechnikov(gamma=0.25)([[0.0]], [[0.0], [1.0], [3.0]])
     array([[1.  , 0.75, 0.  ]])
     """
 
-    gamma: float | None = None
     name: ClassVar[str] = "epanechnikov"
     divisible: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma, optional=True)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         return np.maximum(0.0, 1.0 - _width(self.gamma, X) * _distances(X, Z, "sqeuclidean"))
@@ -547,13 +488,6 @@ class Simpson(Kernel):
     |x| counts the features above the threshold. Two empty images score 1; an empty and a
     nonempty one score 0.
 
-    Parameters
-    ----------
-    threshold : float
-        Features above it count as on.
-
-    Examples
-    --------
     >>> Simpson()([[1, 1, 0, 0]], [[1, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
     array([[0.5, 1. , 0. ]])
     """
@@ -567,14 +501,11 @@ class Simpson(Kernel):
 
     def evaluate(self, X: Array, Z: Array) -> Array:
         # Counts are integers far below 2^53, so that the products are exact.
-        x_on, z_on = self._on(X), self._on(Z)
+        x_on, z_on = ((points > self.threshold).astype(np.float64) for points in (X, Z))
         x_size, z_size = x_on.sum(axis=1)[:, None], z_on.sum(axis=1)[None, :]
         smaller = np.minimum(x_size, z_size)
         overlap: Array = x_on @ z_on.T / np.maximum(smaller, 1.0)
         return np.where(smaller > 0, overlap, x_size == z_size)
-
-    def _on(self, points: Array) -> Array:
-        return (points > self.threshold).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -721,19 +652,10 @@ def _pairwise(function: PairFunction, X: Array, Z: Array) -> Array:
 _KERNELS: dict[str, type[Kernel]] = {
     cls.name: cls
     for cls in (
-        Linear,
-        Polynomial,
-        Gaussian,
-        RBF,
-        Sigmoid,
-        Laplacian,
-        L1Gaussian,
-        Epanechnikov,
-        Simpson,
-        DistanceSubstitution,
-        PseudoEuclidean,
+        Linear, Polynomial, Gaussian, RBF, Sigmoid, Laplacian, L1Gaussian, Epanechnikov, Simpson,
+        DistanceSubstitution, PseudoEuclidean,
     )
-}
+}  # fmt: skip
 
 
 def definiteness(kernel: object, d: int) -> Definiteness | None:

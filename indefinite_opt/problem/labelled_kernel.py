@@ -15,22 +15,9 @@ from indefinite_opt.problem.kernel_matrix import Gram, remarks
 from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import Spectrum, breakdown_direction, zero_tolerance
 
-_CURVATURE_SAMPLES, _MAX_SAMPLE_SHARE = (50, 200, 500), 0.2
-"""Numbers of points on which negative curvature is looked for first, one after the other, and the
-largest share of all points: so it takes little time beside the O(n³) of all of K, and no memory."""
-
 
 class LabelledKernel(Problem):
-    """A kernel matrix K of any inertia and labels y of -1 and +1.
-
-    Attributes
-    ----------
-    gram : Gram
-        The kernel matrix as solvers read it.
-    y : (n,) array of -1.0 and +1.0
-    classes : (2,) array
-        The caller's labels for -1 and +1.
-    """
+    """A kernel matrix K of any inertia and labels y of -1 and +1; see `KernelProblem`."""
 
     gram: Gram
     y: Array
@@ -181,22 +168,15 @@ class LabelledKernel(Problem):
 
     @property
     def is_conditionally_psd(self) -> bool:
-        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0, up to `convexity_allowance`.
-
-        The SVM dual with a bias is convex if and only if this holds.
-        """
+        """Whether vᵀKv ≥ 0 for all v with eᵀv = 0: the SVM dual with a bias is convex then."""
         return self._convex_on(lines=1)
 
     def is_convex(self, lines: int) -> bool:
         """Whether αᵀQα is convex along the equality constraints.
 
-        Parameters
-        ----------
-        lines : {0, 1, 2}
-            0: all directions; 1: those with yᵀd = 0; 2: those with yᵀd = 0 and eᵀd = 0.
+        These are `lines` many: 0 for all directions; 1 for those with yᵀd = 0; 2 for those with
+        yᵀd = 0 and eᵀd = 0.
 
-        Notes
-        -----
         Decided by a theorem or a spectrum if one is known, else by one Cholesky factorisation.
         False where convexity cannot be tested; see `curvature_known`.
         """
@@ -255,11 +235,14 @@ class LabelledKernel(Problem):
         return self.negative_direction(lines) is None
 
     def _curved_sample(self, lines: int) -> bool:
-        """Whether a sample of points shows negative curvature beyond the rounding of all of K."""
+        """Whether a sample of points shows negative curvature beyond the rounding of all of K.
+
+        With at most a fifth of the points it takes little time beside the O(n³) of all of K.
+        """
         if self.gram.is_low_rank:
             return False
-        for size in _CURVATURE_SAMPLES:
-            if size > _MAX_SAMPLE_SHARE * self.n:
+        for size in (50, 200, 500):
+            if 5 * size > self.n:
                 break
             chosen = _sample(self.n, size)
             block = self.gram.block(chosen, chosen)

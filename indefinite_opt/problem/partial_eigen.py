@@ -29,17 +29,9 @@ def _dsyevr() -> Any:
 
 
 def eigenpairs_above(matrix: Array, level: float) -> tuple[Array, Array] | None:
-    """Eigenvalues greater than a level, ascending, and their eigenvectors.
+    """Eigenvalues greater than a level, (k,), ascending, and their eigenvectors, (n, k).
 
-    Parameters
-    ----------
-    matrix : (n, n) array
-        Symmetric; destroyed.
-    level : float
-
-    Returns
-    -------
-    (k,), (n, k) arrays, or None if LAPACK fails
+    The symmetric matrix is destroyed; None if LAPACK fails.
     """
     n = len(matrix)
     values, vectors = np.empty(n), np.empty((n, n))

@@ -25,13 +25,6 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem.cholesky import cholesky_in_place
 
-_ALIKE = 16.0
-"""Ratio of the largest entries of two rows up to which variables count as having the same unit:
-rounding, which is relative to the larger one, then is at most this much larger for the other."""
-
-_MAX_UNIT_SWEEPS = 16
-"""Most sweeps of `own_units`: each halves the exponents that are left, from 2¹⁰²² to below 2."""
-
 
 class Inertia(NamedTuple):
     """Numbers of positive, negative and zero eigenvalues."""
@@ -54,13 +47,9 @@ def convexity_tolerance(K: Array, norm: float) -> float:
     """τ such that a successful Cholesky factorisation of K + τI proves vᵀKv ≥ -2τ‖v‖².
 
     A floating-point factorisation of A is the exact one of a matrix that differs from A by at most
-    (n + 1)·eps/2·trace(A) in the 2-norm (Rump 2006). With up to two directions excluded the trace
-    of A is at most trace(K) + 2‖K‖, and the rounding of the products that exclude them, a few
-    n·eps·‖K‖, is within the rest of τ.
-
-    References
-    ----------
-    Rump (2006), Verification of positive definiteness. BIT 46.
+    (n + 1)·eps/2·trace(A) in the 2-norm (Rump 2006, Verification of positive definiteness, BIT 46).
+    With up to two directions excluded the trace of A is at most trace(K) + 2‖K‖, and the rounding
+    of the products that exclude them, a few n·eps·‖K‖, is within the rest of τ.
     """
     size = 0.5 * float(np.abs(np.diagonal(K)).sum()) + 4.0 * norm
     return zero_tolerance(K.shape[0], size)
@@ -83,25 +72,10 @@ def own_units(K: Array) -> Array | None:
 
     The signs of the eigenvalues of SKS are those of K for every positive diagonal S, but rounding
     is relative to the largest entry: that of diag(10¹², -10⁻⁵) hides its negative eigenvalue. These
-    units, all of them powers of two, make the largest entry of each row of SKS nearly 1 (Ruiz 2001;
+    units, the diagonal of S, are powers of two that make the largest entry of each row of SKS
+    nearly 1 (Ruiz 2001, A scaling algorithm to equilibrate both rows and columns norms in matrices;
     for a positive semidefinite K it is that of the diagonal). A row of zeros keeps its unit.
 
-    Parameters
-    ----------
-    K : (n, n) array
-        Symmetric.
-
-    Returns
-    -------
-    (n,) array or None
-        The diagonal of S; None where the largest entries of all rows are alike already.
-
-    References
-    ----------
-    Ruiz (2001), A scaling algorithm to equilibrate both rows and columns norms in matrices.
-
-    Examples
-    --------
     >>> own_units(np.diag([2.0**40, -(2.0**-16)]))
     array([9.53674316e-07, 2.56000000e+02])
     >>> own_units(np.array([[2.0, 1.0], [1.0, 3.0]])) is None
@@ -110,10 +84,11 @@ def own_units(K: Array) -> Array | None:
     sizes = np.abs(K)
     largest = sizes.max(axis=1, initial=0.0)
     used = largest[largest > 0.0]
-    if not used.size or used.max() <= _ALIKE * used.min():
+    # Rounding is relative to the larger entry: here at most 16 times as large for another row.
+    if not used.size or used.max() <= 16.0 * used.min():
         return None
     exponents = np.zeros(len(K))
-    for _ in range(_MAX_UNIT_SWEEPS):
+    for _ in range(16):  # each sweep halves the exponents that are left, from 2¹⁰²² to below 2
         steps = -np.round(0.5 * np.log2(np.where(largest > 0.0, largest, 1.0)))
         if not steps.any():
             break
@@ -249,27 +224,9 @@ class Spectrum:
 def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:
     """Eigendecomposition of a symmetric matrix, O(n³), or of its leading part only.
 
-    Parameters
-    ----------
-    K : (n, n) array
-        Symmetric matrix; only the lower triangle is read in the full decomposition.
-    leading : int, optional
-        Number of eigenvalues largest in magnitude to compute, by Lanczos iteration.
-    norm : float
-        See `Spectrum`.
+    That is so many eigenvalues largest in magnitude, 1 to n, by Lanczos iteration if they are few.
+    `norm` is that of `Spectrum`.
 
-    Returns
-    -------
-    Spectrum
-        All n pairs, or the `leading` ones.
-
-    Raises
-    ------
-    ParameterError
-        If `leading` is not between 1 and n.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> eigendecomposition(np.array([[0.0, 1.0], [1.0, 0.0]])).values.round(12)
     array([-1.,  1.])
@@ -302,21 +259,8 @@ def negative_direction(
     """A vector v with vᵀKv < 0, or None if K is positive semidefinite up to rounding.
 
     One Cholesky factorisation, O(n³/3), of K + τI with τ the `convexity_tolerance`. If it breaks
-    down, the factor so far gives the direction.
-
-    Parameters
-    ----------
-    K : (n, n) array
-        Symmetric matrix.
-    orthogonal_to : (n, k) array, optional
-        Orthonormal columns; only vectors orthogonal to all of them are considered.
-    norm : float, optional
-        `norm_bound(K)`, if known.
-
-    Returns
-    -------
-    (n,) array of unit length, or None
-        None proves vᵀKv ≥ -2τ‖v‖² for every v considered.
+    down, the factor so far gives the direction, of unit length; None proves vᵀKv ≥ -2τ‖v‖² for
+    every v orthogonal to the orthonormal columns, (n, k). `norm` is `norm_bound(K)`, if known.
     """
     order = K.shape[0]
     norm = norm_bound(K) if norm is None else norm
@@ -355,14 +299,8 @@ def breakdown_direction(factor: Array, breakdown: int) -> Array:
     """A vector v with vᵀAv ≤ 0, where a factorisation A = LLᵀ of order n met such a pivot.
 
     v = (-L⁻ᵀm, 1, 0), with L the factor of the block before the pivot, and m the part of its row
-    there: vᵀAv is the pivot.
-
-    Parameters
-    ----------
-    factor : (n, n) array
-        The lower triangle as the factorisation left it, by columns.
-    breakdown : int
-        Number of the pivot, counted from 1.
+    there: vᵀAv is the pivot, whose number is counted from 1. The factor is the lower triangle as
+    the factorisation left it, by columns.
     """
     from scipy.linalg import lapack
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,6 @@ MISSING = ("drop", "impute", "refuse")
 _MAX_SHOWN = 6
 """Most features, levels and lines that a sentence lists."""
 
-_LEAST_NAMES = 10
-"""Least number of different texts in a column that count as names of the rows."""
 
 _NAME_SHARE = 0.5
 """Share of the rows with a text of their own from which a column holds names, not categories."""
@@ -30,25 +27,16 @@ _NAME_SHARE = 0.5
 _MARKERS = frozenset({"na", "n/a", "nan", "null", "none", "?", "-", "."})
 """Texts that stand for a missing value beside numbers, in lower case."""
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name : str
-    levels : tuple of str
-        The categories in sorted order; empty for a column of numbers.
-    fill : float or str, optional
-        What stands in for an empty cell: the median or the most frequent category.
-    """
+    """A column of a table."""
 
     name: str
     levels: tuple[str, ...] = ()
+    """The categories in sorted order; empty for a column of numbers."""
     fill: float | str | None = None
+    """What stands in for an empty cell: the median or the most frequent category."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -88,23 +76,6 @@ class Column:
 class Encoding:
     """What was used of a table, and how later rows are encoded in the same way.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        The columns that became features.
-    rows : int
-        Rows of the table.
-    dropped : tuple of int
-        Lines of the file that were left out because of empty cells.
-    filled : int
-        Empty cells that were filled.
-    label : str
-        The column of labels.
-    ignored : tuple of str
-        Columns that were left out.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"size": [1, None, 3], "colour": ["red", "red", "blue"]})
     >>> encoding, kept = Encoding.of(table, "drop", "animals.csv")
@@ -116,11 +87,16 @@ class Encoding:
     """
 
     columns: tuple[Column, ...]
+    """The columns that became features."""
     rows: int
     dropped: tuple[int, ...] = ()
+    """Lines of the file that were left out because of empty cells."""
     filled: int = 0
+    """Number of empty cells that were filled."""
     label: str = ""
+    """The column of labels."""
     ignored: tuple[str, ...] = ()
+    """Columns that were left out."""
 
     @classmethod
     def of(
@@ -133,13 +109,7 @@ class Encoding:
     ) -> tuple[Encoding, NDArray[np.bool_]]:
         """The encoding of a table of features, and the rows that are used, (n,).
 
-        Raises
-        ------
-        DataError
-            If a column holds names of the rows, decimal commas or marks of missing values, or no
-            row is left.
-        UnknownName
-            For an unknown treatment of missing cells.
+        `DataError` for columns of names, decimal commas or marks of missing values.
         """
         checks.choice("missing", missing, MISSING)
         empty: NDArray[np.bool_] = np.asarray(table.isna(), dtype=bool)
@@ -180,14 +150,7 @@ class Encoding:
         return tuple(name for column in self.columns for name in column.features)
 
     def encode(self, table: pd.DataFrame, source: str) -> Array:
-        """The features of the rows of a table that has the same columns, in any order, (n, d).
-
-        Raises
-        ------
-        DataError
-            If a column is missing, or holds a category that was not there, or no number where one
-            should be.
-        """
+        """The features of the rows of a table that has the same columns, in any order, (n, d)."""
         parts = []
         for column in self.columns:
             if column.name not in table.columns:
@@ -239,13 +202,13 @@ def _column(name: str, cells: pd.Series[Any], fills: bool, source: str) -> Colum
         and _numbers(texts[~texts.str.strip().str.casefold().isin(_MARKERS)]) is not None
     ):
         raise _no_number(name, present, source)
-    if texts.str.fullmatch(_DECIMAL_COMMA).mean() > _NAME_SHARE:
+    if texts.str.fullmatch(r"[+-]?\d+,\d+").mean() > _NAME_SHARE:
         raise DataError(
             source, f"numbers with a decimal point in the column {name!r}", repr(texts.iloc[0]),
             "Replace the decimal commas by points.",
         )  # fmt: skip
     levels = tuple(sorted(texts.unique()))
-    if len(levels) >= max(_LEAST_NAMES, _NAME_SHARE * len(texts)):
+    if len(levels) >= max(10, _NAME_SHARE * len(texts)):
         raise DataError(
             source, f"numbers or a few categories in the column {name!r}",
             f"{len(levels)} different texts in {len(texts)} rows",
@@ -270,11 +233,9 @@ def _no_number(name: str, cells: pd.Series[Any], source: str) -> DataError:
 
     wrong = pd.to_numeric(cells.astype(object), errors="coerce").isna()
     first, line = cells[wrong].iloc[0], int(cells.index[wrong][0]) + 2
-    return DataError(
-        source, f"numbers in the column {name!r}",
-        f"{first!r} in line {line}",
-        "A cell without a value is empty.",
-    )  # fmt: skip
+    hint = "A cell without a value is empty."
+    expected = f"numbers in the column {name!r}"
+    return DataError(source, expected, f"{first!r} in line {line}", hint)
 
 
 def _line(rows: NDArray[np.bool_]) -> int:

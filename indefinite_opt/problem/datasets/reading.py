@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 KINDS = {"points": "X", "similarities": "K", "distances": "D"}
 """What the rows of a file may be, and the letters of these matrices."""
 
-_TABLE = "a comma-separated table with a header, rows and columns"
-
-_LEAST_SQUARE = 4
-"""Least order of a symmetric block of features that is taken for a matrix of pairs."""
-
 
 def read(
     path: str | Path,
@@ -158,8 +153,8 @@ def encoded(
 
 
 def _refuse_pairs(X: Any, source: str, hint: str) -> None:
-    """Refuse a symmetric matrix in the place of points."""
-    square = X.ndim == 2 and X.shape[0] == X.shape[1] >= _LEAST_SQUARE
+    """Refuse a symmetric matrix of order 4 or more in the place of points."""
+    square = X.ndim == 2 and X.shape[0] == X.shape[1] >= 4
     if square and X.dtype.kind in "fiu" and np.allclose(X, X.T) and np.ptp(X) > 0.0:
         pairs = "distances" if not np.diag(X).any() and X.min() >= 0.0 else "similarities"
         raise DataError(
@@ -182,15 +177,7 @@ def _stem(path: Path) -> str:
 
 
 class Grid(NamedTuple):
-    """Numbers in rows and columns that may have names, and the labels of the rows.
-
-    Attributes
-    ----------
-    numbers : (m, n) array
-    rows, columns : tuple of str
-        Names, or empty.
-    labels : (m,) array or None
-    """
+    """Numbers (m, n) in rows and columns that may have names, and any labels of the rows, (m,)."""
 
     numbers: Array
     rows: tuple[str, ...]
@@ -198,13 +185,7 @@ class Grid(NamedTuple):
     labels: NDArray[Any] | None
 
     def in_order(self, names: tuple[str, ...], source: str) -> Array:
-        """The numbers with the columns of these names, if both have names.
-
-        Raises
-        ------
-        DataError
-            If the names are not the same ones.
-        """
+        """The numbers with the columns of these names, if both have names."""
         if not names or not self.columns or self.columns == names:
             return self.numbers
         if sorted(names) != sorted(self.columns):
@@ -218,13 +199,6 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
     """A matrix with `width` columns, by default as many as rows, in a .csv file.
 
     It may have a header, names of the rows in its first column, and a column of labels.
-
-    Raises
-    ------
-    DataError
-        If the file holds no such matrix.
-    UnknownName
-        If there is no column of the name `label`.
     """
     import pandas as pd
 
@@ -360,21 +334,12 @@ def _refuse_header(header: list[str], source: str) -> None:
         raise DataError(source, "columns with different names", f"two of them named {twice[0]!r}")
 
 
-def read_frame(path: Path, max_bytes: int = MAX_BYTES, expected: str = _TABLE) -> pd.DataFrame:
-    """A comma-separated table as it stands; `DataError` with `expected` for anything else.
-
-    A column without a name has the name "".
-
-    Examples
-    --------
-    >>> import tempfile, pandas as pd
-    >>> table = pd.DataFrame({"a": [1, 3], "b": [2, 4], "label": ["x", "y"]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "table.csv"
-    ...     table.to_csv(path, index=False)
-    ...     read_frame(path).shape
-    (2, 3)
-    """
+def read_frame(
+    path: Path,
+    max_bytes: int = MAX_BYTES,
+    expected: str = "a comma-separated table with a header, rows and columns",
+) -> pd.DataFrame:
+    """A comma-separated table as it stands; a column without a name has the name ""."""
     import pandas as pd
 
     content = read_bytes(path, max_bytes)

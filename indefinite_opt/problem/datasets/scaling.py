@@ -56,16 +56,15 @@ def fitted_scaling(kind: str | None, X: Array) -> Callable[[Array], Array]:
     name = _known(kind)
     if name is None:
         return unscaled
-    eps = EPS
     if name == "standard":
         means, variances = X.mean(axis=0), X.var(axis=0)
-        rounding = len(X) * eps * variances + (len(X) * eps * means) ** 2
+        rounding = len(X) * EPS * variances + (len(X) * EPS * means) ** 2
         deviations = np.sqrt(np.where(variances > rounding, variances, 1.0))
         return partial(_standardised, means, deviations)
     low, high = _RANGES[name]
     least = X.min(axis=0)
     widths = X.max(axis=0) - least
-    factors = (high - low) / np.where(widths >= 10.0 * eps, widths, 1.0)
+    factors = (high - low) / np.where(widths >= 10.0 * EPS, widths, 1.0)
     return partial(_moved, factors, low - least * factors)
 
 

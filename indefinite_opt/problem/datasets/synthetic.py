@@ -52,12 +52,6 @@ __all__ = [
 
 Labels: TypeAlias = npt.NDArray[np.int64]
 
-BALL_CUBE = 100.0
-"""Side of the cube in which DisTools places the centres of balls, in units of the small radius."""
-
-GAUSSIAN_DIMENSIONS = 20
-"""Dimension of the normal classes of Duin and Pekalska (2010)."""
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -220,14 +214,14 @@ def balls(n: int = 200, dimensions: int = 3, seed: int = 0) -> Dataset:
     checks.whole("n", n, 2, most=1000)
     checks.whole("dimensions", dimensions, 3)
     random, radii = _random(seed), np.repeat([1.0, 2.0], half)
-    centres = random.uniform(0.0, BALL_CUBE, size=(n, dimensions))
+    centres = random.uniform(0.0, 100.0, size=(n, dimensions))
     while True:
         D = cdist(centres, centres) - radii[:, None] - radii[None, :]
         np.fill_diagonal(D, 0.0)
         overlapping = np.flatnonzero(np.any(D < 0.0, axis=1))
         if not overlapping.size:
             break
-        centres[overlapping[-1]] = random.uniform(0.0, BALL_CUBE, size=dimensions)
+        centres[overlapping[-1]] = random.uniform(0.0, 100.0, size=dimensions)
     return Dataset(
         name="balls", D=D, y=_labels(half), classes=("radius 2", "radius 1"),
         description=f"balls of radius 1 and 2 in {dimensions} dimensions, surface distances",
@@ -262,7 +256,7 @@ def gaussians(n: int = 2000, p: float = 1.0, separation: float = 2.0, seed: int 
     half = _half(n, 2)
     checks.positive("p", p)
     checks.number("separation", separation, 0.0, np.inf)
-    X = _random(seed).standard_normal((n, GAUSSIAN_DIMENSIONS))
+    X = _random(seed).standard_normal((n, 20))
     X[:half, 0] += separation
     return Dataset(
         name="gaussians", D=cdist(X, X, "minkowski", p=p), y=_labels(half),

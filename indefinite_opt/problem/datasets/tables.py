@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError, UnknownName
-from indefinite_opt.foundation import checks, read_bytes
+from indefinite_opt.foundation import checks, read_bytes, writing
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding
 from indefinite_opt.problem.datasets.home import HINT, Home, fetch
 from indefinite_opt.problem.datasets.reading import encoded, read_frame
@@ -85,25 +85,6 @@ def store_table(name: str, folder: Path) -> Path:
 
     Its SHA-256 checksum goes to the file SHA256SUMS of the folder, which `sha256sum -c` reads. If
     that file has another checksum for the table already, nothing is written.
-
-    Raises
-    ------
-    DataError
-        If the table is not at OpenML, differs from what is known of it, or cannot be written.
-    UnknownName
-        If no table has that name.
-
-    Examples
-    --------
-    Names are checked before anything is fetched:
-
-    >>> import tempfile, indefinite_opt as iopt
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     try:
-    ...         store_table("hart", Path(folder))
-    ...     except iopt.errors.UnknownName as error:
-    ...         print(error.name)
-    hart
     """
     if name not in TABLES:
         raise UnknownName("data set", name, TABLES)
@@ -113,7 +94,7 @@ def store_table(name: str, folder: Path) -> Path:
     features, y = _fetch_table(known)
     content = features.assign(label=y).to_csv(index=False, lineterminator="\n").encode()
     digest = hashlib.sha256(content).hexdigest()
-    try:
+    with writing("folder", folder, "folder"):
         (folder / "uci").mkdir(parents=True, exist_ok=True)
         sums = read_checksums(folder)
         if sums.setdefault(place, digest) != digest:
@@ -123,26 +104,11 @@ def store_table(name: str, folder: Path) -> Path:
         (folder / place).write_bytes(content)
         lines = [f"{sums[file]}  {file}\n" for file in sorted(sums)]
         (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise DataError("folder", "a folder that can be written", f"{folder}: {error}") from None
     return folder / place
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """The SHA-256 checksums of the files of a folder, by their places in it; empty without any.
-
-    Raises
-    ------
-    DataError
-        If the list of checksums is malformed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_checksums(Path(folder))
-    {}
-    """
+    """The SHA-256 checksums of the files of a folder, by their places in it; empty without any."""
     path = folder / CHECKSUMS
     if not path.exists():
         return {}

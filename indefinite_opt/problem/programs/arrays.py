@@ -30,28 +30,8 @@ class QuadraticArrays:
         minimize    ½ xᵀP x + qᵀx + constant
         subject to  G x ≤ h,  A x = b,  lb ≤ x ≤ ub
 
-    Attributes
-    ----------
-    P : (n, n) array
-        Symmetric to the last bit.
-    q : (n,) array
-    G, h : (m, n) and (m,) arrays
-        Inequality rows; m may be 0.
-    A, b : (k, n) and (k,) arrays
-        Equality rows; k may be 0.
-    lb, ub : (n,) arrays
-        Bounds, infinite where there is none.
-    constant : float
-        What the source adds to the objective.
-    sense : int
-        -1 if the source maximises the negative of this objective, otherwise 1.
-    name : str
-    names : Names
-        Those of the variables and rows in the source, as far as it has any.
-    optimum : float, optional
-        The optimal value, where a closed form is known.
-    symmetrised : bool
-        Whether P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx.
+    P, (n, n), is symmetric to the last bit; G, (m, n), and A, (k, n), may have no rows. Bounds are
+    infinite where there is none.
     """
 
     P: Array = field(repr=False)
@@ -64,10 +44,13 @@ class QuadraticArrays:
     ub: Array = field(repr=False)
     constant: float = 0.0
     sense: int = 1
+    """-1 if the source maximises the negative of this objective, otherwise 1."""
     name: str = ""
     names: Names = field(default=UNNAMED, repr=False)
     optimum: float | None = None
+    """The optimal value, where a closed form is known."""
     symmetrised: bool = False
+    """Whether P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."""
 
     @property
     def n(self) -> int:
@@ -96,26 +79,8 @@ def quadratic_arrays(
 
     P is replaced by (P + Pᵀ)/2, which leaves the objective as it is; q is zero by default. Scalar
     bounds hold for every variable. Inequality rows with an infinite right-hand side hold everywhere
-    and are dropped. All arrays are copied, and no zero has a sign.
-
-    Parameters
-    ----------
-    names : Names
-        Of the variables, the rows of G and those of A.
-    **others
-        The other attributes of `QuadraticArrays`.
-
-    Raises
-    ------
-    ProblemError
-        For arrays whose shapes do not fit one another, for entries that are not finite real
-        numbers, for names of another number, and for data that may overflow: terms above 1e150
-        within the bounds, where a variable without finite bounds counts as 1.
-    InfeasibleProblem
-        For a lower bound above the upper one.
-
-    Examples
-    --------
+    and are dropped. All arrays are copied, and no zero has a sign. `ProblemError` names what does
+    not fit, is not a finite real number, or may overflow, `InfeasibleProblem` crossed bounds.
     >>> program = quadratic_arrays([[0.0, 2.0], [0.0, 0.0]], [1.0, 0.0], lb=0.0, ub=1.0)
     >>> program.P
     array([[0., 1.],
@@ -198,14 +163,6 @@ def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Ar
 
     Equality rows are those with equal bounds. Of the others, a row with two bounds becomes two, and
     one without any is dropped.
-
-    Raises
-    ------
-    ProblemError
-        For a lower bound above the upper one, NaN, and bounds whose number is not that of rows.
-
-    Examples
-    --------
     >>> G, h, A, b = split_rows([[1.0, 1.0], [1.0, 0.0]], [-1.0, 2.0], [3.0, 2.0])
     >>> G.tolist(), h.tolist(), A.tolist(), b.tolist()
     ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])

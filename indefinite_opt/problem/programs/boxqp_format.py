@@ -42,15 +42,12 @@ def read_boxqp(content: bytes, source: str) -> QuadraticArrays:
 
 def write_boxqp(program: QuadraticArrays, target: str) -> bytes:
     """The content of a file; `DataError` for other bounds than 0 and 1, for rows or a constant."""
-    unfit = [
-        fault
-        for fault, there in (
-            ("rows", len(program.h) + len(program.b) > 0),
-            ("other bounds", bool(np.any(program.lb != 0.0) or np.any(program.ub != 1.0))),
-            ("a constant", program.constant != 0.0),
-        )
-        if there
-    ]
+    faults = {
+        "rows": len(program.h) + len(program.b) > 0,
+        "other bounds": np.any(program.lb != 0.0) or np.any(program.ub != 1.0),
+        "a constant": program.constant != 0.0,
+    }
+    unfit = [fault for fault, there in faults.items() if there]
     if unfit:
         raise DataError(
             target, "a program without rows and a constant, with bounds 0 and 1",

@@ -22,19 +22,9 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.naming import Names
 
-ALLOWED_ATTRIBUTES = ("nonneg", "nonpos", "pos", "neg", "bounds")
-"""Attributes of variables that are bounds; cvxpy, too, takes pos and neg for nonneg and nonpos."""
-
 
 class CvxpyProgram(NamedTuple):
-    """A program and the way back to the variables of cvxpy that it was made of.
-
-    Attributes
-    ----------
-    arrays : QuadraticArrays
-    assign : callable
-        `assign(x)` writes the parts of a point x into the values of the problem's variables.
-    """
+    """A program, and what writes a point x into the variables of cvxpy that it was made of."""
 
     arrays: QuadraticArrays
     assign: Callable[[Array], None]
@@ -47,15 +37,7 @@ def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
     objective may be any sum of affine expressions and multiples of `quad_form`, `sum_squares`,
     `square`, `quad_over_lin` and products of two affine expressions; the constraints are affine
     equations and inequalities. An inequality in one variable becomes a bound. Parameters count with
-    their present values.
-
-    Raises
-    ------
-    ProblemError
-        That names what is neither, an integer variable, or a parameter without a value.
-
-    Examples
-    --------
+    their present values. `ProblemError` names what is neither.
     >>> import cvxpy as cp
     >>> x = cp.Variable(2, name="x")
     >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
@@ -122,11 +104,14 @@ class _Reader:
             self._bound(variable, part)
 
     def _bound(self, variable: Any, part: slice) -> None:
-        """Take over bounds among a variable's attributes; refuse any other attribute."""
+        """Take over bounds among a variable's attributes; refuse any other attribute.
+
+        cvxpy, too, takes pos and neg for nonneg and nonpos.
+        """
         attributes = variable.attributes
         for name, value in attributes.items():
-            given = value is not None and np.any(value) if name != "bounds" else False
-            if given and name not in ALLOWED_ATTRIBUTES:
+            bounds = name in ("nonneg", "nonpos", "pos", "neg", "bounds")
+            if not bounds and value is not None and np.any(value):
                 raise ProblemError(
                     variable.name(), "a continuous variable with no attributes but bounds",
                     f"the attribute {name}",
@@ -342,9 +327,7 @@ def _is_atom(expression: Any) -> bool:
     from cvxpy.atoms.elementwise.power import Power
 
     arguments = expression.args
-    if isinstance(expression, cp.QuadForm):
-        return bool(arguments[0].is_affine() and arguments[1].is_constant())
-    if isinstance(expression, cp.quad_over_lin):
+    if isinstance(expression, cp.QuadForm | cp.quad_over_lin):
         return bool(arguments[0].is_affine() and arguments[1].is_constant())
     if isinstance(expression, Power):
         return bool(arguments[0].is_affine() and expression.p.value == 2)

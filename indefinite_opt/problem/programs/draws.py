@@ -7,9 +7,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, checks
 
-_WORDS = 2**64
-"""Number of values of the words of 64 bits that the bit generator returns."""
-
 
 class Draws:
     """Uniform integers from the raw words of PCG64.
@@ -17,13 +14,6 @@ class Draws:
     numpy keeps the words of a seeded bit generator for good, but not what its `Generator` makes of
     them. Of k values, a word below the largest multiple of k in 64 bits chooses the one whose
     number is its remainder; other words are passed over, so that all values are equally likely.
-
-    Parameters
-    ----------
-    seed : int
-
-    Examples
-    --------
     >>> Draws(1).integers(-50, 50, 4)
     array([ -1., -23., -17., -32.])
     """
@@ -35,7 +25,7 @@ class Draws:
     def integers(self, least: int, most: int, *shape: int) -> Array:
         """Independent integers from `least` to `most`, both included, as floats."""
         values = most - least + 1
-        limit = _WORDS - _WORDS % values
+        limit = 2**64 - 2**64 % values
         count = int(np.prod(shape, dtype=np.int64))
         accepted: NDArray[np.uint64] = np.zeros(0, np.uint64)
         while accepted.size < count:
@@ -50,10 +40,8 @@ class Draws:
     def symmetric(self, least: int, most: int, percent: int, n: int) -> Array:
         """A symmetric matrix; entries on and above the diagonal are 0 unless chosen, or uniform."""
         entries = self.integers(least, most, n, n) * self.chosen(percent, n, n)
-        upper = np.triu(entries)
-        return upper + np.triu(entries, 1).T
+        return np.triu(entries) + np.triu(entries, 1).T
 
     def order(self, n: int) -> NDArray[np.intp]:
         """A random permutation of 0, ..., n - 1."""
-        keys = self.integers(0, 2**53 - 1, n)
-        return np.argsort(keys, kind="stable")
+        return np.argsort(self.integers(0, 2**53 - 1, n), kind="stable")

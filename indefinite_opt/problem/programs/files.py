@@ -48,21 +48,8 @@ _STATED: dict[str, Callable[[Statement, str], bytes]] = {
 def read_program(path: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticArrays:
     """The quadratic program of a file, as a minimisation; its `sense` tells what the file says.
 
-    A program without a name gets that of the file.
-
-    Parameters
-    ----------
-    path : path
-        Ending in .in, .lp, .mps, .npz or .qplib, or in one of these but .npz and .gz.
-    max_bytes : int
-        Largest size of the unpacked file in bytes.
-
-    Raises
-    ------
-    DataError
-        For another ending, and for a file that cannot be read or does not keep to its format.
-    ProblemError
-        For numbers that make no program, such as a lower bound above the upper one.
+    A program without a name gets that of the file. `max_bytes` is the largest size of the unpacked
+    file.
     """
     path = Path(path)
     suffix, _ = _suffix(path, [*_READERS, ".npz"])
@@ -84,11 +71,6 @@ def write_program(program: QuadraticArrays | Statement, path: str | Path) -> Pat
     where they are plain words; otherwise they become x1, x2, ... and r1, r2, ...; the name of the
     program is kept by .npz and, without blanks, by .qplib. A file that exists is replaced in one
     step.
-
-    Raises
-    ------
-    DataError
-        For another ending, one that cannot hold the program, or a file that cannot be written.
     """
     path = Path(path)
     suffix, packed = _suffix(path, [*_WRITERS, *_STATED])

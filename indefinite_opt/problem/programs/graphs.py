@@ -61,16 +61,7 @@ KELLER_CLIQUES = {1: 1, 2: 2, 3: 5, 4: 12, 5: 28, 6: 60}
 
 
 class Graph(NamedTuple):
-    """A simple graph and its clique number.
-
-    Attributes
-    ----------
-    adjacency : (n, n) array of bool
-        Symmetric, False on the diagonal.
-    clique_number : int
-    reason : str
-        Why the clique number is that.
-    """
+    """A simple graph by its adjacency, (n, n), and its clique number with the reason of it."""
 
     adjacency: NDArray[np.bool_]
     clique_number: int
@@ -85,8 +76,6 @@ class Graph(NamedTuple):
 def motzkin_straus(graph: Graph) -> QuadraticArrays:
     """Minimise -xᵀA x over the simplex; the optimum is 1/ω - 1 [MS65]_.
 
-    Examples
-    --------
     >>> motzkin_straus(turan(6, 3)).optimum
     -0.6666666666666667
     """
@@ -96,8 +85,6 @@ def motzkin_straus(graph: Graph) -> QuadraticArrays:
 def bomze(graph: Graph) -> QuadraticArrays:
     """Minimise -xᵀ(A + ½ I) x over the simplex; the optimum is 1/(2ω) - 1 [B97]_.
 
-    Examples
-    --------
     >>> bomze(turan(6, 3)).optimum
     -0.8333333333333334
     """
@@ -118,8 +105,6 @@ def johnson(n: int, w: int, d: int) -> Graph:
     and d = 4 [S68]_, and an entry of the table of [BBSS]_ otherwise. Distances are even, so that an
     odd d counts as d + 1, and w and n - w give the same graph.
 
-    Examples
-    --------
     >>> graph = johnson(8, 4, 4)
     >>> graph.n, graph.clique_number
     (70, 14)
@@ -160,8 +145,6 @@ def hamming(n: int, d: int) -> Graph:
     That is 2^n for d = 1, 2^(n-1) for d = 2, 1 for d > n, 2 for d > 2n/3, and an entry of the table
     of [BB78]_ otherwise.
 
-    Examples
-    --------
     >>> graph = hamming(6, 4)
     >>> graph.n, graph.clique_number
     (64, 4)
@@ -195,8 +178,6 @@ def keller(n: int) -> Graph:
 
     The difference of 2 is modulo 4. The clique numbers are those of [DELPS]_.
 
-    Examples
-    --------
     >>> graph = keller(3)
     >>> graph.n, graph.clique_number
     (64, 5)
@@ -216,8 +197,6 @@ def keller(n: int) -> Graph:
 def complete_multipartite(*sizes: int) -> Graph:
     """Vertices in parts of these sizes, adjacent if they are in different parts: ω is their number.
 
-    Examples
-    --------
     >>> complete_multipartite(2, 3, 4).clique_number
     3
     """
@@ -243,8 +222,6 @@ def paley(p: int) -> Graph:
 
     The subfield of p elements is a clique, since each of its elements has a root in the larger one.
 
-    Examples
-    --------
     >>> graph = paley(5)
     >>> graph.n, graph.clique_number
     (25, 5)
@@ -267,8 +244,6 @@ def paley(p: int) -> Graph:
 def triangular(m: int) -> Graph:
     """The pairs of m things, adjacent if they share one: ω = m - 1, and 3 for m = 3.
 
-    Examples
-    --------
     >>> graph = triangular(7)
     >>> graph.n, graph.clique_number
     (21, 6)
@@ -294,8 +269,6 @@ def cycle_join(cycles: int, length: int) -> Graph:
 
     For odd lengths the bound of Lovász is above that, for pentagons by the factor √5/2.
 
-    Examples
-    --------
     >>> graph = cycle_join(6, 5)
     >>> graph.n, graph.clique_number
     (30, 12)

@@ -107,8 +107,6 @@ def names(family: str | None = None) -> list[str]:
 
     `generate` knows the programs of other sizes and seeds as well.
 
-    Examples
-    --------
     >>> names("spinglass")
     ['spinglass-5-5-1', 'spinglass-8-8-1', 'spinglass-10-10-1']
     """
@@ -146,8 +144,6 @@ def generate(name: str) -> QuadraticArrays:
 def graph(name: str) -> graphs.Graph:
     """The graph of a name, `generate`'s without its first part.
 
-    Examples
-    --------
     >>> graph("keller-3").clique_number
     5
     """

@@ -18,15 +18,7 @@ _RESERVED = re.compile(
 
 
 class Names(NamedTuple):
-    """The names of a program's variables and rows; each of the three may be empty.
-
-    Attributes
-    ----------
-    variables : tuple of str
-        One for each entry of x.
-    inequalities, equalities : tuples of str
-        One for each row of G and of A.
-    """
+    """The names of a program's variables and of its rows of G and A; each of the three or none."""
 
     variables: tuple[str, ...] = ()
     inequalities: tuple[str, ...] = ()
@@ -49,13 +41,7 @@ class Names(NamedTuple):
         return f"row {self.equalities[k]}" if self.equalities else f"row {k} of A"
 
     def checked(self, n: int, m: int, k: int) -> Names:
-        """These names as tuples.
-
-        Raises
-        ------
-        ProblemError
-            Unless they are texts that differ, as many as there are variables, rows of G and of A.
-        """
+        """These names as tuples, n, m and k many; `ProblemError` for other texts."""
         sizes = zip(self._fields, self, (n, m, k), strict=True)
         variables, inequalities, equalities = (_checked(*one) for one in sizes)
         if set(inequalities) & set(equalities):

@@ -25,15 +25,7 @@ EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
 
 
 def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> QuadraticArrays:
-    """The program of arrays by name.
-
-    Raises
-    ------
-    DataError
-        For names of no layout.
-    ProblemError
-        For arrays that do not fit one another.
-    """
+    """The program of arrays by name; `DataError` for names of no layout."""
     names = set(arrays)
     others: dict[str, Any] = {
         "constant": _scalar(arrays, "constant", 0.0, source),

@@ -35,14 +35,6 @@ INFINITY = sys.float_info.max
 """What is written as infinity. The files of the library have this number rounded up to 15 digits,
 1.79769313486232E+308, which is read as an infinite one."""
 
-_REFUSED_VARIABLES = {
-    "B": "binary variables",
-    "M": "binary variables",
-    "I": "integer variables",
-    "G": "integer variables",
-}
-_REFUSED_CONSTRAINTS = dict.fromkeys("DCQ", "quadratic constraints")
-
 
 class _Lines:
     """The lines of a file that are not comments, one after the other."""
@@ -110,20 +102,15 @@ class _Lines:
 
 
 def read_qplib(content: bytes, source: str) -> QuadraticArrays:
-    """The program of a file's content.
-
-    Raises
-    ------
-    DataError
-        If it is not of this format, or has integer variables or quadratic constraints.
-    """
+    """The program of a file's content; `DataError` if it is not of this format or kind."""
     lines = _Lines(content, source)
     name = lines.text("the name of the problem")
     kind = lines.text("the type of the problem").upper()
     if len(kind) != 3 or kind[0] not in "LDCQ" or kind[1] not in "CBMIG" or kind[2] not in "NBLDCQ":
         raise DataError(source, "a type of the problem such as QCL in the second line", repr(kind))
-    refused = _REFUSED_VARIABLES.get(kind[1]) or _REFUSED_CONSTRAINTS.get(kind[2])
-    if refused:
+    variables = "binary" if kind[1] in "BM" else "integer"
+    if kind[1] != "C" or kind[2] in "DCQ":
+        refused = "quadratic constraints" if kind[1] == "C" else f"{variables} variables"
         raise DataError(
             source, "continuous variables and linear constraints", f"{refused} (type {kind})"
         )

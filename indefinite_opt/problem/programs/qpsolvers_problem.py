@@ -14,14 +14,6 @@ def program_of_qpsolvers(problem: Any, name: str = "") -> QuadraticArrays:
     """The program of an object with attributes P, q, G, h, A, b, lb and ub, each of them or None.
 
     Matrices may be dense or of scipy.sparse. The package qpsolvers is not needed.
-
-    Raises
-    ------
-    ProblemError
-        If P or q is missing, and for arrays that do not fit one another.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> problem = SimpleNamespace(P=[[2.0]], q=[1.0], lb=[0.0], ub=[3.0])
     >>> program_of_qpsolvers(problem).ub

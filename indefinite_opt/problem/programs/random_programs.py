@@ -37,8 +37,6 @@ def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     and so are those of q; those of P are 0 unless chosen with the density, those of q never.
     The instances of [VN05]_ maximise; since the law is symmetric about 0, the class is the same.
 
-    Examples
-    --------
     >>> program = box_qp(50, 40, 1)
     >>> program.P.shape, float(program.P[0, 1]), float(program.q[0])
     ((50, 50), -23.0, -18.0)
@@ -119,8 +117,6 @@ def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) 
     row that is left without any is set to 1, at a random place. A point z has coordinates 1/4, 1/2
     or 3/4; b = A z, and h = G z + an integer from 0 to 10, so that z is feasible.
 
-    Examples
-    --------
     >>> program = row_qp(20, 7, 3, 50, 1)
     >>> program.G.shape, program.A.shape
     ((7, 20), (3, 20))

@@ -29,20 +29,8 @@ class Statement(NamedTuple):
         minimize or maximize  ½ xᵀP x + qᵀx + constant
         subject to  row_lower ≤ rows x ≤ row_upper,  lower ≤ x ≤ upper
 
-    Attributes
-    ----------
-    sense : {1, -1}
-        -1 if the program maximises.
-    P : (n, n) array, optional
-        None stands for a linear program. A matrix that is not symmetric is allowed in what is read.
-    q : (n,) array
-    rows : (m, n) array or sparse array
-    row_lower, row_upper : (m,) arrays
-    lower, upper : (n,) arrays
-    constant : float
-    name : str
-    variables, row_names : tuples of str
-        The names of the variables and of the rows, or empty.
+    The sense is -1 if the program maximises. In what is read P need not be symmetric, and None
+    stands for a linear program; the rows may be sparse.
     """
 
     sense: int
@@ -64,25 +52,19 @@ class Statement(NamedTuple):
         sense, open_side = program.sense, np.full(len(program.h), -np.inf)
         variables, inequalities, equalities = program.names
         row_names = inequalities + equalities
-        if len(row_names) < program.h.size + program.b.size:
-            row_names = ()
         return cls(
             sense, sense * program.P, sense * program.q, np.vstack([program.G, program.A]),
             np.concatenate([open_side, program.b]), np.concatenate([program.h, program.b]),
-            program.lb, program.ub, sense * program.constant, program.name,
-            variables, row_names,
+            program.lb, program.ub, sense * program.constant, program.name, variables,
+            row_names if len(row_names) == program.h.size + program.b.size else (),
         )  # fmt: skip
 
     def arrays(self) -> QuadraticArrays:
         """The program as a minimisation."""
         n, sense = self.q.size, self.sense
         # Names that files give twice, as qplib files may by their default ones, name nothing.
-        variables, split = (
-            self.variables,
-            split_names(self.row_names, self.row_lower, self.row_upper),
-        )
-        if len(set(variables)) < len(variables):
-            variables = ()
+        split = split_names(self.row_names, self.row_lower, self.row_upper)
+        variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
         if len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
             split = (), ()
         return quadratic_arrays(

@@ -14,9 +14,6 @@ from scipy import sparse
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs.statement import Statement
 
-_SHOWN = 80
-"""Bytes of a file that a message quotes."""
-
 
 def decoded(words: Iterable[bytes]) -> tuple[str, ...]:
     """Names as texts."""
@@ -25,18 +22,13 @@ def decoded(words: Iterable[bytes]) -> tuple[str, ...]:
 
 def unlike(source: str, expected: str, text: bytes, hint: str = "") -> DataError:
     """The error that quotes what stands in the place of what was expected."""
-    return DataError(source, expected, repr(text[:_SHOWN].decode("utf-8", "replace")), hint)
+    return DataError(source, expected, repr(text[:80].decode("utf-8", "replace")), hint)
 
 
 def lines_of(content: bytes, source: str, comment: bytes, end: bytes = b"") -> list[bytes]:
-    """The lines of a text file without comments and without empty lines.
+    """The lines of a text file without comments, a regular expression, and without empty lines.
 
-    Parameters
-    ----------
-    comment : bytes
-        Regular expression of a comment.
-    end : bytes
-        The word that must stand in the last line, in any case; that line is left out.
+    The word `end` must stand in the last line, in any case; that line is left out.
     """
     if b"\0" in content:
         raise DataError(source, "a text file", "a byte 0")
