@@ -20,7 +20,7 @@ from indefinite_opt import estimators
 
 Call = tuple[str, Callable[[], object]]
 
-LIMIT = 0.5
+LIMIT = 0.25
 """Seconds for a solver or a bound: a loop that is needed at all is called before they are over."""
 
 ARRAYS: dict[str, Callable[[Any], Any]] = {

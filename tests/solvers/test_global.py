@@ -60,10 +60,7 @@ def checked(seed: int, **options) -> iopt.workflow.Bracket:
     return bracket
 
 
-@pytest.mark.parametrize(
-    "first",
-    [0, 50, pytest.param(100, marks=pytest.mark.slow), pytest.param(150, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("first", [0, 50, pytest.param(150, marks=pytest.mark.slow)])
 def test_brackets_hold_the_enumerated_optimum_and_close(first: int) -> None:
     for seed in range(first, first + 50):
         # Integer kernels have hulls that meet in a point, where no gap is small beside zero.

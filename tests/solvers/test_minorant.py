@@ -460,7 +460,7 @@ def test_bound_and_tangent_are_below_the_minorant(kind: str, widths: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(200, 10_000, 200))]
+    "first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(200, 4_000, 200))]
 )
 def test_no_bound_exceeds_the_least_value_with_any_rows(first: int) -> None:
     """By enumeration of all faces in exact arithmetic, 200 programs and 600 bounds at a time."""

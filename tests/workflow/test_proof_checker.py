@@ -99,7 +99,7 @@ def honest(seed: int) -> tuple[Document, BoxQuadratic, Proof, Fraction]:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(60), *(pytest.param(k, marks=pytest.mark.slow) for k in range(61, 1061, 2))]
+    "seed", [*range(60), *(pytest.param(k, marks=pytest.mark.slow) for k in range(61, 461, 2))]
 )
 def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
     document, q, proof, least = honest(seed)
@@ -566,11 +566,6 @@ def test_each_requirement_stands_against_a_forgery(words: str) -> None:
         proof_checker.check(FORGERIES[words])
 
 
-@pytest.mark.slow
-def test_forged_proofs_prove_nothing_false() -> None:
-    assert attack(first=0, count=200) > 10
-
-
 def convex_documents(seed: int) -> list[tuple[Document, float]]:
     """Proofs of the other kinds, and the optimum that the solvers find."""
     generator = np.random.default_rng(seed)
@@ -614,8 +609,8 @@ def test_forged_proofs_of_convex_programs_prove_nothing_false(count: int) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(20))
-def test_ten_thousand_forged_proofs_prove_nothing_false(part: int) -> None:
+@pytest.mark.parametrize("part", range(8))
+def test_forged_proofs_prove_nothing_false(part: int) -> None:
     assert attack(first=1000 + 40 * part, count=500) > 20
 
 
