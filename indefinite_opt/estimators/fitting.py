@@ -20,8 +20,6 @@ def all_or_nothing(
     the estimator is what it was: it predicts as before, or raises `NotFittedError` if it was not
     fitted. Attributes of the fit before that the new one does not set are removed.
 
-    Examples
-    --------
     >>> from sklearn.base import BaseEstimator
     >>> class Mean(BaseEstimator):
     ...     @all_or_nothing

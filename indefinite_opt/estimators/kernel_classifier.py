@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -223,7 +224,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         classes = self.classes_.tolist()
         if not self._pairwise_machines:
             return [(label, "rest") for label in classes]
-        return [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
+        return list(itertools.combinations(classes, 2))
 
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
@@ -410,14 +411,12 @@ def _one_versus_one_layout(coef: Array, bounds: list[int]) -> Array:
     A point of class i has its coefficients in the pairs with classes 0, ..., i - 1, i + 1, ...,
     k - 1 in the rows 0, ..., k - 2.
     """
-    k, pair = len(bounds) - 1, 0
-    layout = np.zeros((k - 1, coef.shape[1]))
-    for i in range(k):
-        for j in range(i + 1, k):
-            first, second = slice(*bounds[i : i + 2]), slice(*bounds[j : j + 2])
-            layout[j - 1, first] = coef[pair, first]
-            layout[i, second] = coef[pair, second]
-            pair += 1
+    classes = [slice(*ends) for ends in itertools.pairwise(bounds)]
+    layout = np.zeros((len(classes) - 1, coef.shape[1]))
+    pairs = itertools.combinations(enumerate(classes), 2)
+    for row, ((i, first), (j, second)) in zip(coef, pairs, strict=True):
+        layout[j - 1, first] = row[first]
+        layout[i, second] = row[second]
     return layout
 
 

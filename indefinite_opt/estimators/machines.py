@@ -24,53 +24,35 @@ MULTICLASS = ("ovo", "ovr")
 def pairings(scheme: str, bounds: Sequence[int]) -> list[tuple[Rows, Rows]]:
     """The negative and the positive class of every machine, as ranges of sorted points.
 
-    Parameters
-    ----------
-    scheme : {"ovo", "ovr"}
-        One versus one, in the order (0, 1), (0, 2), ..., (1, 2), ..., or one versus the rest. Two
-        classes always make a single machine.
-    bounds : sequence of int
-        Where each class begins in the sorted points, and their number.
+    "ovo" is one versus one, in the order (0, 1), (0, 2), ..., (1, 2), ..., and "ovr" one versus the
+    rest; two classes always make a single machine. `bounds` says where each class begins in the
+    sorted points, and their number.
 
-    Examples
-    --------
     >>> pairings("ovr", [0, 2, 3, 7])[1]
     (((0, 2), (3, 7)), ((2, 3),))
     """
     classes = list(itertools.pairwise(bounds))
-    k = len(classes)
-    if k == 2 or scheme == "ovo":
-        return [((classes[i],), (classes[j],)) for i in range(k) for j in range(i + 1, k)]
+    if len(classes) == 2 or scheme == "ovo":
+        return [((one,), (other,)) for one, other in itertools.combinations(classes, 2)]
     return [(tuple(c for c in classes if c != one), (one,)) for one in classes]
 
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A classifier of two classes.
-
-    Attributes
-    ----------
-    negative, positive : tuple of (int, int)
-        The points of the classes, as ranges of the sorted training points.
-    fitted : Classifier or another trained baseline
-        Its values are positive for the positive class.
-    formulation : Formulation or None
-        What was solved; None for a baseline.
-    values : dict of str to array, or None
-        The solution.
-    steps : int
-        Iterations of the solver, at least 1.
-    result : Result or None
-        All that a solver returned, without its problem, which would keep the kernel matrix.
-    """
+    """A classifier of two classes, whose points are ranges of the sorted training points."""
 
     negative: Rows
     positive: Rows
     fitted: Any
+    """A classifier whose values are positive for the positive class."""
     formulation: Formulation | None = None
+    """What was solved; None for a baseline."""
     values: Values | None = None
+    """The solution."""
     steps: int = 1
+    """Iterations of the solver, at least 1."""
     result: Result | None = None
+    """All that a solver returned, without its problem, which would keep the kernel matrix."""
 
     @classmethod
     def of(cls, negative: Rows, positive: Rows, result: Result) -> Machine:
@@ -110,14 +92,7 @@ class Machine:
 
 @dataclass(frozen=True, eq=False)
 class Machines:
-    """All machines of an estimator, with the training data they share.
-
-    Attributes
-    ----------
-    data : TrainingData
-        The training points, sorted by class.
-    members : list of Machine
-    """
+    """All machines of an estimator, with the training data they share, sorted by class."""
 
     data: TrainingData
     members: list[Machine]
@@ -162,29 +137,19 @@ class Machines:
 def votes(values: Array, k: int, break_ties: bool = True) -> Array:
     """Votes of one-versus-one machines for k classes, (m, k).
 
-    Parameters
-    ----------
-    values : (m, k(k - 1)/2) array
-        Decision values of the pairs, positive for the second class.
-    k : int
-    break_ties : bool
-        Whether classes with as many votes differ by less than a vote according to the sums of their
-        decision values, as in scikit-learn.
+    The decision values of the pairs, (m, k(k - 1)/2), are positive for the second class. Unless
+    ties stay, classes with as many votes differ by less than a vote according to the sums of their
+    decision values, as in scikit-learn.
 
-    Examples
-    --------
     >>> votes(np.array([[-1.0, -2.0, 5.0]]), 3, break_ties=False)
     array([[2., 0., 1.]])
     """
-    counted, confidence, pair = np.zeros((len(values), k)), np.zeros((len(values), k)), 0
-    for i in range(k):
-        for j in range(i + 1, k):
-            value = values[:, pair]
-            counted[:, i] += value <= 0.0
-            counted[:, j] += value > 0.0
-            confidence[:, i] -= value
-            confidence[:, j] += value
-            pair += 1
+    counted, confidence = np.zeros((2, len(values), k))
+    for value, (i, j) in zip(values.T, itertools.combinations(range(k), 2), strict=True):
+        counted[:, i] += value <= 0.0
+        counted[:, j] += value > 0.0
+        confidence[:, i] -= value
+        confidence[:, j] += value
     if not break_ties:
         return counted
     # Monotonic, and always less than half a vote.

@@ -27,9 +27,6 @@ MAX_KEPT_BYTES = 2**27
 """Memory of the kernel matrices that are kept for further fits: those of five folds of 1800 points.
 With a spectrum and a transformed kernel an entry takes several times as much as its matrix."""
 
-MAX_KEPT_KERNELS = 32
-"""Most kernel matrices that are kept: those of ten folds for three kernels."""
-
 
 class TrainingKernel:
     """A kernel matrix of training points, with the problems that labels make of it.
@@ -238,14 +235,7 @@ def square(argument: str, matrix: Array) -> Array:
 
 
 def training_data(X: Any, kernel: Any, metric: Any) -> TrainingData:
-    """The training data of an estimator, for X that has been validated.
-
-    Parameters
-    ----------
-    X : (n, d) or (n, n) array or sparse matrix
-    kernel : Kernel or "precomputed"
-    metric : None or "precomputed"
-    """
+    """The training data of an estimator, for X that has been validated."""
     if metric is not None and not (isinstance(metric, str) and metric == "precomputed"):
         raise ParameterError(
             "metric", "None or 'precomputed'", repr(metric),
@@ -275,7 +265,7 @@ def digest(data: Any) -> bytes:
 
 
 class _Memory:
-    """The kernels of the last fits of this process, at most `MAX_KEPT_BYTES` of matrices.
+    """The kernels of the last 32 fits of this process, at most `MAX_KEPT_BYTES` of matrices.
 
     A kernel of the package is found again by the content of the points and its parameters; that of
     any other function, and a precomputed one, by the content of the matrix itself. So what is found
@@ -302,7 +292,7 @@ class _Memory:
         kept = list(self._kept.items())
         sizes = [each.gram.whole.nbytes for _, each in kept]
         for k, (oldest, _) in enumerate(kept):
-            if len(sizes) - k <= MAX_KEPT_KERNELS and sum(sizes[k:]) <= MAX_KEPT_BYTES:
+            if len(sizes) - k <= 32 and sum(sizes[k:]) <= MAX_KEPT_BYTES:
                 break
             self._kept.pop(oldest, None)
         return kernel

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
-from indefinite_opt.foundation import Array, checked_matrix, checks
-from indefinite_opt.problem import TRANSFORMS, eigendecomposition, norm_bound
+from indefinite_opt.foundation import Array, checks
+from indefinite_opt.problem import TRANSFORMS, DenseGram
 
 
 class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -127,10 +127,8 @@ class PseudoEuclideanEmbedding(_KernelStep):
         """Decompose the kernel of the training points X, (n, d); labels are ignored."""
         checks.whole("n_components", self.n_components, optional=True)
         self._data = self._training(X)
-        K: Any = checked_matrix("K", self._data.gram(), False)[0]
-        means = K.mean(axis=0)
-        centered = K - means[:, None] - means + means.mean()
-        spectrum = eigendecomposition(centered, norm=norm_bound(K))
+        gram = DenseGram.of_own(self._data.gram())
+        spectrum = gram.centered_spectrum
         order = np.argsort(-np.abs(spectrum.values), kind="stable")[: self.n_components]
         order = order[np.abs(spectrum.values[order]) > spectrum.zero_tolerance]
         values, vectors = spectrum.values[order], spectrum.vectors[:, order]
@@ -141,7 +139,7 @@ class PseudoEuclideanEmbedding(_KernelStep):
         self.signature_ = int((values > 0.0).sum()), int((values < 0.0).sum())
         weights = np.sign(values) / np.sqrt(np.abs(values))
         self._projection = (vectors - vectors.mean(axis=0)) * weights
-        self._means = means
+        self._means = gram.matrix.mean(axis=0)
         self._n_features_out = order.size
         return self
 
@@ -193,8 +191,8 @@ class SpectrumTransformer(_KernelStep):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
-        K: Any = checked_matrix("K", self._training(X).gram(), False)[0]
-        spectrum = eigendecomposition(K)
+        gram = DenseGram.of_own(self._training(X).gram())
+        K, spectrum = gram.matrix, gram.spectrum
         self.eigenvalues_, vectors = spectrum.values, spectrum.vectors
         nonzero = np.abs(spectrum.values) > spectrum.zero_tolerance
         signs = np.where(nonzero, np.sign(spectrum.values), 0.0)
