@@ -9,18 +9,12 @@ from indefinite_opt.foundation import Array
 
 
 class Problem(ABC):
-    """The data of an optimization problem: a `KernelProblem`, or a `QuadraticProgram`.
-
-    Attributes
-    ----------
-    name : str
-        What to call it in reports.
-    assign : callable or None
-        Writes a point x into the caller's own variables, if the problem was made from these.
-    """
+    """The data of an optimization problem: a `KernelProblem`, or a `QuadraticProgram`."""
 
     name: str
+    """What to call it in reports."""
     assign: Callable[[Array], None] | None = None
+    """Writes a point x into the caller's own variables, if the problem was made from these."""
 
     @property
     @abstractmethod

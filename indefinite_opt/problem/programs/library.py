@@ -119,16 +119,6 @@ def names(family: str | None = None) -> list[str]:
 
 def generate(name: str) -> QuadraticArrays:
     """The program of a name.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown family.
-    ParameterError
-        For parameters that are not whole numbers, too many or too few, or out of range.
-
-    Examples
-    --------
     >>> program = generate("clique-johnson-8-4-4")
     >>> program.n, round(1 / (2 + 2 * program.optimum))
     (70, 14)

@@ -48,14 +48,7 @@ _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)")
 
 
 def read_lp(content: bytes, source: str) -> QuadraticArrays:
-    """The program of a file's content.
-
-    Raises
-    ------
-    DataError
-        If it is not of this format, or has integer or semicontinuous variables, special ordered
-        sets or quadratic constraints.
-    """
+    """The program of a file's content; `DataError` if it is not of this format or kind."""
     return _Reader(content, source).statement().arrays()
 
 

@@ -22,7 +22,6 @@ from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statem
 _TRIANGLES = (b"QUADOBJ", b"QSECTION")
 _WHOLE = b"QMATRIX"
 _SENSES = {b"MAX": -1, b"MAXIMIZE": -1, b"MAXIMISE": -1, b"MIN": 1, b"MINIMIZE": 1, b"MINIMISE": 1}
-_DISCRETE = (b"BV", b"LI", b"UI", b"SC", b"SI")
 _ENDS = {
     b"UP": ("upper",), b"LO": ("lower",), b"FX": ("lower", "upper"), b"FR": ("lower", "upper"),
     b"MI": ("lower",), b"PL": ("upper",),
@@ -30,14 +29,7 @@ _ENDS = {
 
 
 def read_mps(content: bytes, source: str) -> QuadraticArrays:
-    """The program of a file's content.
-
-    Raises
-    ------
-    DataError
-        If it is not of this format, or has integer or semicontinuous variables, special ordered
-        sets, quadratic constraints or names with blanks.
-    """
+    """The program of a file's content; `DataError` if it is not of this format or kind."""
     reader = _Reader(source)
     for line in tokens.lines_of(content, source, rb"^\*.*", b"endata"):
         words = line.split()
@@ -197,7 +189,7 @@ class _Reader:
         A number behind a kind that needs none is allowed.
         """
         kind = words[0].upper()
-        if kind in _DISCRETE:
+        if kind in (b"BV", b"LI", b"UI", b"SC", b"SI"):
             raise self._error("continuous variables", words)
         numbered = kind in (b"UP", b"LO", b"FX")
         if kind not in _ENDS or not 2 + numbered <= len(words) <= 4:

@@ -8,12 +8,3 @@ from indefinite_opt.studies.report.tables import (
     to_markdown,
 )
 from indefinite_opt.studies.report.verdict import conclusions
-
-__all__ = [
-    "chosen_texts",
-    "conclusions",
-    "failures",
-    "terminal_table",
-    "to_html",
-    "to_markdown",
-]
