@@ -181,7 +181,7 @@ class Table:
             for row in listed if "Gurobi" in row and row["Gurobi"].closed
         ]  # fmt: skip
         ratios = " | ".join(f"{self.ratio(listed, peer):.2g}" for peer in PEERS)
-        cpu = ", ".join(f"{sum(run.cpu for run in runs):.2g}" for runs in by_solver.values())
+        cpu = ", ".join(f"{sum(run.cpu for run in runs):.1f}" for runs in by_solver.values())
         still = ", ".join(name for name, row in rows.items() if not row[OURS].closed)
         say(f"| {title} | {closed} | {share(slow)} | {ratios} | {cpu} | {still} |")
 
