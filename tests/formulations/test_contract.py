@@ -19,7 +19,12 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.errors import (
+    IndefiniteOptError,
+    ParameterError,
+    ProblemError,
+    UnknownName,
+)
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.program import Program
@@ -417,6 +422,31 @@ def test_slacks_that_fall_short_are_found(monkeypatch: pytest.MonkeyPatch) -> No
     check_objective(iopt.SeparabilitySVM())
     with pytest.raises(AssertionError):
         check_feasible_set(iopt.SeparabilitySVM())
+
+
+@pytest.mark.parametrize(
+    ("title", "solver"),
+    [*((name, None) for name in known()), ("KernelLogistic", "cg")],
+)
+def test_a_kernel_that_is_stored_otherwise_has_the_same_optimum(
+    title: str, solver: str | None
+) -> None:
+    """In single precision that of the rounded matrix; by rows on demand, or they are refused."""
+    X = np.random.default_rng(6).standard_normal((50, 3))
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2, 1, -1)
+    make = iopt.KernelProblem.from_data
+    single, rows = make(X, y, "gaussian", precision="single"), make(X, y, "gaussian", cache_mb=0.02)
+    rounded = iopt.KernelProblem(np.array(single.K, float), y)
+    for problem, same in ((single, rounded), (rows, make(X, y, "gaussian"))):
+        expected = iopt.solve(same, title, solver=solver)
+        try:
+            result = iopt.solve(problem, title, solver=solver)
+        except IndefiniteOptError as error:
+            assert problem is rows
+            assert "leave out cache_mb" in str(error)  # noqa: PT017
+            continue
+        assert result.objective == pytest.approx(expected.objective, rel=2e-6)
+        assert result.certificate.claim >= iopt.Claim.LOCAL
 
 
 # ------------------------------------------------------------------------ names and other forms

@@ -281,21 +281,6 @@ def test_second_order_convergence() -> None:
 # ------------------------------------------------------------------------ other forms of K
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("form", [{"precision": "single"}, {"cache_mb": 0.01}])
-def test_single_precision_and_rows_on_demand(form: dict[str, object], solver: str) -> None:
-    generator = np.random.default_rng(6)
-    X = generator.standard_normal((50, 3))
-    y = np.sign(X[:, 0] + 0.3 * generator.standard_normal(50))
-    whole = iopt.KernelProblem.from_data(X, y, "sigmoid")
-    other = iopt.KernelProblem.from_data(X, y, "sigmoid", **form)
-    expected = iopt.solve(whole, KernelLogistic(C=2.0), tol=1e-8)
-    result = iopt.solve(other, KernelLogistic(C=2.0), solver=solver, tol=1e-8)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    # Entries of K in float32 are off by 6e-8.
-    assert result.objective == pytest.approx(expected.objective, rel=1e-5)
-
-
 def test_data_for_export() -> None:
     problem = noisy_problem("sigmoid", n=6)
     arrays = LogisticProgram(problem, 2.0).arrays()

@@ -352,27 +352,6 @@ def test_smoothing_needs_a_price() -> None:
         solved("LussBall", solver="projected-gradient(smoothing=0.01)")
 
 
-@pytest.mark.parametrize("solver", [None, *METHODS])
-@pytest.mark.parametrize("title", ["LussDual", "LussBall", "LussBall(radius=1e6)"])
-def test_rows_on_demand_are_refused(title: str, solver: str | None) -> None:
-    X = np.random.default_rng(0).standard_normal((60, 3))
-    problem = iopt.KernelProblem.from_data(X, [1, -1] * 30, "sigmoid", cache_mb=1)
-    with pytest.raises(iopt.IndefiniteOptError, match=r"whole kernel matrix.*leave out cache_mb"):
-        iopt.solve(problem, title, solver=solver)
-
-
-def test_single_precision() -> None:
-    """The claim is about the float32 matrix: the same numbers in double have the same optimum."""
-    X = np.random.default_rng(3).standard_normal((60, 4))
-    single = iopt.KernelProblem.from_data(X, [1, -1] * 30, "sigmoid", precision="single")
-    rounded = iopt.KernelProblem(np.array(single.K, dtype=float), [1, -1] * 30)
-    for title in ("LussDual(C=1, rho=0.5)", "LussBall(C=1)"):
-        result = iopt.solve(single, title)
-        assert result.certificate.claim is iopt.Claim.GLOBAL
-        expected = iopt.solve(rounded, title).objective
-        assert result.objective == pytest.approx(expected, rel=1e-6)
-
-
 # ------------------------------------------------------------------------ limits, starts, the trace
 
 

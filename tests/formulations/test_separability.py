@@ -270,23 +270,6 @@ def test_unreachable_tolerance_is_told() -> None:
     assert result.certificate.relative_gap <= 1e-9
 
 
-def test_rows_on_demand_are_refused() -> None:
-    X = np.random.default_rng(7).standard_normal((30, 2))
-    problem = iopt.KernelProblem.from_data(X, np.sign(X[:, 0]), "sigmoid", cache_mb=0.01)
-    for identity in (True, False):
-        with pytest.raises(iopt.errors.IncompatibleSolver, match="leave out cache_mb"):
-            iopt.solve(problem, SeparabilitySVM(identity=identity))
-
-
-def test_single_precision() -> None:
-    whole = noisy_problem("sigmoid")
-    single = iopt.KernelProblem(whole.K, whole.y, precision="single")
-    result = iopt.solve(single, SeparabilitySVM(C=1.0))
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    expected = iopt.solve(whole, SeparabilitySVM(C=1.0)).objective
-    assert result.objective == pytest.approx(expected, rel=1e-5)
-
-
 def test_data_for_export() -> None:
     problem = noisy_problem("sigmoid", n=6)
     arrays = SeparabilityProgram(problem, 2.0, identity=True).arrays()

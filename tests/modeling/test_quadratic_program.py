@@ -536,17 +536,6 @@ def test_the_structure_states_the_declared_program(kind: str, sense: int) -> Non
     assert set(program.subject_to) == set(structure.multiplier_shapes)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps"])
-def test_programs_travel_through_files(suffix: str, tmp_path: Any) -> None:
-    qp = iopt.QuadraticProgram(
-        np.array([[0.0, 3.0], [3.0, -2.0]]), [1.0, -1.0], [[1.0, 2.0]], [3.0], [[1.0, -1.0]],
-        [0.5], lb=-1.0, ub=[2.0, 4.0], constant=7.0,
-    )  # fmt: skip
-    other = iopt.QuadraticProgram.read(qp.write(tmp_path / f"program{suffix}"))
-    for name in ("P", "q", "G", "h", "A", "b", "lb", "ub", "constant"):
-        assert getattr(other, name) == pytest.approx(getattr(qp, name), rel=1e-14), name
-
-
 def test_programs_and_results_can_be_pickled() -> None:
     import pickle
 

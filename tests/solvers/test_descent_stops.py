@@ -40,26 +40,6 @@ def slow(name: str) -> tuple[Program, iopt.KernelProblem, iopt.Formulation]:
     return Program.of(K, y, formulation), iopt.KernelProblem(K, y), formulation
 
 
-@pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("how", ["stop", "interrupt"])
-@pytest.mark.parametrize("when", [1, 2, 5, 20])
-def test_callbacks_that_end_it(when: int, how: str, name: str) -> None:
-    program, problem, formulation = slow(name)
-    asked: list[int] = []
-
-    def callback(trace: iopt.solvers.Trace) -> bool:
-        asked.append(len(trace))
-        if how == "interrupt" and len(trace) == when:
-            raise KeyboardInterrupt
-        return len(trace) == when
-
-    result = smo(problem, formulation, callback=callback)
-    assert asked == list(range(1, when + 1))
-    check_stopped(program, result, iopt.Status.INTERRUPTED)
-    assert result.certificate.claim is iopt.Claim.FEASIBLE
-
-
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("seconds", [1e-9, 0.005])
 def test_time_runs_out(seconds: float, name: str) -> None:

@@ -88,15 +88,6 @@ def test_is_the_default_for_many_rows(title: str, n: int, solver: str) -> None:
     assert result.objective == pytest.approx(other.objective, rel=2e-6)
 
 
-@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
-def test_agrees_with_clarabel(formulation: iopt.Formulation) -> None:
-    problem = random_problem("sigmoid", n=60, seed=9)
-    compiled = formulation.declare(problem).cvxpy()
-    compiled.solve(solver="CLARABEL")
-    ours = generated(problem, formulation)
-    assert ours.objective == pytest.approx(compiled.value, rel=1e-6, abs=1e-6)
-
-
 @pytest.mark.parametrize("beta", [None, 0.03, 0.5])
 def test_any_sensitivity(beta: float | None) -> None:
     """No kernel, not symmetric: rows and columns of Δ must not be mixed up."""
@@ -167,17 +158,6 @@ def test_without_an_interior_the_simplex_method_says_so() -> None:
     assert result.status is Status.SOLVED
 
 
-def test_infeasible_beta_is_refused_as_ever() -> None:
-    problem = iopt.KernelProblem(np.eye(6), [1, 1, -1, -1, -1, -1])
-    with pytest.raises(iopt.errors.InfeasibleProblem, match=r"at least 0\.25"):
-        generated(problem, iopt.GuoSchuurmansLP(beta=0.2))
-
-
-def test_quadratic_programs_are_refused() -> None:
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="linear program"):
-        generated(random_problem("gaussian", n=10, seed=0), iopt.SVMDual())
-
-
 # ------------------------------------------------------------------------------- limits
 
 
@@ -195,20 +175,6 @@ def test_the_trace_closes_in_on_the_optimum(formulation: iopt.Formulation) -> No
     assert np.all(np.array(trace.objective) >= optimum - 1e-9)
     assert trace.residual[-1] <= 1e-6
     assert trace.calls[-1] >= 2
-
-
-@pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
-@pytest.mark.parametrize("limit", [1, 3, 8])
-def test_iteration_limit(formulation: iopt.Formulation, limit: int) -> None:
-    result = generated(PROBLEM, formulation, max_iter=limit)
-    optimum = iopt.solve(PROBLEM, formulation, solver="highs").objective
-    assert result.status is Status.MAX_ITER
-    assert result.iterations == limit
-    assert result.objective >= optimum
-    structure = formulation.structure(PROBLEM)
-    assert structure.infeasibility(structure.write(result.values)) <= 1e-8
-    assert formulation.dual_bound(PROBLEM, result.multipliers) <= optimum
-    assert result.certificate.claim is Claim.FEASIBLE
 
 
 def test_keyboard_interrupt_keeps_the_best_point(monkeypatch: pytest.MonkeyPatch) -> None:

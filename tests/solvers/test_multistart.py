@@ -512,19 +512,6 @@ def test_a_megabyte_of_rows_is_enough() -> None:
 
 
 @pytest.mark.parametrize("title", QUADRATIC)
-def test_single_precision(title: str) -> None:
-    """The kernel that is kept is the rounded one; in double it has the same optimum."""
-    source = random_problem("sigmoid", n=60, seed=0)
-    single = iopt.KernelProblem.from_data(source.X, source.y, "sigmoid", precision="single")
-    double = iopt.KernelProblem(single.K.copy(), source.y)
-    found, expected = iopt.solve(single, title), iopt.solve(double, title)
-    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
-    assert found.certificate.claim is expected.certificate.claim
-    qp = program_of(double, title)
-    assert qp.sense * qp.value(weights(found)) == pytest.approx(found.objective, rel=1e-9)
-
-
-@pytest.mark.parametrize("title", QUADRATIC)
 @pytest.mark.parametrize("y", [[1, -1], [1, 1, -1], [1, -1, -1, -1, -1]], ids=len)
 def test_the_smallest_problems(y: list[int], title: str) -> None:
     """Classes of one member; negative definite, indefinite and zero kernels."""

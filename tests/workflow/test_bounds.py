@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from fractions import Fraction
 from typing import Any
@@ -359,13 +358,6 @@ def test_plot(bracket: iopt.workflow.Bracket) -> None:
     assert isinstance(bracket.plot(), Figure)
 
 
-def test_pickle(bracket: iopt.workflow.Bracket) -> None:
-    copy = pickle.loads(pickle.dumps(bracket))
-    assert str(copy) == str(bracket)
-    np.testing.assert_array_equal(copy.values["alpha"], bracket.values["alpha"])
-    assert copy.trace == bracket.trace
-
-
 def test_the_solver_and_the_certificate_agree(bracket: iopt.workflow.Bracket) -> None:
     problem = problem_of(40, 0)
     result = iopt.solve(problem, "SVMDual", solver="global")
@@ -470,9 +462,3 @@ def test_a_convex_hard_margin_without_bias_is_bracketed_by_its_dual() -> None:
     assert_holds(bracket, 1.0 / 0.7)
     assert bracket.relative_gap <= 1e-4
     assert bracket.check(problem) == pytest.approx(bracket.upper, rel=1e-9)
-
-
-def test_a_program_that_is_not_convex_needs_finite_ranges() -> None:
-    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0]), lb=[-INF, -1.0], ub=[INF, 1.0])
-    with pytest.raises(iopt.errors.IncompatibleSolver, match=r"x\[0\] a finite range"):
-        iopt.bound(qp)
