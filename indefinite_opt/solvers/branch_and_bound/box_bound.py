@@ -387,16 +387,16 @@ class BoxBound:
         With secants d_i² counts as 1 where f is concave in d_i, and is exact elsewhere.
         """
         if node.relaxation is None:
-            mean = np.clip(point, -1.0, 1.0)
+            mean, share = np.clip(point, -1.0, 1.0), self.settings.secant_division_share
             concave = np.diagonal(scaled.curvature) < 0.0
             second = np.outer(mean, mean)
             second[concave, concave] = 1.0
         else:
-            mean, second = node.relaxation.moments()
+            (mean, second), share = node.relaxation.moments(), 1.0
         error = np.abs(np.sum(scaled.curvature * (second - np.outer(mean, mean)), axis=1))
         k = int(np.argmax(error if np.any(error > 0.0) else scaled.half[scaled.members]))
         i = int(scaled.members[k])
-        at = float(scaled.center[i] + scaled.half[i] * np.clip(mean[k], -1.0, 1.0))
+        at = float(scaled.center[i] + scaled.half[i] * np.clip(share * mean[k], -1.0, 1.0))
         return self._children(node, i, at)
 
     def _children(self, node: Node, i: int, at: float) -> list[Node]:
