@@ -10,7 +10,9 @@ A program is closed by a solver if its gap ends at 1e-6; twice that for peers, w
 moved into the feasible set before they are evaluated. Ours is called slow on a program that Gurobi
 closes if it takes more than three times as long and a second, or leaves it open. The ratio is the
 geometric mean of a peer's seconds divided by ours; less than 0.05 s counts as 0.05 s, and an open
-program as the time limit. CPU seconds are those of all threads, and for peers without imports.
+program as the time limit. CPU seconds are those of all threads, and for peers without imports. A
+peer that is not installed, has crashed or refuses a program by its licence says so, and does not
+count there.
 
 A bound of one solver beyond a feasible value of another is printed as a line that begins with
 DISAGREE, and makes the exit status 1.
@@ -66,8 +68,8 @@ class Run:
 
     @property
     def missing(self) -> bool:
-        """Whether the solver is not installed, or its licence refuses a program of this size."""
-        return self.note.startswith(("not installed", "n = "))
+        """Whether the solver is not installed, refuses a program of this size, or has crashed."""
+        return bool(self.note) and not self.note.startswith("stopped from outside")
 
 
 def separable(n: int, rows: int, seed: int) -> iopt.QuadraticProgram:
@@ -147,17 +149,23 @@ class Table:
     def __init__(self, limit: float, journal: Journal) -> None:
         self.limit, self.journal = limit, journal
         self.false: list[str] = []
+        self.notes: set[str] = set()
 
     def runs(self, name: str) -> dict[str, Run]:
-        """The runs of one program by solver; disagreements are printed at once."""
+        """The runs of one program by solver; notes and disagreements are printed at once."""
         runs: dict[str, Run] = {}
         for solver in (OURS, *PEERS):
-            work = partial(measured, solver, name, self.limit)
-            run = self.journal.once(Run, f"{solver} {name} {self.limit:g} s", work)
+            key = f"{solver} {name} {self.limit:g} s"
+            run = self.journal.get(Run, key)
+            if run is None:
+                run = measured(solver, name, self.limit)
+                if not run.missing:
+                    self.journal.put(key, run)
             if not run.missing:
                 runs[solver] = run
-                if run.note:
-                    say(f"{solver} on {name}: {run.note}")
+            if run.note and run.note not in self.notes:
+                self.notes.add(run.note)
+                say(f"{solver} on {name}: {run.note}")
         for line in disagreements(name, runs):
             self.false.append(line)
             say(line)
@@ -219,9 +227,6 @@ def main() -> int:
     compile_loops()
     say(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start.")
     table = Table(options.seconds, Journal(options.resume))
-    for peer in PEERS:
-        if (run := measured(peer, "boxqp-20-20-1", 5.0)).missing:
-            say(f"{peer} is left out: {run.note}.")
     columns = " | ".join((OURS, *PEERS))
     head(
         f"Closed to {RELATIVE_GAP:g} within {options.seconds:g} s",
