@@ -104,10 +104,7 @@ class Machines:
             return None
         coef = np.zeros((len(self.members), self.data.size))
         for row, machine in zip(coef, self.members, strict=True):
-            at = 0
-            for first, last in sorted(machine.negative + machine.positive):
-                row[first:last] = machine.fitted.coef[at : at + last - first]
-                at += last - first
+            row[machine.indices] = machine.fitted.coef
         return coef
 
     @cached_property

@@ -243,9 +243,11 @@ def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
     """Refuse or prepare the task: everything that takes O(n³) before the solver has a point."""
     refusal = solver.refusal(task)
     if refusal is not None:
+        names = available_solvers(task.formulation)
+        willing = [name for name in names if as_solver(name).refusal(task) is None]
         raise IncompatibleSolver(
             f"{solver.name} cannot solve {task.formulation} on this problem: {refusal}. "
-            f"Solvers that can: {', '.join(_willing(task)) or 'none'}."
+            f"Solvers that can: {', '.join(willing) or 'none'}."
         )
     solver.prepare(task)
 
@@ -268,11 +270,6 @@ def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
         f"no point of {formulation} is known: the time limit of {seconds:.3g} s was reached "
         "before what its solver needs, such as eigenvalues, had been computed"
     )
-
-
-def _willing(task: Task[Any]) -> list[str]:
-    names = available_solvers(task.formulation)
-    return [name for name in names if as_solver(name).refusal(task) is None]
 
 
 class _Measures(NamedTuple):

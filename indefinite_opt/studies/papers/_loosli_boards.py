@@ -348,14 +348,15 @@ def figure_5(quick: bool) -> dict[str, Computation]:
 
 def mean_times(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, dict[int, float]]:
     """The mean seconds of a training by method and number of points."""
-    times: dict[tuple[str, int], list[float]] = {}
+    times: dict[str, dict[int, list[float]]] = {}
     for row in outcomes["times"].rows:
         if not row["error"]:
-            times.setdefault((row["name"], row["n"]), []).append(row["training_seconds"])
-    means: dict[str, dict[int, float]] = {}
-    for (name, n), seconds in times.items():
-        means.setdefault(name, {})[n] = float(np.mean(seconds))
-    return means
+            of_method = times.setdefault(row["name"], {})
+            of_method.setdefault(row["n"], []).append(row["training_seconds"])
+    return {
+        name: {n: float(np.mean(seconds)) for n, seconds in of_method.items()}
+        for name, of_method in times.items()
+    }
 
 
 def draw_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> Figure:

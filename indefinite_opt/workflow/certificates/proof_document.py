@@ -295,15 +295,9 @@ def _factor(dual: ProxyStructure, x: Array) -> Array:
 
 def _square_distance(factor: Array, K: Array) -> Fraction:
     """‖FFᵀ - K‖² as an exact fraction."""
-    rows = [[Fraction(a) for a in row] for row in factor.tolist()]
-    return sum(
-        (
-            (sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - Fraction(k)) ** 2
-            for i, line in enumerate(K.tolist())
-            for j, k in enumerate(line)
-        ),
-        Fraction(0),
-    )
+    exactly = np.vectorize(Fraction, otypes=[object])
+    F = exactly(factor)
+    return Fraction(np.sum((F @ F.T - exactly(np.asarray(K, float))) ** 2))
 
 
 def _triangle(matrix: Array) -> list[list[float]]:

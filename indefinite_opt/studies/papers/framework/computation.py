@@ -49,16 +49,6 @@ class Computation:
             for name, arguments in self.settings.items()
         }
 
-    @property
-    def size(self) -> int:
-        """Number of cells."""
-        return len(self.settings)
-
-    def without(self, names: set[str]) -> Computation:
-        """The computation without some of its settings."""
-        kept = {name: given for name, given in self.settings.items() if name not in names}
-        return Computation(self.function, kept)
-
     def run(
         self,
         store: str | Path | None = None,

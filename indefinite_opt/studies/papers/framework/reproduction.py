@@ -6,7 +6,7 @@ import dataclasses
 import importlib.metadata
 import math
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -359,29 +359,22 @@ def reproduce(
     return Reproduction(name, study, quick, experiments, outcomes, absent)
 
 
-def _sources(experiment: Experiment) -> Iterator[tuple[str, Data]]:
-    if isinstance(experiment, Study):
-        yield from experiment.sources.items()
-    else:
-        for name, sources in experiment.sources.items():
-            yield from ((name, source) for source in sources)
-
-
 def _missing(experiment: Experiment) -> dict[str, str]:
-    """The data sets that cannot be loaded, and why."""
-    found = {}
-    for name, source in _sources(experiment):
-        try:
-            _ = source.y
-        except IndefiniteOptError as error:
-            found[name] = str(error)
-    return found
+    """The data sets, or settings with data, that cannot be loaded, and why."""
+    missing = {}
+    for name, sources in experiment.sources.items():
+        for source in [sources] if isinstance(sources, Data) else sources:
+            try:
+                _ = source.y
+            except IndefiniteOptError as error:
+                missing[name] = str(error)
+    return missing
 
 
 def _without(experiment: Experiment, names: Mapping[str, str]) -> Experiment | None:
-    """The experiment without some data; None if nothing is left."""
+    """The experiment without some data or settings; None if nothing is left."""
     if isinstance(experiment, Computation):
-        left = experiment.without(set(names))
-        return left if left.settings else None
+        settings = {name: one for name, one in experiment.settings.items() if name not in names}
+        return dataclasses.replace(experiment, settings=settings) if settings else None
     kept = {name: data for name, data in experiment.sources.items() if name not in names}
     return dataclasses.replace(experiment, data=kept) if kept else None
