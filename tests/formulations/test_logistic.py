@@ -83,16 +83,6 @@ def test_separable_data_and_a_large_price(solver: str) -> None:
     assert result.objective < 20.0
 
 
-def test_scale_of_the_kernel() -> None:
-    """(sK, C) with α/s has the objective ½‖α‖²/s² + ...: K/s and s²C are the same problem."""
-    problem, s = noisy_problem("sigmoid"), 1e4
-    scaled = iopt.KernelProblem(problem.K * s, problem.y)
-    one = iopt.solve(problem, KernelLogistic(C=2.0), tol=1e-9)
-    other = iopt.solve(scaled, KernelLogistic(C=2.0 / s**2), tol=1e-9)
-    assert other.objective * s**2 == pytest.approx(one.objective, rel=1e-9)
-    np.testing.assert_allclose(other.values["alpha"] * s, one.values["alpha"], atol=1e-6)
-
-
 # ------------------------------------------------------------------------------- derivatives
 
 

@@ -39,18 +39,6 @@ def test_clarabel_agrees(kernel: str, C: float) -> None:
     np.testing.assert_allclose(result.values["alpha"], program.variables["alpha"].value, atol=near)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e3, 1e8])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_scale_of_the_kernel(kernel: str, scale: float) -> None:
-    """With α/s for α the problem (sK, C) is that of (K, s²C), divided by s²."""
-    problem = noisy_problem(kernel)
-    scaled = iopt.KernelProblem(problem.K * scale, problem.y)
-    one = iopt.solve(problem, SeparabilitySVM(C=1e4), tol=1e-9)
-    other = iopt.solve(scaled, SeparabilitySVM(C=1e4 / scale**2), tol=1e-9)
-    assert other.certificate.claim is iopt.Claim.GLOBAL
-    assert other.objective * scale**2 == pytest.approx(one.objective, rel=1e-8)
-
-
 def test_large_numbers_in_the_kernel() -> None:
     """No slack pays here, and one of 1e-13 would already outweigh ½αᵀα."""
     problem = noisy_problem("noise")

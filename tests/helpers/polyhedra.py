@@ -197,7 +197,7 @@ def lowest(qp: Rows) -> float:
 
 
 def uno(qp: Rows, starts: int, seed: int = 0) -> float:
-    """The lowest objective of UNO from random starts in the box, or in [0, 1] without one."""
+    """The lowest objective of UNO from random starts in the box, and below 1."""
     import cvxpy as cp
 
     x = cp.Variable(qp.n)
@@ -209,7 +209,7 @@ def uno(qp: Rows, starts: int, seed: int = 0) -> float:
     generator, best = np.random.default_rng(seed), np.inf
     model = cp.Problem(cp.Minimize(objective), kept)
     for _ in range(starts):
-        x.value = generator.random(qp.n)
+        x.value = generator.uniform(qp.lower, np.minimum(qp.upper, 1.0))
         with warnings.catch_warnings(), contextlib.suppress(cp.SolverError):
             warnings.simplefilter("ignore")
             model.solve(

@@ -6,16 +6,16 @@ What is expected comes from enumeration over all faces, from closed forms, or fr
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers import exact
 from helpers.exact import mirrored
 from helpers.internals import descent_loops
+from helpers.polyhedra import Rows, lowest, program, uno
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, paired
@@ -30,49 +30,32 @@ INF = np.inf
 KINDS = ("box", "simplex", "row", "rows", "mixed", "half", "free")
 
 
-class Program(NamedTuple):
-    """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper."""
-
-    P: Array
-    q: Array
-    rows: Array
-    rhs: Array
-    lower: Array
-    upper: Array
-
-    def value(self, x: Array) -> float:
-        return float(0.5 * x @ self.P @ x + self.q @ x)
-
-    @property
-    def lowest(self) -> float:
-        """The least value, by enumeration of faces."""
-        ends = self.lower, self.upper
-        return exact.Program.on(self.P, self.q, *ends, A=self.rows, b=self.rhs).lowest
-
-    def check_feasible(self, x: Array) -> None:
-        assert np.all(x >= self.lower)
-        assert np.all(x <= self.upper)
-        size = 1.0 + np.abs(self.rows) @ np.abs(x)
-        assert np.all(np.abs(self.rows @ x - self.rhs) <= 1e-12 * size)
-
-    def forms(self) -> tuple[PairedQP, Any, Any]:
-        form = paired(*self)
-        assert form is not None
-        return form
-
-    def search(self, effort: Effort | None = None, seed: int = 0) -> Array:
-        """The best point of a local search."""
-        qp, restore, _ = self.forms()
-        task = Task(None, "The program", qp, seed=seed)  # type: ignore[arg-type]
-        search = LocalSearch(effort or Effort(jobs=1), task)
-        assert search.run() is iopt.Status.SOLVED
-        x: Array = restore(search.elite[0].x)
-        self.check_feasible(x)
-        assert search.elite[0].value == pytest.approx(self.value(x), rel=1e-9, abs=1e-9)
-        return x
+def forms(one: Rows) -> tuple[PairedQP, Any, Any]:
+    form = paired(one.P, one.q, one.A, one.b, one.lower, one.upper)
+    assert form is not None
+    return form
 
 
-def program(kind: str, n: int, seed: int) -> Program:
+def check_feasible(one: Rows, x: Array) -> None:
+    assert np.all(x >= one.lower)
+    assert np.all(x <= one.upper)
+    size = 1.0 + np.abs(one.A) @ np.abs(x)
+    assert np.all(np.abs(one.A @ x - one.b) <= 1e-12 * size)
+
+
+def search(one: Rows, effort: Effort | None = None, seed: int = 0) -> Array:
+    """The best point of a local search."""
+    qp, restore, _ = forms(one)
+    task = Task(None, "The program", qp, seed=seed)  # type: ignore[arg-type]
+    local = LocalSearch(effort or Effort(jobs=1), task)
+    assert local.run() is iopt.Status.SOLVED
+    x: Array = restore(local.elite[0].x)
+    check_feasible(one, x)
+    assert local.elite[0].value == pytest.approx(one.value(x), rel=1e-9, abs=1e-9)
+    return x
+
+
+def drawn(kind: str, n: int, seed: int) -> Rows:
     """Integers in [-50, 50] as Vandenbussche & Nemhauser (2005) draw them, with many sorts of rows.
 
     The bounds of "half" are infinite on one side and those of "free" on both, with a P that is
@@ -83,11 +66,11 @@ def program(kind: str, n: int, seed: int) -> Program:
     P = mirrored((r.integers(-50, 51, (n, n)) * (r.random((n, n)) < density)).astype(float).T)
     q = (r.integers(-50, 51, n) * (r.random(n) < density)).astype(float)
     if kind == "box":
-        return Program(P, q, np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n))
+        return program(n, P, q, lower=0.0, upper=1.0)
     if kind == "simplex":
         A = np.triu(r.random((n, n)) < r.choice([0.3, 0.5, 0.8]), 1).astype(float)
         P = -(A + A.T + 0.5 * np.eye(n))
-        return Program(P, np.zeros(n), np.ones((1, n)), np.ones(1), np.zeros(n), np.full(n, INF))
+        return program(n, P, A=np.ones(n), b=1.0, lower=0.0)
     k = {"row": 1, "rows": max(2, n // 6), "mixed": max(1, n // 8), "half": 1, "free": 1}[kind]
     group = r.integers(0, k + (kind not in ("row", "rows")), n)
     group[: min(k, n)] = np.arange(min(k, n))
@@ -100,7 +83,7 @@ def program(kind: str, n: int, seed: int) -> Program:
         P[np.ix_(endless, endless)] += 60.0 * n * np.eye(int(endless.sum()))
         upper = np.where(endless, INF, upper)
         lower = np.where(endless & (kind == "free"), -INF, lower)
-    return Program(P, q, rows, rhs, lower, upper)
+    return program(n, P, q, A=rows, b=rhs, lower=lower, upper=upper)
 
 
 # ------------------------------------------------------------------------- against enumeration
@@ -110,8 +93,8 @@ def program(kind: str, n: int, seed: int) -> Program:
 @pytest.mark.parametrize("n", [2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_small_programs_end_at_their_optimum(n: int, kind: str) -> None:
     for seed in range(4):
-        one = program(kind, n, seed)
-        assert one.value(one.search()) == pytest.approx(one.lowest, rel=1e-6, abs=1e-6), seed
+        one = drawn(kind, n, seed)
+        assert one.value(search(one)) == pytest.approx(lowest(one), rel=1e-6, abs=1e-6), seed
 
 
 @pytest.mark.parametrize("lines", [0, 1, 2])
@@ -123,8 +106,7 @@ def test_a_vector_as_linear_term_of_a_kernel_program(lines: int) -> None:
         qp = BoxLineQP(problem, 1.0, linear, 1.0, lines, total=1.0)
         search = LocalSearch(Effort(jobs=1), Task(problem, iopt.SVMDual(), qp))
         assert search.run() is iopt.Status.SOLVED
-        ends = np.zeros(n), np.ones(n)
-        expected = Program(qp.H(), linear, qp.A, qp.b, *ends).lowest
+        expected = lowest(program(n, qp.H(), linear, A=qp.A, b=qp.b, lower=0.0, upper=1.0))
         assert search.elite[0].value == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
@@ -133,19 +115,19 @@ def test_a_vector_as_linear_term_of_a_kernel_program(lines: int) -> None:
 def test_a_descent_ends_at_a_stationary_point(n: int, kind: str) -> None:
     """One multiplier per row explains the gradient up to signs at the bounds."""
     for seed in range(4):
-        one = program(kind, n, seed)
-        qp, restore, place = one.forms()
+        one = drawn(kind, n, seed)
+        qp, restore, place = forms(one)
         generator = np.random.default_rng(seed)
         start = place(np.clip(5.0 * generator.standard_normal(n), one.lower, one.upper))
         z, value = descend(qp, start, tol=1e-9)
         x = restore(z)
-        one.check_feasible(x)
+        check_feasible(one, x)
         assert value == pytest.approx(one.value(x), rel=1e-9, abs=1e-9)
         assert value <= one.value(restore(start)) + 1e-9 * abs(value)
         gradient = one.P @ x + one.q
         size = np.abs(one.P) @ np.abs(x) + np.abs(one.q) + 1.0
-        for row in [*one.rows, np.zeros(n)]:
-            members = row != 0.0 if row.any() else ~np.any(one.rows != 0.0, axis=0)
+        for row in [*one.A, np.zeros(n)]:
+            members = row != 0.0 if row.any() else ~np.any(one.A != 0.0, axis=0)
             # The multiplier must be above these ratios and below those; without a row it is 0.
             ratio = -gradient / np.where(row == 0.0, 1.0, row)
             up, down = (x < one.upper) & members, (x > one.lower) & members
@@ -183,9 +165,8 @@ def test_clique_numbers(name: str) -> None:
     """Motzkin & Straus (1965), Bomze (1997): max xᵀ(A + ½I)x on the simplex is 1 - 1/(2ω)."""
     A, clique = graph(name)
     n = len(A)
-    P = -2.0 * (A + 0.5 * np.eye(n))
-    one = Program(P, np.zeros(n), np.ones((1, n)), np.ones(1), np.zeros(n), np.full(n, INF))
-    x = one.search()
+    one = program(n, -2.0 * (A + 0.5 * np.eye(n)), A=np.ones(n), b=1.0, lower=0.0)
+    x = search(one)
     assert one.value(x) == pytest.approx(-(1.0 - 0.5 / clique), rel=1e-9)
     np.testing.assert_allclose(x[x > 1e-6], 1.0 / clique, rtol=1e-5)
 
@@ -193,8 +174,7 @@ def test_clique_numbers(name: str) -> None:
 def test_the_least_norm_on_a_hyperplane() -> None:
     """min ½‖x‖², aᵀx = b, all variables free: x = ab/‖a‖²."""
     a = np.array([1e-2, -3.0, 0.5, 1e2])
-    one = Program(np.eye(4), np.zeros(4), a[None], np.array([7.0]), *np.full((2, 4), INF))
-    qp, restore, place = one._replace(lower=np.full(4, -INF)).forms()
+    qp, restore, place = forms(program(4, np.eye(4), A=a, b=7.0))
     z, _ = descend(qp, place(np.zeros(4)), tol=1e-12)
     np.testing.assert_allclose(restore(z), 7.0 * a / (a @ a), rtol=1e-6)
 
@@ -202,8 +182,8 @@ def test_the_least_norm_on_a_hyperplane() -> None:
 def test_a_flip_across_a_barrier() -> None:
     """-(x - c)² on [0, 1] is least at the end that is farther from c, whichever end is nearer."""
     c = np.array([0.4, 0.6, 0.45, 0.55])
-    one = Program(-2.0 * np.eye(4), 2.0 * c, np.zeros((0, 4)), np.zeros(0), np.zeros(4), np.ones(4))
-    x = one.search(Effort(starts=1, kicks=1, jobs=1))
+    one = program(4, -2.0 * np.eye(4), 2.0 * c, lower=0.0, upper=1.0)
+    x = search(one, Effort(starts=1, kicks=1, jobs=1))
     np.testing.assert_array_equal(x, np.where(c < 0.5, 1.0, 0.0))
 
 
@@ -213,8 +193,8 @@ def test_a_flip_across_a_barrier() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_no_change_of_two_variables_is_left(seed: int) -> None:
     """After exchanges no two variables of a box have better values, one of them at an end."""
-    one = program("box", 8, seed)
-    qp, _, place = one.forms()
+    one = drawn("box", 8, seed)
+    qp, _, place = forms(one)
     run = Descent(Task(None, "", qp), place(np.full(8, 0.5)))  # type: ignore[arg-type]
     for _ in range(50):
         run.to_local_minimum()
@@ -262,16 +242,13 @@ UNBOUNDED = {
 def test_unbounded_programs_have_a_direction(name: str) -> None:
     P, q, rows, low = UNBOUNDED[name]
     n = len(q)
-    one = Program(
-        np.array(P), np.array(q), np.reshape(rows, (-1, n)), np.zeros(len(rows)),
-        np.full(n, low), np.full(n, INF),
-    )  # fmt: skip
-    qp, restore, place = one.forms()
+    one = program(n, np.array(P), np.array(q), A=rows, b=np.zeros(len(rows)), lower=low)
+    qp, restore, place = forms(one)
     with pytest.raises(UnboundedProblem, match="unbounded") as caught:
         descend(qp, place(np.ones(n)))
     direction = restore(caught.value.direction)
     assert np.all((direction >= 0.0) | (low == -INF))
-    np.testing.assert_allclose(one.rows @ direction, 0.0, atol=1e-12)
+    np.testing.assert_allclose(one.A @ direction, 0.0, atol=1e-12)
     x = place(np.ones(n))
     values = [one.value(restore(x) + t * direction) for t in (1e3, 1e6, 1e9)]
     assert values[2] < values[1] < values[0] < 0.0
@@ -279,11 +256,9 @@ def test_unbounded_programs_have_a_direction(name: str) -> None:
 
 def test_curved_rays_that_a_bound_ends_are_no_error() -> None:
     """-x² on [0, 5] beside a free convex variable."""
-    one = Program(
-        np.diag([-2.0, 2.0]), np.array([0.0, -2.0]), np.zeros((0, 2)), np.zeros(0),
-        np.array([0.0, -INF]), np.array([5.0, INF]),
-    )  # fmt: skip
-    np.testing.assert_allclose(one.search(), [5.0, 1.0])
+    ends = np.array([0.0, -INF]), np.array([5.0, INF])
+    one = program(2, np.diag([-2.0, 2.0]), np.array([0.0, -2.0]), lower=ends[0], upper=ends[1])
+    np.testing.assert_allclose(search(one), [5.0, 1.0])
 
 
 # ------------------------------------------------------------------------------ the scaled form
@@ -297,11 +272,10 @@ def test_a_variable_in_two_rows_has_no_form() -> None:
 
 def test_the_form_of_a_program() -> None:
     """Coefficients ±1 after the change of variables; bounds that a row implies."""
-    one = Program(
-        np.arange(9.0).reshape(3, 3), np.ones(3), np.array([[4.0, 0.0, -2.0]]), np.array([8.0]),
-        np.zeros(3), np.array([INF, INF, 3.0]),
-    )  # fmt: skip
-    qp, restore, place = one._replace(P=one.P + one.P.T).forms()
+    P = np.arange(9.0).reshape(3, 3)
+    row, upper = np.array([4.0, 0.0, -2.0]), np.array([INF, INF, 3.0])
+    one = program(3, P + P.T, np.ones(3), A=row, b=8.0, lower=0.0, upper=upper)
+    qp, restore, place = forms(one)
     assert isinstance(qp, PairedQP)
     np.testing.assert_array_equal(qp.signs, [1.0, 1.0, -1.0])
     np.testing.assert_array_equal(qp.group, [0, 1, 0])
@@ -310,15 +284,15 @@ def test_the_form_of_a_program() -> None:
     assert qp.upper[1] == INF
     x = np.array([2.5, 1.25, 1.0])
     np.testing.assert_allclose(restore(place(x)), x)
-    assert qp.value(place(x)) == pytest.approx(x @ one.P @ x + x.sum())
+    assert qp.value(place(x)) == pytest.approx(x @ P @ x + x.sum())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_form_is_a_structure(kind: str) -> None:
     """Residuals, multipliers and violations are those of the program itself."""
     for seed in range(5):
-        one = program(kind, 7, seed)
-        qp, restore, place = one.forms()
+        one = drawn(kind, 7, seed)
+        qp, restore, place = forms(one)
         generator = np.random.default_rng(seed)
         z = qp.random_start(generator)
         assert qp.infeasibility(z) <= 1e-14
@@ -342,12 +316,12 @@ def test_the_form_is_a_structure(kind: str) -> None:
 
 def test_convexity_is_that_along_the_rows() -> None:
     """-x₁x₂ is convex where x₁ + x₂ is given, and is not on a box."""
-    P, q, ends = np.array([[0.0, -1.0], [-1.0, 0.0]]), np.zeros(2), (np.zeros(2), np.ones(2))
-    line = Program(P, q, np.ones((1, 2)), np.ones(1), *ends).forms()[0]
+    P = np.array([[0.0, -1.0], [-1.0, 0.0]])
+    line = forms(program(2, P, A=np.ones(2), b=1.0, lower=0.0, upper=1.0))[0]
     assert not line.known_convex
     assert line.is_convex
     assert line.known_convex
-    assert not Program(P, q, np.zeros((0, 2)), np.zeros(0), *ends).forms()[0].is_convex
+    assert not forms(program(2, P, lower=0.0, upper=1.0))[0].is_convex
 
 
 # ---------------------------------------------------------------------------------- beside UNO
@@ -357,22 +331,11 @@ def test_convexity_is_that_along_the_rows() -> None:
 @pytest.mark.parametrize("kind", ["box", "simplex", "row", "rows", "mixed"])
 def test_not_worse_than_twenty_starts_of_uno(kind: str) -> None:
     """On all but one of ten programs with 50 variables at most."""
-    cp = pytest.importorskip("cvxpy")
     pytest.importorskip("unopy")
     worse = 0
     for n, seed in itertools.product((20, 50), range(5)):
-        one = program(kind, n, seed)
-        x = cp.Variable(n)
-        constraints = [x >= one.lower]
-        constraints += [x <= one.upper] if np.all(np.isfinite(one.upper)) else []
-        constraints += [one.rows @ x == one.rhs] if one.rhs.size else []
-        goal = cp.Minimize(0.5 * cp.sum(cp.multiply(x, one.P @ x)) + one.q @ x)
-        model, generator, best = cp.Problem(goal, constraints), np.random.default_rng(seed), INF
-        for _ in range(20):
-            x.value = generator.uniform(one.lower, np.minimum(one.upper, 1.0))
-            model.solve(nlp=True, solver=cp.UNO, logger="SILENT")
-            point = np.clip(x.value, one.lower, one.upper)
-            if np.all(np.abs(one.rows @ point - one.rhs) <= 1e-6):
-                best = min(best, one.value(point))
-        worse += one.value(one.search()) > best + 1e-6 * abs(best)
+        one = drawn(kind, n, seed)
+        best = uno(one, 20, seed)
+        assert np.isfinite(best)
+        worse += one.value(search(one)) > best + 1e-6 * abs(best)
     assert worse <= 1

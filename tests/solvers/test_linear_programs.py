@@ -83,23 +83,6 @@ def test_the_game_is_the_same_at_every_scale(kernel: str, scale: float) -> None:
     assert scaled.certificate.claim is Claim.GLOBAL
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian"])
-def test_the_linear_machine_is_the_same_at_every_scale(kernel: str, scale: float) -> None:
-    """With u in the inverse unit of K the price C changes to C/s, and the objective with it."""
-    problem = random_problem(kernel, n=30, seed=3)
-    plain = iopt.solve(problem, iopt.LPSVM(C=10.0))
-    scaled = iopt.solve(
-        iopt.KernelProblem(scale * problem.K, problem.y), iopt.LPSVM(C=10.0 / scale)
-    )
-    assert scaled.objective == pytest.approx(plain.objective / scale, rel=1e-9)
-    np.testing.assert_allclose(scale * scaled.values["u"], plain.values["u"], atol=1e-6)
-    np.testing.assert_allclose(scaled.values["xi"], plain.values["xi"], atol=1e-6)
-    assert scaled.values["b"] == pytest.approx(plain.values["b"], abs=1e-6)
-    assert scaled.status is Status.SOLVED
-    assert scaled.certificate.claim is Claim.GLOBAL
-
-
 @pytest.mark.parametrize("offset", [1e3, 1e6, 5e8])
 def test_the_linear_machine_does_not_notice_a_constant(offset: float) -> None:
     """b takes it up: b' = b - c eᵀu."""
