@@ -16,8 +16,6 @@ from indefinite_opt.modeling.structures import (
 )
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["default_solver", "usual_solver"]
-
 _USUAL: dict[Any, tuple[str, str]] = {
     QP: ("multistart", "low-rank"),
     LinearProgram: ("highs", "highs"),

@@ -9,8 +9,6 @@ from indefinite_opt.foundation import one_thread
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 
-__all__ = ["Iteration"]
-
 
 class Iteration(ABC):
     """Steps until the problem is solved, a limit is reached, or rounding prevents progress.

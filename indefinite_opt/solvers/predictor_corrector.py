@@ -10,8 +10,6 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array
 
-__all__ = ["PredictorCorrector", "StepSettings", "room"]
-
 
 @dataclass(frozen=True)
 class StepSettings:

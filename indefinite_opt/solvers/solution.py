@@ -9,8 +9,6 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 
-__all__ = ["Claim", "Optimum", "Solution", "Status", "Trace", "Witness"]
-
 
 class Claim(enum.IntEnum):
     """What has been proved about a point, from nothing to a global optimum.

@@ -23,8 +23,6 @@ from indefinite_opt.modeling.structures import Structure
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
-__all__ = ["Callback", "Session", "Solver", "Task", "status_at_end", "status_of"]
-
 Callback = Callable[[Trace], bool | None]
 T = TypeVar("T")
 S = TypeVar("S", bound=Structure[Any])

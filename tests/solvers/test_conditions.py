@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.solvers.branch_and_bound.minorant import (
-    Bound,
-    BoxQuadratic,
-    Multipliers,
-    lower_bound,
-)
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import (
     Box,
     Conditions,
     parallel_columns,
 )
+from indefinite_opt.solvers.branch_and_bound.tangents import Bound
 
 Array = NDArray[np.float64]
 

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from helpers.boxes import general_quadratic, random_multipliers, random_quadratic
 from helpers.exact import global_minimisers, independent, is_psd, mirrored
 from helpers.internals import relaxation_loops
+from indefinite_opt.foundation import EPS
 from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
-    EPS,
     BoxQuadratic,
     Multipliers,
-    ScaledBox,
     lower_bound,
     pair_indices,
 )
+from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
 
 Array = NDArray[np.float64]
 Point = list[Fraction]

@@ -12,10 +12,11 @@ from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
-from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, ScaledBox
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
+from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
 
 
 def conditions_of(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> Conditions:

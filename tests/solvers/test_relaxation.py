@@ -14,7 +14,6 @@ from indefinite_opt.problem.partial_eigen import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
-    ScaledBox,
     lower_bound,
     pair_indices,
     triangle_literals,
@@ -24,6 +23,7 @@ from indefinite_opt.solvers.branch_and_bound.relaxation import (
     Relaxation,
 )
 from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
+from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
 
 
 def scaled_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[ScaledBox, float]:

@@ -16,12 +16,11 @@ from indefinite_opt.solvers.branch_and_bound import minorant
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,
     Multipliers,
-    ScaledBox,
     add_products,
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.tangents import line_multipliers
+from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox, line_multipliers
 
 Array = NDArray[np.float64]
 

@@ -15,10 +15,8 @@ from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     obstacle,
 )
 from indefinite_opt.solvers.branch_and_bound.minorant import (
-    Bound,
     BoxQuadratic,
     Multipliers,
-    ScaledBox,
     pair_indices,
     triangle_literals,
 )
@@ -26,6 +24,7 @@ from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, C
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Step, Tangent
 from indefinite_opt.solvers.branch_and_bound.search import DESCENT_TOL, GlobalSearch, proved_bound
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
+from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
 
 __all__ = [
     "CONIC_SOLVERS",

@@ -20,18 +20,6 @@ import numpy as np
 
 from indefinite_opt.foundation import compiled
 
-__all__ = [
-    "BALANCE_PERIOD",
-    "advance",
-    "gather",
-    "most_violated",
-    "most_violated_pentagons",
-    "project",
-    "rebalance",
-    "scatter",
-    "spread",
-]
-
 BALANCE_PERIOD = 25
 """Iterations between two comparisons of the primal with the dual residual."""
 

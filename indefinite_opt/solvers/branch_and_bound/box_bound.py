@@ -17,20 +17,13 @@ import numpy as np
 from indefinite_opt.foundation import Array, TimeLimitReached, cached_property, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
-from indefinite_opt.solvers.branch_and_bound.minorant import (
-    Bound,
-    BoxQuadratic,
-    Multipliers,
-    ScaledBox,
-    lower_bound,
-)
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
+from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
 from indefinite_opt.solvers.solver import Task
-
-__all__ = ["BoxBound", "Deadline", "Node", "OpenBracket"]
 
 T = TypeVar("T")
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, clock, in_child
-from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, ScaledBox, pair_indices
-
-__all__ = ["CONIC_SOLVERS", "conic_multipliers", "doubly_nonnegative", "limited_multipliers"]
+from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, pair_indices
+from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
 
 TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
 """The names that conic solvers give to their time limit in seconds."""

@@ -25,8 +25,6 @@ from indefinite_opt.solvers.polyhedral import Refinement, falling_ray
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
-__all__ = ["FiniteForm", "box_quadratic", "finite_form", "obstacle"]
-
 
 class FiniteForm(ABC):
     """A program with a finite box and the same optimum as another one.

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from indefinite_opt.foundation import Array, cached_property
+from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.solvers.branch_and_bound.tangents import (
-    EPS,
     TINY,
     Bound,
     Indices,
@@ -29,22 +28,6 @@ from indefinite_opt.solvers.branch_and_bound.tangents import (
     ScaledBox,
     are_disjoint,
 )
-
-__all__ = [
-    "EPS",
-    "TINY",
-    "Bound",
-    "BoxQuadratic",
-    "Indices",
-    "Mask",
-    "Multipliers",
-    "ScaledBox",
-    "add_pentagons",
-    "add_products",
-    "lower_bound",
-    "pair_indices",
-    "triangle_literals",
-]
 
 _EIGENVALUE_ERROR = 12.0 * EPS
 """Largest error of the computed smallest eigenvalue of a matrix of order m, divided by m + 8 and by

@@ -16,18 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, cached_property
-from indefinite_opt.solvers.branch_and_bound.minorant import (
-    EPS,
-    TINY,
-    Bound,
-    BoxQuadratic,
-    Indices,
-    Mask,
-    ScaledBox,
-)
-
-__all__ = ["Box", "Conditions"]
+from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic
+from indefinite_opt.solvers.branch_and_bound.tangents import TINY, Bound, Indices, Mask, ScaledBox
 
 ROUNDING_SHARE = 16.0 * EPS
 """The sign of a sum is certain if the sum exceeds this share of the sizes of its terms."""

@@ -9,15 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.solvers.branch_and_bound.minorant import (
-    Bound,
-    Multipliers,
-    ScaledBox,
-    lower_bound,
-)
+from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
-
-__all__ = ["Part", "Proof", "Step", "Tangent"]
+from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,19 +23,14 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound.minorant import (
-    Indices,
-    Mask,
     Multipliers,
-    ScaledBox,
     add_pentagons,
     add_products,
     pair_indices,
     triangle_literals,
 )
 from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
-
-__all__ = ["Iterate", "Model", "Relaxation", "Steps"]
-
+from indefinite_opt.solvers.branch_and_bound.tangents import Indices, Mask, ScaledBox
 
 MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""

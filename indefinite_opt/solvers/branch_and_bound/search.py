@@ -32,24 +32,14 @@ from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     FiniteForm,
     finite_form,
 )
-from indefinite_opt.solvers.branch_and_bound.minorant import (
-    Mask,
-    Multipliers,
-    ScaledBox,
-    lower_bound,
-)
+from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
+from indefinite_opt.solvers.branch_and_bound.tangents import Mask, ScaledBox
 from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
-
-__all__ = [
-    "DESCENT_TOL",
-    "GlobalSearch",
-    "proved_bound",
-]
 
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents, far below any gap of a bracket."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 
-__all__ = ["Settings", "Tuning"]
-
 
 @dataclass(frozen=True)
 class Tuning:

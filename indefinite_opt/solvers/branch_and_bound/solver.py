@@ -14,8 +14,6 @@ from indefinite_opt.solvers.local_search.multistart import MultiStart
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["BranchAndBound"]
-
 
 @dataclass(frozen=True)
 class BranchAndBound(Solver[QP]):

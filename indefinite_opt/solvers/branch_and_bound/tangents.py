@@ -12,21 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.structures import StandardForm
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
-
-__all__ = [
-    "EPS",
-    "TINY",
-    "Bound",
-    "Indices",
-    "Mask",
-    "ScaledBox",
-    "are_disjoint",
-    "line_multipliers",
-]
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]

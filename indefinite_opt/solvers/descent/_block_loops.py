@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, compiled
 
-__all__ = ["mirror"]
-
 
 @compiled()
 def mirror(matrix: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> None:

@@ -21,27 +21,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, compiled
 
-__all__ = [
-    "CONVERGED",
-    "RUNNING",
-    "STALLED",
-    "UNBOUNDED",
-    "Block",
-    "Box",
-    "Chain",
-    "Hessian",
-    "Limits",
-    "Outcome",
-    "Point",
-    "choose_block",
-    "exchange",
-    "kick",
-    "reduced_matrix",
-    "solve_blocks",
-    "spread",
-    "work_of",
-]
-
 Indices = NDArray[np.int64]
 
 RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3

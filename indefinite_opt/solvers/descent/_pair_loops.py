@@ -22,8 +22,6 @@ from indefinite_opt.solvers.descent._loops import (
     _subtract_rows,
 )
 
-__all__ = ["solve_pairs"]
-
 FIRST_ORDER_PASSES, SECOND_ORDER_PASSES = 4.0, 6.0
 """Work of a step in entries of K per point: two rows are read, and v is passed over two or four
 times."""

@@ -15,8 +15,6 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["DCA"]
-
 _MAX_ITER = 10_000
 """Convex problems by default."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.descent.on_demand import Blocks
     from indefinite_opt.solvers.descent.working_set import WorkingSet
 
-__all__ = ["CHOLESKY_WORK", "Descent", "descend"]
-
 Indices = NDArray[np.intp]
 
 CHOLESKY_WORK = 1.0 / 36.0

@@ -14,8 +14,6 @@ from indefinite_opt.problem import Gram, breakdown_direction, zero_tolerance
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.descent._loops import Box, Point
 
-__all__ = ["Face"]
-
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest
 weight; a short step helps where F increases along the projection of a long one."""

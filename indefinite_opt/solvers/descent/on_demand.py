@@ -18,8 +18,6 @@ from indefinite_opt.solvers.descent import _loops as loops
 from indefinite_opt.solvers.descent._block_loops import mirror
 from indefinite_opt.solvers.descent.settings import DescentSettings
 
-__all__ = ["Blocks"]
-
 Indices = NDArray[np.int64]
 
 MIRRORED_ROWS = 64

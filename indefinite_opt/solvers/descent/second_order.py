@@ -6,8 +6,6 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 
-__all__ = ["second_order_steps"]
-
 MAX_WORK = 1e8
 """Most work, in entries of K: some tenths of a second, in which no interrupt is noticed."""
 

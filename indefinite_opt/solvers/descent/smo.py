@@ -16,8 +16,6 @@ from indefinite_opt.solvers.descent.smo_lin_lin import PrintedSteps
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
 
-__all__ = ["SMO"]
-
 _BOUND_ROUNDING = 4.0 * EPS
 """Relative difference up to which a bound times a number equals another: two roundings."""
 

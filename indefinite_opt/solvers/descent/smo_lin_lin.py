@@ -11,8 +11,6 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["PrintedSteps", "SMOLinLin"]
-
 
 class SMOLinLin(Solver[BoxLineQP]):
     r"""SMO for kernels of any inertia as printed: pairs (22), steps (27); for comparison.

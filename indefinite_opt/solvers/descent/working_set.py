@@ -10,8 +10,6 @@ from indefinite_opt.modeling.structures import project_line
 from indefinite_opt.problem import Gram
 from indefinite_opt.solvers.descent._loops import Box, Point
 
-__all__ = ["WorkingSet"]
-
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 

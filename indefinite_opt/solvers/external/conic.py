@@ -26,8 +26,6 @@ from indefinite_opt.solvers.external.cvxpy_backend import (
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["SCS", "Clarabel"]
-
 
 @dataclass(frozen=True)
 class _Options:

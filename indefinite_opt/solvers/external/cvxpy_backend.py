@@ -22,8 +22,6 @@ from indefinite_opt.solvers.polyhedral import falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task, status_of
 
-__all__ = ["abandoned", "missing_package", "semidefinite_refusal", "solve_convex"]
-
 
 def missing_package(name: str) -> str | None:
     """Why a solver cannot run without the package of this name, or None if it is installed."""

@@ -23,8 +23,6 @@ from indefinite_opt.solvers.linear.simplex import run_highs
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
 
-__all__ = ["Highs", "HighsSettings"]
-
 _Program = LinearProgram | QP
 
 

@@ -14,8 +14,6 @@ from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
-__all__ = ["OSQP", "OSQPSettings"]
-
 
 @dataclass(frozen=True)
 class OSQPSettings:

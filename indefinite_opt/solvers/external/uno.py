@@ -21,8 +21,6 @@ from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["UNO", "UNOSettings"]
-
 
 @dataclass(frozen=True)
 class UNOSettings:

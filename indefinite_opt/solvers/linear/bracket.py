@@ -13,8 +13,6 @@ from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["LinearBracket"]
-
 _MAX_INFEASIBILITY = 1e-9
 """Relative violation up to which a point counts as feasible, far below any sensible tolerance."""
 

@@ -15,8 +15,6 @@ from indefinite_opt.solvers.linear.simplex import RestrictedModel
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["Generation", "GenerationSettings"]
-
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 

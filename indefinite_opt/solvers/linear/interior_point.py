@@ -14,8 +14,6 @@ from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import cholesky_in_place
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
 
-__all__ = ["InteriorPoint", "InteriorSettings"]
-
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 

@@ -17,8 +17,6 @@ from indefinite_opt.modeling.linear_programs import (
 from indefinite_opt.modeling.structures import StandardForm
 from indefinite_opt.solvers.solution import Status
 
-__all__ = ["RestrictedModel", "run_highs"]
-
 Indices = NDArray[np.intp]
 
 

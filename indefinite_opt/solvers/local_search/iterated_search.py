@@ -26,8 +26,6 @@ from indefinite_opt.foundation import (
 from indefinite_opt.solvers.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["CHAINS", "Chain", "Effort", "End", "IteratedSearch", "SearchSettings"]
-
 CHAINS = 2
 """Descents, or chains of kicks, that run in parallel; all chains of a round start at the best ends
 of earlier rounds. The number is fixed, so that results do not depend on that of the threads."""

@@ -15,8 +15,6 @@ from indefinite_opt.solvers.local_search.row_search import PolyhedralSearch
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["MultiStart"]
-
 T = TypeVar("T")
 
 

@@ -23,8 +23,6 @@ from indefinite_opt.solvers.local_search.iterated_search import (
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 
-__all__ = ["LocalSearch"]
-
 Start = Callable[[Task[PairedQP], np.random.Generator], Descent]
 
 

@@ -11,8 +11,6 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures import QP, PairedQP, paired
 from indefinite_opt.solvers.solution import Optimum, Solution
 
-__all__ = ["Paired", "as_paired"]
-
 
 @dataclass(frozen=True, eq=False)
 class Paired:

@@ -30,8 +30,6 @@ from indefinite_opt.solvers.polyhedral.recession import endless, falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["PolyhedralSearch"]
-
 T = TypeVar("T")
 
 

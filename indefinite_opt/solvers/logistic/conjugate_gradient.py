@@ -12,8 +12,6 @@ from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["ConjugateGradient", "ConjugateGradientSettings"]
-
 
 @dataclass(frozen=True)
 class ConjugateGradientSettings:

@@ -10,8 +10,6 @@ from indefinite_opt.solvers.iteration import Iteration
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
-__all__ = ["LogisticSearch"]
-
 _ROUNDING_SHARE = 1e-12
 """Changes of the objective that are smaller than this share of it count as rounding."""
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array, compiled
 from indefinite_opt.solvers.descent._loops import _length, _moved, _room
 
-__all__ = ["Data", "sweep"]
-
 _VECTORISE = {"reassoc", "contract", "nsz"}
 """Sums may be taken in any order, which vector instructions need."""
 

@@ -11,8 +11,6 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import FactorGram
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
 
-__all__ = ["InteriorPoint"]
-
 _START_SHARE = 0.1
 """Weights at the first point as a share of the upper bound, for the smaller class."""
 

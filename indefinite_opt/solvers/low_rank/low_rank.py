@@ -16,8 +16,6 @@ from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["LowRank", "LowRankSettings"]
-
 Indices = NDArray[np.intp]
 
 

@@ -20,18 +20,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import EPS, Array, compiled
 from indefinite_opt.solvers.descent._loops import _draw
 
-__all__ = [
-    "RUNNING",
-    "STALLED",
-    "STATIONARY",
-    "UNBOUNDED",
-    "Quadratic",
-    "State",
-    "advance",
-    "factorise",
-    "new_state",
-]
-
 Indices = NDArray[np.int64]
 
 RUNNING, STATIONARY, UNBOUNDED, STALLED = 0, 1, 2, 3

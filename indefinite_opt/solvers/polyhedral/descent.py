@@ -16,15 +16,6 @@ from indefinite_opt.solvers.solution import Status
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.polyhedral._active_set_loops import Quadratic, State
 
-__all__ = [
-    "ActiveSetDescent",
-    "Multipliers",
-    "compiled",
-    "is_convex",
-    "nearest_point",
-    "with_objective",
-]
-
 Timed = Callable[..., Any]
 """Makes a call of a function with arguments, and abandons it where a time limit is reached."""
 

@@ -16,8 +16,6 @@ from indefinite_opt.solvers.polyhedral.descent import (
     with_objective,
 )
 
-__all__ = ["endless", "falling_ray"]
-
 _MAX_NAMED = 6
 """Entries of a ray that a message names."""
 

@@ -8,8 +8,6 @@ from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, compiled, nearest_point
 
-__all__ = ["Refinement"]
-
 
 class Refinement:
     """Local optima of one program near given points.

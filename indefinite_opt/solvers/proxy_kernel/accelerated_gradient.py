@@ -15,8 +15,6 @@ from indefinite_opt.solvers.proxy_kernel.search import (
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["AcceleratedGradient", "AcceleratedSettings"]
-
 
 @dataclass(frozen=True)
 class AcceleratedSettings(SearchSettings):

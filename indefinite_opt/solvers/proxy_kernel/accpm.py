@@ -13,8 +13,6 @@ from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, SearchSettin
 from indefinite_opt.solvers.solution import Solution, Witness
 from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["ACCPM", "ACCPMSettings"]
-
 
 @dataclass(frozen=True)
 class ACCPMSettings(SearchSettings, CenterSettings):

@@ -11,8 +11,6 @@ from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
 from indefinite_opt.solvers.predictor_corrector import room
 
-__all__ = ["AnalyticCenter", "CenterSettings"]
-
 
 @dataclass(frozen=True)
 class CenterSettings:

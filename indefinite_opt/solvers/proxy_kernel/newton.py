@@ -20,8 +20,6 @@ from indefinite_opt.solvers.proxy_kernel.search import (
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task
 
-__all__ = ["Newton", "NewtonSettings"]
-
 _MIN_LOG_GAP = 1e-300
 """Gaps count as at least this in logarithms."""
 

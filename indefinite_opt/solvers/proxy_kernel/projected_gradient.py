@@ -18,8 +18,6 @@ from indefinite_opt.solvers.proxy_kernel.search import (
 from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
-__all__ = ["ProjectedGradient"]
-
 
 @dataclass(frozen=True)
 class ProjectedGradient(Solver[ProxyStructure]):

@@ -15,17 +15,6 @@ from indefinite_opt.solvers.low_rank.low_rank import LowRank
 from indefinite_opt.solvers.solution import Solution, Status, Witness
 from indefinite_opt.solvers.solver import Task
 
-__all__ = [
-    "MIN_INNER_TOL",
-    "GradientSteps",
-    "KernelBound",
-    "ProxySearch",
-    "SearchSettings",
-    "first_step_length",
-    "kernel_program",
-    "usual_settings",
-]
-
 MIN_INNER_TOL = 1e-12
 """Least tolerance of a quadratic program: rounding allows no smaller residual."""
 

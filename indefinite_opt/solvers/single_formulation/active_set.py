@@ -10,8 +10,6 @@ from indefinite_opt.problem import zero_tolerance
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["ActiveSet"]
-
 _ITERATIONS_PER_POINT = 100
 """Iterations by default, per point; an active set method needs a few."""
 

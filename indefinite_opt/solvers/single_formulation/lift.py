@@ -9,8 +9,6 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["Lift"]
-
 
 class Lift(Solver[SpacePrimal]):
     """One descent for SVM-DU or CH-DU, lifted to the primal (Haasdonk 2005, Propositions 2 and 7).

@@ -13,8 +13,6 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
-__all__ = ["LiftedDual"]
-
 _MIN_DUAL_TOL = 1e-13
 """Smallest tolerance of a dual problem; rounding allows no smaller residual."""
 
