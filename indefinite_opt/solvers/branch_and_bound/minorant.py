@@ -57,26 +57,19 @@ rounding and fixed variables have left of larger numbers."""
 
 @dataclass(frozen=True, eq=False)
 class BoxQuadratic:
-    """min f(x) = ½xᵀHx + cᵀx over lower ≤ x ≤ upper, rows·x = rhs.
-
-    Attributes
-    ----------
-    H : (n, n) array
-        Symmetric, of any inertia.
-    c : (n,) array
-    rows : (k, n) array
-        With any entries; rows may share variables and depend on each other.
-    rhs : (k,) array
-    lower, upper : (n,) arrays
-        Finite.
-    """
+    """min f(x) = ½xᵀHx + cᵀx over lower ≤ x ≤ upper, rows·x = rhs."""
 
     H: Array
+    """(n, n), symmetric, of any inertia."""
     c: Array
+    """(n,)."""
     rows: Array
+    """(k, n) with any entries; rows may share variables and depend on each other."""
     rhs: Array
+    """(k,)."""
     lower: Array
     upper: Array
+    """Finite, (n,)."""
 
     @property
     def n(self) -> int:
@@ -178,36 +171,27 @@ def _loss_of_fixed(quadratic: BoxQuadratic, reach: Array, fixed: Array) -> float
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """The multipliers of the terms that are subtracted from f.
-
-    Attributes
-    ----------
-    pairs : (m(m-1)/2, 4) array
-        Nonnegative; row i(i-1)/2 + j belongs to i > j and the products of the slacks from the
-        lower and upper ends: lower·lower, lower·upper, upper·lower, upper·upper, each slack in
-        units of the width of its interval.
-    squares : (m,) array
-        Multipliers of the products of both slacks of a variable; may be negative for `binary` ones.
-    places : (t, 3) array of int
-        Triangle inequalities: product a + product b - product c ≥ 0 among the flat pairs. Rows
-        that do not stand for a triangle inequality are ignored.
-    gamma : (t,) array
-        Their multipliers, nonnegative.
-    pentagons : (p, 5) array of int
-        Pentagonal inequalities: of five literals of different variables, 2i for the slack of x_i
-        from its lower and 2i + 1 for that from its upper end, at least four pairs are equal, where
-        the products of both literals and of both of their complements sum to 1. Rows that repeat
-        a variable are ignored.
-    delta : (p,) array
-        Their multipliers, nonnegative.
-    """
+    """The multipliers of the terms that are subtracted from f."""
 
     pairs: Array
+    """(m(m-1)/2, 4), nonnegative; row i(i-1)/2 + j belongs to i > j and the products of the slacks
+    from the lower and upper ends: lower·lower, lower·upper, upper·lower, upper·upper, each slack in
+    units of the width of its interval."""
     squares: Array
+    """(m,), multipliers of the products of both slacks of a variable; negative for `binary` ones
+    only."""
     places: NDArray[np.int64]
+    """Triangle inequalities, (t, 3) of int: product a + product b - product c ≥ 0 among the flat
+    pairs. Rows that do not stand for a triangle inequality are ignored."""
     gamma: Array
+    """Their multipliers, nonnegative, (t,)."""
     pentagons: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), np.int64))
+    """Pentagonal inequalities, (p, 5) of int: of five literals of different variables, 2i for the
+    slack of x_i from its lower and 2i + 1 for that from its upper end, at least four pairs are
+    equal, where the products of both literals and of both of their complements sum to 1. Rows that
+    repeat a variable are ignored."""
     delta: Array = field(default_factory=lambda: np.zeros(0))
+    """Their multipliers, nonnegative, (p,)."""
 
     @classmethod
     def plain(cls, pairs: Array, squares: Array) -> Multipliers:

@@ -41,21 +41,15 @@ MIN_PART_SHARE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A part of the feasible set, with assumptions on the minimiser in it.
-
-    Attributes
-    ----------
-    lower, upper : (n,) arrays
-    binary : (n,) array of bool
-        Variables at one end of their range in the whole problem.
-    free : (n,) array of bool
-        Variables strictly inside it.
-    """
+    """A part of the feasible set, with assumptions on the minimiser in it."""
 
     lower: Array
     upper: Array
+    """(n,)."""
     binary: Mask
+    """Variables at one end of their range in the whole problem, (n,) of bool."""
     free: Mask
+    """Variables strictly inside it, (n,) of bool."""
 
     @property
     def live(self) -> Mask:

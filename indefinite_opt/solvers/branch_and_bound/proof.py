@@ -47,24 +47,16 @@ class Tangent:
 
 @dataclass(eq=False)
 class Part:
-    """A box of the search, with the tangents that bound it and its division.
-
-    Attributes
-    ----------
-    reductions : list of (Tangent, float)
-        Tangents that cut off points no better than a value, in the order of the cuts.
-    last : Tangent or None
-        The tangent of the best bound of the rest.
-    divided : (int, float) or None
-        The variable that was divided, and approximately where.
-    parts : list of Part or None
-        One for each box of `Conditions.parts`; None for those the conditions exclude.
-    """
+    """A box of the search, with the tangents that bound it and its division."""
 
     reductions: list[tuple[Tangent, float]] = field(default_factory=list)
+    """Tangents that cut off points no better than a value, in the order of the cuts."""
     last: Tangent | None = None
+    """The tangent of the best bound of the rest."""
     divided: tuple[int, float] | None = None
+    """The variable that was divided, and approximately where."""
     parts: list[Part | None] = field(default_factory=list)
+    """One for each box of `Conditions.parts`; None for those the conditions exclude."""
 
     @property
     def tangents(self) -> Iterator[Tangent]:
@@ -79,31 +71,20 @@ class Part:
 
 
 class Step(NamedTuple):
-    """One step of a proof, as its documents have it: a rule and what it makes of a box.
-
-    Attributes
-    ----------
-    rule : str
-        The name of a condition, "tangent", "divide" or "close".
-    before : Box
-    after : list of Box
-        What is left of it; empty if the rule excludes or closes it.
-    paid : float
-        The bound is the least of these; infinite for steps that cost nothing.
-    tangent : (Multipliers, ScaledBox, Bound) or None
-    value : float or None
-        The value by which a tangent cuts, if it does.
-    variable : int
-        The one that is divided.
-    """
+    """One step of a proof, as its documents have it: a rule and what it makes of a box."""
 
     rule: str
+    """The name of a condition, "tangent", "divide" or "close"."""
     before: Box
     after: list[Box]
+    """What is left of it; empty if the rule excludes or closes it."""
     paid: float = np.inf
+    """The bound is the least of these; infinite for steps that cost nothing."""
     tangent: tuple[Multipliers, ScaledBox, Bound] | None = None
     value: float | None = None
+    """The value by which a tangent cuts, if it does."""
     variable: int = -1
+    """The one that is divided."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,78 +37,53 @@ MIN_CORNER = 1e-3
 
 
 class Model(NamedTuple):
-    """The data of the method, which do not change while it iterates.
-
-    Attributes
-    ----------
-    cost : (m + 1, m + 1) array
-        L in the coordinates of U, of norm 1.
-    lines : (k, m + 1) array
-        Orthonormal; U is zero along them.
-    binary : (m,) array of bool
-        Variables known to be at one of their ends.
-    omega : float
-        Weight of the coordinate 1.
-    """
+    """The data of the method, which do not change while it iterates."""
 
     cost: Array
+    """L in the coordinates of U, of norm 1, (m + 1, m + 1)."""
     lines: Array
+    """Orthonormal, (k, m + 1); U is zero along them."""
     binary: Mask
+    """Variables known to be at one of their ends, (m,) of bool."""
     omega: float
+    """Weight of the coordinate 1."""
 
 
 class Steps(NamedTuple):
-    """The parameters of the next iterations.
-
-    Attributes
-    ----------
-    over : float
-        Over-relaxation, 0 < over < 2.
-    sweeps : int
-        Passes over the multipliers of the triangle inequalities in each iteration.
-    adapt : float
-        Factor by which the penalty changes.
-    balance : float
-        The ratio of primal to dual residual to aim at.
-    """
+    """The parameters of the next iterations."""
 
     over: float
+    """Over-relaxation, 0 < over < 2."""
     sweeps: int
+    """Passes over the multipliers of the triangle inequalities in each iteration."""
     adapt: float
+    """Factor by which the penalty changes."""
     balance: float
+    """The ratio of primal to dual residual to aim at."""
 
 
 class Iterate(NamedTuple):
-    """The variables of the method, changed in place: V + cut is Z minus the multipliers of Z ≥ 0.
-
-    Attributes
-    ----------
-    pairs, ends, squares : (m(m-1)/2, 4), (m, 2), (m, 3) arrays
-        V in the parts of `relaxation_loops`.
-    corner : (1,) array
-        V of the coordinate 1·1.
-    cut : (m(m-1)/2, 4) array
-        Coefficients of the pairs in the triangle inequalities times their multipliers.
-    places, gamma : (t, 3), (t,) arrays
-        Triangle inequalities and their multipliers, as in `Multipliers`.
-    pentagons, delta : (p, 5), (p,) arrays
-        Pentagonal inequalities and their multipliers, as in `Multipliers`.
-    penalty : (1,) array
-        σ.
-    U : (m + 1, m + 1) array
-    """
+    """The variables, changed in place: V + cut is Z minus the multipliers of Z ≥ 0."""
 
     pairs: Array
     ends: Array
     squares: Array
+    """(m(m-1)/2, 4), (m, 2), (m, 3); V in the parts of `relaxation_loops`."""
     corner: Array
+    """V of the coordinate 1·1, (1,)."""
     cut: Array
+    """(m(m-1)/2, 4), coefficients of the pairs in the triangle inequalities times their
+    multipliers."""
     places: NDArray[np.int64]
     gamma: Array
+    """Triangle inequalities, (t, 3), and their multipliers, as in `Multipliers`."""
     pentagons: NDArray[np.int64]
     delta: Array
+    """Pentagonal inequalities, (p, 5), and their multipliers, as in `Multipliers`."""
     penalty: Array
+    """(1,), σ."""
     U: Array
+    """(m + 1, m + 1)."""
 
     @classmethod
     def of_whole(cls, m: int, penalty: float) -> Iterate:

@@ -11,136 +11,100 @@ from indefinite_opt.foundation import Array
 
 @dataclass(frozen=True)
 class Tuning:
-    """Parameters that affect the speed of convergence but not the limit.
-
-    Attributes
-    ----------
-    omega : float
-        Weight of the coordinate 1, in units of n: with a smaller one the corner of Z oscillates,
-        with a larger one the rest converges slowly.
-    penalty : float
-        First penalty, in units of 1/n and the norm of the cost.
-    balance : float
-        The penalty is adapted until the primal residual is this multiple of the dual one.
-    """
+    """Parameters that affect the speed of convergence but not the limit."""
 
     omega: float
+    """Weight of the coordinate 1, in units of n: with a smaller one the corner of Z oscillates,
+    with a larger one the rest converges slowly."""
     penalty: float
+    """First penalty, in units of 1/n and the norm of the cost."""
     balance: float
+    """The penalty is adapted until the primal residual is this multiple of the dual one."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of branch and bound; every bracket is valid for any of them.
-
-    Attributes
-    ----------
-    max_relaxed_variables : int
-        Larger problems get the cheap bounds only: the lifted point takes 100 MB and more.
-    local_time_share : float
-        Most time for the local search, as a share of the time that is left.
-    default_max_nodes : int
-        Most nodes if neither their number nor the time is limited: minutes for ten variables.
-    seconds_between_reports : float
-        Least time between two entries of the trace.
-    seconds_between_checks : float
-        Longest wait for a box before the time and the callback are checked again.
-    max_secant_bounds : int
-        Bounds by secants, if f is separable, before relaxations bound what is left: each takes
-        some milliseconds, and a hundred boxes of them less time than one relaxation.
-    secant_division_share : float
-        A box with a bound by secants is divided so far from its middle to the point that they lead
-        to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of the point.
-    work_between_bounds : float
-        Entries of the matrix of second moments, of order m, that are iterated between two bounds,
-        within the limits below: about 0.15 s, and a bound takes less. They are counted, as a
-        measured time would make the bracket depend on what else the machine does.
-    min_chunk, max_chunk : int
-        Least and most iterations between two bounds.
-    root_idle_iterations, idle_iterations, idle_gap_share
-        A box is divided unless its gap falls to this share within this many iterations, at the
-        root and below it. At the root more iterations take less time than the boxes they save.
-    trial_iterations : int
-        Iterations after which relaxations at the root with a larger gap than the best are dropped.
-    cuts_per_variable, pentagons_per_variable : float
-        Most triangle and pentagonal inequalities added at a time, per variable.
-    min_violation, min_pentagon_violation : float
-        Least violation of an inequality that is added: products are between 0 and 1, and moments of
-        scaled variables, of which pentagonal inequalities are sums, between -1 and 1.
-    min_width_loss : float
-        A box that has lost this share of its mean width is bounded again before it is divided.
-    deviations_rounded, bounds_per_rounding : int
-        At the root, this many leading eigenvectors of the relaxation are rounded to feasible
-        points, once in so many bounds.
-    max_proof_numbers : float
-        Most numbers that are kept for a proof (240 MB).
-    tunings : tuple of Tuning
-        Tried at the root. Found on box programs and kernels of 80 to 200 points: the first suits
-        programs whose minimisers have most variables at their ends, the second those with many
-        inside, and either may leave three times the gap of the other after a thousand iterations.
-    corner_tunings : tuple of Tuning
-        The same where the rows hold the feasible set near a corner of the box, as in a simplex:
-        found on five standard quadratic programs, n = 50 to 100, where the others need several
-        times as long.
-    min_corner_share : float
-        A row holds the feasible set near a corner if its right-hand side is this share of its
-        largest value in the box.
-    over_relaxation : float
-        Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3).
-    first_penalty_change, penalty_iterations : float
-        First relative change of the penalty, and the iterations after which changes are half as
-        large: the iteration need not converge unless they decrease.
-    sweeps_per_iteration : int
-        Passes over the multipliers of the triangle inequalities in each iteration.
-    min_active_share : float
-        A triangle inequality is active if its multiplier exceeds this share of the largest one.
-    min_partial_order, max_rare_share
-        From this number of variables on, only the eigenpairs of the rarer sign are computed if
-        these are at most this share of all; that takes a third to a half of the time.
-    max_triangle_order : int
-        Most variables with triangle inequalities: finding them takes O(m³), half a second for
-        these.
-    max_extended : int
-        Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each.
-    max_violated : int
-        Most violated triangle inequalities in memory, from which the most violated are chosen.
-    """
+    """The settings of branch and bound; every bracket is valid for any of them."""
 
     max_relaxed_variables: int = 2000
+    """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
     local_time_share: float = 0.5
+    """Most time for the local search, as a share of the time that is left."""
     default_max_nodes: int = 20_000
+    """Most nodes if neither their number nor the time is limited: minutes for ten variables."""
     seconds_between_reports: float = 0.1
+    """Least time between two entries of the trace."""
     seconds_between_checks: float = 0.05
+    """Longest wait for a box before the time and the callback are checked again."""
     max_secant_bounds: int = 20_000
+    """Bounds by secants, if f is separable, before relaxations bound what is left: each takes some
+    milliseconds, and a hundred boxes of them less time than one relaxation."""
     secant_division_share: float = 0.5
+    """A box with a bound by secants is divided so far from its middle to the point that they lead
+    to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of the point."""
     work_between_bounds: float = 1.5e6
+    """Entries of the matrix of second moments, of order m, that are iterated between two bounds,
+    within the limits below: about 0.15 s, and a bound takes less. They are counted, as a measured
+    time would make the bracket depend on what else the machine does."""
     min_chunk: int = 25
     max_chunk: int = 100
+    """Least and most iterations between two bounds."""
     root_idle_iterations: int = 800
     idle_iterations: int = 300
     idle_gap_share: float = 0.7
+    """A box is divided unless its gap falls to this share within this many iterations, at the root
+    and below it. At the root more iterations take less time than the boxes they save."""
     trial_iterations: int = 200
+    """Iterations after which relaxations at the root with a larger gap than the best are
+    dropped."""
     cuts_per_variable: float = 20.0
     pentagons_per_variable: float = 5.0
+    """Most triangle and pentagonal inequalities added at a time, per variable."""
     min_violation: float = 1e-3
     min_pentagon_violation: float = 1e-2
+    """Least violation of an inequality that is added: products are between 0 and 1, and moments of
+    scaled variables, of which pentagonal inequalities are sums, between -1 and 1."""
     min_width_loss: float = 0.1
+    """A box that has lost this share of its mean width is bounded again before it is divided."""
     deviations_rounded: int = 2
     bounds_per_rounding: int = 4
+    """At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
+    once in so many bounds. As often a descent begins where secants lead to, and wherever that is
+    better than the best point."""
     max_proof_numbers: float = 3e7
+    """Most numbers that are kept for a proof (240 MB)."""
     tunings: tuple[Tuning, ...] = (Tuning(0.1, 1.0, 0.5), Tuning(0.1, 0.3, 4.0))
+    """Tried at the root. Found on box programs and kernels of 80 to 200 points: the first suits
+    programs whose minimisers have most variables at their ends, the second those with many inside,
+    and either may leave three times the gap of the other after a thousand iterations."""
     corner_tunings: tuple[Tuning, ...] = (Tuning(1.0, 3.0, 1.0), Tuning(0.1, 10.0, 1.0))
+    """The same where the rows hold the feasible set near a corner of the box, as in a simplex:
+    found on five standard quadratic programs, n = 50 to 100, where the others need several times as
+    long."""
     min_corner_share: float = 0.5
+    """A row holds the feasible set near a corner if its right-hand side is this share of its
+    largest value in the box."""
     over_relaxation: float = 1.6
+    """Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
     first_penalty_change: float = 0.3
     penalty_iterations: float = 600.0
+    """First relative change of the penalty, and the iterations after which changes are half as
+    large: the iteration need not converge unless they decrease."""
     sweeps_per_iteration: int = 2
+    """Passes over the multipliers of the triangle inequalities in each iteration."""
     min_active_share: float = 1e-9
+    """A triangle inequality is active if its multiplier exceeds this share of the largest one."""
     min_partial_order: int = 80
     max_rare_share: float = 0.1
+    """From this number of variables on, only the eigenpairs of the rarer sign are computed if these
+    are at most this share of all; that takes a third to a half of the time."""
     max_triangle_order: int = 600
+    """Most variables with triangle inequalities: finding them takes O(m³), half a second for
+    these."""
     max_extended: int = 3000
+    """Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
     max_violated: int = 50_000
+    """Most violated triangle inequalities in memory, from which the most violated are chosen."""
 
     def tunings_of(self, rows: Array, rhs: Array) -> tuple[Tuning, ...]:
         """The tunings to try on a box with these rows."""

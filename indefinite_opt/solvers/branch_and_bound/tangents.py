@@ -46,33 +46,22 @@ MAX_START = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A lower bound of f over a box, and the tangent of the minorant that proves it.
-
-    Attributes
-    ----------
-    value : float
-        The bound, with rounding taken into account.
-    point : (m,) array
-        Where the tangent touches: approximately the minimum of the minorant.
-    reduced : (m,) array
-        value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d.
-    nu : (k,) array
-        Multipliers of the rows.
-    slack : float
-        What was subtracted from the value for rounding.
-    shift : float
-        What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1).
-    coupling : (m, k) array
-        `ScaledBox.coupling` of the curvature before that.
-    """
+    """A lower bound of f over a box, and the tangent of the minorant that proves it."""
 
     value: float
+    """The bound, with rounding taken into account."""
     point: Array
+    """Where the tangent touches, (m,): approximately the minimum of the minorant."""
     reduced: Array
+    """(m,); value + Σ (|reduced_i| + reduced_i d_i) is a lower bound of f at every feasible d."""
     nu: Array
+    """Multipliers of the rows, (k,)."""
     slack: float = 0.0
+    """What was subtracted from the value for rounding."""
     shift: float = 0.0
+    """What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1)."""
     coupling: Array = field(default_factory=lambda: np.empty((0, 0)))
+    """`ScaledBox.coupling` of the curvature before that, (m, k)."""
 
 
 def are_disjoint(rows: Array) -> bool:
@@ -82,43 +71,30 @@ def are_disjoint(rows: Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ScaledBox:
-    """f = constant + slopeᵀd + ½dᵀ·curvature·d over -1 ≤ d ≤ 1, rows·d = rhs.
-
-    Attributes
-    ----------
-    members : (m,) array of int
-        The variables that are not fixed.
-    center, half : (n,) arrays
-        x = center + half · d.
-    constant : float
-    slope, curvature : (m,), (m, m) arrays
-    rows, rhs : (k, m), (k,) arrays
-        The rows are orthonormal up to rounding.
-    weights : (k, K) array
-        They are these combinations of the rows of the whole problem.
-    size : float
-        Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0.
-    tolerance : (m,) array
-        Four times what each |d_i| may exceed 1 by in the box, as center and half are rounded.
-    row_tolerance : (k,) array
-        Largest violation of the rows because of rounding and fixed variables.
-    fixed_loss : float
-        Largest decrease of f inside the intervals of fixed variables.
-    """
+    """f = constant + slopeᵀd + ½dᵀ·curvature·d over -1 ≤ d ≤ 1, rows·d = rhs."""
 
     members: Indices
+    """The variables that are not fixed, (m,) of int."""
     center: Array
     half: Array
+    """x = center + half · d, (n,)."""
     constant: float
     slope: Array
     curvature: Array
+    """(m,), (m, m)."""
     rows: Array
     rhs: Array
+    """(k, m), (k,); the rows are orthonormal up to rounding."""
     weights: Array
+    """(k, K); the rows are these combinations of those of the whole problem."""
     size: float
+    """Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0."""
     tolerance: Array
+    """(m,), four times what each |d_i| may exceed 1 by, as center and half are rounded."""
     row_tolerance: Array
+    """Largest violation of the rows because of rounding and fixed variables, (k,)."""
     fixed_loss: float
+    """Largest decrease of f inside the intervals of fixed variables."""
 
     @property
     def m(self) -> int:
