@@ -346,18 +346,8 @@ def forged(document: Document, others: list[Document], generator: np.random.Gene
                 ], dtype=object)
             )  # fmt: skip
         elif kind < 5 and isinstance(value, str):
-            texts = [
-                "",
-                "1/0",
-                "-" + value,
-                "9" + value,
-                "5/7",
-                "a/b",
-                "1e9/1",
-                "1/-2",
-                " 1/2",
-                "１/2",
-            ]
+            texts = ["", "1/0", "-" + value, "9" + value, "5/7", "a/b", "1e9/1", "1/-2", " 1/2",
+                     "１/2"]  # fmt: skip
             holder[key] = texts[generator.integers(len(texts))]
         elif kind == 5:
             del holder[key]
@@ -625,10 +615,11 @@ def checked_apart(path: Path) -> str:
     return run.stdout
 
 
-def ended(qp: iopt.QuadraticProgram) -> Exception:
+def ended(*program: Any) -> Any:
+    """What `verify` says of the ray or conflict with which a run ended."""
     with pytest.raises((iopt.errors.UnboundedProblem, iopt.errors.InfeasibleProblem)) as caught:
-        iopt.solve(qp)
-    return caught.value
+        iopt.solve(*program)
+    return iopt.verify(*program, caught.value)
 
 
 WITHOUT_OPTIMUM = {
@@ -641,13 +632,15 @@ WITHOUT_OPTIMUM = {
 }
 
 
-@pytest.mark.parametrize("name", WITHOUT_OPTIMUM)
+# Theorem 5 of Lin & Lin: the pair has K_ii + K_jj - 2K_ij = -2, so that (1, 1) falls.
+HARD = iopt.KernelProblem([[0, 1], [1, 0]], [1, -1]), iopt.SVMDual(C=np.inf)
+
+
+@pytest.mark.parametrize("name", [*WITHOUT_OPTIMUM, "a hard margin"])
 def test_that_there_is_no_optimum_is_proved_to_anybody(name: str, tmp_path: Path) -> None:
-    qp = WITHOUT_OPTIMUM[name]
-    found = iopt.verify(qp, ended(qp))
+    found = ended(*((WITHOUT_OPTIMUM[name],) if name in WITHOUT_OPTIMUM else HARD))
     assert found.proved
-    path = found.save(tmp_path / "proof.json")
-    lines = checked_apart(path).splitlines()
+    lines = checked_apart(found.save(tmp_path / "proof.json")).splitlines()
     expected = "infeasible" if name in ("rows", "bounds") else "unbounded"
     assert lines[0] == f"PROVED {expected}"
 
@@ -655,8 +648,7 @@ def test_that_there_is_no_optimum_is_proved_to_anybody(name: str, tmp_path: Path
 @pytest.mark.parametrize("name", WITHOUT_OPTIMUM)
 def test_forged_proofs_of_no_optimum_are_refused(name: str, tmp_path: Path) -> None:
     """The same ray or multipliers of a program that has an optimum; and signs that are changed."""
-    qp = WITHOUT_OPTIMUM[name]
-    path = iopt.verify(qp, ended(qp)).save(tmp_path / "proof.json")
+    path = ended(WITHOUT_OPTIMUM[name]).save(tmp_path / "proof.json")
     document = json.loads(path.read_text())
     bounded = copy.deepcopy(document)
     data = bounded["program"]
@@ -673,15 +665,6 @@ def test_forged_proofs_of_no_optimum_are_refused(name: str, tmp_path: Path) -> N
             proof_checker.check(other)
 
 
-def test_a_hard_margin_without_optimum_is_proved(tmp_path: Path) -> None:
-    """Theorem 5 of Lin & Lin: the pair has K_ii + K_jj - 2K_ij = -2, so that (1, 1) falls."""
-    problem, formulation = iopt.KernelProblem([[0, 1], [1, 0]], [1, -1]), iopt.SVMDual(C=np.inf)
-    with pytest.raises(iopt.errors.UnboundedProblem) as caught:
-        iopt.solve(problem, formulation)
-    path = iopt.verify(problem, formulation, caught.value).save(tmp_path / "proof.json")
-    assert checked_apart(path).startswith("PROVED unbounded\n")
-
-
 def test_a_direction_that_proves_nothing_is_said_to() -> None:
     qp = WITHOUT_OPTIMUM["flat"]
     assert not iopt.verify(qp, {"ray": [1.0, 0.0]}).proved
@@ -691,45 +674,86 @@ def test_a_direction_that_proves_nothing_is_said_to() -> None:
         iopt.verify(qp, {"ray": [1.0, 0.0]}).save("proof.json")
 
 
-def falling(**changes: Any) -> Document:
-    """-x for x ≥ 0 along (1,), or with parts of program and proof changed."""
-    program = {
-        "H": [[0]], "cost": [-1], "lower": [0], "upper": [None], "rows": [], "row_lower": [],
-        "row_upper": [],
-    }  # fmt: skip
-    proof = {"direction": [[1, 1]], "start": [[0, 1]]}
-    for name, value in changes.items():
-        (proof if name in proof else program)[name] = value
+PLAIN: dict[str, tuple[Document, Document]] = {
+    # -x for x ≥ 0 along (1,).
+    "unbounded": (
+        {"H": [[0]], "cost": [-1], "lower": [0], "upper": [None], "rows": [], "row_lower": [],
+         "row_upper": []},
+        {"direction": [[1, 1]], "start": [[0, 1]]},
+    ),
+    # One point with y = 1, K₀ = 1 and K = FFᵀ = 1 at z = 0: the bound is -C.
+    "proxy": (
+        {"K": [[1]], "y": [1], "C": 3, "rho": 2},
+        {"factor": [[1]], "point": [0], "offset": 0},
+    ),
+    # x₁ + 2x₂ for x₁ + x₂ ≥ 1 and 0 ≤ x: with the multiplier 1 the bound is 1.
+    "linear": (
+        {"cost": [1, 2], "lower": [0, 0], "upper": [None, None], "rows": [[[0, 1], [1, 1]]],
+         "row_lower": [1], "row_upper": [None]},
+        {"multipliers": [[1, 1]]},
+    ),
+}  # fmt: skip
+"""A program and its proof, of each kind."""
+
+
+def plain(kind: str, changes: Document, claim: float = -1000) -> Document:
+    """The document of that kind, with parts of program and proof changed or, by None, left out."""
+    program, proof = PLAIN[kind]
+    parts = {k: v for k, v in {**program, **changes}.items() if v is not None and k not in proof}
     return {
-        "format": proof_checker.FORMAT, "kind": "unbounded", "program": program, "proof": proof,
+        "format": proof_checker.FORMAT, "kind": kind, "claim": claim, "objective": MINIMUM,
+        "program": parts, "proof": {k: changes.get(k, v) for k, v in proof.items()},
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("kind", "changes", "words"),
     [
-        ({"cost": [0]}, "does not fall"),
-        ({"cost": [1]}, "does not fall"),
-        ({"H": [[1]]}, "does not fall"),
-        ({"H": [[1]], "cost": [0]}, "does not fall"),
-        ({"start": [[-1, 1]]}, "a lower end"),
-        ({"direction": [[-1, 1]], "cost": [1]}, "a lower end"),
-        ({"upper": [5]}, "an upper end"),
-        ({"lower": [None], "upper": [5], "start": [[6, 1]], "direction": [[-1, 1]], "cost": [1]},
+        ("unbounded", {"cost": [0]}, "does not fall"),
+        ("unbounded", {"cost": [1]}, "does not fall"),
+        ("unbounded", {"H": [[1]]}, "does not fall"),
+        ("unbounded", {"H": [[1]], "cost": [0]}, "does not fall"),
+        ("unbounded", {"start": [[-1, 1]]}, "a lower end"),
+        ("unbounded", {"direction": [[-1, 1]], "cost": [1]}, "a lower end"),
+        ("unbounded", {"upper": [5]}, "an upper end"),
+        ("unbounded", {"lower": [None], "upper": [5], "start": [[6, 1]], "direction": [[-1, 1]],
+                       "cost": [1]}, "an upper end"),
+        ("unbounded", {"rows": [[[0, 1]]], "row_lower": [None], "row_upper": [5]}, "an upper end"),
+        ("unbounded", {"rows": [[[0, -1]]], "row_lower": [-5], "row_upper": [None]}, "a lower end"),
+        ("unbounded", {"rows": [[[0, 1]]], "row_lower": [1], "row_upper": [None]}, "a lower end"),
+        ("unbounded", {"rows": [[[0, -1]]], "row_lower": [None], "row_upper": [-1]},
          "an upper end"),
-        ({"rows": [[[0, 1]]], "row_lower": [None], "row_upper": [5]}, "an upper end"),
-        ({"rows": [[[0, -1]]], "row_lower": [-5], "row_upper": [None]}, "a lower end"),
-        ({"rows": [[[0, 1]]], "row_lower": [1], "row_upper": [None]}, "a lower end"),
-        ({"rows": [[[0, -1]]], "row_lower": [None], "row_upper": [-1]}, "an upper end"),
-        ({"cost": [-1, 0]}, "another length"),
-        ({"direction": [[1, 1], [0, 1]]}, "another length"),
-        ({"start": [[0, 1], [0, 1]]}, "another length"),
-        ({"H": [[0], [0, 0]]}, "another length"),
+        ("unbounded", {"cost": [-1, 0]}, "another length"),
+        ("unbounded", {"direction": [[1, 1], [0, 1]]}, "another length"),
+        ("unbounded", {"start": [[0, 1], [0, 1]]}, "another length"),
+        ("unbounded", {"H": [[0], [0, 0]]}, "another length"),
+        ("unbounded", {"H": [[1, 2], [3]]}, "lower triangle"),
+        ("unbounded", {"H": [[0, 1]]}, "lower triangle"),
+        ("unbounded", {"H": [[]]}, "lower triangle"),
+        ("unbounded", {"H": [[1], [2]]}, "lower triangle"),
+        ("proxy", {"C": -1}, "C or rho is negative"),
+        ("proxy", {"rho": -1}, "C or rho is negative"),
+        ("proxy", {"factor": [[2]], "rho": None, "radius": 8}, "not in the ball"),
+        ("proxy", {"y": [1, 1]}, "another length"),
+        ("proxy", {"K": [[1], [0, 1]]}, "another length"),
+        ("proxy", {"factor": [[1], [1]]}, "another length"),
+        ("proxy", {"point": [0, 0]}, "another length"),
+        ("proxy", {"rho": None}, "not in the ball"),
+        # A multiplier of an end that is not there.
+        ("linear", {"multipliers": [[2, 1]]}, "malformed"),
+        ("linear", {"multipliers": [[-1, 1]]}, "malformed"),
+        ("linear", {"lower": [None, 0], "multipliers": [[0, 1]]}, "malformed"),
     ],
 )  # fmt: skip
-def test_each_condition_of_an_unbounded_program(changes: Any, words: str) -> None:
+def test_each_condition_of_a_proof(kind: str, changes: Document, words: str) -> None:
     with pytest.raises(FailedProof, match=words):
-        proof_checker.check(falling(**changes))
+        proof_checker.check(plain(kind, changes))
+
+
+@pytest.mark.parametrize("sense", [2, 0, -2])
+def test_a_sense_is_one_of_two(sense: int) -> None:
+    with pytest.raises(FailedProof, match="neither 1 nor -1"):
+        proof_checker.check(plain("linear", {}, 1) | {"objective": {**MINIMUM, "sense": sense}})
 
 
 @pytest.mark.parametrize(
@@ -745,121 +769,40 @@ def test_each_condition_of_an_unbounded_program(changes: Any, words: str) -> Non
         {"start": [[7, 2]]},
     ],
 )
-def test_what_is_unbounded_passes(changes: Any) -> None:
-    assert proof_checker.check(falling(**changes))[0] == "unbounded"
-
-
-def test_proofs_that_there_is_no_optimum_have_a_format() -> None:
+def test_what_is_unbounded_passes(changes: Document) -> None:
+    document = plain("unbounded", changes)
+    assert proof_checker.check(document)[0] == "unbounded"
     with pytest.raises(FailedProof, match="the format is not"):
-        proof_checker.check({**falling(), "format": "another"})
-
-
-def proxied(claim: float, **changes: Any) -> Document:
-    """One point with y = 1, K₀ = 1 and K = FFᵀ = 1 at z = 0: the bound is -C."""
-    program = {"K": [[1]], "y": [1], "C": 3, "rho": 2}
-    proof = {"factor": [[1]], "point": [0], "offset": 0}
-    for name, value in changes.items():
-        (proof if name in proof else program)[name] = value
-    return {
-        "format": proof_checker.FORMAT, "kind": "proxy", "claim": claim, "objective": MINIMUM,
-        "program": {name: part for name, part in program.items() if part is not None},
-        "proof": proof,
-    }  # fmt: skip
+        proof_checker.check({**document, "format": "another"})
 
 
 @pytest.mark.parametrize(
-    ("bound", "changes"),
+    ("kind", "bound", "changes"),
     [
-        (-3, {}),
+        ("proxy", -3, {}),
         # -½·1·1 - 3·max(1 - 1, 0)
-        (-0.5, {"point": [1]}),
+        ("proxy", -0.5, {"point": [1]}),
         # The distance is 4 - 1 = 3: -(2·3² + 3).
-        (-21, {"factor": [[2]]}),
-        (-3, {"factor": [[2]], "rho": None, "radius": 9}),
-        (0, {"C": 0, "rho": 0}),
+        ("proxy", -21, {"factor": [[2]]}),
+        ("proxy", -3, {"factor": [[2]], "rho": None, "radius": 9}),
+        ("proxy", 0, {"C": 0, "rho": 0}),
         # 1 - (0 + 1) = 0 and 1 - (0 - 1) = 2.
-        (0, {"offset": 1}),
-        (-6, {"offset": -1}),
-    ],
-)
-def test_the_bound_of_a_proxy_kernel(bound: float, changes: Any) -> None:
-    assert proof_checker.check(proxied(bound, **changes))[0] == bound
-    with pytest.raises(FailedProof, match="is claimed"):
-        proof_checker.check(proxied(bound + 2.0**-40, **changes))
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"C": -1}, "C or rho is negative"),
-        ({"rho": -1}, "C or rho is negative"),
-        ({"factor": [[2]], "rho": None, "radius": 8}, "not in the ball"),
-        ({"y": [1, 1]}, "another length"),
-        ({"K": [[1], [0, 1]]}, "another length"),
-        ({"factor": [[1], [1]]}, "another length"),
-        ({"point": [0, 0]}, "another length"),
-        ({"rho": None}, "not in the ball"),
-    ],
-)
-def test_each_condition_of_a_proxy_kernel(changes: Any, words: str) -> None:
-    with pytest.raises(FailedProof, match=words):
-        proof_checker.check(proxied(-1000, **changes))
-
-
-def linear(claim: float, **changes: Any) -> Document:
-    """x₁ + 2x₂ for x₁ + x₂ ≥ 1 and 0 ≤ x: with the multiplier 1 the bound is 1."""
-    program = {
-        "cost": [1, 2], "lower": [0, 0], "upper": [None, None], "rows": [[[0, 1], [1, 1]]],
-        "row_lower": [1], "row_upper": [None],
-    }  # fmt: skip
-    proof = {"multipliers": [[1, 1]]}
-    for name, value in changes.items():
-        (proof if name in proof else program)[name] = value
-    return {
-        "format": proof_checker.FORMAT, "kind": "linear", "claim": claim, "objective": MINIMUM,
-        "program": program, "proof": proof,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("bound", "changes"),
-    [
-        (1, {}),
-        (0.5, {"multipliers": [[1, 2]]}),
-        (0, {"multipliers": [[0, 1]]}),
+        ("proxy", 0, {"offset": 1}),
+        ("proxy", -6, {"offset": -1}),
+        ("linear", 1, {}),
+        ("linear", 0.5, {"multipliers": [[1, 2]]}),
+        ("linear", 0, {"multipliers": [[0, 1]]}),
         # x₁ ≤ ½ and reduced costs of -1 and 0: 2 - ½.
-        (1.5, {"multipliers": [[2, 1]], "upper": [0.5, None]}),
-        (-1, {"cost": [-1, -1], "multipliers": [[-1, 1]], "row_upper": [1], "row_lower": [None]}),
-        (3, {"lower": [1, 1], "multipliers": [[0, 1]]}),
+        ("linear", 1.5, {"multipliers": [[2, 1]], "upper": [0.5, None]}),
+        ("linear", -1, {"cost": [-1, -1], "multipliers": [[-1, 1]], "row_upper": [1],
+                        "row_lower": [None]}),
+        ("linear", 3, {"lower": [1, 1], "multipliers": [[0, 1]]}),
     ],
-)
-def test_the_bound_of_linear_multipliers(bound: float, changes: Any) -> None:
-    assert proof_checker.check(linear(bound, **changes))[0] == bound
-    with pytest.raises(FailedProof, match="is claimed"):
-        proof_checker.check(linear(bound + 2.0**-40, **changes))
-
-
-@pytest.mark.parametrize(
-    "changes", [{"multipliers": [[2, 1]]}, {"multipliers": [[-1, 1]]}, {"lower": [None, 0],
-    "multipliers": [[0, 1]]}],
 )  # fmt: skip
-def test_a_multiplier_of_an_end_that_is_not_there_proves_nothing(changes: Any) -> None:
-    with pytest.raises(FailedProof, match="malformed"):
-        proof_checker.check(linear(-1000, **changes))
-
-
-@pytest.mark.parametrize("sense", [2, 0, -2])
-def test_a_sense_is_one_of_two(sense: int) -> None:
-    document = linear(1)
-    document["objective"] = {**MINIMUM, "sense": sense}
-    with pytest.raises(FailedProof, match="neither 1 nor -1"):
-        proof_checker.check(document)
-
-
-@pytest.mark.parametrize("H", [[[1, 2], [3]], [[0, 1]], [[]], [[1], [2]]])
-def test_a_matrix_is_a_lower_triangle(H: Any) -> None:
-    with pytest.raises(FailedProof, match="lower triangle"):
-        proof_checker.check(falling(H=H))
+def test_the_bound_of_a_proof(kind: str, bound: float, changes: Document) -> None:
+    assert proof_checker.check(plain(kind, changes, bound))[0] == bound
+    with pytest.raises(FailedProof, match="is claimed"):
+        proof_checker.check(plain(kind, changes, bound + 2.0**-40))
 
 
 @pytest.mark.parametrize("seed", range(8))
