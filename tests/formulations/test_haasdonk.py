@@ -72,36 +72,28 @@ def test_the_space_of_two_points_alone_is_euclidean() -> None:
         PseudoEuclideanPrimal().structure(TWO_POINTS).feasible_below(result.values, -1.0)
 
 
+@pytest.mark.parametrize("primal", ["pseudo-euclidean", "hulls"])
 @given(seed=st.integers(0, 1000), level=st.sampled_from([0.0, -1.0, -1e6]))
-def test_every_problem_with_an_imaginary_direction_is_unbounded(seed: int, level: float) -> None:
+def test_every_problem_with_an_imaginary_direction_is_unbounded(
+    primal: str, seed: int, level: float
+) -> None:
     """Feasibility and objective are those of the declared cvxpy program."""
     generator = np.random.default_rng(seed)
     A = generator.standard_normal((8, 8))
     problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
-    formulation = PseudoEuclideanPrimal(C=float(generator.uniform(0.1, 10.0)))
-    primal = formulation.structure(problem)
-    assert primal.embedding.signature[1] > 0
-    start = {name: generator.standard_normal(shape) for name, shape in primal.shapes.items()}
-    objective, violation = formulation.declare(problem).evaluate(
-        primal.feasible_below(start, level)
+    formulation = (
+        PseudoEuclideanPrimal(C=float(generator.uniform(0.1, 10.0)))
+        if primal == "pseudo-euclidean"
+        else iopt.ConvexHullPrimal(mu=float(generator.uniform(0.25, 2.0)))
     )
-    assert objective <= level + 1e-9 * max(abs(level), 1.0)
-    assert violation <= 1e-9 * np.sqrt(abs(level) + 1.0)
-
-
-@given(seed=st.integers(0, 1000), level=st.sampled_from([0.0, -1.0, -1e6]))
-def test_so_is_every_primal_of_hulls(seed: int, level: float) -> None:
-    generator = np.random.default_rng(seed)
-    A = generator.standard_normal((8, 8))
-    problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
-    formulation = iopt.ConvexHullPrimal(mu=float(generator.uniform(0.25, 2.0)))
-    primal = formulation.structure(problem)
-    start = {name: generator.standard_normal(shape) for name, shape in primal.shapes.items()}
-    found = primal.feasible_below(start, level)
+    structure = formulation.structure(problem)
+    assert structure.embedding.signature[1] > 0
+    start = {name: generator.standard_normal(shape) for name, shape in structure.shapes.items()}
+    found = structure.feasible_below(start, level)
     objective, violation = formulation.declare(problem).evaluate(found)
     assert objective <= level + 1e-9 * max(abs(level), 1.0)
     assert violation <= 1e-9 * np.sqrt(abs(level) + 1.0)
-    assert "mu" in primal.arrays()
+    assert ("mu" in structure.arrays()) == (primal == "hulls")
 
 
 # --------------------------------------------------------------------------------- Proposition 2

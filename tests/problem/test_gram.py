@@ -14,6 +14,7 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.problem.kernel_matrix import DenseGram, RowGram
 from indefinite_opt.problem.kernels import Custom
+from indefinite_opt.studies.baselines.rvm import RVM
 
 EPS = float(np.finfo(np.float64).eps)
 SINGLE_EPS = float(np.finfo(np.float32).eps)
@@ -444,11 +445,34 @@ def on_demand(kernel: str = "gaussian", **options: object) -> iopt.KernelProblem
         lambda p: p.transformed("clip"), iopt.theory.embed, iopt.theory.diagnose,
         lambda p: iopt.SVMDual().declare(p), lambda p: iopt.solve(p, "LPSVM"),
         lambda p: iopt.solve(p, "GuoSchuurmansLP"), lambda p: iopt.SpectrumSVM().structure(p),
+        lambda p: RVM().fit(p), iopt.theory.lin_lin_theorem_3,
+        iopt.theory.loosli_proposition_3_1, lambda p: p.perturbed(0.1),
     ],
 )  # fmt: skip
 def test_what_needs_the_whole_matrix_says_so(needs_the_matrix) -> None:
     with pytest.raises(iopt.errors.ProblemError, match=r"computed on demand.*leave out cache_mb"):
         needs_the_matrix(on_demand())
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        ("dca", r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
+         r"kernel matrix, which is never formed\. Solvers that can: low-rank, multistart, smo"),
+        ("smo-lin-lin", "in memory, and this one is never"),
+        ("global", "never formed: leave out cache_mb"),
+    ],
+)  # fmt: skip
+def test_solvers_that_need_the_whole_matrix_say_so(solver: str, words: str) -> None:
+    with pytest.raises(iopt.errors.IncompatibleSolver, match=words):
+        iopt.solve(on_demand("sigmoid"), "SVMDual", solver=solver)
+
+
+def test_brackets_need_the_whole_matrix() -> None:
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
+        iopt.bound(on_demand("sigmoid"), iopt.SVMDual())
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
+        iopt.verify(on_demand("sigmoid"), iopt.SVMDual(), {"alpha": np.zeros(40)}, bound=True)
 
 
 def test_convexity_is_not_known_without_the_matrix() -> None:

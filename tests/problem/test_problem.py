@@ -325,13 +325,6 @@ def test_impossible_perturbations_are_refused(noise: float, seed: int) -> None:
         problem.perturbed(noise, seed)
 
 
-def test_rows_on_demand_cannot_be_perturbed() -> None:
-    X = np.random.default_rng(0).standard_normal((6, 2))
-    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 6), "sigmoid", cache_mb=1)
-    with pytest.raises(iopt.errors.ProblemError, match="on demand"):
-        problem.perturbed(0.1)
-
-
 def test_other_labels_share_what_is_known_of_the_kernel(monkeypatch) -> None:
     problem = random_problem("sigmoid", n=12, seed=3)
     signature = problem.signature

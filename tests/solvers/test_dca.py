@@ -183,20 +183,6 @@ def test_an_objective_without_end_is_named(name: str, solver: Any) -> None:
         iopt.solve(iopt.KernelProblem(K, y), title, solver=solver, time_limit=30.0)
 
 
-# --------------------------------------------------------------------------------------- refusals
-
-
-def test_rows_on_demand_are_refused_with_a_sentence() -> None:
-    X = random_problem("sigmoid", n=30, seed=0).X
-    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 30), "sigmoid", cache_mb=1)
-    sentence = (
-        r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
-        r"kernel matrix, which is never formed\. Solvers that can: low-rank, multistart, smo"
-    )
-    with pytest.raises(iopt.errors.IncompatibleSolver, match=sentence):
-        iopt.solve(problem, "SVMDual", solver="dca")
-
-
 # ----------------------------------------------------------------------------------- where it stops
 
 

@@ -108,15 +108,6 @@ def test_without_a_bias_there_is_no_pair() -> None:
     assert "smo-lin-lin" in iopt.available_solvers("SVMDual")
 
 
-def test_rows_on_demand_are_refused() -> None:
-    generator = np.random.default_rng(0)
-    problem = iopt.KernelProblem.from_data(
-        generator.standard_normal((12, 2)), np.resize([1, -1], 12), "sigmoid", cache_mb=1
-    )
-    with pytest.raises(iopt.errors.IncompatibleSolver, match=r"in memory, and this one is never"):
-        solve(problem, "SVMDual")
-
-
 def test_an_unbounded_program_is_an_error() -> None:
     """Eigenvalue -1 along (2, -1, -1), which no pair of opposite classes shows."""
     v = np.array([2.0, -1.0, -1.0]) / np.sqrt(6.0)

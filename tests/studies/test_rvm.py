@@ -534,10 +534,3 @@ def test_without_a_constant() -> None:
     classifier = RVM(constant=False).fit(PROBLEMS["sigmoid"])
     assert classifier.offset == 0.0
     assert classifier.fit.alpha.shape == (60,)
-
-
-def test_rows_on_demand_are_refused() -> None:
-    X = np.arange(10.0)[:, None]
-    problem = iopt.KernelProblem.from_data(X, X[:, 0] > 4, "linear", cache_mb=1.0)
-    with pytest.raises(iopt.errors.ProblemError, match="rows are computed on demand"):
-        RVM().fit(problem)

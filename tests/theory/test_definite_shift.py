@@ -82,10 +82,3 @@ def test_theorem_4_has_a_shift_below_1() -> None:
         for r in (threshold.proved - 1e-3, threshold.refuted + 1e-3)
     ]
     assert shifts[0] < 1.0 < shifts[1]
-
-
-def test_rows_on_demand_are_refused() -> None:
-    X = np.random.default_rng(0).standard_normal((6, 2))
-    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 6), "sigmoid", cache_mb=1)
-    with pytest.raises(iopt.errors.ProblemError, match="on demand"):
-        lin_lin_theorem_3(problem)

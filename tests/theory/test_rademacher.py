@@ -53,10 +53,3 @@ def test_the_supremum_over_the_ball() -> None:
         goal = cp.Maximize(signs @ problem.K @ c)
         highest = cp.Problem(goal, [cp.sum_squares(root @ c) <= 1]).solve(solver="CLARABEL")
         assert highest == pytest.approx(np.linalg.norm(root @ signs), rel=1e-6)
-
-
-def test_rows_on_demand_are_refused() -> None:
-    X = np.random.default_rng(0).standard_normal((6, 2))
-    problem = iopt.KernelProblem.from_data(X, np.resize([1, -1], 6), "sigmoid", cache_mb=1)
-    with pytest.raises(iopt.errors.ProblemError, match="on demand"):
-        loosli_proposition_3_1(problem)

@@ -210,19 +210,6 @@ def test_no_bias_needs_a_finite_bound() -> None:
         iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
 
 
-def test_a_matrix_that_is_never_formed_is_refused() -> None:
-    X = np.random.default_rng(0).standard_normal((30, 3))
-    y = np.arange(30) % 2
-    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)", cache_mb=1)
-    dual = iopt.SVMDual(C=1.0)
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
-        iopt.bound(problem, dual)
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
-        iopt.solve(problem, dual, solver="global")
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
-        iopt.verify(problem, dual, {"alpha": np.zeros(30)}, bound=True)
-
-
 def test_a_bracket_proves_itself_again() -> None:
     problem = problem_of(30, 3)
     for name in ("SVMDual(C=2)", "ConvexHullDual", "GuoSchuurmansQP"):
