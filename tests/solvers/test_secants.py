@@ -90,3 +90,11 @@ def test_costs_that_fall_with_the_amount_are_bracketed_by_secants() -> None:
     assert bracket.iterations == 0
     x = bracket.values["x"]
     assert np.count_nonzero((x > 1e-7) & (x < a.ub - 1e-7)) <= len(a.A)
+
+
+def test_an_objective_of_zero_over_rows_that_share_variables() -> None:
+    nothing = np.zeros((3, 3))
+    rows = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])
+    qp = iopt.QuadraticProgram(nothing, nothing[0], rows, [2.0, 1.0], lb=0.0, ub=1.0)
+    bracket = iopt.bound(qp)
+    assert (bracket.lower, bracket.upper) == (0.0, 0.0)

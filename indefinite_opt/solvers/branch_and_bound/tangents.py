@@ -210,7 +210,7 @@ class ScaledBox:
 
         None if HiGHS finds none, as where no point of the box is on the rows.
         """
-        unit, ends = float(np.abs(self.slope).max()), np.ones(self.m)
+        unit, ends = float(np.abs(self.slope).max()) or 1.0, np.ones(self.m)
         form = StandardForm(1, self.slope / unit, -ends, ends, self.rhs, self.rhs, self.rows)
         solved = solved_by_highs(form, presolve=False)
         if solved is None:
