@@ -44,7 +44,6 @@ EXAMPLES = {
 }
 """One call of each command, for its help."""
 
-
 PANELS = {
     "Data": "kind label labels missing ignore positive symmetrize data_dir max_bytes folds "
     "program check",

@@ -36,7 +36,6 @@ FILE_SUFFIXES = (".npz", ".csv", ".gz")
 VALUE_COLUMNS = ("variable", "index", "value")
 """Columns of a table of values: one row for each entry of each variable."""
 
-
 DataDir = Annotated[
     Path | None, Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
 ]

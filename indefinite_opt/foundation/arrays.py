@@ -35,7 +35,6 @@ SYMMETRY_TOLERANCE = 1e-10
 """Largest |K_ij - K_ji| accepted as rounding of a kernel function, relative to the largest entry of
 rows i and j. K is then replaced by the mean of K and Kᵀ, so that no claim depends on this value."""
 
-
 _TILE = 512
 """Order of the square tiles that are compared with their mirror images: two fit into the cache."""
 

@@ -26,7 +26,6 @@ from indefinite_opt.foundation import checks
 MAX_BYTES = 10**9
 """Largest size of an unpacked file in bytes: a kernel matrix of 11,000 points in float64 fits."""
 
-
 _DAMAGE = (
     OSError, EOFError, ValueError, ArithmeticError, LookupError, TypeError, RuntimeError,
     SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,

@@ -36,7 +36,6 @@ SECONDS_BEYOND_LIMIT = 0.5
 _INTERVAL = 0.05
 """Seconds between two checks of the clock: a time limit is exceeded by no more than this."""
 
-
 _call = local()
 """Of a thread that `within` has started: whether its call was abandoned, an `Event`."""
 

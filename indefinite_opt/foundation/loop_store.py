@@ -35,7 +35,6 @@ SHIPPED = Path(__file__).with_name("machine_code")
 
 SUFFIX = ".loop"
 
-
 _PACKAGE = Path(__file__).parents[1]
 
 _reduced, _rebuilt, _key = CompileResult._reduce, CompileResult._rebuild, FunctionCache._index_key

@@ -31,7 +31,6 @@ a matrix of order 1000 does not keep one thread waiting for long."""
 TILE_ENTRIES = 2**17
 """Entries of a tile that is read several times: a megabyte, which a processor's cache holds."""
 
-
 _ALLOWED: ContextVar[int | None] = ContextVar("threads", default=None)
 """How many threads may work, once that has been settled: by `one_thread`, which changes what the
 library would answer, and to 1 inside the threads of a pool."""

@@ -54,7 +54,6 @@ _CHEAP_FEATURES, _CHEAP_REQUESTS = 32, 3
 """Features up to which computing an entry takes hardly longer than reading it from memory, and how
 often a row of such a kernel is computed before it is kept: to take memory for it costs more."""
 
-
 _SAMPLED_ROWS = 16
 """Rows that tell kernels on the same points apart, and on which a kernel is tested for symmetry."""
 

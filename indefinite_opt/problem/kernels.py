@@ -62,7 +62,6 @@ __all__ = [
     "symmetric_matrix",
 ]
 
-
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
 
 # The metrics of scipy that depend on the two points alone. With weights estimated from X and Z the

@@ -80,8 +80,8 @@ def test_values_are_the_same_at_random_points(name: str, maximise: bool) -> None
     expression = objectives()[name]
     objective = cp.Maximize(expression) if maximise else cp.Minimize(expression)
     problem = cp.Problem(objective)
-    program, assign = program_of_cvxpy(problem, name="it")
-    assert (program.name, program.sense) == ("it", -1 if maximise else 1)
+    program, assign = program_of_cvxpy(problem)
+    assert program.sense == (-1 if maximise else 1)
     assert len(program.names.variables) == program.n == sum(v.size for v in problem.variables())
     assert np.array_equal(8.0 * program.P, np.round(8.0 * program.P))
     for _ in range(5):
@@ -245,10 +245,10 @@ def test_problems_of_qpsolvers() -> None:
         P=sparse.csc_matrix(SYMMETRIC), q=V, G=sparse.csr_matrix(M), h=np.ones(3), A=None, b=None,
         lb=None, ub=np.full(4, 2.0),
     )  # fmt: skip
-    program = program_of_qpsolvers(problem, name="mine")
+    program = program_of_qpsolvers(problem)
     assert np.array_equal(program.P, SYMMETRIC)
     assert np.array_equal(program.G, M)
-    assert (program.A.shape, program.name) == ((0, 4), "mine")
+    assert program.A.shape == (0, 4)
     assert program.lb.tolist() == [-np.inf] * 4
     for missing in ({"q": V}, {"P": SYMMETRIC}, {}):
         with pytest.raises(ProblemError, match="attributes P and q"):

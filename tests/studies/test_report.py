@@ -370,7 +370,7 @@ def test_a_failing_write_keeps_the_old_report(
         self.touch()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(iopt.errors.DataError, match="No space left"):
         report.to_html(hand_made(), path)
     assert path.read_bytes() == b"old"

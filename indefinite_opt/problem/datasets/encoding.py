@@ -20,7 +20,6 @@ MISSING = ("drop", "impute", "refuse")
 _MAX_SHOWN = 6
 """Most features, levels and lines that a sentence lists."""
 
-
 _NAME_SHARE = 0.5
 """Share of the rows with a text of their own from which a column holds names, not categories."""
 

@@ -17,7 +17,6 @@ MAX_ENTRIES = 25_000_000
 """Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
 5,000 variables."""
 
-
 LARGEST_TERM = 1e150
 """Largest size of the terms of the objective and of a row within the bounds: solvers compute with
 squares of these, and a number of double precision is at most 1.8e308."""

@@ -30,7 +30,7 @@ class CvxpyProgram(NamedTuple):
     assign: Callable[[Array], None]
 
 
-def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
+def program_of_cvxpy(problem: Any) -> CvxpyProgram:
     """The quadratic program of a cvxpy problem, convex or not.
 
     The variables are stacked in the order of `problem.variables()`, each column by column. The
@@ -68,7 +68,7 @@ def program_of_cvxpy(problem: Any, name: str = "") -> CvxpyProgram:
     G, h, A, b, inequalities, equalities = reader.rows()
     arrays = quadratic_arrays(
         sense * P, sense * q, G, h, A, b, reader.lower, reader.upper, constant=sense * constant,
-        sense=sense, name=name, names=Names(reader.names(), inequalities, equalities),
+        sense=sense, names=Names(reader.names(), inequalities, equalities),
     )  # fmt: skip
     return CvxpyProgram(arrays, reader.assign)
 

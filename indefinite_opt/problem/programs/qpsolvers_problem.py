@@ -10,7 +10,7 @@ from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_ar
 LETTERS = ("P", "q", "G", "h", "A", "b", "lb", "ub")
 
 
-def program_of_qpsolvers(problem: Any, name: str = "") -> QuadraticArrays:
+def program_of_qpsolvers(problem: Any) -> QuadraticArrays:
     """The program of an object with attributes P, q, G, h, A, b, lb and ub, each of them or None.
 
     Matrices may be dense or of scipy.sparse. The package qpsolvers is not needed.
@@ -26,4 +26,4 @@ def program_of_qpsolvers(problem: Any, name: str = "") -> QuadraticArrays:
             "problem", "an object with attributes P and q, as a qpsolvers.Problem",
             f"one of type {type(problem).__name__} without {' and '.join(missing)}",
         )  # fmt: skip
-    return quadratic_arrays(**given, name=name)
+    return quadratic_arrays(**given)

@@ -21,7 +21,6 @@ from indefinite_opt.workflow import solve
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 SPECTRA = {"Abs eigs": "flip", "Trunc eigs": "clip", "Shift eigs": "shift"}
 
 METHODS = ("ESVM", "ESVM-L", "KSVM", "RVM", "Indefinite SVM", "LP SVM", *SPECTRA)

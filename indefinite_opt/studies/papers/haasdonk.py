@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 ENTRIES = {
     name: Entry(metric=name, unit=0.5, counted=False) for name in ("sign of wMw", "wrong non-SVs")
 }

@@ -38,7 +38,6 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 TABLE_METHODS = tuple(name for name in METHODS if name != "ESVM-L")
 
 

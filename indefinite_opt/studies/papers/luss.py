@@ -23,7 +23,6 @@ from indefinite_opt.workflow import solve
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 TRAINING_POINTS = {"USPS-3-5-SS": 767, "USPS-4-6-SS": 829, "Diabetes-EP": 614, "Liver-EP": 276}
 """As printed in Table 1; all other points are tested."""
 
@@ -160,7 +159,6 @@ def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
 STRAIGHT, STALLED = 0.95, 0.1
 """Share of the variance that a line explains where convergence is linear, and the factor by which
 the second half of the steps still reduces a gap that does not stall."""
-
 
 PRINTED = ("ACCPM, printed", "projected gradient, printed")
 

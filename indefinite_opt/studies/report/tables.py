@@ -122,14 +122,14 @@ def to_markdown(comparison: ComparisonLike) -> str:
     return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
 
 
-def table_text(comparison: ComparisonLike, width: int = 100) -> str:
+def table_text(comparison: ComparisonLike) -> str:
     """The table of `terminal_table` as plain text."""
     import io
 
     from rich.console import Console
 
     stream = io.StringIO()
-    Console(width=width, file=stream, color_system=None).print(terminal_table(comparison, width))
+    Console(width=100, file=stream, color_system=None).print(terminal_table(comparison))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
