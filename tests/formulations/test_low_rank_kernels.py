@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,12 @@ def test_objectives_and_decisions_are_those_of_the_matrix(title: str) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(4))
+@functools.cache
+def of_the_matrix(formulation: iopt.Formulation) -> float:
+    return iopt.solve(pair()[1], formulation, tol=1e-10).objective
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
 def test_proxies_of_factors_close_their_gap_whatever_rounding_does(seed: int) -> None:
     """Another order of the points and another power of two as unit change the rounding alone.
 
@@ -61,10 +68,10 @@ def test_proxies_of_factors_close_their_gap_whatever_rounding_does(seed: int) ->
         (iopt.LussBall(C=2.0), iopt.LussBall(C=2.0 / unit**2)),
         (iopt.LussDual(C=2.0, rho=10.0), iopt.LussDual(C=2.0 / unit**2, rho=10.0 / unit**6)),
     ):
-        ours, theirs = iopt.solve(moved, same, tol=1e-8), iopt.solve(whole, formulation, tol=1e-10)
+        ours = iopt.solve(moved, same, tol=1e-8)
         assert ours.status is Status.SOLVED
         assert ours.certificate.claim is iopt.Claim.GLOBAL
-        assert ours.objective * unit**2 == pytest.approx(theirs.objective, rel=2e-8)
+        assert ours.objective * unit**2 == pytest.approx(of_the_matrix(formulation), rel=2e-8)
 
 
 @pytest.mark.parametrize("signs", [[1] * 7, [1, 1, 1, 1, -1, -1, -1]])

@@ -9,19 +9,12 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.exact import as_vector, dot
 from indefinite_opt.modeling import proved_conflict, proved_ray
 from indefinite_opt.modeling.no_optimum import feasible_exactly
 from indefinite_opt.modeling.structures import StandardForm
 
 Q, INF = iopt.QuadraticProgram, np.inf
-
-
-def fractions(values: object) -> list[Fraction]:
-    return [Fraction(float(value)) for value in np.ravel(np.asarray(values, dtype=float))]
-
-
-def dot(one: list[Fraction], other: list[Fraction]) -> Fraction:
-    return sum((a * b for a, b in zip(one, other, strict=True)), Fraction())
 
 
 def random_form(generator: np.random.Generator, n: int = 5, m: int = 2) -> StandardForm:
@@ -40,15 +33,15 @@ def random_form(generator: np.random.Generator, n: int = 5, m: int = 2) -> Stand
 
 def is_ray(form: StandardForm, d: list[Fraction]) -> bool:
     """Every condition again, entry by entry."""
-    rows = [dot(fractions(row), d) for row in form.matrix]
+    rows = [dot(as_vector(row), d) for row in form.matrix]
     for part, low, high in zip(d, form.lower, form.upper, strict=True):
         if (part < 0 and low > -INF) or (part > 0 and high < INF):
             return False
     for change, low, high in zip(rows, form.row_lower, form.row_upper, strict=True):
         if (change < 0 and low > -INF) or (change > 0 and high < INF):
             return False
-    image = [dot(fractions(row), d) for row in form.hessian]  # type: ignore[union-attr]
-    curvature, slope = dot(image, d), dot(fractions(form.cost), d)
+    image = [dot(as_vector(row), d) for row in form.hessian]  # type: ignore[union-attr]
+    curvature, slope = dot(image, d), dot(as_vector(form.cost), d)
     return curvature < 0 or (curvature == 0 and (slope < 0 or any(image)))
 
 
@@ -74,7 +67,7 @@ def test_a_rounded_ray_of_equations_is_found() -> None:
     )  # fmt: skip
     ray = proved_ray(form, np.array([3.0, 7.0, -2.0]))
     assert ray is not None
-    assert dot(fractions(A), ray.direction) == 0
+    assert dot(as_vector(A[0]), ray.direction) == 0
     assert [float(part) for part in ray.direction] == pytest.approx([3.0, 7.0, -2.0])
 
 
@@ -98,7 +91,7 @@ def test_what_is_proved_is_a_conflict(seed: int) -> None:
             continue
         # The rows weighted and added exclude every x between the bounds.
         reduced = [
-            dot(conflict.multipliers, fractions(form.matrix[:, j])) for j in range(form.cost.size)
+            dot(conflict.multipliers, as_vector(form.matrix[:, j])) for j in range(form.cost.size)
         ]
         most = least = Fraction()
         for y, low, high in zip(conflict.multipliers, form.row_lower, form.row_upper, strict=True):
@@ -115,8 +108,8 @@ def test_points_meet_their_rows_exactly() -> None:
     )
     x = feasible_exactly(form, np.array([0.75, 0.65, 1.0 - 0.25 - 0.65 / 7]))
     assert x is not None
-    assert dot(fractions(A[0]), x) == 1
-    assert dot(fractions(A[1]), x) <= Fraction(0.1)
+    assert dot(as_vector(A[0]), x) == 1
+    assert dot(as_vector(A[1]), x) <= Fraction(0.1)
     assert feasible_exactly(form._replace(upper=np.zeros(3)), np.zeros(3)) is None
 
 

@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
+from helpers.exact import Program
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import programs
 from indefinite_opt.problem.programs.draws import Draws
@@ -69,19 +70,9 @@ def clique_number(adjacency: np.ndarray) -> int:
     return best
 
 
-def simplex_minimum(P: np.ndarray) -> float:
-    """The least value of ½ xᵀP x on the simplex: the stationary points of all its faces."""
-    n, least = len(P), np.inf
-    for size in range(1, n + 1):
-        for face in itertools.combinations(range(n), size):
-            system = np.ones((size + 1, size + 1))
-            system[:-1, :-1], system[-1, -1] = P[np.ix_(face, face)], 0.0
-            if np.linalg.matrix_rank(system) <= size:
-                continue  # The value is attained on a smaller face, too.
-            x = np.linalg.solve(system, np.append(np.zeros(size), 1.0))[:-1]
-            if (x >= -1e-12).all():
-                least = min(least, 0.5 * float(x @ P[np.ix_(face, face)] @ x))
-    return least
+def on_the_simplex(P: np.ndarray) -> Program:
+    """½xᵀPx on the simplex, whose stationary points are those of all its faces."""
+    return Program.on(P, np.zeros(len(P)), 0.0, 1.0, A=np.ones(len(P)), b=1.0)
 
 
 def digest(program: programs.QuadraticArrays) -> str:
@@ -201,12 +192,8 @@ def test_the_support_of_a_standard_program_is_a_clique() -> None:
     program = programs.standard_qp(9, 60, 3)
     P, diagonal = program.P, np.diag(program.P)
     edges = np.add.outer(diagonal, diagonal) > 2.0 * P
-    best, where = np.inf, ()
-    for size in range(1, 10):
-        for face in itertools.combinations(range(9), size):
-            least = simplex_minimum(P[np.ix_(face, face)])
-            if least < best - 1e-12:
-                best, where = least, face
+    where = np.flatnonzero(on_the_simplex(P).stationary[0][0] > 1e-9)
+    assert where.size > 1
     assert all(edges[i, j] for i, j in itertools.combinations(where, 2))
 
 
@@ -228,7 +215,7 @@ def test_the_clique_number_is_right(name: str) -> None:
 def test_the_optimum_is_the_closed_form(name: str) -> None:
     graph = programs.graph(name)
     for program in (programs.motzkin_straus(graph), programs.bomze(graph)):
-        assert simplex_minimum(program.P) == pytest.approx(program.optimum, abs=1e-12)
+        assert on_the_simplex(program.P).lowest == pytest.approx(program.optimum, abs=1e-12)
     omega = clique_number(graph.adjacency)
     assert programs.motzkin_straus(graph).optimum == pytest.approx(1.0 / omega - 1.0)
     assert programs.bomze(graph).optimum == pytest.approx(0.5 / omega - 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
+from helpers.exact import as_matrix, as_vector, linear_optimum, product
 from helpers.problems import random_problem
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.solvers.solution import Claim, Status
@@ -181,16 +181,12 @@ def test_rescaling_says_the_same_program(kernel: str, formulation: iopt.Formulat
 # ------------------------------------------------------------------------- rigorous bounds
 
 
-def fractions(values: np.ndarray) -> list:
-    return [Fraction(float(value)) for value in np.ravel(values)]
-
-
 def exact_machine(K: np.ndarray, y: np.ndarray, C: float) -> Fraction:
     """The optimum of LPSVM for two points, one of each class, by enumeration of its dual.
 
     λ = (t, t): max 2t with t|K_1j - K_2j| ≤ 1 and t ≤ C.
     """
-    (a, b), (c, d) = (fractions(row) for row in K)
+    (a, b), (c, d) = as_matrix(K)
     slopes = [abs(a - c), abs(b - d)]
     return 2 * min([Fraction(C)] + [1 / slope for slope in slopes if slope])
 
@@ -219,13 +215,10 @@ def test_no_multipliers_beat_the_linear_machine(
 
 def exact_dual_value(Delta: np.ndarray, y: np.ndarray, beta: float, pi: np.ndarray) -> Fraction:
     """min αᵀΔπ/eᵀπ over the feasible α, exactly: each class fills its least costs first."""
-    weights = fractions(pi)
+    weights = as_vector(pi)
     total = Fraction(0)
     for sign in (1, -1):
-        costs = sorted(
-            sum(w * d for w, d in zip(weights, fractions(row), strict=True))
-            for row in Delta[y == sign]
-        )
+        costs = sorted(product(as_matrix(Delta[y == sign]), weights))
         left = Fraction(1, 2)
         for cost in costs:
             share = min(left, Fraction(beta))
@@ -243,12 +236,8 @@ def test_the_bound_of_the_game_is_below_its_exact_value(seed: int, offset: float
     K = offset + 0.5 * (A + A.T)
     problem, formulation = iopt.KernelProblem(K, y), iopt.GuoSchuurmansLP(beta=0.3)
     Delta = 2.0 * K * np.outer(y, y)
-    for pi in (
-        generator.random(7),
-        generator.random(7) ** 20,
-        np.eye(7)[seed],
-        1e-300 * np.ones(7),
-    ):
+    forms = generator.random(7), generator.random(7) ** 20, np.eye(7)[seed], 1e-300 * np.ones(7)
+    for pi in forms:
         bound = formulation.dual_bound(problem, {"sensitivity": pi})
         exact = exact_dual_value(Delta, y, 0.3, pi)
         assert Fraction(bound) <= exact
@@ -258,13 +247,13 @@ def test_the_bound_of_the_game_is_below_its_exact_value(seed: int, offset: float
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bound_of_the_linear_machine_is_a_feasible_dual_value(seed: int, offset: float) -> None:
-    """By exact arithmetic on the optimum of all vertices of the dual of four points."""
+    """By the exact optimum of the dual of four points."""
     generator = np.random.default_rng(seed)
     y = np.array([1, -1, 1, -1])
     A = generator.standard_normal((4, 4))
     K = offset + 0.5 * (A + A.T)
     problem, formulation = iopt.KernelProblem(K, y), iopt.LPSVM(C=2.0)
-    exact = exact_dual_optimum(K, y, Fraction(2))
+    exact = exact_dual_optimum(K, y, 2.0)
     solved = iopt.solve(problem, formulation, solver="highs")
     for margin in (generator.random(4), solved.multipliers["margin"], 1e9 * np.ones(4)):
         assert Fraction(formulation.dual_bound(problem, {"margin": margin})) <= exact
@@ -272,44 +261,18 @@ def test_the_bound_of_the_linear_machine_is_a_feasible_dual_value(seed: int, off
     assert bound >= float(exact) * (1.0 - 1e-6)
 
 
-def exact_dual_optimum(K: np.ndarray, y: np.ndarray, C: Fraction) -> Fraction:
-    """max eᵀλ, |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C: the best of all feasible vertices."""
+def exact_dual_optimum(K: np.ndarray, y: np.ndarray, C: float) -> Fraction:
+    """max eᵀλ, |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C, with a slack for each inequality."""
     n = y.size
-    signs = [int(sign) for sign in y]
-    columns = [fractions(K[:, j]) for j in range(n)]
-    rows = [
-        ([s * k for s, k in zip(signs, column, strict=True)], Fraction(1)) for column in columns
-    ]
-    rows += [([-value for value in row], right) for row, right in rows]
-    for i in range(n):
-        unit = [Fraction(int(i == j)) for j in range(n)]
-        rows += [(unit, C), ([-value for value in unit], Fraction(0))]
-    balance = ([Fraction(sign) for sign in signs], Fraction(0))
-    best = Fraction(0)
-    for chosen in combinations(rows, n - 1):
-        point = solve_exactly([balance, *chosen])
-        if point is not None and all(
-            sum(a * x for a, x in zip(row, point, strict=True)) <= right for row, right in rows
-        ):
-            best = max(best, sum(point))
-    return best
-
-
-def solve_exactly(system: list) -> list[Fraction] | None:
-    """The solution of a square system by elimination; None where it is singular."""
-    rows = [[*row, right] for row, right in system]
-    n = len(rows)
-    for k in range(n):
-        pivot = next((i for i in range(k, n) if rows[i][k]), None)
-        if pivot is None:
-            return None
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [value / rows[k][k] for value in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                factor = rows[i][k]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [row[n] for row in rows]
+    slopes, none = K.T * y, np.zeros((n, n))
+    rows = np.block([
+        [slopes, np.eye(n), none, none], [-slopes, none, np.eye(n), none],
+        [np.eye(n), none, none, np.eye(n)], [y, np.zeros(3 * n)],
+    ])  # fmt: skip
+    cost, right = np.repeat([-1.0, 0.0], [n, 3 * n]), np.repeat([1.0, C, 0.0], [2 * n, n, 1])
+    least = linear_optimum(as_vector(cost), as_matrix(rows), as_vector(right))
+    assert least is not None
+    return -least
 
 
 @pytest.mark.parametrize("solver", ["highs", "generation"])
