@@ -25,6 +25,7 @@ __all__ = [
     "Vector",
     "as_matrix",
     "as_vector",
+    "clique_number",
     "dot",
     "global_minimisers",
     "global_minimum",
@@ -529,3 +530,30 @@ def stationary_points(
 def global_minimum(H: Array, q: Array, upper: float | Array, A: Array, b: Array) -> float:
     """The least value over all stationary points: a global minimum is one of them."""
     return min(value for _, value in stationary_points(H, q, upper, A, b))
+
+
+def clique_number(adjacency: Array) -> int:
+    """By branch and bound with greedy colourings, which has nothing to do with the formulas."""
+    neighbours = [set(np.flatnonzero(row).tolist()) for row in adjacency]
+    best = 0
+
+    def extend(size: int, candidates: set[int]) -> None:
+        nonlocal best
+        best = max(best, size)
+        colours: list[set[int]] = []
+        for vertex in sorted(candidates, key=lambda v: -len(neighbours[v] & candidates)):
+            for members in colours:
+                if not neighbours[vertex] & members:
+                    members.add(vertex)
+                    break
+            else:
+                colours.append({vertex})
+        for number in range(len(colours), 0, -1):
+            for vertex in colours[number - 1]:
+                if size + number <= best:
+                    return
+                extend(size + 1, candidates & neighbours[vertex])
+                candidates = candidates - {vertex}
+
+    extend(0, set(range(len(adjacency))))
+    return best

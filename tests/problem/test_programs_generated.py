@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from helpers.exact import Program
+from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import programs
 from indefinite_opt.problem.programs.draws import Draws
@@ -41,33 +41,6 @@ SMALL_GRAPHS = (
     "lattice-2", "lattice-3", "lattice-6", "cyclejoin-1-4", "cyclejoin-3-5", "cyclejoin-2-7",
     "cyclejoin-3-6",
 )  # fmt: skip
-
-
-def clique_number(adjacency: np.ndarray) -> int:
-    """By branch and bound with greedy colourings, which has nothing to do with the formulas."""
-    neighbours = [set(np.flatnonzero(row).tolist()) for row in adjacency]
-    best = 0
-
-    def extend(size: int, candidates: set[int]) -> None:
-        nonlocal best
-        best = max(best, size)
-        colours: list[set[int]] = []
-        for vertex in sorted(candidates, key=lambda v: -len(neighbours[v] & candidates)):
-            for members in colours:
-                if not neighbours[vertex] & members:
-                    members.add(vertex)
-                    break
-            else:
-                colours.append({vertex})
-        for number in range(len(colours), 0, -1):
-            for vertex in colours[number - 1]:
-                if size + number <= best:
-                    return
-                extend(size + 1, candidates & neighbours[vertex])
-                candidates = candidates - {vertex}
-
-    extend(0, set(range(len(adjacency))))
-    return best
 
 
 def on_the_simplex(P: np.ndarray) -> Program:

@@ -19,6 +19,7 @@ from helpers.polyhedra import Rows, lowest, program, uno
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, paired
+from indefinite_opt.problem.programs import graph
 from indefinite_opt.solvers.descent import Descent, descend
 from indefinite_opt.solvers.local_search.iterated_search import Effort
 from indefinite_opt.solvers.local_search.pair_search import LocalSearch
@@ -145,25 +146,18 @@ def test_a_descent_ends_at_a_stationary_point(n: int, kind: str) -> None:
 # ------------------------------------------------------------------------------- closed forms
 
 
-def graph(name: str) -> tuple[Array, int]:
-    """Adjacency and clique number of a graph with a formula."""
-    if name == "Petersen":  # 2-subsets of 5, adjacent if disjoint: no triangle
-        sets = list(itertools.combinations(range(5), 2))
-        return np.array([[float(not set(a) & set(b)) for b in sets] for a in sets]), 2
-    if name == "triangular":  # 2-subsets of 8, adjacent if they meet: all that hold one number
-        sets = list(itertools.combinations(range(8), 2))
-        return np.array([[float(len(set(a) & set(b)) == 1) for b in sets] for a in sets]), 7
-    if name == "Hamming":  # words of 6 bits at distance 4 or more: A(6, 4) = 4
-        words = np.array(list(itertools.product((0, 1), repeat=6)))
-        return (np.sum(words[:, None] != words, axis=2) >= 4).astype(float), 4
-    part = np.repeat(np.arange(9), 5)  # Turán: nine parts of five
-    return (part[:, None] != part).astype(float), 9
+GRAPHS = {
+    "johnson-5-2-4": 2,  # Petersen's: pairs of 5, adjacent if disjoint, without a triangle
+    "triangular-8": 7,  # pairs of 8, adjacent if they meet: all that hold one number
+    "hamming-6-4": 4,  # words of 6 bits at distance 4 or more: A(6, 4)
+    "turan-45-9": 9,  # nine parts of five
+}
 
 
-@pytest.mark.parametrize("name", ["Petersen", "triangular", "Hamming", "Turan"])
+@pytest.mark.parametrize("name", GRAPHS)
 def test_clique_numbers(name: str) -> None:
     """Motzkin & Straus (1965), Bomze (1997): max xᵀ(A + ½I)x on the simplex is 1 - 1/(2ω)."""
-    A, clique = graph(name)
+    A, clique = graph(name).adjacency, GRAPHS[name]
     n = len(A)
     one = program(n, -2.0 * (A + 0.5 * np.eye(n)), A=np.ones(n), b=1.0, lower=0.0)
     x = search(one)
