@@ -28,25 +28,15 @@ __all__ = [
 TREATMENTS = ("original", "projected", "joint")
 """How a new point's kernel values are used after training on a changed kernel."""
 
-SUPPORT_TOLERANCE = 1e-6
-"""Share of the largest coefficient below which others count as zero, as interior-point methods do
-not give exact zeros."""
-
 
 @dataclass(frozen=True, eq=False)
 class KernelChange:
-    """A transformation h(K), or h(PKP), of the training kernel, and its extension to new points.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        The problem with the original kernel.
-    transform : {"clip", "flip", "shift"}
-    centered : bool
-    """
+    """A transformation h(K), or h(PKP), of the training kernel, and its extension to new points."""
 
     problem: KernelProblem
+    """The problem with the original kernel."""
     transform: str
+    """A name in `TRANSFORMS`: clip, flip or shift."""
     centered: bool
 
     def projected(self, coef: Array) -> Array:
@@ -67,10 +57,8 @@ class KernelChange:
         """Coefficients and offset that apply P(k(·, x) - Ke/n) instead of k(·, x)."""
         if not self.centered:
             return coef, 0.0
-        centered = coef - coef.mean()
-        return centered, -float(
-            centered @ self.problem.gram.times(np.full(coef.size, 1.0 / coef.size))
-        )
+        centered, mean = coef - coef.mean(), np.full(coef.size, 1.0 / coef.size)
+        return centered, -float(centered @ self.problem.gram.times(mean))
 
     def joint(self, K_new: Array, K_new_new: Array) -> Array:
         """Rows of h(full) for the new points, with full the kernel of training and new points.
@@ -89,29 +77,19 @@ class KernelChange:
 class ProxyChange:
     """A proxy kernel K* = (K₀ + zzᵀ/(4ρ))₊ in place of the training kernel K₀.
 
-    The paper adds zzᵀ/(4ρ) to the training block of the full kernel and clips the full matrix:
-    `joint`. The projected treatment replaces a new point's row k by X₊X₊ᵀk, with X₊ the
-    eigenvectors of K₀ + zzᵀ/(4ρ) with positive eigenvalues. New points have no entry in z, and a
-    training point's row is treated as if it were new: the result differs from its row of K* by a
-    multiple of X₊X₊ᵀz, which vanishes as ρ grows.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        The problem with K₀.
-    z : (n,) array
-        y∘α.
-    rho : float
-        ρ, may be infinite.
-
-    References
-    ----------
-    Luss & d'Aspremont (2007), section 2.3.
+    Luss & d'Aspremont (2007, section 2.3) add zzᵀ/(4ρ) to the training block of the full kernel
+    and clip the full matrix: `joint`. The projected treatment replaces a new point's row k by
+    X₊X₊ᵀk, with X₊ the eigenvectors of K₀ + zzᵀ/(4ρ) with positive eigenvalues. New points have no
+    entry in z, and a training point's row is treated as if it were new: the result differs from its
+    row of K* by a multiple of X₊X₊ᵀz, which vanishes as ρ grows.
     """
 
     problem: KernelProblem
+    """The problem with K₀."""
     z: Array
+    """y∘α, (n,)."""
     rho: float
+    """ρ, may be infinite."""
 
     @cached_property
     def eigen(self) -> ProxyEigen:
@@ -197,8 +175,9 @@ class Classifier:
     @property
     def support(self) -> NDArray[np.intp]:
         """Indices of the training points with nonzero coefficients."""
+        # Interior-point methods do not give exact zeros.
         largest = float(np.max(np.abs(self.coef), initial=0.0))
-        return np.flatnonzero(np.abs(self.coef) > SUPPORT_TOLERANCE * largest)
+        return np.flatnonzero(np.abs(self.coef) > 1e-6 * largest)
 
     def with_new_points(self, new_points: str) -> Classifier:
         """The same classifier with another treatment of new points."""
@@ -266,35 +245,22 @@ class Classifier:
 OFFSETS = ("widest", "nearest")
 """Which of the offsets of least training error is taken; see `least_error_offset`."""
 
-SCORE_ROUNDING = 1e-9
-"""Scores that differ by at most this share of the largest one are equal for the nearest offset:
-interior-point methods leave weights that should be 0 at about that size."""
-
 
 def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     """An offset b that minimises the training errors of sign(scores + b), O(n log n).
 
     Between two neighbouring thresholds -scores the number of errors is constant, and several
-    intervals may have the least one (Guo & Schuurmans 2009, section 4, below (11)).
+    intervals may have the least one (Guo & Schuurmans 2009, section 4, below (11)). The "widest"
+    rule takes the middle of the widest of these intervals; the "nearest" one takes 0 if it is in
+    one of them, and else the middle of the nearest one.
 
-    Parameters
-    ----------
-    scores : (n,) array
-        Decision values without offset.
-    y : (n,) array of -1 and +1
-    rule : {"widest", "nearest"}
-        The middle of the widest of these intervals; or 0 if it is in one of them, and else the
-        middle of the nearest one.
-
-    Examples
-    --------
     >>> least_error_offset(np.array([1.0, 2.0, 5.0]), np.array([-1.0, -1.0, 1.0]))
     -3.5
     >>> least_error_offset(np.array([-1.0, 2.0, 4.0]), np.array([-1.0, 1.0, 1.0]), "nearest")
     0.0
     """
-    size = float(np.max(np.abs(scores)))
-    slack = SCORE_ROUNDING * size if rule == "nearest" else 0.0
+    # Interior-point methods leave weights that should be 0 at about this share of the scores.
+    slack = 1e-9 * float(np.max(np.abs(scores))) if rule == "nearest" else 0.0
     scores = np.where(np.abs(scores) <= slack, 0.0, scores)
     order = np.argsort(scores, kind="stable")
     ascending, labels = scores[order], y[order]
@@ -341,14 +307,7 @@ def constant_scores(problem: KernelProblem, alpha: Array, Delta: Array | None = 
     For a kernel they are if and only if two reduced convex hulls meet. The largest and the smallest
     value count as equal if they differ by less than the share `CANCELLED` of the terms of
     their sums. As the weights are balanced, a constant in the terms has no effect and is left out.
-
-    Parameters
-    ----------
-    problem : KernelProblem
-    alpha : (n,) array
-        Weights of the same sum in both classes.
-    Delta : (n, n) array, optional
-        Sensitivity matrix of the scores; by default that of the kernel.
+    Scores are those of a sensitivity matrix Delta, (n, n), or of the kernel.
     """
     scores, y = _scores(problem, alpha, Delta), problem.y
     ends = np.array([np.argmin(scores), np.argmax(scores)])

@@ -27,51 +27,29 @@ _NEGLIGIBLE = (0.0, 1e-12, 1e-9, 1e-6)
 """Shares of the largest entry below which entries of a direction are tried as zeros, and those of
 the terms of a row below which its product with the direction is: 1e-9 is the tolerance of HiGHS."""
 
-_RANK_TOLERANCE = 1e-9
-"""Share of the largest pivot below which a pivot counts as zero. A wrong rank proves nothing false:
-what follows from it is checked."""
-
-_MAX_EQUATIONS = 60
-"""Most independent equations that are solved exactly; their numbers have as many digits as all
-together, and 60 take a second."""
-
 
 @dataclass(frozen=True)
 class Ray:
-    """A direction d that leaves no bound and no row, and along which the objective falls for ever.
-
-    Attributes
-    ----------
-    direction : list of Fraction
-        d, (n,).
-    curvature : Fraction
-        dᵀHd ≤ 0.
-    start : list of Fraction or None
-        A feasible point from which it falls; None if none is found that is exactly feasible.
-    """
+    """A direction that leaves no bound and no row, and along which the objective falls for ever."""
 
     direction: Vector
+    """d, (n,)."""
     curvature: Fraction
+    """dᵀHd ≤ 0."""
     start: Vector | None
+    """A feasible point from which it falls; None if none is found that is exactly feasible."""
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Multipliers of the rows that prove that no x satisfies rows and bounds (Farkas's lemma).
-
-    Attributes
-    ----------
-    multipliers : list of Fraction
-        y, (m,), positive for upper and negative for lower ends of rows.
-    reduced : list of Fraction
-        Aᵀy, (n,).
-    excess : Fraction
-        By how much the least Σ (Aᵀy)_j x_j between the bounds exceeds the most that the rows allow.
-    """
+    """Multipliers of the rows that prove that no x satisfies rows and bounds (Farkas's lemma)."""
 
     multipliers: Vector
+    """y, (m,), positive for upper and negative for lower ends of rows."""
     reduced: Vector
+    """Aᵀy, (n,)."""
     excess: Fraction
+    """The least Σ (Aᵀy)_j x_j between the bounds, minus the most that the rows allow."""
 
 
 def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> Ray | None:
@@ -79,21 +57,9 @@ def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> R
 
     All of this is exact: d_j ≥ 0 where the lower bound of x_j is finite and d_j ≤ 0 where the upper
     one is; Ad = 0 in equations and Ad ≤ 0 or Ad ≥ 0 where only one end of a row is finite; and
-    dᵀHd < 0; or dᵀHd = 0 and (Hx + c)ᵀd < 0, with Hd = 0 or at a feasible x.
+    dᵀHd < 0; or dᵀHd = 0 and (Hx + c)ᵀd < 0, with Hd = 0 or at a feasible x, which is sought near
+    `start`, by default zero. None if there is no such proof near this direction.
 
-    Parameters
-    ----------
-    form : StandardForm
-    near : (n,) array
-    start : (n,) array, optional
-        Near a feasible point, by default zero, for a direction that falls from some points only.
-
-    Returns
-    -------
-    Ray, or None if there is no such proof near this direction
-
-    Examples
-    --------
     x₁ + x₂ = 1 and x₃ ≥ 0 leave (1, -1, 1), along which -x₃ falls; rounding is taken off:
 
     >>> form = StandardForm(
@@ -186,20 +152,9 @@ def proved_conflict(form: StandardForm, near: Array) -> Conflict | None:
     """Multipliers near some of the rows that prove that rows and bounds exclude every x.
 
     Every feasible x satisfies (Aᵀy)ᵀx ≤ Σ y_i · (upper end of row i if y_i > 0, else lower end);
-    y is a proof if the least value of the left-hand side between the bounds is larger.
+    y is a proof if the least value of the left-hand side between the bounds is larger. None if
+    there is no such proof near these multipliers.
 
-    Parameters
-    ----------
-    form : StandardForm
-    near : (m,) array
-        Positive for upper and negative for lower ends.
-
-    Returns
-    -------
-    Conflict, or None if there is no such proof near these multipliers
-
-    Examples
-    --------
     x₁ + x₂ ≤ 1 and x₁, x₂ ≥ 1:
 
     >>> form = StandardForm(
@@ -256,22 +211,9 @@ def met_exactly(
 ) -> Vector | None:
     """A vector v near another one with rows·v = rhs exactly, by a change of few of its entries.
 
-    Parameters
-    ----------
-    rows : (m, k) array
-    near : (k,) array
-    rhs : (m,) array, optional
-        By default zeros.
-    weights : (k,) array, optional
-        Entries of large weight change first; by default those that are large, which keep their
-        signs.
+    The right-hand side is zero by default. Entries of large weight change first; by default those
+    that are large, which keep their signs. None if there are too many independent equations.
 
-    Returns
-    -------
-    list of Fraction, or None if there are too many rows
-
-    Examples
-    --------
     >>> met_exactly(np.array([[3.0, -1.0]]), np.array([1 / 3, 1.0]))
     [Fraction(1, 3), Fraction(1, 1)]
     """
@@ -288,8 +230,10 @@ def met_exactly(
     weighted /= np.where(sizes > 0.0, sizes, 1.0)[:, None]
     _, factor, columns = qr(weighted, mode="economic", pivoting=True)
     pivots = np.abs(np.diag(factor))
-    rank = int(np.count_nonzero(pivots > _RANK_TOLERANCE * pivots[0])) if pivots.size else 0
-    if not 0 < rank <= _MAX_EQUATIONS:
+    # A wrong rank proves nothing false: what follows from it is checked. The numbers have as many
+    # digits as those of all equations together, and 60 equations take a second.
+    rank = int(np.count_nonzero(pivots > 1e-9 * pivots[0])) if pivots.size else 0
+    if not 0 < rank <= 60:
         return None
     moving = columns[:rank].tolist()
     _, _, order = qr(weighted[:, moving].T, mode="economic", pivoting=True)

@@ -26,36 +26,23 @@ def constants(**named: Any) -> list[Any]:
 
 
 class Definition(NamedTuple):
-    """What a symbol of a program stands for, printed below it: K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ.
-
-    Attributes
-    ----------
-    text, latex : str
-        The equation in Unicode and in LaTeX.
-    symbols : tuple of str
-        Names of the symbols in it that the program itself does not have, for the legend.
-    """
+    """What a symbol of a program stands for, printed below it: K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ."""
 
     text: str
     latex: str
+    """The equation in Unicode and in LaTeX."""
     symbols: tuple[str, ...] = ()
+    """Names of the symbols in it that the program itself does not have, for the legend."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inner:
-    """The inner problem of a max-min program: a variable that the objective is minimised over.
-
-    Attributes
-    ----------
-    variable : cvxpy variable
-    subject_to : dict of str to cvxpy constraint
-    equivalent : callable
-        Makes the `cvxpy.Problem` in the same variables with the inner problem eliminated.
-    """
+    """The inner problem of a max-min program: a variable that the objective is minimised over."""
 
     variable: Any
     subject_to: dict[str, Any]
     equivalent: Callable[[], Any]
+    """Makes the `cvxpy.Problem` in the same variables with the inner problem eliminated."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,16 +21,9 @@ _MIN_REDUCTION = 8.0
 """Factor by which a shift of a matrix must reduce its largest entry to be used: it gains three bits
 of the entries."""
 
-_MAX_SPREAD = 8.0
-"""Largest ratio of the sizes of columns of K that keep a common unit, so that their prices remain
-equal, as in the problem."""
-
 _MAX_ROUNDING = 1e-8
 """Relative rounding of a bound beyond which it is also computed from a shifted matrix: a hundredth
 of the default tolerance."""
-
-_MIN_SUM = 1e-280
-"""Sums of multipliers below this count as zero, because their units would underflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +109,8 @@ class OneNormMachine:
         steep = (_MIN_REDUCTION * spreads < sizes) & (spreads > problem.n * EPS * sizes)
         wanted = np.where(steep, spreads, sizes)
         largest = float(wanted.max())
-        wanted = np.where(wanted >= largest / _MAX_SPREAD, largest, wanted)
+        # Columns of similar sizes keep a common unit, and thus equal prices, as in the problem.
+        wanted = np.where(wanted >= largest / 8.0, largest, wanted)
         scale, level = 1.0 / power_near(wanted), np.where(steep, level, 0.0)
         return KernelUnits(scale, level) if level.any() or np.any(scale != 1.0) else None
 
@@ -153,7 +147,7 @@ def _scaled(total: float, reach: float) -> float:
 def _balanced(lam: Array, y: Array) -> Array:
     """λ reduced in one class until yᵀλ = 0 exactly, in units in which all sums are integers."""
     sums = float(lam[y > 0].sum()), float(lam[y < 0].sum())
-    if not min(sums) > _MIN_SUM:
+    if not min(sums) > 1e-280:  # below it units would underflow
         return np.zeros_like(lam)
     unit = 2.0 ** (np.ceil(np.log2(min(sums))) - 51.0)
     shares = np.where(y > 0, min(1.0, sums[1] / sums[0]), min(1.0, sums[0] / sums[1]))
@@ -217,20 +211,13 @@ class SensitivityUnits(Units):
 
 @dataclass(frozen=True, eq=False)
 class SensitivityGame:
-    """min max_i (Δᵀα)_i  s.t.  yᵀα = 0,  eᵀα = 1,  0 ≤ α ≤ β̄.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-    given : (n, n) array or None
-        Δ, or None for 2Q, which is formed only when needed.
-    beta : float
-        β̄.
-    """
+    """min max_i (Δᵀα)_i  s.t.  yᵀα = 0,  eᵀα = 1,  0 ≤ α ≤ β̄."""
 
     problem: KernelProblem
     given: Array | None
+    """Δ, (n, n), or None for 2Q, which is formed only when needed."""
     beta: float
+    """β̄."""
 
     def Delta(self) -> Array:
         """Δ, (n, n)."""

@@ -21,26 +21,17 @@ Entries = float | Array | Callable[[], Array]
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A variable v of a linear program: lower ≤ v ≤ upper, with a cost per entry.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        (n,), or () for a number.
-    cost : float or (n,) array
-    lower, upper : float or (n,) array
-    absolute : bool
-        Whether the cost is that of |v| instead of v: two nonnegative columns with difference v.
-    constraints : (str or None, str or None)
-        Names of the lower and the upper bound as declared constraints.
-    """
+    """A variable v of a linear program: lower ≤ v ≤ upper, with a cost per entry."""
 
     shape: tuple[int, ...]
+    """(n,), or () for a number."""
     cost: float | Array = 0.0
     lower: float | Array = -np.inf
     upper: float | Array = np.inf
     absolute: bool = False
+    """Whether the cost is that of |v| instead of v: two nonnegative columns with difference v."""
     constraints: tuple[str | None, str | None] = (None, None)
+    """Names of the lower and the upper bound as declared constraints."""
 
     @property
     def size(self) -> int:
@@ -54,24 +45,17 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A constraint of a linear program: lower ≤ Σ A_v v ≤ upper over the variables v in it.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        (m,), or () for a single row.
-    entries : mapping of str to float, array or callable
-        A_v by the name of v: an (m, n) matrix, or a function that makes it; a vector if the
-        constraint or the variable is scalar; a number c for cI, or for equal entries if one of the
-        two is scalar.
-    lower, upper : float or (m,) array
-        In all rows either both ends are finite, equal or not, or the same one is.
-    """
+    """A constraint of a linear program: lower ≤ Σ A_v v ≤ upper over the variables v in it."""
 
     shape: tuple[int, ...]
+    """(m,), or () for a single row."""
     entries: Mapping[str, Entries]
+    """A_v by the name of v: an (m, n) matrix, or a function that makes it; a vector if the
+    constraint or the variable is scalar; a number c for cI, or for equal entries if one of the two
+    is scalar."""
     lower: float | Array = -np.inf
     upper: float | Array = np.inf
+    """In all rows either both ends are finite, equal or not, or the same one is."""
 
     @property
     def size(self) -> int:
@@ -420,7 +404,6 @@ class LinearProgram(Structure[Array]):
         return max(1.0, float(np.max(np.abs(self.cost))))
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        """Sentences on wrong signs, and on reduced costs that do not belong to these rows."""
         multipliers = dict(optimality.multipliers)
         implied = self.multipliers(self.write_multipliers(multipliers))
         return super().inconsistencies(optimality, tol) + [
@@ -430,15 +413,9 @@ class LinearProgram(Structure[Array]):
         ]
 
     def arrays(self) -> Values:
-        return {
-            "cost": self.cost,
-            "A": self.dense,
-            "row_lower": self.row_lower,
-            "row_upper": self.row_upper,
-            "lower": self.lower,
-            "upper": self.upper,
-            "sense": np.array(float(self.sense)),
-        }
+        ends = ("row_lower", "row_upper", "lower", "upper")
+        named = {"cost": self.cost, "A": self.dense} | {name: getattr(self, name) for name in ends}
+        return named | {"sense": np.array(float(self.sense))}
 
     def standard_form(self) -> StandardForm:
         columns, rows = (self.lower, self.upper), (self.row_lower, self.row_upper)
@@ -465,7 +442,6 @@ class LinearProgram(Structure[Array]):
         return self.least_unit(self.read(x)) if self.least_unit else 0.0
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """The divisor of gaps at x, for this value of the objective; see `gaps`."""
         return max(abs(value), self.gap_floor(x))
 
     def infeasibility(self, x: Array) -> float:

@@ -9,24 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import (
-    LONG,
-    SECONDS_BEYOND_LIMIT,
-    Array,
-    TimeLimitReached,
-    within,
-)
+from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["add_rows", "change_costs", "highs_model", "run_within", "simplex_limit"]
-
-_MIN_ITERATIONS, _ITERATIONS_PER_SIDE = 1000, 2
-"""Most simplex iterations: this many, plus these for each row and column. Nearly degenerate
-programs can keep the simplex method busy for ever."""
-
-_MAX_SECONDS_AT_EXIT = 30.0
-"""Longest wait at the exit of Python for a run that was abandoned: it ends at its next iteration,
-but the first factorisation and the interior points of some thousand rows take seconds."""
 
 
 @cache
@@ -81,13 +67,9 @@ def _pass_hessian(highs: Any, hessian: Array) -> None:
     order = np.lexsort((row, column))
     starts = np.concatenate([[0], np.cumsum(np.arange(n, 0, -1))])
     highs.passHessian(
-        n,
-        row.size,
-        highspy.HessianFormat.kTriangular,
-        starts.astype(np.int32),
-        row[order].astype(np.int32),
-        hessian[row[order], column[order]],
-    )
+        n, row.size, highspy.HessianFormat.kTriangular, starts.astype(np.int32),
+        row[order].astype(np.int32), hessian[row[order], column[order]],
+    )  # fmt: skip
 
 
 def add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:
@@ -106,25 +88,18 @@ def change_costs(highs: Any, cost: Array) -> None:
 
 
 def simplex_limit(sides: int) -> int:
-    """Most simplex iterations on a program with this many rows and columns together."""
-    return _MIN_ITERATIONS + _ITERATIONS_PER_SIDE * sides
+    """Most simplex iterations on a program with this many rows and columns together.
+
+    Nearly degenerate programs can keep the simplex method busy for ever.
+    """
+    return 1000 + 2 * sides
 
 
 def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     """Run HiGHS from its present state, within limits, and return its model status.
 
-    Parameters
-    ----------
-    highs : highspy.Highs
-    seconds : float
-        Time that is left; may be infinite.
-    iterations : int
-        Most iterations of any of its methods.
-
-    Raises
-    ------
-    TimeLimitReached
-        If HiGHS has not stopped soon after its time limit, or if there is no time to start it.
+    The limit of iterations holds for each of its methods. `TimeLimitReached` if HiGHS has not
+    stopped soon after its time limit, or if there is no time to start it.
     """
     for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
         highs.setOptionValue(option, int(iterations))
@@ -174,7 +149,8 @@ def _run_in_thread(highs: Any, seconds: float) -> None:
     try:
         within(seconds, run)
     except (KeyboardInterrupt, TimeLimitReached):
-        # The simplex method reads its limit in each iteration.
+        # The simplex method reads its limit in each iteration, but the first factorisation and the
+        # interior points of some thousand rows take seconds.
         highs.setOptionValue("time_limit", 0.0)
-        atexit.register(idle.wait, _MAX_SECONDS_AT_EXIT)
+        atexit.register(idle.wait, 30.0)
         raise

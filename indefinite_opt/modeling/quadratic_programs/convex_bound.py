@@ -13,17 +13,6 @@ from indefinite_opt.modeling.structures.structure import Point
 
 __all__ = ["convex_bound"]
 
-_HARMLESS_SHARE = 1e-9
-"""Share of the least unit of gaps that the rounding of reduced gradients may cost before they are
-summed exactly: a thousandth of the default tolerance."""
-
-_MOST_EXACT = 10**6
-"""Most products that are summed exactly, which takes some tenths of a second."""
-
-_SAFE_SIZE = 1e140
-"""Largest size, and inverse of the least one, of factors whose product is split without over- and
-underflow."""
-
 
 def convex_bound(
     curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array
@@ -56,7 +45,8 @@ def convex_bound(
         return down + up
 
     least = lowest(slopes, error)
-    worth = _HARMLESS_SHARE * CANCELLED * float(size @ steep) / n
+    # Rounding that costs more than a thousandth of the default tolerance is avoided by exact sums.
+    worth = 1e-9 * CANCELLED * float(size @ steep) / n
     with np.errstate(invalid="ignore"):
         dear = ~(lowest(slopes, np.zeros(n)) - least <= worth)
     if dear.any():
@@ -80,11 +70,12 @@ def _summed_exactly(sums: Array, weights: Array, rhs: Array) -> Array | None:
     """sums·weights - rhs with one rounding each; None where that takes long or may overflow.
 
     Rounding of the sums is worth much where a variable has a wide range, and more than any bound
-    where it has none.
+    where it has none. A million products take some tenths of a second, and factors of these sizes
+    are split without over- and underflow.
     """
     sizes = np.abs(np.concatenate([sums.ravel(), weights]))
     sizes = sizes[sizes > 0.0]
-    if sums.size > _MOST_EXACT or np.any((sizes < 1.0 / _SAFE_SIZE) | (sizes > _SAFE_SIZE)):
+    if sums.size > 10**6 or np.any((sizes < 1e-140) | (sizes > 1e140)):
         return None
     return exact_residuals(sums, weights, rhs)
 

@@ -15,79 +15,32 @@ from indefinite_opt.problem.programs import UNNAMED, Names
 
 __all__ = ["Equilibrated", "Rows", "balancing_units"]
 
-_SWEEPS = 6
-"""Least squares problems with new weights; the units change little after three or four."""
-
-_TYPICAL_SPREAD = 4.0
-"""Distance of the logarithm of an entry from its fit, in powers of two, from which it loses weight:
-entries of one program in good units differ by a factor of ten or so."""
-
-_RIDGE = 1e-6
-"""Weight of small logarithms, which decides only what no entry decides."""
-
-_BALANCING_SWEEPS = 10
-"""Passes in which rows and columns are balanced; each one halves the logarithms of the largest
-entries."""
-
-_MAX_EXPONENT = 300.0
-"""Largest exponent of a unit, so that products with two of them stay far from overflow."""
-
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays.
-
-    Attributes
-    ----------
-    G, h : (m, n), (m,) arrays
-        m may be 0, and entries of h may be infinite.
-    A, b : (k, n), (k,) arrays
-        k may be 0.
-    lower, upper : (n,) arrays
-        lower ≤ upper, may be infinite.
-    names : Names
-        Of the variables and rows, for messages.
-    """
+    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays."""
 
     G: Array
     h: Array
+    """G is (m, n) with m ≥ 0; entries of h may be infinite."""
     A: Array
     b: Array
+    """A is (k, n) with k ≥ 0."""
     lower: Array
     upper: Array
+    """lower ≤ upper, may be infinite."""
     names: Names = UNNAMED
+    """Of the variables and rows, for messages."""
 
 
 class Equilibrated:
     """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.
 
     The finite inequalities come first among the rows, then the equalities. All units are powers of
-    two, so that scaling is exact.
+    two, so that scaling is exact: R holds the rows `kept` of the `height` rows of G, those with a
+    finite right-hand side, and all of A, each times its `row` and times `column`, and the objective
+    of z is that of x divided by `unit`.
 
-    Parameters
-    ----------
-    P, q : (n, n) and (n,) arrays
-        The objective ½xᵀPx + qᵀx; P is symmetric.
-    body : Rows
-        The feasible set.
-
-    Attributes
-    ----------
-    P, q, R, row_lower, row_upper, lower, upper : arrays
-        The program in the variables z.
-    names : Names
-        Those of the variables and rows of `body`.
-    height : int
-        Number of rows of G.
-    kept : (k,) array of int
-        The rows of G that are rows of R: those with a finite right-hand side.
-    column, row : (n,) and (m,) arrays
-        x = column∘z, and a row of R is one of G or A times its `row`, times `column`.
-    unit : float
-        The objective of z is that of x divided by this.
-
-    Examples
-    --------
     >>> rows = np.array([[1e4, 1.0]]), np.ones(1), np.empty((0, 2)), np.empty(0)
     >>> body = Rows(*rows, lower=np.zeros(2), upper=np.array([1e-4, 1.0]))
     >>> scaled = Equilibrated(np.array([[2e8, 1e4], [1e4, 3.0]]), np.array([1e4, 1.0]), body)
@@ -178,11 +131,12 @@ def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]
     known = [np.isfinite(part).astype(float) for part in logs]
     logs = [np.where(np.isfinite(part), part, 0.0) for part in logs]
     fit = np.zeros(n + m + 3)
-    for sweep in range(_SWEEPS):
+    for sweep in range(6):  # the units change little after three or four
         c, r, (s, t, u) = fit[:n], fit[n : n + m], fit[n + m :]
         sums = (c + c[:, None] + s, c + r[:, None], c + t, c + u)
+        # In good units the entries of one program differ by a factor of 2⁴ or so.
         weights = [
-            one / np.maximum(1.0, np.abs(part + sum_) / _TYPICAL_SPREAD if sweep else 1.0)
+            one / np.maximum(1.0, np.abs(part + sum_) / 4.0 if sweep else 1.0)
             for one, part, sum_ in zip(known, logs, sums, strict=True)
         ]
         curved, linear, tilt, wide = weights
@@ -195,14 +149,15 @@ def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]
             2.0 * curved.sum(axis=1) + linear.sum(axis=0) + tilt + wide, linear.sum(axis=1),
             [curved.sum(), tilt.sum(), wide.sum()],
         ]  # fmt: skip
-        system += np.diag(np.concatenate(sizes) + _RIDGE)
+        system += np.diag(np.concatenate(sizes) + 1e-6)  # decides only what no entry decides
         P_, R_, q_, w_ = (weight * part for weight, part in zip(weights, logs, strict=True))
         rhs = [
             2.0 * P_.sum(axis=1) + R_.sum(axis=0) + q_ + w_, R_.sum(axis=1),
             [P_.sum(), q_.sum(), w_.sum()],
         ]  # fmt: skip
         fit = np.linalg.solve(system, -np.concatenate(rhs))
-    column = np.exp2(np.round(np.clip(fit[:n], -_MAX_EXPONENT, _MAX_EXPONENT)))
+    # Products with two of these units stay far from overflow.
+    column = np.exp2(np.round(np.clip(fit[:n], -300.0, 300.0)))
     heights = np.max(np.abs(rows) * column, axis=1, initial=0.0)
     return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
 
@@ -217,7 +172,7 @@ def balancing_units(matrix: Array) -> tuple[Array, Array]:
     array([2.5e-01, 1.0e+06])
     """
     row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
-    for _ in range(_BALANCING_SWEEPS):
+    for _ in range(10):  # each pass halves the logarithms of the largest entries
         sizes = np.abs(matrix) * row[:, None] * column
         for unit, axis in ((row, 1), (column, 0)):
             largest = np.max(sizes, axis=axis, initial=0.0)

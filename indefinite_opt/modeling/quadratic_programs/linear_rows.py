@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,6 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrate
 from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["LinearRows", "Ranges"]
-
-_FEASIBILITY_TOLERANCE = 1e-9
-"""Violation that HiGHS accepts, in units in which a typical right-hand side is 1: a vertex is
-computed again from its basis, so that this decides only what counts as empty."""
-
-_MAX_NAMED = 8
-"""Rows and bounds of a conflict that a message names."""
-
-_CONFLICT_SHARE = 1e-9
-"""Multipliers below this share of the largest one do not take part in a conflict: they are
-rounding."""
 
 
 class Ranges(NamedTuple):
@@ -56,13 +45,8 @@ class LinearRows:
     """The polyhedron row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper in one HiGHS model.
 
     Points are given and returned in the variables z of the equilibrated program. The model keeps
-    its basis from one linear program to the next.
-
-    Parameters
-    ----------
-    scaled : Equilibrated
-    remaining : callable
-        The seconds that are left; `TimeLimitReached` is raised when they are over.
+    its basis from one linear program to the next. `TimeLimitReached` is raised when no seconds are
+    `remaining`.
     """
 
     def __init__(
@@ -70,7 +54,13 @@ class LinearRows:
     ) -> None:
         self.scaled, self.remaining = scaled, remaining
         self.n = scaled.q.size
-        self._highs = _model(scaled)
+        form = scaled.form
+        low = np.minimum(form.lower, form.upper)
+        self._highs = highs_model(form._replace(cost=np.zeros(self.n), lower=low, hessian=None))
+        # In units in which a typical right-hand side is 1. A vertex is computed again from its
+        # basis, so that this decides only what counts as empty.
+        for kind in ("primal", "dual"):
+            self._highs.setOptionValue(f"{kind}_feasibility_tolerance", 1e-9)
 
     def over(self, scaled: Equilibrated) -> LinearRows:
         """Other rows and bounds, with the same limit of time."""
@@ -79,19 +69,15 @@ class LinearRows:
     def feasible_point(self) -> Array:
         """A vertex of the polyhedron, or a feasible point if it has none.
 
-        Raises
-        ------
-        InfeasibleProblem
-            If the polyhedron is empty; the message names rows and bounds that are in conflict, of
-            which none can be left out.
+        `InfeasibleProblem` if it is empty; the message names rows and bounds that are in conflict,
+        of which none can be left out.
         """
         scaled = self.scaled
-        if np.any(scaled.lower > scaled.upper) or np.any(scaled.row_upper == -np.inf):
+        empty = np.any(scaled.lower > scaled.upper) or np.any(scaled.row_upper == -np.inf)
+        point = None if empty else self.best(np.zeros(self.n))
+        if point is None:
             raise self._conflict()
-        answer = self._minimise(np.zeros(self.n))
-        if answer is None:
-            raise self._conflict()
-        return answer.z
+        return point
 
     def random_vertex(self, generator: np.random.Generator) -> Array:
         """The vertex that is best in a random direction in which the polyhedron is bounded.
@@ -103,9 +89,8 @@ class LinearRows:
         share = generator.uniform(0.1, 1.0)
         rows = _random_normals(scaled.row_lower, scaled.row_upper, share, generator)
         ends = _random_normals(scaled.lower, scaled.upper, 1.0, generator)
-        cost = -ends - 2.0 * generator.integers(2) * (rows @ scaled.R)
-        answer = self._minimise(cost)
-        return self.feasible_point() if answer is None else answer.z
+        vertex = self.best(-ends - 2.0 * generator.integers(2) * (rows @ scaled.R))
+        return self.feasible_point() if vertex is None else vertex
 
     def best(self, cost: Array) -> Array | None:
         """A vertex that minimises costᵀz; None if there is none."""
@@ -124,7 +109,7 @@ class LinearRows:
         chosen = np.ones(n, dtype=bool) if wanted is None else wanted
         lower, upper = scaled.lower.copy(), scaled.upper.copy()
         open_ = ~(np.isfinite(lower) & np.isfinite(upper))
-        proved, sizes = np.zeros(n), np.zeros(n)
+        proved = np.zeros(n)
         leftovers: dict[tuple[int, int], tuple[float, Array]] = {}
         unbounded = np.zeros(n, dtype=bool)
         for i in np.flatnonzero(chosen | open_).tolist():
@@ -267,7 +252,7 @@ class LinearRows:
             return _unproved()
         multipliers = np.array(highs.getSolution().col_value)
         part = multipliers * np.max(np.abs(normals), axis=1, initial=0.0)
-        kept = np.flatnonzero(part > _CONFLICT_SHARE * part.max(initial=0.0))
+        kept = np.flatnonzero(part > 1e-9 * part.max(initial=0.0))  # others are rounding
         if kept.size == 0:
             kept = np.flatnonzero(multipliers > 0.0)
         conflict = self._proved(np.flatnonzero(usable)[kept], multipliers[kept])
@@ -312,15 +297,13 @@ class LinearRows:
         equal = scaled.R[count:]
         eye = np.eye(n)
         normals = np.vstack([scaled.R, -equal, -eye, eye])
-        ends = np.concatenate(
-            [scaled.row_upper, -scaled.row_upper[count:], -scaled.lower, scaled.upper]
-        )
+        rhs = scaled.row_upper
+        ends = np.concatenate([rhs, -rhs[count:], -scaled.lower, scaled.upper])
         equations = [called.equality(k) for k in range(equal.shape[0])]
         names = [called.inequality(k) for k in scaled.kept] + equations + equations
         names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
-        units = np.concatenate(
-            [scaled.row, scaled.row[count:], 1.0 / scaled.column, 1.0 / scaled.column]
-        )
+        inverse = 1.0 / scaled.column
+        units = np.concatenate([scaled.row, scaled.row[count:], inverse, inverse])
         return normals, ends, names, units
 
 
@@ -333,9 +316,7 @@ def _unproved() -> SolverFailed:
 
 def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:
     names = list(dict.fromkeys(names))
-    shown = names[:_MAX_NAMED]
-    if len(names) > _MAX_NAMED:
-        shown.append(f"{len(names) - _MAX_NAMED} more")
+    shown = names[:8] + [f"{len(names) - 8} more"] * (len(names) > 8)
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return InfeasibleProblem(
         "rows and bounds", "constraints that some x satisfies", f"a conflict of {listed}", hint
@@ -376,12 +357,3 @@ def _random_normals(low: Array, high: Array, share: float, generator: np.random.
     weights[np.isinf(low) & np.isinf(high)] = 0.0
     weights[generator.random(low.size) > share] = 0.0
     return weights
-
-
-def _model(scaled: Equilibrated) -> Any:
-    form = scaled.form
-    low = np.minimum(form.lower, form.upper)
-    highs = highs_model(form._replace(cost=np.zeros(low.size), lower=low, hessian=None))
-    highs.setOptionValue("primal_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
-    highs.setOptionValue("dual_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
-    return highs

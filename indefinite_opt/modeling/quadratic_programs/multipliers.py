@@ -15,16 +15,6 @@ from indefinite_opt.modeling.structures.structure import StandardForm
 
 __all__ = ["fitted", "of_rows", "reduced", "strict"]
 
-_PIVOTS = 30
-"""Most steps for each multiplier while multipliers are fitted; one or two are usual."""
-
-_MAX_NEWTON_STEPS = 50
-"""Most fits of the multipliers, each with other variables at bounds; two to five are usual."""
-
-_MISSED_SHARE = 0.01
-"""Share of the tolerance by which HiGHS may miss the conditions for multipliers; its own tolerance
-of 1e-7 would be a tenth of the default one."""
-
 
 def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
     """z and y, those of the inequalities and of the equations; zeros where there are none."""
@@ -80,11 +70,11 @@ def _least(
         left = columns @ v - target
         return np.where((left > 0.0) & lower | (left < 0.0) & upper, 0.0, left)
 
-    for _ in range(_MAX_NEWTON_STEPS):
+    for _ in range(50):  # two to five are usual, and one or two pivots for each multiplier
         best, share = v, 1.0
         if counted.any():
             with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
-                best, _ = nnls(columns[counted], target[counted], maxiter=_PIVOTS * v.size)
+                best, _ = nnls(columns[counted], target[counted], maxiter=30 * v.size)
         while np.linalg.norm(wrong(v + share * (best - v))) >= missed:
             share *= 0.5
             if share < EPS:
@@ -134,11 +124,10 @@ def strict(
     solution = solved_by_highs(form)
     if solution is None:
         return None
-    z = np.zeros(body.h.size)
-    found = solution[0]
-    z[active] = np.maximum(found[: active.size], 0.0)
-    y = found[active.size : k]
+    z, (prices, _) = np.zeros(body.h.size), solution
+    z[active], y = np.maximum(prices[: active.size], 0.0), prices[active.size : k]
     left = reduced(body, gradient, z, y)
-    if np.max(np.abs(left[free]), initial=0.0) > slack + _MISSED_SHARE * tol:
+    # The tolerance of HiGHS itself, 1e-7, would be a tenth of the default one.
+    if np.max(np.abs(left[free]), initial=0.0) > slack + 0.01 * tol:
         return None
     return {"inequalities": z, "equalities": y}, left

@@ -25,27 +25,18 @@ point may be optimal with the value 0."""
 
 @dataclass(frozen=True, eq=False)
 class PolyhedralQP(Polyhedron, QP):
-    """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
-
-    Attributes
-    ----------
-    G, h, A, b, lower, upper, names
-        The feasible set, as in `Rows`.
-    P : (n, n) array
-        Symmetric, of any inertia.
-    q : (n,) array
-    notes : tuple of str
-        Sentences for the certificate on how the program was read.
-    """
+    """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper."""
 
     has_own_rows = True
     variable = "x"
     _: KW_ONLY
     P: Array
+    """Symmetric, of any inertia, (n, n)."""
     q: Array
     sense: int = 1
     constant: float = 0.0
     notes: tuple[str, ...] = ()
+    """Sentences for the certificate on how the program was read."""
 
     @property
     def linear(self) -> Array:  # type: ignore[override]
@@ -62,7 +53,6 @@ class PolyhedralQP(Polyhedron, QP):
         return self.P
 
     def hessian_times(self, x: Array) -> Array:
-        """Px."""
         return np.asarray(self.P @ x)
 
     @cached_property
@@ -128,7 +118,8 @@ class PolyhedralQP(Polyhedron, QP):
         if abs(value) > CANCELLED * terms:
             return abs(value)
         gradient = self.gradient(x)
-        moved = self._widths * (np.abs(gradient) + self._bends)
+        widths, bends = self._moves
+        moved = widths * (np.abs(gradient) + bends)
         moved = moved[(moved > 0.0) & np.isfinite(moved)]
         if moved.size and moved.min() > terms:
             # Elsewhere a step leads down, which wide bounds must not make look short.
@@ -138,22 +129,15 @@ class PolyhedralQP(Polyhedron, QP):
         return CANCELLED * terms
 
     @cached_property
-    def _widths(self) -> Array:
-        """Widths of the finite ranges of variables, else 0, (n,)."""
+    def _moves(self) -> tuple[Array, Array]:
+        """Widths w of the finite ranges of variables, else 0, and ½|P|w, (n,) and (n,)."""
         low, high = self.ranges
         width = high - low
-        return np.where(np.isfinite(width), width, 0.0)
-
-    @cached_property
-    def _bends(self) -> Array:
-        """What moving all variables with finite ranges adds to each |∇F_j|, by halves, (n,)."""
-        return 0.5 * (self.along_rows.sizes @ self._widths)
+        width = np.where(np.isfinite(width), width, 0.0)
+        return width, 0.5 * (self.along_rows.sizes @ width)
 
     def gradient_unit(self, gradient: Array) -> float:
-        """Size relative to which the residual of the first-order conditions is judged.
-
-        It is the larger of max |q| and max |Px|.
-        """
+        """The larger of max |q| and max |Px|."""
         curved = float(np.max(np.abs(gradient - self.q)))
         return max(float(np.max(np.abs(self.q))), curved) or 1.0
 

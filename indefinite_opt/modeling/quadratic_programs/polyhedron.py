@@ -17,27 +17,10 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import (
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import Point, StandardForm
 
-__all__ = ["Polyhedron", "exact_residuals", "solved_by_highs"]
-
-_MAX_REPAIRS = 30
-"""Most corrections of a point towards the rows that it violates; one to three are usual."""
-
-_MAX_TIGHTENINGS = 20
-"""Most passes over the rows that derive ranges from ranges; each pass is O(rows · variables)."""
-
-_LEAST_TERM_SHARE = 1e-6
-"""Share of the largest entry of a row times the largest variable that its terms count as at least:
-rounding, 1e-16 of the largest variable, is then a violation of 1e-10 at most."""
+__all__ = ["Polyhedron", "exact_residuals"]
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
-
-_HARMLESS_SHARE = 1e-9
-"""Share of the unit of gaps that the rounding of rows may cost before they are summed exactly: a
-thousandth of the default tolerance."""
-
-_SPLITTER = 2.0**27 + 1.0
-"""Splits a float into two halves whose products are exact (Veltkamp 1968, Dekker 1971)."""
 
 
 class Polyhedron(Rows):
@@ -72,11 +55,12 @@ class Polyhedron(Rows):
         if not self.has_rows:
             return worst
         _, missed, sizes = self.sides(x)
-        # A row of variables near 0 has small terms, but these are rounded relative to others.
+        # A row of variables near 0 has small terms, but these are rounded relative to others: by
+        # 1e-16 of the largest one, which is then a violation of 1e-10 at most.
         units = self._units
         shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
         reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
-        sizes = sizes + _LEAST_TERM_SHARE * np.max(self._rows[2] * reach, axis=1)
+        sizes = sizes + 1e-6 * np.max(self._rows[2] * reach, axis=1)
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
@@ -145,7 +129,7 @@ class Polyhedron(Rows):
         entries = entries[held]
         least = np.min(entries, where=entries > 0.0, initial=np.inf)
         price = float((missed + doubt)[held].sum() * steep.max() / least)
-        if price <= _HARMLESS_SHARE * unit:
+        if price <= 1e-9 * unit:  # a thousandth of the default tolerance
             return price
         rows = rows[held]
         exact = exact_residuals(rows, x, rhs[held])
@@ -175,7 +159,7 @@ class Polyhedron(Rows):
 
     def _corrected(self, x: Array) -> Array:
         x = np.clip(x, self.lower, self.upper)
-        for _ in range(_MAX_REPAIRS if self.has_rows else 0):
+        for _ in range(30 if self.has_rows else 0):  # one to three are usual
             if self._is_rounding(x):
                 break
             over = self.G @ x - self.h
@@ -216,19 +200,12 @@ class Polyhedron(Rows):
 
     @cached_property
     def point(self) -> Array:
-        """A feasible point.
-
-        Raises
-        ------
-        InfeasibleProblem
-            If there is none; the message names rows and bounds that are in conflict.
-        """
+        """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict."""
         origin = self._corrected(np.zeros(self.n))
         if self._is_rounding(origin):
             return origin
-        return self.project(
-            self._equilibrated.read(LinearRows(self._equilibrated).feasible_point())
-        )
+        scaled = self._equilibrated
+        return self.project(scaled.read(LinearRows(scaled).feasible_point()))
 
     def start(self) -> Array:
         """The `point`."""
@@ -262,7 +239,7 @@ class Polyhedron(Rows):
         low, high = self.lower.copy(), self.upper.copy()
         rows = np.vstack([self.G, self.A, -self.A])
         right = np.concatenate([self.h, self.b, -self.b])
-        for _ in range(_MAX_TIGHTENINGS):
+        for _ in range(20):  # each pass is O(rows · variables)
             open_ends = int(np.isinf(low).sum() + np.isinf(high).sum())
             if not open_ends:
                 break
@@ -281,14 +258,16 @@ class Polyhedron(Rows):
 def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
     """rows·x - rhs, each with one rounding, unless a product over- or underflows.
 
-    Each product is the sum of two floats, by splitting both factors (Dekker 1971).
+    Each product is the sum of two floats, as both factors are split into halves whose products are
+    exact (Veltkamp 1968, Dekker 1971).
 
     >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
     >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
     (array([-0.5]), array([0.5]))
     """
     products = rows * x
-    high, wide = _SPLITTER * rows, _SPLITTER * x
+    splitter = 2.0**27 + 1.0
+    high, wide = splitter * rows, splitter * x
     high, wide = high - (high - rows), wide - (wide - x)
     low, narrow = rows - high, x - wide
     errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow

@@ -20,12 +20,6 @@ class RowCurvature:
 
     P is judged in each variable's own unit, in z with x = unit∘z; see `own_units`.
 
-    Attributes
-    ----------
-    P : (n, n) array
-        Symmetric.
-    A : (k, n) array
-
     Examples
     --------
     >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
@@ -34,7 +28,9 @@ class RowCurvature:
     """
 
     P: Array
+    """Symmetric, (n, n)."""
     A: Array
+    """(k, n)."""
 
     @property
     def n(self) -> int:

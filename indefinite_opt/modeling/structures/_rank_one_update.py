@@ -27,51 +27,27 @@ __all__ = [
     "solve_roots",
 ]
 
-DEFLATION_SHARE = 4.0 * EPS
-"""Size of the part of σuuᵀ that belongs to a pole, relative to the matrix, below which the pole is
-an eigenvalue up to rounding."""
-
-ROOT_TOLERANCE = 4.0 * EPS
-"""A root is found if |g| is at most this share of the sum of its absolute terms: their rounding."""
-
-MAX_EVALUATIONS = 100
-"""Evaluations of g for one root; three to five are usual, and bisection would not need more."""
-
-POLE_SHARE = 0.0625
-"""If one end of a bracket is the pole itself, where τ = 0, a step out of the bracket is replaced by
-one to this share of the other end: four of them reduce it by a factor of 65 536."""
-
 _SUMS = {"nsz", "reassoc", "contract"}
 """Flags of fast-math that allow the compiler to vectorise sums."""
 
 
 class _Scratch(NamedTuple):
-    """Work arrays of `positive_part`, with one entry per pole.
-
-    Attributes
-    ----------
-    active : array of int
-        Poles that move.
-    weights : array
-        s of every pole.
-    d, s : arrays
-        Active poles and their weights.
-    gaps, inverse : arrays
-        d_k minus the pole nearest to a root, and 1/(d_k - λ) at the root.
-    sums : array
-        Σ over roots of the factors of u in M₊u or M₋u, for the active poles.
-    factor : array
-        Factors of u in M₊u, for every pole.
-    """
+    """Work arrays of `positive_part`, with one entry per pole."""
 
     active: NDArray[np.intp]
+    """Poles that move."""
     weights: Array
+    """s of every pole."""
     d: Array
     s: Array
+    """Active poles d and their weights s."""
     gaps: Array
     inverse: Array
+    """d_k minus the pole nearest to a root, and 1/(d_k - λ) at the root."""
     sums: Array
+    """Σ over roots of the factors of u in M₊u or M₋u, for the active poles."""
     factor: Array
+    """Factors of u in M₊u, for every pole."""
 
 
 @compiled(fastmath=_SUMS)
@@ -115,12 +91,8 @@ def gather_weights(u, poles, pole_of, sigma, weights, active):
     """Store σΣu² of every pole in `weights`, and the poles that move in `active`.
 
     A pole remains an eigenvalue, with the same eigenvectors, if the part of σuuᵀ that couples it to
-    the others is below the rounding of the whole matrix.
-
-    Returns
-    -------
-    int, float
-        The number of active poles, and σ‖u‖².
+    the others is below the rounding of the whole matrix. Returns the number of active poles and
+    σ‖u‖².
     """
     weights[: poles.size] = 0.0
     for k in range(u.size):
@@ -129,7 +101,7 @@ def gather_weights(u, poles, pole_of, sigma, weights, active):
     for c in range(poles.size):
         total += weights[c]
     size = max(abs(poles[0]), abs(poles[-1]), total)
-    floor = (DEFLATION_SHARE * size) ** 2
+    floor = (4.0 * EPS * size) ** 2
     count = 0
     for c in range(poles.size):
         if weights[c] * total > floor:
@@ -183,10 +155,7 @@ def _first_guess(d, s, r, j, gaps, t):
 
         c - s_j/τ + s_{j+1}/(gap - τ) = 0,  or  c - s_j/(gap + τ) - s_{j+1}/τ = 0.
 
-    Returns
-    -------
-    int, float, float, float
-        The nearer pole, the lower and upper end of a bracket of τ, and τ.
+    Returns the nearer pole, the lower and upper end of a bracket of τ, and τ.
     """
     gap = d[j + 1] - d[j]
     middle = 0.5 * gap
@@ -216,11 +185,12 @@ def _middle_way_step(left, right, g, slope_left, slope_right):
 def _inside(low, high):
     """A point of a bracket of τ, for a step that left it.
 
-    It bisects the exponent, as the root may be extremely close to its pole.
+    It bisects the exponent, as the root may be extremely close to its pole. If one end is the pole
+    itself, where τ = 0, it goes to a sixteenth of the other end.
     """
     if low * high > 0.0:
         return np.sqrt(low * high) if low > 0.0 else -np.sqrt(low * high)
-    return POLE_SHARE * (low + high)
+    return 0.0625 * (low + high)
 
 
 @compiled()
@@ -245,20 +215,10 @@ def solve_root(d, s, r, total, j, gaps, t):
 
     with the root τ + η = τ·τg'/(g + τg'). Steps that leave the bracket are replaced.
 
-    Parameters
-    ----------
-    d, s : arrays
-        Distinct poles in ascending order and their positive weights; only the first r are used.
-    total : float
-        Σs, the largest distance of the last root from the last pole.
-    j : int
-    gaps, t : arrays
-        Work arrays; t holds 1/(d - λ) on return.
-
-    Returns
-    -------
-    float, float, float
-        λ; λ - d_j, with an error of at most a few eps·Σ|terms of g|/g'; and g'(λ).
+    Poles d ascend and have positive weights s, of which only the first r are used; `total` is Σs,
+    the largest distance of the last root from the last pole. `gaps` and t are work arrays, and t
+    holds 1/(d - λ) on return. Returns λ; λ - d_j, with an error of at most a few
+    eps·Σ|terms of g|/g'; and g'(λ).
     """
     last = j == r - 1
     if last:
@@ -270,11 +230,12 @@ def solve_root(d, s, r, total, j, gaps, t):
         if not low < tau < high:
             tau = 0.5 * (low + high)
     slope = 0.0
-    for _ in range(MAX_EVALUATIONS):
+    for _ in range(100):  # three to five are usual, and bisection would not need more
         psi, slope_left, phi, slope_right = evaluate(gaps, s, r, j, tau, t)
         g = 1.0 + psi + phi
         slope = slope_left + slope_right
-        if abs(g) <= ROOT_TOLERANCE * (1.0 + phi - psi + abs(tau) * slope):
+        # The rounding of the terms of g.
+        if abs(g) <= 4.0 * EPS * (1.0 + phi - psi + abs(tau) * slope):
             break
         if g < 0.0:
             low = tau
@@ -401,26 +362,11 @@ def _unmoved(poles, r, sigma, epsilon, scratch):
 def positive_part(u, poles, pole_of, sigma, epsilon, q):
     """½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D.
 
-    Only the negative or only the positive eigenvalues are computed, whichever are fewer. In the
-    eigenspace of a multiple pole one direction moves and the others remain.
-
-    Parameters
-    ----------
-    u : (n,) array
-    poles : (m,) array
-        The distinct eigenvalues of D, ascending.
-    pole_of : (n,) array of int
-        Which pole each coordinate belongs to.
-    sigma : float
-    epsilon : float
-        With ε > 0, h_ε(λ) replaces max(λ, 0)², and ½h_ε'(λ) replaces max(λ, 0); see `smoothed`.
-    q : (n,) array
-        The result.
-
-    Returns
-    -------
-    float
-        The change of ρ‖·₊‖² with ρ = 1/(4σ).
+    The poles are the distinct eigenvalues of D in ascending order, and coordinate i belongs to
+    `pole_of[i]`. Only the negative or only the positive eigenvalues are computed, whichever are
+    fewer. In the eigenspace of a multiple pole one direction moves and the others remain. With
+    ε > 0, h_ε(λ) replaces max(λ, 0)², and ½h_ε'(λ) replaces max(λ, 0); see `smoothed`. Returns the
+    change of ρ‖·₊‖² with ρ = 1/(4σ).
     """
     room = np.empty((7, poles.size))
     scratch = _Scratch(

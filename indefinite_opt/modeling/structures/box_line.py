@@ -13,28 +13,17 @@ from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLine", "FirstOrder", "PairedBox", "cheapest", "project_line"]
 
-_BOUND_TOLERANCE = 1e-6
-"""Distance from a bound, relative to the smaller of the box and the largest weight, within which a
-weight of a solution counts as being at it: the default tolerance of the solvers."""
-
 
 @dataclass(frozen=True, eq=False)
 class FirstOrder:
-    """First-order optimality of a point of a `PairedBox`.
-
-    Attributes
-    ----------
-    residual : float
-        max(0, m - M), the largest violation of Lin & Lin (21), in units of the gradient.
-    lines : (k,) array
-        Multipliers of the equality constraints.
-    reduced : (n,) array
-        ∇F + Aᵀ·lines: positive entries belong to the lower bound, negative ones to the upper.
-    """
+    """First-order optimality of a point of a `PairedBox`."""
 
     residual: float
+    """max(0, m - M), the largest violation of Lin & Lin (21), in units of the gradient."""
     lines: Array
+    """Multipliers of the equality constraints, (k,)."""
     reduced: Array
+    """∇F + Aᵀ·lines: entries > 0 belong to the lower bound, entries < 0 to the upper."""
 
     @property
     def lower(self) -> Array:
@@ -53,36 +42,24 @@ class PairedBox(VectorProgram):
     The constraints are Σ s_i x_i = b_g over the variables i of group g, with signs s_i = ±1: two
     variables of a group can move against each other, and a variable of no group alone, while
     nothing else changes. The objective may be any.
-
-    Attributes
-    ----------
-    signs : (n,) array
-        s, entries 1 or -1.
-    group : (n,) array of int
-        The constraint of each variable, 0, ..., k - 1, or k for variables that are in none.
-    totals : (k,) array
-        b.
-    lower, upper : float or (n,) array
-        May be infinite.
     """
 
     signs: Array
+    """s, entries 1 or -1, (n,)."""
     group: NDArray[np.int64]
+    """The constraint of each variable, 0, ..., k - 1, or k if it is in none, (n,)."""
     totals: Array
+    """b, (k,)."""
     lower: float | Array
     upper: float | Array
-
-    def gap_floor(self, x: Array) -> float:
-        """Least divisor of gaps at x, zero if the terms of F do not cancel."""
-        return 0.0
+    """Both bounds may be infinite."""
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """The divisor of gaps at x, for this value of F; see `gaps`."""
-        return max(abs(value), self.gap_floor(x))
+        """|F|, as the terms of F do not cancel; see `gaps`."""
+        return abs(value)
 
     @property
     def n(self) -> int:
-        """Number of variables."""
         return self.signs.size
 
     @property
@@ -129,11 +106,7 @@ class PairedBox(VectorProgram):
     def first_order(self, x: Array, gradient: Array, tol: float = 0.0) -> FirstOrder:
         """Multipliers and the residual of Lin & Lin (21), generalised to any number of groups.
 
-        Parameters
-        ----------
-        x, gradient : (n,) arrays
-        tol : float
-            Relative distance from a bound within which an entry counts as being at it.
+        `tol` is that of `at_bounds`.
         """
         lower, upper = self.at_bounds(x, tol)
         rising, k = self.signs > 0.0, self.totals.size
@@ -149,10 +122,8 @@ class PairedBox(VectorProgram):
             residual = max(residual, -float(lows[alone].min(initial=0.0)))
         for g in range(k):
             members = slice(None) if k == 1 and not self.singles else self.group == g
-            m, M = (
-                float(highs[members].max(initial=-np.inf)),
-                float(lows[members].min(initial=np.inf)),
-            )
+            m = float(highs[members].max(initial=-np.inf))
+            M = float(lows[members].min(initial=np.inf))
             residual = max(residual, m - M)
             free = signed[members][highs[members] == lows[members]]
             levels[g] = float(free.mean()) if free.size else _between(m, M)
@@ -200,11 +171,9 @@ class PairedBox(VectorProgram):
         return Optimality(multipliers, residual / unit, paid, unit, reduced)
 
     def start(self) -> Array:
-        """A feasible point."""
         return self.project(np.zeros(self.n))
 
     def random_start(self, generator: np.random.Generator) -> Array:
-        """A random feasible point."""
         lower, upper = self.extent(1.0)
         return self.project(generator.uniform(lower, upper, self.n))
 
@@ -250,34 +219,23 @@ class BoxLine(PairedBox):
 
     The equality constraints are none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of
     each class to t/2.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        Holds y.
-    upper : float or (n,) array
-        u, may be infinite if it is a number; an array only with less than two lines.
-    lines : {0, 1, 2}
-        Number of equality constraints.
-    total : float
-        t, read only with two lines.
     """
 
     lower = 0.0
     problem: KernelProblem
+    """Holds y."""
     upper: float | Array
+    """u, may be infinite if it is a number; an array only with less than two lines."""
     lines: int
+    """Number of equality constraints: 0, 1 or 2."""
     total: float
+    """t, read only with two lines."""
 
     def __post_init__(self) -> None:
         y, half = self.problem.y, 0.5 * self.total if self.lines == 2 else 0.0
-        held = {
-            "signs": y,
-            "group": (y < 0).astype(np.int64) * (self.lines == 2),
-            "totals": np.array([half, -half][: self.lines]),
-        }
-        for name, value in held.items():
-            object.__setattr__(self, name, value)
+        totals = np.array([half, -half][: self.lines])
+        group = (y < 0).astype(np.int64) * (self.lines == 2)
+        self.__dict__.update(signs=y, group=group, totals=totals)
 
     @property
     def singles(self) -> bool:
@@ -300,7 +258,6 @@ class BoxLine(PairedBox):
         return np.array([0.0, self.total])[: self.lines]
 
     def infeasibility(self, x: Array) -> float:
-        """Largest violation of a constraint, relative to the size of x."""
         least, most = float(x.min()), float(x.max())
         above = float((x - self.upper).max()) if np.ndim(self.upper) else most - float(self.upper)
         box = max(0.0, -least, above) / (max(most, -least) or 1.0)
@@ -322,7 +279,8 @@ class BoxLine(PairedBox):
         """b of the classifier: the multiplier of yᵀx = 0, or 0 without that constraint."""
         if self.lines == 0:
             return 0.0
-        return float(self.first_order(x, self.gradient(x), tol=_BOUND_TOLERANCE).lines[0])
+        # Within the default tolerance of the solvers a weight counts as being at its bound.
+        return float(self.first_order(x, self.gradient(x), tol=1e-6).lines[0])
 
     def linear_minimum(self, g: Array) -> float:
         """min gᵀx over the feasible set, exactly, O(n log n); -inf where it is unbounded."""

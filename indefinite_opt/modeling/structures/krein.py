@@ -14,38 +14,24 @@ from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, 
 
 __all__ = ["KreinLeastSquares", "Stabilised", "squared", "stabilise"]
 
-_FIRST_COUNT = 16
-"""Eigenvalues in the first partial decomposition. Each further one computes twice as many, so that
-all together cost little more than the last."""
-
 
 @dataclass(frozen=True, eq=False)
 class Stabilised:
-    """K̃ = V|Λ|Vᵀ from all eigenvalues of K, or from the leading ones.
-
-    Attributes
-    ----------
-    values : (r,) array
-        The kept eigenvalues of K, ascending; r = n, or fewer.
-    vectors : (n, r) array
-        Their eigenvectors in the columns.
-    share : float
-        Σ|λ| of the kept eigenvalues over that of all, 1 if all are kept. After a partial
-        decomposition this is a lower bound, as the rest of Σ|λ| is then only bounded.
-    computed : int
-        Number of eigenvalues that were computed; n after a full decomposition.
-    seconds : float
-        Time of computing them; 0 if the problem already knew its spectrum.
-    problem : KernelProblem
-        The same labels with the kernel K̃.
-    """
+    """K̃ = V|Λ|Vᵀ from all eigenvalues of K, or from the leading ones."""
 
     values: Array
+    """The kept eigenvalues of K, (r,), ascending."""
     vectors: Array
+    """Their eigenvectors in the columns, (n, r)."""
     share: float
+    """Σ|λ| of the kept eigenvalues over that of all, 1 if all are kept. After a partial
+    decomposition this is a lower bound, as the rest of Σ|λ| is then only bounded."""
     computed: int
+    """Number of eigenvalues that were computed; n after a full decomposition."""
     seconds: float
+    """Time of computing them; 0 if the problem already knew its spectrum."""
     problem: KernelProblem = field(repr=False)
+    """The same labels with the kernel K̃."""
 
     @cached_property
     def signs(self) -> Array:
@@ -69,26 +55,16 @@ class Stabilised:
 def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = None) -> Stabilised:
     """The stabilised kernel of a problem, from as few eigenvalues as reach a share of Σ|λ|.
 
-    It is computed once per problem, energy and rank.
+    It is computed once per problem, energy and rank. For an energy below 1, the share to keep, the
+    eigenvalues largest in magnitude are computed by Lanczos iteration, twice as many each time,
+    until they certainly reach it. A rank is the number of eigenvalues to keep, the largest in
+    magnitude, in place of the share.
 
-    Parameters
-    ----------
-    problem : KernelProblem
-    energy : float
-        Share of Σ|λ| to keep, 0 < energy ≤ 1. Below 1 the eigenvalues largest in magnitude are
-        computed by Lanczos iteration, twice as many each time, until they certainly reach it.
-    rank : int, optional
-        Number of eigenvalues to keep, the largest in magnitude, in place of the share.
-
-    Notes
-    -----
     If m of n eigenvalues are known, the sum of |λ| over the others is at most
     √((n - m)(‖K‖_F² - Σλ²)) by the Cauchy-Schwarz inequality, whether or not the known ones are the
     largest. This bound is not tight: if half of the eigenvalues do not suffice by it, all are
     computed, and the share is then exact.
 
-    Examples
-    --------
     >>> problem = KernelProblem(np.diag([3.0, -2.0, 0.5, 0.0]), [1, 1, -1, -1])
     >>> kept = stabilise(problem, energy=0.9)
     >>> kept.values, round(kept.share, 4)
@@ -126,7 +102,9 @@ def _whole(problem: KernelProblem) -> Stabilised:
 
 def _leading(problem: KernelProblem, energy: float, rank: int | None = None) -> Stabilised:
     """K̃ from the largest eigenvalues alone if few suffice, else from some of all of them."""
-    began, count = clock(), rank or _FIRST_COUNT
+    # Each decomposition computes twice as many as the one before, so that all together cost little
+    # more than the last.
+    began, count = clock(), rank or 16
     known = rank is not None and 0 in problem.gram.decompositions
     while not known and count <= problem.n // 2 and (found := _largest(problem.K, count)):
         part, rest = found
@@ -180,12 +158,9 @@ def _kept(
         count = min(reached if rank is None else rank, sizes.size)
     chosen = np.sort(order[:count])
     values, vectors = part.values[chosen], np.ascontiguousarray(part.vectors[:, chosen])
-    name, why = (
-        f"{problem.name}, flip of {count} eigenvalues",
-        "its negative eigenvalues were flipped",
-    )
-    used = Spectrum(values, vectors)
-    image = problem._of_spectrum(replace(used, values=np.abs(values)), name, why)
+    name, why = f"flip of {count} eigenvalues", "its negative eigenvalues were flipped"
+    flipped = replace(Spectrum(values, vectors), values=np.abs(values))
+    image = problem._of_spectrum(flipped, f"{problem.name}, {name}", why)
     share = float(sums[count - 1]) / total if count else 1.0
     return Stabilised(values, vectors, share, part.values.size, seconds, image)
 
@@ -196,15 +171,11 @@ class KreinLeastSquares(BoxLineQP):
 
     H = 2G² and c = -2Ge, and F omits the constant eᵀe = n. One solver reads G instead of G²; all
     others solve it as a quadratic program.
-
-    Attributes
-    ----------
-    source : KernelProblem
-        The problem with the kernel K; that of `problem` is K².
     """
 
     title = "the least squares of KSVM"
     source: KernelProblem = field(kw_only=True)
+    """The problem with the kernel K; that of `problem` is K²."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

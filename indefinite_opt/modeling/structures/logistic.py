@@ -18,25 +18,15 @@ from indefinite_opt.problem import KernelProblem
 
 __all__ = ["LogisticPoint", "LogisticProgram", "balanced", "best_offset"]
 
-_MAX_OFFSET_STEPS = 200
-"""Newton steps or bisections for an offset; a handful are usual, 60 bisections the worst case."""
-
 
 def best_offset(scores: Array, y: Array) -> float:
     """The b that minimises Σ log(1 + exp(-y_i(s_i + b))), up to rounding, O(n) per step.
 
     There the shares σ(-y_i(s_i + b)) of the two classes have equal sums. The difference of the
     logarithms of these sums increases in b with a slope between 0 and 2 that varies little, and
-    does not underflow. It is solved by Newton's method inside a bracket.
+    does not underflow. It is solved by Newton's method inside a bracket. Scores are finite, and
+    both labels are present.
 
-    Parameters
-    ----------
-    scores : (n,) array
-        Finite.
-    y : (n,) array of -1 and +1, both present
-
-    Examples
-    --------
     >>> best_offset(np.zeros(3), np.array([1.0, 1.0, -1.0])), float(np.log(2))
     (0.6931471805599453, 0.6931471805599453)
     """
@@ -47,7 +37,7 @@ def best_offset(scores: Array, y: Array) -> float:
     low, high = logit - float(scores.max()), logit - float(scores.min())
     rounding = EPS * (abs(logit) + float(np.abs(scores).max()))
     b = 0.5 * (low + high)
-    for _ in range(_MAX_OFFSET_STEPS):
+    for _ in range(200):  # a handful are usual, and 60 bisections the worst case
         excess = slope = 0.0
         for members, sign in ((~positive, 1.0), (positive, -1.0)):
             logs = _log_shares(sign * -(scores[members] + b))
@@ -70,30 +60,20 @@ def _log_shares(margins: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LogisticPoint:
-    """Weights with their best offset, and the quantities computed there.
-
-    Attributes
-    ----------
-    alpha : (n,) array
-    scores : (n,) array
-        Kα.
-    offset : float
-        b.
-    shares : (n,) array
-        u/C = σ(-margin), with equal sums in both classes.
-    pull : (n,) array
-        K(y∘u), which equals α at the solution.
-    value, bound : float
-        Φ(α) = min over b of F(α, b), and a rigorous lower bound on all of F.
-    """
+    """Weights with their best offset, and the quantities computed there."""
 
     alpha: Array
     scores: Array
+    """Kα, (n,)."""
     offset: float
+    """The best b."""
     shares: Array
+    """u/C = σ(-margin), with equal sums in both classes, (n,)."""
     pull: Array
+    """K(y∘u), which equals α at the solution, (n,)."""
     value: float
     bound: float
+    """Φ(α) = min over b of F(α, b), and a rigorous lower bound on all of F."""
 
     @property
     def gradient(self) -> Array:
@@ -121,17 +101,12 @@ class LogisticProgram(ExplicitProgram):
 
     with H(t) = -t log t; at the solution u_i = Cσ(-margin_i) and α = K(y∘u). With the best b for
     given weights these u are feasible, and F - D = ½‖∇Φ‖².
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        K is read in products only; its rows may be computed on demand.
-    C : float
-        Price of the losses.
     """
 
     problem: KernelProblem
+    """K is read in products only; its rows may be computed on demand."""
     C: float
+    """Price of the losses."""
 
     title = "a kernel logistic regression"
     is_convex = True
@@ -162,16 +137,15 @@ class LogisticProgram(ExplicitProgram):
         pull = self.problem.gram.times(signed)
         return {"alpha": values["alpha"] - pull, "b": -signed.sum()}
 
+    # There is no constraint.
+
     def infeasibility(self, values: Values) -> float:
-        """There is no constraint."""
         return 0.0
 
     def multipliers(self, values: Values) -> dict[str, Array]:
-        """There is no constraint."""
         return {}
 
     def complementarity(self, values: Values, multipliers: Values) -> float:
-        """There is no constraint."""
         return 0.0
 
     def residual(self, values: Values, multipliers: Values) -> float:

@@ -22,28 +22,12 @@ Map = Callable[[Array], Array]
 class PairedQP(PairedBox, QP):
     """min F(x) = ½ xᵀHx + cᵀx on a `PairedBox`: what compiled pair steps can solve.
 
-    H = h·ssᵀ∘K with a symmetric matrix K of any inertia and the signs s of the constraints.
-
-    Parameters
-    ----------
-    gram : Gram
-        K, stored as a whole or computed row by row.
-    linear : float or (n,) array
-        c.
-    signs, group, totals, lower, upper
-        As in `PairedBox`.
-    hessian : float
-        h > 0.
-    sense : {1, -1}
-    constant : float
-
-    Attributes
-    ----------
-    ruggedness : float
-        How much more work a local search should spend on it than on a kernel program.
+    H = h·ssᵀ∘K with h > 0, a symmetric matrix K of any inertia, which is stored as a whole or
+    computed row by row, and the signs s of the constraints.
     """
 
     ruggedness: ClassVar[float] = 4.0
+    """How much more work a local search should spend on it than on a kernel program."""
     title = "a quadratic program with every variable in at most one equality constraint"
     variable = "z"
     constant: float = 0.0
@@ -71,7 +55,6 @@ class PairedQP(PairedBox, QP):
         return self.hessian * self.signs * self.gram.times(self.signs * x)
 
     def H(self) -> Array:
-        """The Hessian, a new (n, n) array."""
         everything = np.arange(self.n)
         dense = self.gram.block(everything, everything) * (self.hessian * self.signs)[:, None]
         dense *= self.signs
@@ -143,30 +126,11 @@ def paired(
     """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, in variables that move in pairs.
 
     The new variables are z_i = |a_i| x_i with a_i the coefficient of x_i in its row, divided by a
-    typical one of that row, or 1. A bound that is infinite is replaced by what the row implies.
+    typical one of that row, or 1. A bound that is infinite is replaced by what the row implies, and
+    a row of zeros is passed over. With the program come the x of a point z, which is at a bound
+    exactly where z is, and the feasible z nearest to that of an x. None if a variable is in two
+    rows.
 
-    Parameters
-    ----------
-    P : (n, n) array
-        Symmetric.
-    q : (n,) array
-    rows : (m, n) array
-        Any coefficients; a row of zeros is passed over.
-    rhs : (m,) array
-    lower, upper : (n,) arrays
-        May be infinite.
-
-    Returns
-    -------
-    qp : PairedQP
-    restore : callable
-        x for a point z; where z is at a bound that was given, x is at that bound exactly.
-    place : callable
-        The feasible z whose distance to that of a given x is least.
-    or None if a variable is in two rows
-
-    Examples
-    --------
     >>> P, q = np.array([[0.0, 2.0], [2.0, 0.0]]), np.zeros(2)
     >>> given = np.array([[4.0, -2.0]]), np.array([6.0]), np.zeros(2), np.full(2, 9.0)
     >>> qp, restore, place = paired(P, q, *given)

@@ -37,30 +37,18 @@ __all__ = [
 MAX_PRICE = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
 
-_DEFAULT_ROOM = 0.01
-"""Share of ‖K₀‖² by which the default squared radius of a ball exceeds the least feasible one."""
-
 
 class ProxyOracle:
     """c(z) = ρ(‖M₊‖² - ‖K₀₊‖²) and its gradient K*z, for M = K₀ + zzᵀ/(4ρ) and K* = M₊.
 
     -c(z) is min over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖², minus its value ρ‖(K₀)₋‖² at z = 0. c is
     convex, and differentiable with a Lipschitz gradient on bounded sets (Ying, Campbell & Girolami
-    2009).
+    2009). The spectrum is that of K₀.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Of K₀.
-
-    Notes
-    -----
     A call takes O(n·m) for the eigenvectors at m nonzero weights, and O(n·min(p, q)) for p positive
     and q negative eigenvalues. Work arrays are reused, so that an oracle serves one caller at a
     time.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from indefinite_opt.problem.spectrum import eigendecomposition
     >>> oracle = ProxyOracle(eigendecomposition(np.diag([1.0, -1.0])))
@@ -90,16 +78,9 @@ class ProxyOracle:
     def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
         """c(z) and K*z, an array that the next call overwrites.
 
-        Parameters
-        ----------
-        z : (n,) array
-        rho : float
-            ρ > 0.
-        smoothing : float
-            ε of the smoothing of Luss & d'Aspremont (2007), section 3: every max(λ, 0) in (5)
-            becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
-            vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖². Zero for
-            the exact function.
+        With the smoothing ε > 0 of Luss & d'Aspremont (2007), section 3, every max(λ, 0) in (5)
+        becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
+        vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖².
         """
         change, q = self.inside(self.coordinates(z), rho, smoothing)
         return change, self.outside(q)
@@ -164,10 +145,6 @@ class ProxyOracle:
         return moving, np.hstack(staying), np.concatenate(stayed)
 
 
-_MIN_OUTWARD_SHARE = 1e-14
-"""Share of z below which its part outside of the range of K₀ is rounding."""
-
-
 class FactoredOracle(ProxyOracle):
     """The oracle of a K₀ of low rank, whose eigenvectors V of eigenvalue zero are left out.
 
@@ -188,7 +165,7 @@ class FactoredOracle(ProxyOracle):
             outward = z - self._vectors @ u
             outward -= self._vectors @ (self._vectors.T @ outward)
         length = float(np.linalg.norm(outward))
-        if length <= _MIN_OUTWARD_SHARE * float(np.linalg.norm(z)):
+        if length <= 1e-14 * float(np.linalg.norm(z)):  # rounding
             length, outward = 0.0, np.zeros_like(z)
         self._outward = outward / (length or 1.0)
         return np.insert(u, self._place, length)
@@ -226,24 +203,16 @@ def _rest(block: Array, direction: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ProxyEigen:
-    """M = X diag(λ) Xᵀ at some z.
-
-    Attributes
-    ----------
-    values : (n,) array
-        λ, in no particular order.
-    vectors : (n, n) array
-        X, orthonormal columns.
-    along : (n,) array
-        a = Xᵀz; zero for eigenvectors of K₀ that are those of M up to its rounding.
-    sigma : float
-        σ = 1/(4ρ).
-    """
+    """M = X diag(λ) Xᵀ at some z."""
 
     values: Array
+    """λ, in no particular order, (n,)."""
     vectors: Array
+    """X, orthonormal columns, (n, n)."""
     along: Array
+    """a = Xᵀz; zero for eigenvectors of K₀ that are those of M up to its rounding, (n,)."""
     sigma: float
+    """σ = 1/(4ρ)."""
 
     def kernel(self) -> Array:
         """K* = M₊, (n, n)."""
@@ -256,13 +225,9 @@ class ProxyEigen:
         r"""Second derivative of c(z), (n, n), positive semidefinite.
 
         With Γ the divided differences of max(λ, 0),
-        X(diag(λ₊ + σΓ(a∘a)) + σ diag(a) Γ diag(a))Xᵀ.
-
-        Parameters
-        ----------
-        fixed_distance : bool
-            Whether it is that of min over ρ of c(z) + ρ·constant, at the minimum, which is smaller
-            by 2σwwᵀ/aᵀ(a∘Γ(a∘a)) with w = X(a∘Γ(a∘a)).
+        X(diag(λ₊ + σΓ(a∘a)) + σ diag(a) Γ diag(a))Xᵀ. With `fixed_distance` it is that of min over
+        ρ of c(z) + ρ·constant, at the minimum, which is smaller by 2σwwᵀ/aᵀ(a∘Γ(a∘a)) with
+        w = X(a∘Γ(a∘a)).
         """
         n, up, sigma = self.values.size, self.values > 0.0, self.sigma
         if not up.any():
@@ -368,11 +333,9 @@ class ProxyStructure(BoxLine):
         return self.proxy_kernel(np.asarray(values[self.variable], dtype=float))
 
     def value(self, x: Array, gradient: Array | None = None) -> float:
-        """F(x)."""
         return self.value_gradient(x)[0]
 
     def gradient(self, x: Array) -> Array:
-        """∇F(x)."""
         return self.value_gradient(x)[1]
 
     def gradient_unit(self, gradient: Array) -> float:
@@ -418,23 +381,16 @@ class ProxyStructure(BoxLine):
 
 @dataclass(frozen=True, eq=False)
 class ProxyDual(ProxyStructure):
-    """min F(α) = c(y∘α) - eᵀα  s.t.  0 ≤ α ≤ C, yᵀα = 0.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        Holds K₀ and y.
-    rho : float
-        ρ > 0.
-    upper : float
-        C, finite.
-    """
+    """min F(α) = c(y∘α) - eᵀα  s.t.  0 ≤ α ≤ C, yᵀα = 0."""
 
     title = "a dual with a proxy kernel at a price"
     can_smooth = True
     problem: KernelProblem
+    """Holds K₀ and y."""
     rho: float
+    """ρ > 0."""
     upper: float
+    """C, finite."""
     lines: int = 1
     total: float = 0.0
     sense: int = -1
@@ -470,22 +426,16 @@ class ProxyBall(ProxyStructure):
     F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα: the price ρ is the multiplier of the
     ball, computed for every α such that K* lies on the sphere. Every ρ gives an upper bound on F,
     and every K in the ball a lower bound, so that rounding in ρ can weaken but not invalidate them.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        Holds K₀ and y.
-    room : float
-        r - ‖(K₀)₋‖² ≥ 0.
-    upper : float
-        C, finite.
     """
 
     title = "a dual with a proxy kernel in a ball"
     can_smooth = False
     problem: KernelProblem
+    """Holds K₀ and y."""
     room: float
+    """r - ‖(K₀)₋‖² ≥ 0."""
     upper: float
+    """C, finite."""
     lines: int = 1
     total: float = 0.0
     sense: int = -1
@@ -493,15 +443,12 @@ class ProxyBall(ProxyStructure):
 
     @classmethod
     def around(cls, problem: KernelProblem, radius: float | None, upper: float) -> ProxyBall:
-        """The ball of squared radius r; by default `_DEFAULT_ROOM` more than the smallest one.
+        """The ball of squared radius r; by default ‖K₀‖²/100 more than the smallest one.
 
-        Raises
-        ------
-        InfeasibleProblem
-            If no positive semidefinite kernel is in the ball.
+        `InfeasibleProblem` if no positive semidefinite kernel is in the ball.
         """
         if radius is None:
-            return cls(problem, _DEFAULT_ROOM * float(np.sum(problem.spectrum.values**2)), upper)
+            return cls(problem, 0.01 * float(np.sum(problem.spectrum.values**2)), upper)
         least = problem.spectrum.negative_square
         # An error e of each eigenvalue λ changes the sum of their squares by 2eΣ|λ|.
         rounding = 2.0 * problem.zero_tolerance * float(np.sqrt(problem.n * least))

@@ -29,20 +29,13 @@ class SpacePrimal(ExplicitProgram):
     Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw decreases
     with the square of the step, while all else grows linearly. Of interest are its stationary
     points: w = Σ α_i y_i Φ(x_i), 0 ≤ α ≤ price, complementary to the slacks.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-    embedding : Embedding
-        Φ and M of any isometric embedding.
-    price : float
-        That of the slacks, finite.
     """
 
     title = "a primal in a pseudo-Euclidean space"
     price_name: ClassVar[str] = "C"
     problem: KernelProblem
     embedding: Embedding
+    """Φ and M of any isometric embedding."""
 
     @property
     def price(self) -> float:
@@ -85,7 +78,6 @@ class SpacePrimal(ExplicitProgram):
 
     @property
     def is_convex(self) -> bool:
-        """Whether q = 0, so that the space is Euclidean."""
         return self.embedding.signature[1] == 0
 
     @property
@@ -93,13 +85,8 @@ class SpacePrimal(ExplicitProgram):
         return "Convex, as the space of the data is Euclidean"
 
     def arrays(self) -> dict[str, Array]:
-        """Φ, M, y and the price of the slacks, C or mu."""
-        return {
-            "Phi": self.embedding.points,
-            "M": np.diag(self.embedding.M),
-            "y": self.problem.y,
-            self.price_name: np.array(self.price),
-        }
+        points, M = self.embedding.points, np.diag(self.embedding.M)
+        return {"Phi": points, "M": M, "y": self.problem.y, self.price_name: np.array(self.price)}
 
     def _inner(self, w: Array) -> Array:
         """wᵀMΦ(x_i), (n,)."""
@@ -114,7 +101,6 @@ class SpacePrimal(ExplicitProgram):
         return float(w @ (self.embedding.M * w))
 
     def value(self, values: Values) -> float:
-        """½wᵀMw + linear terms + price·Σξ."""
         slack = self.price * float(values["xi"].sum())
         return 0.5 * self.square_norm(values["w"]) + self.linear_terms(values) + slack
 
@@ -129,7 +115,6 @@ class SpacePrimal(ExplicitProgram):
         return max(float(np.max((needed - xi) / np.maximum(needed, unit))), 0.0)
 
     def repaired(self, values: Values) -> dict[str, Array]:
-        """The same point with slacks increased as far as the margins require."""
         needed = -self.excess(values)
         return {**values, "xi": np.maximum.reduce([values["xi"], needed, np.zeros(needed.size)])}
 
@@ -175,10 +160,6 @@ class SpacePrimal(ExplicitProgram):
 
         Points beyond their margin get 0 and points with slack the price; the others solve a bounded
         least squares problem that includes the equations of α.
-
-        Returns
-        -------
-        (n,) array
         """
         from scipy.optimize import lsq_linear
 
@@ -201,11 +182,6 @@ class SpacePrimal(ExplicitProgram):
 
         c = y∘α with the α of `expansion` if that reproduces w, else the c of least norm with
         w = Σ c_j Φ(x_j). The offset differs because the embedding is centred and K is not.
-
-        Returns
-        -------
-        coef : (n,) array
-        offset : float
         """
         coef: Array = self.problem.y * self.expansion(values)
         missing = self._inner(values["w"] - coef @ self.embedding.points)
@@ -221,12 +197,7 @@ class SpacePrimal(ExplicitProgram):
 
         It is found from w along the imaginary coordinate of most variance: a step t decreases
         ½wᵀMw by at least ½t² and increases all else by at most t times the price of the slacks and
-        the coordinates of the points.
-
-        Raises
-        ------
-        ProblemError
-            If q = 0, where there is no such direction.
+        the coordinates of the points. `ProblemError` if q = 0, where there is no such direction.
         """
         p, q = self.embedding.signature
         if q == 0:
@@ -268,20 +239,8 @@ class SpacePrimal(ExplicitProgram):
 class LiftedPrimal(SpacePrimal):
     """min ½wᵀMw + CΣξ_i  s.t.  y_i(wᵀMΦ(x_i) + b) ≥ 1 - ξ_i,  ξ ≥ 0,  w in R^(p,q).
 
-    Attributes
-    ----------
-    problem, embedding
-        As in `SpacePrimal`.
-    C : float
-        Price of the slacks, finite.
-
-    References
-    ----------
-    Haasdonk (2005), (9).
-
-    Examples
-    --------
-    The two points (±1, 0) of section 5 in R^(1,1), and w = (1, λ) for λ = 3:
+    This is (9) of Haasdonk (2005). The two points (±1, 0) of his section 5 in R^(1,1), and
+    w = (1, λ) for λ = 3:
 
     >>> points = np.array([[1.0, 0.0], [-1.0, 0.0]])
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
@@ -294,6 +253,7 @@ class LiftedPrimal(SpacePrimal):
     problem: KernelProblem
     embedding: Embedding
     C: float
+    """Price of the slacks, finite."""
 
     @property
     def dual(self) -> BoxLineQP:
@@ -312,7 +272,6 @@ class LiftedPrimal(SpacePrimal):
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """w (p + q,), b (), xi (n,)."""
         return {"w": (self.embedding.M.size,), "b": (), "xi": (self.problem.n,)}
 
     def linear_terms(self, values: Values) -> float:
@@ -371,21 +330,8 @@ class LiftedHulls(SpacePrimal):
 
     The constraints are wᵀMΦ(x_i) ≥ ρ₊ - ξ_i for y_i = 1, wᵀMΦ(x_i) ≤ ρ₋ + ξ_i for y_i = -1 and
     ξ ≥ 0. At a stationary point, where the weights of each class sum to 1, the value is -½wᵀMw,
-    minus half the squared distance of the hulls.
+    minus half the squared distance of the hulls (Haasdonk 2005, Proposition 7 of the appendix).
 
-    Attributes
-    ----------
-    problem, embedding
-        As in `SpacePrimal`.
-    mu : float
-        Price of the slacks and upper bound of the weights, at least 1/min(n₊, n₋).
-
-    References
-    ----------
-    Haasdonk (2005), Proposition 7 of the appendix.
-
-    Examples
-    --------
     The points 1 and -1, w = 2: the planes are at 2 and -2, and the value is 2 - 4.
 
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
@@ -398,6 +344,7 @@ class LiftedHulls(SpacePrimal):
     problem: KernelProblem
     embedding: Embedding
     mu: float
+    """Price of the slacks and upper bound of the weights, at least 1/min(n₊, n₋)."""
 
     title = "a primal of convex hulls in a pseudo-Euclidean space"
     price_name = "mu"
@@ -421,7 +368,6 @@ class LiftedHulls(SpacePrimal):
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """w (p + q,), rho_plus (), rho_minus (), xi (n,)."""
         n = self.problem.n
         return {"w": (self.embedding.M.size,), "rho_plus": (), "rho_minus": (), "xi": (n,)}
 

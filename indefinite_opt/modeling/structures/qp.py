@@ -29,16 +29,12 @@ class QP(VectorProgram):
 
     A subclass answers for one way to hold H and one kind of feasible set; solvers that accept this
     class ask it, and need not know which.
-
-    Attributes
-    ----------
-    linear : float or (n,) array
-        c, a number for all variables or one per variable.
     """
 
     title = "a quadratic program with linear constraints"
     examines_curvature = True
     linear: float | Array
+    """c, a number for all variables or one per variable."""
 
     @abstractmethod
     def H(self) -> Array:
@@ -79,7 +75,6 @@ class QP(VectorProgram):
         return 0.5 * float(x @ (g + self.linear))
 
     def value_gradient(self, x: Array) -> tuple[float, Array]:
-        """F and ∇F at x."""
         gradient = self.gradient(x)
         return self.value(x, gradient), gradient
 
@@ -134,15 +129,9 @@ def critical_curvature(
 
     With zero multipliers the cone is no subspace: curvature that is not negative on a subspace that
     contains it is sufficient, and negative curvature decides only if it is found on one inside.
-
-    Parameters
-    ----------
-    least_curvature : callable
-        The least eigenvalue of the Hessian on a subspace, inf if that is {0}, and its rounding.
-    free, held : tuple
-        Its arguments without the constraints that are active with a zero multiplier, and with them.
-    weak : int
-        Number of these constraints.
+    `least_curvature` is the least eigenvalue of the Hessian on a subspace, inf if that is {0}, and
+    its rounding; `free` and `held` are its arguments without and with the `weak` constraints that
+    are active with a zero multiplier.
     """
     least, rounding = least_curvature(*free)
     sign = sign_of_curvature(least, rounding)

@@ -13,18 +13,10 @@ from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.paired_qp import PairedQP
 from indefinite_opt.modeling.structures.qp import QP, critical_curvature
-from indefinite_opt.modeling.structures.structure import (
-    Curvature,
-    Optimality,
-    Point,
-)
+from indefinite_opt.modeling.structures.structure import Curvature, Optimality, Point
 from indefinite_opt.problem import KernelProblem
 
 __all__ = ["BoxLineQP"]
-
-
-_RADIUS_UPDATES = 2
-"""Times that a bound improves the radius that it depends on: further updates change little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +90,6 @@ class BoxLineQP(BoxLine, PairedQP):
 
     @property
     def is_convex(self) -> bool:
-        """Whether F is convex along the lines; see `KernelProblem.is_convex`."""
         return self.problem.is_convex(self.lines)
 
     @property
@@ -137,7 +128,6 @@ class BoxLineQP(BoxLine, PairedQP):
         return reasons
 
     def H(self) -> Array:
-        """The Hessian, a new (n, n) array."""
         y = self.problem.y
         dense: Array = self.problem.K * (self.hessian * y)[:, None]
         dense *= y
@@ -214,7 +204,7 @@ class BoxLineQP(BoxLine, PairedQP):
             bound = least - allowance(square)
             if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
                 largest = float(np.max(self.upper))
-                for _ in range(_RADIUS_UPDATES):
+                for _ in range(2):  # further updates change little
                     square = min(square, 2.0 * largest * abs(bound) / self.tilt)
                     bound = least - allowance(square)
             return bound
@@ -265,14 +255,7 @@ class BoxLineQP(BoxLine, PairedQP):
     ) -> tuple[Curvature, float, int]:
         """Curvature on the tangent space of the free and weakly active variables.
 
-        Parameters
-        ----------
-        point : Point
-            Satisfies the first-order conditions.
-        optimality : Optimality
-            Reduced gradients up to tol times its unit count as zero.
-        tol : float
-            Also the tolerance of `at_bounds`.
+        Reduced gradients up to tol times their unit count as zero.
         """
         free, weak = self._critical(point, optimality, tol)
         movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)

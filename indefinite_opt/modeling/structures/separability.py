@@ -19,10 +19,6 @@ from indefinite_opt.problem import KernelProblem
 
 __all__ = ["SeparabilityProgram"]
 
-_MARGIN_TOLERANCE = 1e-5
-"""Distance of a margin from 1 within which its multiplier is free: interior-point methods may leave
-an active constraint that far from equality."""
-
 
 @dataclass(frozen=True, eq=False)
 class SeparabilityProgram(ExplicitProgram):
@@ -36,19 +32,13 @@ class SeparabilityProgram(ExplicitProgram):
     with QR⁺Q = Q² for R = I and Q for R = Q ⪰ 0, where it is the dual of the SVM. If Q has a
     negative eigenvalue the problem with R = Q is unbounded below, because along the eigenvector the
     quadratic term outgrows the slacks. Its stationary points still separate.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-    C : float
-        Price of the slacks.
-    identity : bool
-        Whether R = I.
     """
 
     problem: KernelProblem
     C: float
+    """Price of the slacks."""
     identity: bool
+    """Whether R = I."""
 
     title = "a separability problem"
 
@@ -76,9 +66,7 @@ class SeparabilityProgram(ExplicitProgram):
 
     def dual(self) -> BoxLineQP:
         """The dual in minimisation form; for a nonconvex problem the SVM dual."""
-        problem = self.problem
-        if self.identity:
-            problem = squared(problem)
+        problem = squared(self.problem) if self.identity else self.problem
         return BoxLineQP.svm(problem, self.C, variable="lambda")
 
     def lift(self, lam: Array, b: float) -> dict[str, Array]:
@@ -128,7 +116,6 @@ class SeparabilityProgram(ExplicitProgram):
         return max(violation, 0.0) if np.isfinite(violation) else np.inf
 
     def repaired(self, values: Values) -> dict[str, Array]:
-        """The same α and b with slacks increased as far as the margins require."""
         with np.errstate(over="ignore", invalid="ignore"):
             needed = np.maximum(1.0 - self._margins(values), 0.0)
         return {**values, "xi": np.maximum(values["xi"], needed)}
@@ -146,7 +133,8 @@ class SeparabilityProgram(ExplicitProgram):
             shortfall = 1.0 - self._margins(values)
             goal = self._R_times(values["alpha"])
         lam = np.where(shortfall > 0.0, self.C, 0.0)
-        tight = np.flatnonzero(np.abs(shortfall) <= _MARGIN_TOLERANCE)
+        # Interior-point methods may leave an active constraint that far from equality.
+        tight = np.flatnonzero(np.abs(shortfall) <= 1e-5)
         if tight.size and np.all(np.isfinite(goal)):
             lam[tight] = 0.0
             weight = problem.largest or 1.0
@@ -192,7 +180,7 @@ class SeparabilityProgram(ExplicitProgram):
         problem, lam = self.problem, multipliers["margin"]
         if not np.all(np.isfinite(lam)):
             return 0.0
-        lam = self.dual_set.project(lam)
+        lam = BoxLineQP.svm(problem, self.C).project(lam)
         length, size = float(np.linalg.norm(lam)), float(lam.sum())
         # From one product with K, and from yᵀλ = 0, which holds up to rounding only.
         rounding = 8.0 * problem.zero_tolerance * length
@@ -208,11 +196,6 @@ class SeparabilityProgram(ExplicitProgram):
         relative = 8.0 * (problem.n + 4.0) * EPS
         bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)
         return max(bound, 0.0) if np.isfinite(bound) else 0.0
-
-    @property
-    def dual_set(self) -> BoxLineQP:
-        """{0 ≤ λ ≤ C, yᵀλ = 0}, with the objective of the SVM dual."""
-        return BoxLineQP.svm(self.problem, self.C)
 
     def explanation(self, values: Values) -> tuple[str, ...]:
         short = int(np.sum(values["xi"] > 0.0))

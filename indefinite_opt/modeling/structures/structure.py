@@ -28,9 +28,6 @@ __all__ = [
 
 X = TypeVar("X")
 
-_EQUALITIES = ("balance", "total", "equalities")
-"""Names of equality constraints, whose multipliers have no sign."""
-
 
 class Curvature(enum.Enum):
     """The sign of the Hessian along the feasible directions, and a sentence on it."""
@@ -85,27 +82,18 @@ class Point(Generic[X]):
 
 @dataclass(frozen=True, eq=False)
 class Optimality:
-    """How far a point with multipliers is from the first-order conditions.
-
-    Attributes
-    ----------
-    multipliers : mapping of str to array
-        The checked multipliers, given or recovered from the point.
-    stationarity : float
-        Violation of the conditions on the gradient, in its natural unit; inf without multipliers.
-    complementarity : float
-        Multipliers times slacks, in units of the objective; inf without multipliers.
-    unit : float
-        Size relative to which the sign of a multiplier is judged.
-    reduced : array
-        Reduced gradient; empty if the structure does not examine curvature.
-    """
+    """How far a point with multipliers is from the first-order conditions."""
 
     multipliers: Values
+    """The checked multipliers, given or recovered from the point."""
     stationarity: float
+    """Violation of the conditions on the gradient, in its natural unit; inf without multipliers."""
     complementarity: float
+    """Multipliers times slacks, in units of the objective; inf without multipliers."""
     unit: float = 1.0
+    """Size relative to which the sign of a multiplier is judged."""
     reduced: Array = field(default_factory=lambda: np.empty(0))
+    """Reduced gradient; empty if the structure does not examine curvature."""
 
 
 class StandardForm(NamedTuple):
@@ -131,45 +119,31 @@ class Structure(ABC, Generic[X]):
 
     x is a vector or the declared variables by name, depending on the kind. Methods that are not
     abstract suit programs to which they do not apply.
-
-    Attributes
-    ----------
-    title : str
-        What kind of program it is, with its article, for messages.
-    sense : {1, -1}
-        Declared objective = sense · (F + constant).
-    needs_spectrum : bool
-        Whether F cannot be evaluated without the eigenvalues of the kernel matrix.
-    is_linear : bool
-        Whether F and all constraints are linear.
-    is_semidefinite : bool
-        Whether the declared program has a matrix variable, which cvxpy must solve for.
-    takes_start : bool
-        Whether there is one declared variable, a vector that a solver can start from.
-    has_own_rows : bool
-        Whether its matrix and rows are a user's, of which nothing is known in advance.
-    multipliers_from_solver : bool
-        Whether multipliers cannot be recovered from a point. The bound that they prove is then all
-        that is claimed.
-    examines_curvature : bool
-        Whether `curvature` can be called if first-order conditions hold.
-    hessian_eigenvalue : float
-        Least eigenvalue of the Hessian at every point, nan if it varies.
-    open_gap : str or None
-        Sentence in certificates about the gap that a bound leaves.
     """
 
     title: ClassVar[str]
+    """What kind of program it is, with its article, for messages."""
     needs_spectrum: ClassVar[bool] = False
+    """Whether F cannot be evaluated without the eigenvalues of the kernel matrix."""
     is_linear: ClassVar[bool] = False
+    """Whether F and all constraints are linear."""
     is_semidefinite: ClassVar[bool] = False
+    """Whether the declared program has a matrix variable, which cvxpy must solve for."""
     takes_start: ClassVar[bool] = False
+    """Whether there is one declared variable, a vector that a solver can start from."""
     has_own_rows: ClassVar[bool] = False
+    """Whether its matrix and rows are a user's, of which nothing is known in advance."""
     multipliers_from_solver: ClassVar[bool] = False
+    """Whether multipliers cannot be recovered from a point. The bound that they prove is then all
+    that is claimed."""
     examines_curvature: ClassVar[bool] = False
+    """Whether `curvature` can be called if first-order conditions hold."""
     hessian_eigenvalue: ClassVar[float] = np.nan
+    """Least eigenvalue of the Hessian at every point, nan if it varies."""
     open_gap: ClassVar[str | None] = None
+    """Sentence in certificates about the gap that a bound leaves."""
     sense: int = 1
+    """1 or -1: the declared objective is sense · (F + constant)."""
 
     @property
     @abstractmethod
@@ -261,11 +235,12 @@ class Structure(ABC, Generic[X]):
         return None
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
-        """Sentences on multipliers that have a wrong sign."""
+        """Sentences on multipliers that have a wrong sign; those of equalities have none."""
+        equalities = ("balance", "total", "equalities")
         return [
             f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
             for name, value in optimality.multipliers.items()
-            if name not in _EQUALITIES and np.min(value, initial=0.0) < -tol * optimality.unit
+            if name not in equalities and np.min(value, initial=0.0) < -tol * optimality.unit
         ]
 
     def bound_at(self, point: Point[X], multipliers: Values | None) -> float:
@@ -284,9 +259,8 @@ class Structure(ABC, Generic[X]):
     ) -> tuple[Curvature, float, int]:
         """Second-order conditions at a stationary point, if `examines_curvature`.
 
-        Returns
-        -------
-        Curvature, least eigenvalue, number of variables at a bound among those that may move
+        The curvature, the least eigenvalue, and how many of the variables that may move are at a
+        bound.
         """
         return Curvature.UNKNOWN, self.hessian_eigenvalue, 0
 
@@ -334,17 +308,12 @@ class Structure(ABC, Generic[X]):
 
 
 class VectorProgram(Structure[Array]):
-    """min F(x) over a feasible set of vectors onto which a point can be projected.
-
-    Attributes
-    ----------
-    variable : str
-        Name of x in the declared program.
-    """
+    """min F(x) over a feasible set of vectors onto which a point can be projected."""
 
     takes_start = True
     open_gap = "Convex, but the bound leaves a duality gap of {}."
     variable: str
+    """Name of x in the declared program."""
 
     @property
     def fixed_sum(self) -> float | None:
