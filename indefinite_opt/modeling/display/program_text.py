@@ -13,21 +13,13 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.modeling.display.expressions import (
-    Printer,
-    latex_expression,
-    text_expression,
-    unpromoted,
-)
+from indefinite_opt.modeling.display.expressions import Printer, unpromoted
 from indefinite_opt.modeling.display.notation import GLOSSARY, LATEX, TEXT
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "GLOSSARY", "DeclaredProgram", "latex", "latex_expression", "legend", "mathml", "text",
-    "text_expression",
-]  # fmt: skip
+__all__ = ["DeclaredProgram", "latex", "legend", "mathml", "text"]
 
 
 class DeclaredProgram(Protocol):
@@ -121,18 +113,14 @@ def _lines(printer: Printer, program: DeclaredProgram) -> list[tuple[str, str]]:
         else:
             partner.ends[end] = (value, name)
     shown = [_joined(printer, line) for line in lines]
-    for variable in variables:  # boolean, integer, symmetric, ...
-        kinds = [
-            kind for kind, is_set in variable.attributes.items() if is_set not in (None, False)
-        ]
-        kinds = [kind for kind in kinds if kind not in _IN_DOMAIN]
+    # cvxpy also lists these attributes as constraints, but not boolean, integer, symmetric, ...
+    listed = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
+    for variable in variables:
+        attributes = variable.attributes.items()
+        kinds = [k for k, value in attributes if value not in (None, False) and k not in listed]
         word = printer.piece(variable).body
         shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
     return shown
-
-
-_IN_DOMAIN = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
-"""Attributes of variables that cvxpy also lists as constraints."""
 
 
 def _joined(printer: Printer, line: _Line) -> tuple[str, str]:

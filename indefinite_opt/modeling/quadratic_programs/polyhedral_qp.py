@@ -49,7 +49,6 @@ class PolyhedralQP(Polyhedron, QP):
         return self.lower, self.upper, low, self._rows[1], self._rows[0]
 
     def H(self) -> Array:
-        """P."""
         return self.P
 
     def hessian_times(self, x: Array) -> Array:
@@ -96,7 +95,6 @@ class PolyhedralQP(Polyhedron, QP):
         return {name: (size,) for name, size in sizes.items() if size}
 
     def random_start(self, generator: np.random.Generator) -> Array:
-        """A random feasible point."""
         low, high = self.ranges
         x = generator.standard_normal(self.n)
         finite = np.isfinite(low) & np.isfinite(high)

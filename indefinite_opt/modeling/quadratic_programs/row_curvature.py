@@ -20,8 +20,6 @@ class RowCurvature:
 
     P is judged in each variable's own unit, in z with x = unit∘z; see `own_units`.
 
-    Examples
-    --------
     >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
     >>> curvature.is_convex_everywhere, curvature.is_convex
     (False, True)

@@ -223,7 +223,6 @@ class BoxLine(PairedBox):
 
     lower = 0.0
     problem: KernelProblem
-    """Holds y."""
     upper: float | Array
     """u, may be infinite if it is a number; an array only with less than two lines."""
     lines: int

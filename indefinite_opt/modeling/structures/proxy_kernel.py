@@ -262,12 +262,16 @@ class ProxyStructure(BoxLine):
     """min F(α) = C(y∘α) - eᵀα on the box and the line, C convex for every kernel.
 
     The declared objective is -F - `constant`: its value at α = 0 is separate, because gaps are
-    measured without it.
+    measured without it. K₀ and y are those of `problem`.
     """
 
     is_convex = True
     needs_spectrum = True
     is_semidefinite = True
+    lines = 1
+    total = 0.0
+    sense = -1
+    variable = "alpha"
     can_smooth: ClassVar[bool]
     """Whether `value_gradient` accepts a smoothing."""
 
@@ -309,11 +313,6 @@ class ProxyStructure(BoxLine):
     def oracle(self) -> ProxyOracle:
         """The oracle that evaluates c."""
         return proxy_oracle(self.problem)
-
-    @property
-    def root_terms(self) -> int:
-        """Terms in the sums of all roots that an evaluation of F computes."""
-        return self.oracle.root_terms
 
     def proxy_kernel(self, x: Array) -> Array:
         """K*(x), (n, n)."""
@@ -368,6 +367,12 @@ class ProxyStructure(BoxLine):
             slope += share * gradient
         return level + self.linear_minimum(slope)
 
+    @property
+    def square_rounding(self) -> float:
+        """Error of ‖(K₀)₋‖², with errors of the eigenvalues up to `zero_tolerance`."""
+        square, error = self.problem.spectrum.negative_square, self.problem.zero_tolerance
+        return error * (2.0 * float(np.sqrt(self.n * square)) + self.n * error)
+
     def allowance(self, x: Array) -> float:
         """Rounding of a bound from K*(x), at most n·eps·‖K₀‖·‖z‖(‖z‖ + largest ‖z‖).
 
@@ -386,15 +391,10 @@ class ProxyDual(ProxyStructure):
     title = "a dual with a proxy kernel at a price"
     can_smooth = True
     problem: KernelProblem
-    """Holds K₀ and y."""
     rho: float
     """ρ > 0."""
     upper: float
     """C, finite."""
-    lines: int = 1
-    total: float = 0.0
-    sense: int = -1
-    variable: str = "alpha"
 
     @property
     def constant(self) -> float:
@@ -403,10 +403,7 @@ class ProxyDual(ProxyStructure):
 
     @property
     def constant_rounding(self) -> float:
-        """ρ times the error of ‖(K₀)₋‖², with errors of the eigenvalues up to `zero_tolerance`."""
-        square, n = self.problem.spectrum.negative_square, self.n
-        error = self.problem.zero_tolerance
-        return self.rho * error * (2.0 * float(np.sqrt(n * square)) + n * error)
+        return self.rho * self.square_rounding
 
     def arrays(self) -> dict[str, Array]:
         rho, C = np.array(self.rho), np.array(self.upper)
@@ -431,15 +428,10 @@ class ProxyBall(ProxyStructure):
     title = "a dual with a proxy kernel in a ball"
     can_smooth = False
     problem: KernelProblem
-    """Holds K₀ and y."""
     room: float
     """r - ‖(K₀)₋‖² ≥ 0."""
     upper: float
     """C, finite."""
-    lines: int = 1
-    total: float = 0.0
-    sense: int = -1
-    variable: str = "alpha"
 
     @classmethod
     def around(cls, problem: KernelProblem, radius: float | None, upper: float) -> ProxyBall:
@@ -499,9 +491,7 @@ class ProxyBall(ProxyStructure):
         and F falls by ρδ at most; nor by more than ½‖z‖²√room, as no K* of the ball is farther from
         its projection K₀₊.
         """
-        square, error = self.problem.spectrum.negative_square, self.problem.zero_tolerance
-        doubt = error * (2.0 * float(np.sqrt(self.n * square)) + self.n * error)
-        doubt += EPS * self.radius
+        doubt = self.square_rounding + EPS * self.radius
         reach = self._reach(max(self.room - doubt, 0.0))
         share = 0.5 * float(np.sqrt(self.room))
         if reach > 0.0:

@@ -259,8 +259,8 @@ class Structure(ABC, Generic[X]):
     ) -> tuple[Curvature, float, int]:
         """Second-order conditions at a stationary point, if `examines_curvature`.
 
-        The curvature, the least eigenvalue, and how many of the variables that may move are at a
-        bound.
+        Returns the curvature, the least eigenvalue, and how many of the variables that may move are
+        at a bound.
         """
         return Curvature.UNKNOWN, self.hessian_eigenvalue, 0
 

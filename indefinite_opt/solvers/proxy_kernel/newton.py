@@ -119,7 +119,7 @@ class _Run(ProxySearch):
         self.exact = False
         self.model: BoxLineQP | None = None
         n = task.problem.n
-        evaluation = n**2 + settings.root_term_time * self.dual.root_terms
+        evaluation = n**2 + settings.root_term_time * self.dual.oracle.root_terms
         self.model_cost = settings.model_time * n**3 / (settings.evaluations_per_step * evaluation)
         starts = [self.best]
         if previous is not None:
