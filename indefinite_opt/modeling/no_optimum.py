@@ -183,27 +183,23 @@ def proved_conflict(form: StandardForm, near: Array) -> Conflict | None:
 def _conflict(form: StandardForm, chosen: NDArray[np.intp], y: Vector | None) -> Conflict | None:
     if y is None:
         return None
-    most = least = Fraction(0)
-    for row, price in zip(chosen, y, strict=True):
-        end = form.row_upper[row] if price > 0 else form.row_lower[row]
-        if price:
-            if not np.isfinite(end):
-                return None
-            most += price * Fraction(float(end))
-    rows = _rows(form, np.arange(form.cost.size))[chosen]
-    reduced = _products(rows.T, y)
-    for j, cost in enumerate(reduced):
-        end = form.lower[j] if cost > 0 else form.upper[j]
-        if cost:
-            if not np.isfinite(end):
-                return None
-            least += cost * Fraction(float(end))
-    if not least > most:
+    reduced = _products(_rows(form, np.arange(form.cost.size))[chosen].T, y)
+    most = _at_ends(y, form.row_lower[chosen], form.row_upper[chosen])
+    least = _at_ends(reduced, form.upper, form.lower)
+    if most is None or least is None or least <= most:
         return None
     whole = [Fraction(0)] * form.row_lower.size
     for place, price in zip(chosen.tolist(), y, strict=True):
         whole[place] = price
     return Conflict(whole, reduced, least - most)
+
+
+def _at_ends(weights: Vector, low: Array, high: Array) -> Fraction | None:
+    """Positive weights times `high` plus negative ones times `low`; None if that is infinite."""
+    ends = [(w, float(high[i] if w > 0 else low[i])) for i, w in enumerate(weights) if w]
+    if not all(math.isfinite(end) for _, end in ends):
+        return None
+    return sum((weight * Fraction(end) for weight, end in ends), Fraction())
 
 
 def met_exactly(

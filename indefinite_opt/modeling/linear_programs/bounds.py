@@ -302,9 +302,8 @@ class SensitivityGame:
             fine, error = self._cheapest(shifted @ pi, largest)
             error += 4.0 * (y.size + 4) * EPS * float(np.abs(constants).sum())
             fine += float(constants.sum())
-            bound, rounding = max(
-                (bound, rounding), (fine, error), key=lambda pair: pair[0] - pair[1]
-            )
+            if fine - error > bound - rounding:
+                bound, rounding = fine, error
         return bound - rounding - 4.0 * EPS * abs(bound)
 
     def _cheapest(self, costs: Array, largest: float) -> tuple[float, float]:

@@ -25,37 +25,26 @@ class BoxLineQP(BoxLine, PairedQP):
 
     H = h·Q with Q_ij = y_i y_j K_ij for a kernel of any inertia. The equality constraints are
     none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of each class to t/2.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-        Holds K and y; nothing is copied.
-    hessian : float
-        h > 0.
-    linear : float or (n,) array
-        c, a number for all variables or one per variable.
-    upper : float or (n,) array
-        u, may be infinite if it is a number; an array only with less than two lines.
-    lines : {0, 1, 2}
-        Number of equality constraints.
-    total : float
-        t, read only with two lines.
-    sense : {1, -1}
-        Declared objective = sense · F.
-    variable : str
-        Name of x in the declared program.
     """
 
     ruggedness = 1.0
     title = "a quadratic program on a box with line constraints"
     problem: KernelProblem
+    """Holds K and y; nothing is copied."""
     hessian: float
+    """h > 0."""
     linear: float | Array
+    """c, a number for all variables or one per variable."""
     upper: float | Array
+    """u, may be infinite if it is a number; an array only with less than two lines."""
     lines: int
+    """Number of equality constraints: 0, 1 or 2."""
     total: float = 0.0
+    """t, read only with two lines."""
     sense: int = 1
+    """1 or -1: the declared objective is sense · F."""
     variable: str = "alpha"
+    """Name of x in the declared program."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
