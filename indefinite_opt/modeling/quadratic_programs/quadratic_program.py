@@ -30,8 +30,6 @@ from indefinite_opt.problem.programs import (
 
 __all__ = ["QuadraticProgram"]
 
-_SYMMETRISED = "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."
-
 _MEANINGS = {
     "x": "variables",
     "P": "matrix of the quadratic term, of any inertia",
@@ -161,7 +159,8 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was changed when the program was read, as sentences."""
-        return (_SYMMETRISED,) if self.symmetrised else ()
+        changed = "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."
+        return (changed,) if self.symmetrised else ()
 
     @classmethod
     def from_arrays(cls, arrays: QuadraticArrays) -> QuadraticProgram:

@@ -42,13 +42,10 @@ class PairedQP(PairedBox, QP):
         lower: float | Array,
         upper: float | Array,
         hessian: float = 1.0,
-        sense: int = 1,
-        constant: float = 0.0,
     ) -> None:
         self.gram, self.linear, self.hessian = gram, linear, hessian
         self.signs, self.group, self.totals = signs, group, totals
         self.lower, self.upper = lower, upper
-        self.sense, self.constant = sense, constant
 
     def hessian_times(self, x: Array) -> Array:
         """Hx in O(n · nonzeros of x)."""
