@@ -14,17 +14,6 @@ from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, proxy_oracle
 from indefinite_opt.problem import TRANSFORMS, KernelProblem, eigendecomposition, own_sensitivity
 
-__all__ = [
-    "OFFSETS",
-    "TREATMENTS",
-    "Classifier",
-    "KernelChange",
-    "ProxyChange",
-    "confidence_classifier",
-    "constant_scores",
-    "least_error_offset",
-]
-
 TREATMENTS = ("original", "projected", "joint")
 """How a new point's kernel values are used after training on a changed kernel."""
 

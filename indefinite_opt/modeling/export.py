@@ -13,8 +13,6 @@ from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling.structures.structure import Structure
 from indefinite_opt.problem.programs import Statement, write_program
 
-__all__ = ["write_model"]
-
 
 def write_model(structure: Structure[Any], path: Path) -> Path:
     """Write a model in its declared sense.

@@ -15,15 +15,6 @@ from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.structure import Structure
 
-__all__ = [
-    "Formulation",
-    "check_weight_bound",
-    "check_weights",
-    "reduced_weight",
-    "short",
-    "weighted_bound",
-]
-
 
 class Formulation(ABC):
     """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.

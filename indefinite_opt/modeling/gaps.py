@@ -38,8 +38,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["CANCELLED", "gap_in_words", "relative"]
-
 CANCELLED = 1e-3
 """Share of the sum of the absolute terms below which a sum counts as cancelled. With the default
 tolerance of 1e-6 a gap must then be below 1e-9 of that sum, still a million times its rounding."""

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["Conflict", "Ray", "feasible_exactly", "proved_conflict", "proved_ray"]
-
 Vector = list[Fraction]
 
 _NEGLIGIBLE = (0.0, 1e-12, 1e-9, 1e-6)

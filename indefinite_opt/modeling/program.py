@@ -15,8 +15,6 @@ from indefinite_opt.modeling import display
 from indefinite_opt.modeling.export import write_model
 from indefinite_opt.modeling.structures.structure import Structure
 
-__all__ = ["Definition", "Inner", "Model", "Program", "constants"]
-
 
 def constants(**named: Any) -> list[Any]:
     """Named cvxpy constants, in the order given: `C, Q, y = constants(C=1.0, Q=Q, y=y)`."""

@@ -9,8 +9,6 @@ import numpy as np
 from indefinite_opt.modeling.program import Model, constants
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["kernel_variable", "priced_proxy", "proxy_dual", "proxy_within"]
-
 
 def kernel_variable(problem: KernelProblem) -> Any:
     """The unknown proxy kernel K ⪰ 0, (n, n)."""

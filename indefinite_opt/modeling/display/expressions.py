@@ -33,8 +33,6 @@ from indefinite_opt.modeling.display.notation import (
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Printer", "latex_expression", "text_expression", "unpromoted"]
-
 
 def latex_expression(expr: cp.Expression) -> str:
     r"""LaTeX of a cvxpy expression.

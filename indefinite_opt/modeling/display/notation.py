@@ -13,11 +13,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = [
-    "ATOM", "GLOSSARY", "HADAMARD", "LATEX", "LETTER", "NOTATION", "POWER", "PRODUCT", "SCALED",
-    "TEXT", "UNKNOWNS", "Piece", "number", "plain", "script", "symbol", "symbol_text", "total",
-]  # fmt: skip
-
 GLOSSARY = {
     "n": "number of training points",
     "1/n": "one over the number of training points",

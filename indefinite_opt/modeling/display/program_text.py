@@ -19,8 +19,6 @@ from indefinite_opt.modeling.display.notation import GLOSSARY, LATEX, TEXT
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["DeclaredProgram", "latex", "legend", "mathml", "text"]
-
 
 class DeclaredProgram(Protocol):
     """The part of a declared program that this module reads."""

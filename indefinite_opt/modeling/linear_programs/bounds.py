@@ -15,8 +15,6 @@ from indefinite_opt.modeling.linear_programs.linear_program import Units, power_
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
 from indefinite_opt.problem import FactorGram, KernelProblem
 
-__all__ = ["FactorUnits", "KernelUnits", "OneNormMachine", "SensitivityGame", "SensitivityUnits"]
-
 _MIN_REDUCTION = 8.0
 """Factor by which a shift of a matrix must reduce its largest entry to be used: it gains three bits
 of the entries."""

@@ -14,8 +14,6 @@ from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.structure import Optimality, Point, StandardForm, Structure
 
-__all__ = ["Columns", "DualUnits", "Entries", "LinearProgram", "Rows", "Units", "power_near"]
-
 Entries = float | Array | Callable[[], Array]
 
 

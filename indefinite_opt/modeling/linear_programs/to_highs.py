@@ -12,8 +12,6 @@ import numpy as np
 from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["add_rows", "change_costs", "highs_model", "run_within", "simplex_limit"]
-
 
 @cache
 def _silent() -> Any:

@@ -11,8 +11,6 @@ from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, ex
 from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.structure import Point
 
-__all__ = ["convex_bound"]
-
 
 def convex_bound(
     curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array

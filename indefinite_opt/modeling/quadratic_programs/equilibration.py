@@ -13,8 +13,6 @@ from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.structures.structure import StandardForm
 from indefinite_opt.problem.programs import UNNAMED, Names
 
-__all__ = ["Equilibrated", "Rows", "balancing_units"]
-
 
 @dataclass(frozen=True, eq=False)
 class Rows:

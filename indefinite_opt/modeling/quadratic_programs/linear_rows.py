@@ -20,8 +20,6 @@ from indefinite_opt.modeling.no_optimum import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["LinearRows", "Ranges"]
-
 
 class Ranges(NamedTuple):
     """The least and largest value of each variable over the rows and bounds.

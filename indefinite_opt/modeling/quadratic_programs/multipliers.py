@@ -13,8 +13,6 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_u
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.modeling.structures.structure import StandardForm
 
-__all__ = ["fitted", "of_rows", "reduced", "strict"]
-
 
 def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
     """z and y, those of the inequalities and of the equations; zeros where there are none."""

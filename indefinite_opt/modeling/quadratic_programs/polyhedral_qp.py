@@ -16,8 +16,6 @@ from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvatur
 from indefinite_opt.modeling.structures.qp import QP, critical_curvature
 from indefinite_opt.modeling.structures.structure import Curvature, Optimality, Point
 
-__all__ = ["PolyhedralQP"]
-
 _STATIONARY = 1e-6
 """Residual of the first-order conditions, the default tolerance of certificates, up to which a
 point may be optimal with the value 0."""

@@ -17,8 +17,6 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import (
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.structures.structure import Point, StandardForm
 
-__all__ = ["Polyhedron", "exact_residuals"]
-
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
 

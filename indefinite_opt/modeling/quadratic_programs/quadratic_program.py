@@ -28,8 +28,6 @@ from indefinite_opt.problem.programs import (
     write_program,
 )
 
-__all__ = ["QuadraticProgram"]
-
 _MEANINGS = {
     "x": "variables",
     "P": "matrix of the quadratic term, of any inertia",

@@ -11,8 +11,6 @@ from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
 from indefinite_opt.modeling.structures.qp import RANK_TOLERANCE
 from indefinite_opt.problem import in_own_units, norm_bound, own_units, zero_tolerance
 
-__all__ = ["RowCurvature"]
-
 
 @dataclass(frozen=True, eq=False)
 class RowCurvature:

@@ -18,15 +18,6 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, compiled
 
-__all__ = [
-    "combine_rows",
-    "dot_rows",
-    "gather_weights",
-    "positive_part",
-    "solve_root",
-    "solve_roots",
-]
-
 _SUMS = {"nsz", "reassoc", "contract"}
 """Flags of fast-math that allow the compiler to vectorise sums."""
 

@@ -11,8 +11,6 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures.structure import Optimality, Point, VectorProgram
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["BoxLine", "FirstOrder", "PairedBox", "cheapest", "project_line"]
-
 
 @dataclass(frozen=True, eq=False)
 class FirstOrder:

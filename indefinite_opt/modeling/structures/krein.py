@@ -12,8 +12,6 @@ from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
 
-__all__ = ["KreinLeastSquares", "Stabilised", "squared", "stabilise"]
-
 
 @dataclass(frozen=True, eq=False)
 class Stabilised:

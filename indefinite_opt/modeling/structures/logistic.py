@@ -16,8 +16,6 @@ from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["LogisticPoint", "LogisticProgram", "balanced", "best_offset"]
-
 
 def best_offset(scores: Array, y: Array) -> float:
     """The b that minimises Σ log(1 + exp(-y_i(s_i + b))), up to rounding, O(n) per step.

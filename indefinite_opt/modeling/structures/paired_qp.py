@@ -14,8 +14,6 @@ from indefinite_opt.modeling.structures.box_line import PairedBox
 from indefinite_opt.modeling.structures.qp import QP
 from indefinite_opt.problem import DenseGram, Gram, in_own_units, negative_direction
 
-__all__ = ["PairedQP", "paired"]
-
 Map = Callable[[Array], Array]
 
 

@@ -24,16 +24,6 @@ from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
 
-__all__ = [
-    "MAX_PRICE",
-    "ProxyBall",
-    "ProxyDual",
-    "ProxyEigen",
-    "ProxyOracle",
-    "ProxyStructure",
-    "proxy_oracle",
-]
-
 MAX_PRICE = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
 

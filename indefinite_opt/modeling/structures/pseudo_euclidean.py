@@ -16,8 +16,6 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import Embedding, KernelProblem
 
-__all__ = ["LiftedHulls", "LiftedPrimal", "SpacePrimal"]
-
 _MARGIN_TOLERANCE = 1e-6
 """Slacks and distances of decision values from the margin, in units of the margin, that count as
 zero when multipliers are recovered: the default tolerance of certificates."""

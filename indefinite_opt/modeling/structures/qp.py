@@ -18,8 +18,6 @@ from indefinite_opt.modeling.structures.structure import (
     sign_of_curvature,
 )
 
-__all__ = ["QP", "RANK_TOLERANCE", "critical_curvature"]
-
 RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""
 

@@ -16,8 +16,6 @@ from indefinite_opt.modeling.structures.qp import QP, critical_curvature
 from indefinite_opt.modeling.structures.structure import Curvature, Optimality, Point
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["BoxLineQP"]
-
 
 @dataclass(frozen=True, eq=False)
 class BoxLineQP(BoxLine, PairedQP):

@@ -17,8 +17,6 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
-__all__ = ["SeparabilityProgram"]
-
 
 @dataclass(frozen=True, eq=False)
 class SeparabilityProgram(ExplicitProgram):

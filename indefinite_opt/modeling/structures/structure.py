@@ -15,17 +15,6 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
 
-__all__ = [
-    "Curvature",
-    "ExplicitProgram",
-    "Optimality",
-    "Point",
-    "StandardForm",
-    "Structure",
-    "VectorProgram",
-    "sign_of_curvature",
-]
-
 X = TypeVar("X")
 
 
