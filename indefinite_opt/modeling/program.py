@@ -191,7 +191,7 @@ class Program(Model):
         return found
 
     def latex(self) -> str:
-        """The program as LaTeX (an `aligned` environment), generated from the declaration."""
+        """The program as LaTeX (an `array` environment), generated from the declaration."""
         return display.latex(self)
 
     def legend(self) -> dict[str, str]:
