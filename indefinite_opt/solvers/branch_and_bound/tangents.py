@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import LONG, Array
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.structures import StandardForm
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
@@ -131,7 +131,8 @@ class ScaledBox:
         if not are_disjoint(self.rows):
             bent = 0.5 * float(np.abs(self.curvature).sum())
             linear = bent <= MAX_BENT_SHARE * float(np.abs(self.slope).sum())
-            vertex = self.by_simplex() if linear else None
+            # The call of a longer program may be abandoned, and HiGHS would go on without an end.
+            vertex = self.by_simplex() if linear and self.center.size < LONG else None
             return self.by_interior_points(d) if vertex is None else vertex
         best, settled = self.by_active_sets(d)
         inner = best if settled else self.by_interior_points(d)
