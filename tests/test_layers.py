@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import subprocess
-import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import indefinite_opt as iopt
+from helpers.processes import fresh
 
 PACKAGE = "indefinite_opt"
 ROOT = Path(iopt.__file__).parent
@@ -186,13 +185,15 @@ def test_the_checker_finds_a_circle_of_folders(tmp_path: Path) -> None:
     assert set(circle(tmp_path, depth=3)) == folders
 
 
-def test_importing_the_package_is_light() -> None:
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        (PACKAGE, HEAVY),
+        (f"{PACKAGE}.modeling.display.program_text", ("cvxpy", "latex2mathml")),
+        (f"{PACKAGE}.problem.programs", ("cvxpy", "highspy", "qpsolvers", "scipy.optimize")),
+    ],
+)
+def test_imports_are_light(module: str, heavy: tuple[str, ...]) -> None:
     """Nothing heavy is loaded before it is used."""
-    code = (
-        "import sys, indefinite_opt\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
-    )  # fmt: skip
-    finished = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert finished.stdout.strip() == "[]"
+    code = f"import sys, {module}\nprint([name for name in {heavy!r} if name in sys.modules])"
+    assert fresh(code) == "[]\n"

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers import processes
 from helpers.commands import HULLS, INDEFINITE, assert_bracket, printed, run, strict
 from indefinite_opt.command_line.terminal import Interrupts
 
@@ -134,18 +135,8 @@ def test_ctrl_c_while_the_package_loads(tmp_path: Path) -> None:
     (room / "__init__.py").touch()
     (room / "app.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(3600)\n")
     shutil.copy(PROGRAM, tmp_path)
-    process = subprocess.Popen(
-        [sys.executable, str(tmp_path / PROGRAM.name)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "loading\n"
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert (process.returncode, errors) == (130, "interrupted\n")
+    ended = processes.interrupted(str(tmp_path / PROGRAM.name), after="loading")
+    assert ended == (130, "", "interrupted\n")
 
 
 def test_the_program_outside_the_package_is_the_program() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from helpers.processes import interrupted
 from indefinite_opt.foundation.interruptible import (
     TimeLimitReached,
     in_child,
@@ -104,16 +105,8 @@ def test_an_interrupt_ends_the_wait_and_the_process() -> None:
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == "waiting\n"
-        process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert rest == "interrupted\n"
-    assert process.returncode == 0
+    exit_code, rest, _ = interrupted("-c", code, after="waiting")
+    assert (exit_code, rest) == (0, "interrupted\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="on_exit is a function of Linux")

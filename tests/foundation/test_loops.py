@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import indefinite_opt as iopt
+from helpers.processes import fresh
 from indefinite_opt.foundation import clock, clock_stopped, compiled, pool, within
 from indefinite_opt.foundation.loops import Pauses
 
@@ -209,8 +210,4 @@ print(came)
 @pytest.mark.skipif(os.name != "posix", reason="timers that send signals are Unix's")
 def test_signals_may_come_in_compiled_loops() -> None:
     """Named tuples of results once ended in a segmentation fault there."""
-    finished = subprocess.run(
-        [sys.executable, "-c", SIGNALLED], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stdout == "4\n"
+    assert fresh(SIGNALLED, timeout=300.0) == "4\n"

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +11,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import inertias, random_kernel, random_problem
+from helpers.processes import interrupted
 from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import Settings
@@ -126,24 +123,17 @@ def test_exceptions_of_the_callback_come_through() -> None:
 
 def test_an_interrupt_returns_a_bracket() -> None:
     script = (
-        "import indefinite_opt as iopt, numpy as np, sys\n"
-        "sys.path.insert(0, 'tests')\n"
+        "import sys, time\n"
+        "import indefinite_opt as iopt\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
         "from helpers.problems import random_problem\n"
         "started = lambda trace: print('go', flush=True)\n"
         "b = iopt.bound(random_problem('sigmoid', n=150, seed=0), iopt.SVMDual(C=10.0),\n"
         "               gap=1e-12, callback=started)\n"
         "print(b.status.name, b.lower <= b.upper)\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
-        cwd=Path(__file__).parents[2],
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "go\n"
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        # Not to be interrupted would take a minute, and end with another status.
-        rest = process.stdout.read()
+    # Not to be interrupted would take a minute, and end with another status.
+    _, rest, _ = interrupted("-c", script, after="go", seconds=0.5)
     assert rest.splitlines()[-1] == "INTERRUPTED True"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +13,7 @@ from scipy.optimize import linprog
 import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, linear_optimum, product
 from helpers.problems import random_problem
+from helpers.processes import fresh
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.solvers.solution import Claim, Status
 
@@ -54,11 +53,8 @@ def test_a_constant_added_to_the_kernel_does_not_keep_the_solvers_busy() -> None
         "    result = iopt.solve(problem, 'GuoSchuurmansLP', solver=solver)\n"
         "    print(result.objective.hex(), result.status, result.certificate.claim.name)\n"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
     exact = game_value(cycling_kernel() - OFFSET, LABELS, 0.5)
-    ends = [line.split() for line in finished.stdout.splitlines()]
+    ends = [line.split() for line in fresh(code).splitlines()]
     assert [end[1:] for end in ends] == [["solved", "GLOBAL"]] * 2
     assert [float.fromhex(end[0]) for end in ends] == pytest.approx([exact] * 2, abs=1e-6)
 
@@ -359,10 +355,7 @@ except TimeLimitReached:
 
 def test_python_waits_for_an_abandoned_run_before_it_exits() -> None:
     """Else HiGHS, whose threads are still there, aborts the process."""
-    finished = subprocess.run(
-        [sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert finished.stdout.split() == ["abandoned", "ended"]
+    assert fresh(ABANDONED).split() == ["abandoned", "ended"]
 
 
 @pytest.mark.parametrize(

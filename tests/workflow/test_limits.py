@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience
 from helpers.problems import random_problem
+from helpers.processes import interrupted
 from indefinite_opt.foundation import interruptible
 from indefinite_opt.modeling.linear_programs import to_highs
 from indefinite_opt.solvers.branch_and_bound import Settings, finite_form, finite_forms
@@ -341,18 +341,9 @@ def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-    ) as process:  # fmt: skip
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "waiting\n"
-            process.send_signal(signal.SIGINT)
-            rest, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
+    exit_code, rest, _ = interrupted("-c", code, after="waiting")
     assert rest.splitlines()[-1] == "interrupted"
-    assert process.returncode == 0
+    assert exit_code == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.processes import fresh
 
 MAX_LENGTH = 200
 """Characters of a repr: two lines of a terminal."""
@@ -116,7 +115,4 @@ assert [plt.figure(number) for number in plt.get_fignums()] == [figure]
 
 def test_a_prompt_shows_a_figure_at_once() -> None:
     """With a backend that has windows, here one that notes what it would show."""
-    finished = subprocess.run(
-        [sys.executable, "-c", SESSION], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert finished.returncode == 0, finished.stderr
+    assert fresh(SESSION) == ""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from helpers.processes import fresh
 
 FORMULATIONS = sorted(iopt.available_formulations())
 
@@ -58,12 +57,8 @@ def test_a_fresh_process_predicts_with_a_loaded_result(tmp_path: Path) -> None:
     result = iopt.solve(problem, "SVMDual(C=10)")
     K_new = problem.kernel_with(np.random.default_rng(0).standard_normal((7, 5)))
     joblib.dump((result, K_new), tmp_path / "result.joblib")
-    told = subprocess.run(
-        [sys.executable, "-c", PREDICT, str(tmp_path / "result.joblib")],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
-    expected = f"{result.classifier.predict(K_new).tolist()} GLOBAL"
-    assert told.stdout.strip() == expected
+    expected = f"{result.classifier.predict(K_new).tolist()} GLOBAL\n"
+    assert fresh(PREDICT, str(tmp_path / "result.joblib"), timeout=120.0) == expected
 
 
 def test_a_bracket_and_its_proof_travel() -> None:

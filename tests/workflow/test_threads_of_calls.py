@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import indefinite_opt as iopt
 from helpers.problems import gaussian, symmetric
+from helpers.processes import fresh
 from indefinite_opt.foundation import TimeLimitReached, in_tiles, tiles, within
 from indefinite_opt.modeling.structures import BoxLineQP
 
@@ -133,10 +132,7 @@ print(right.count(True))
 
 def test_six_threads_of_a_fresh_process_end_as_one_does() -> None:
     """Each loads loops while others work."""
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True, timeout=600
-    )
-    assert done.stdout == "6\n", done.stderr
+    assert fresh(FIRST_CALLS, timeout=600.0) == "6\n"
 
 
 def test_a_bracket_does_not_depend_on_what_runs_beside_it() -> None:

@@ -1,0 +1,36 @@
+"""Python in processes of its own, to its end or until Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+
+def fresh(code: str, *arguments: str, timeout: float = 60.0) -> str:
+    """What the code prints in a new interpreter, which must end without an error."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=timeout
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def interrupted(*command: str, after: str, seconds: float = 0.0) -> tuple[int, str, str]:
+    """Exit code, remaining output and errors of Python if Ctrl-C comes so long after that line.
+
+    Whatever takes a minute longer is ended, and the test fails.
+    """
+    process = subprocess.Popen(
+        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{after}\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, rest, errors
