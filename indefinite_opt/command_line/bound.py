@@ -12,6 +12,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.live_bracket import Watch
 from indefinite_opt.command_line.options import (
     BestPoint,
+    Cluster,
     DataOptions,
     Json,
     check_writable,
@@ -48,6 +49,7 @@ def bound(
     proof: Annotated[
         Path | None, Option(help="Write the proof to this .json file, for `check-proof`.")
     ] = None,
+    cluster: Cluster = None,
     require_gap: Annotated[
         float | None, Option(help="Exit with code 1 unless the relative gap is at most this.")
     ] = None,
@@ -72,7 +74,7 @@ def bound(
     with Watch(stderr, f"{chosen} on {problem.name} (n = {problem.n})", gap) as watch:
         bracket = iopt.bound(
             problem, chosen, time_limit=time_limit, gap=gap, method=method, max_nodes=max_nodes,
-            seed=seed, callback=watch,
+            seed=seed, callback=watch, cluster=cluster,
         )  # fmt: skip
     facts = options.facts(problem)
     if as_json:

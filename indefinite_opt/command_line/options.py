@@ -53,7 +53,7 @@ Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Seed = Annotated[int, Option(help="Seed of the random starts.")]
 BestPoint = Annotated[Path | None, Option(help="Write the best point to this .npz or .csv file.")]
 Cluster = Annotated[
-    str | None, Option(help="Address of a Dask scheduler whose workers run the cells.")
+    str | None, Option(help="Address of a Dask scheduler whose workers share the work.")
 ]
 
 

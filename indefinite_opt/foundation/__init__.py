@@ -26,6 +26,7 @@ from indefinite_opt.foundation.arrays import (
     stored,
 )
 from indefinite_opt.foundation.cached import cached_property, derived
+from indefinite_opt.foundation.clusters import connected
 from indefinite_opt.foundation.files import (
     MAX_BYTES,
     parsed_json,

@@ -6,13 +6,10 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import checks
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import checks, connected
 from indefinite_opt.studies.cells import Outcome, Unit, run_unit
 from indefinite_opt.studies.store import Store, append
-
-SECONDS_TO_CONNECT = 20
-"""Time for a cluster to answer."""
 
 
 def check_jobs(n_jobs: int | None) -> None:
@@ -48,24 +45,16 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
 
     A unit whose worker dies is given to another one. If several die of it, as many as the cluster's
     `allowed-failures` say, its cells are run one by one, and the one of which workers die then has
-    failed; it is not stored, so that it is tried again next time. The cluster is a Client or
-    Cluster of dask.distributed, or the address of a scheduler, such as `"tcp://host:8786"`;
-    `DataError` says that it does not answer.
+    failed; it is not stored, so that it is tried again next time. The cluster is what `connected`
+    takes.
     """
-    try:
-        from distributed import Client, KilledWorker, as_completed
-    except ImportError:
-        raise ParameterError(
-            "cluster", "None without dask.distributed", repr(cluster),
-            "Install it: pip install 'indefinite_opt[cluster]'.",
-        ) from None  # fmt: skip
-    own = not isinstance(cluster, Client)
-    try:
-        client = Client(cluster, timeout=SECONDS_TO_CONNECT) if own else cluster
-    except (OSError, ValueError) as error:
-        raise DataError(
-            "cluster", "the address of a Dask scheduler", f"{cluster}: {error}"
-        ) from None
+    with connected(cluster) as client:
+        yield from _run_by(client, units, store)
+
+
+def _run_by(client: Any, units: Iterable[Unit], store: Store | None) -> Iterator[Outcome]:
+    from distributed import KilledWorker, as_completed
+
     waiting, given = iter(units), {}
 
     def submit(unit: Any) -> Any:
@@ -73,35 +62,31 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
         given[future.key] = unit
         return future
 
-    try:
-        running = as_completed([])
-        threads = sum(client.nthreads().values()) or 1
-        # Two units for each thread, so that none waits for the next one.
-        for _, unit in zip(range(2 * threads), waiting, strict=False):
+    running = as_completed([])
+    threads = sum(client.nthreads().values()) or 1
+    # Two units for each thread, so that none waits for the next one.
+    for _, unit in zip(range(2 * threads), waiting, strict=False):
+        running.add(submit(unit))
+    for future in running:
+        unit = given.pop(future.key)
+        try:
+            outcomes = future.result()
+        except KilledWorker as error:
+            if len(unit.cells) > 1:
+                for cell in unit.cells:
+                    running.add(submit(unit._replace(cells=[cell])))
+            else:
+                (cell,) = unit.cells
+                rows = unit.failed(cell, f"KilledWorker: {error}")
+                yield Outcome(cell.key, [{**row, "cell_seconds": 0.0} for row in rows])
+            outcomes = []
+        for outcome in outcomes:
+            if store is not None and not outcome.interrupted:
+                store.add(outcome)
+            yield outcome
+        for unit in waiting:
             running.add(submit(unit))
-        for future in running:
-            unit = given.pop(future.key)
-            try:
-                outcomes = future.result()
-            except KilledWorker as error:
-                if len(unit.cells) > 1:
-                    for cell in unit.cells:
-                        running.add(submit(unit._replace(cells=[cell])))
-                else:
-                    (cell,) = unit.cells
-                    rows = unit.failed(cell, f"KilledWorker: {error}")
-                    yield Outcome(cell.key, [{**row, "cell_seconds": 0.0} for row in rows])
-                outcomes = []
-            for outcome in outcomes:
-                if store is not None and not outcome.interrupted:
-                    store.add(outcome)
-                yield outcome
-            for unit in waiting:
-                running.add(submit(unit))
-                break
-    finally:
-        if own:
-            client.close()
+            break
 
 
 def _listed(unit: Unit, write: Any = None) -> list[Outcome]:

@@ -6,9 +6,10 @@ import math
 import textwrap
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from indefinite_opt.foundation import (
     Values,
     checks,
     clock,
+    connected,
     html_card,
     limited,
     thread_count,
@@ -123,6 +125,9 @@ class Bracket:
     proof : Proof, Certificate or None
         The proof of the bound: boxes and their multipliers, if branch and bound gave it, or the
         certificate of a convex program with its multipliers.
+    workers : dict of str to tuple of int
+        How many nodes each worker of a cluster bounded, and in how many units; a unit takes one
+        message to the worker and one back.
 
     Examples
     --------
@@ -153,6 +158,7 @@ class Bracket:
     seconds: float
     program: QP = field(repr=False)
     proof: Proof | Certificate | None = field(repr=False)
+    workers: dict[str, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     @property
     def maximised(self) -> bool:
@@ -311,6 +317,7 @@ def bound(
     atol: float = 0.0,
     verbose: bool = False,
     settings: Settings | None = None,
+    cluster: Any = None,
 ) -> Bracket:
     """Bracket the global optimum of a quadratic program, or of a formulation that is one.
 
@@ -359,6 +366,12 @@ def bound(
         Whether to log nodes, both ends and the gap, at most once per second, as `solve` does.
     settings : Settings of `indefinite_opt.solvers.branch_and_bound`, optional
         Their defaults suit most programs; no bound is less valid with others.
+    cluster : Client, Cluster or str, optional
+        A Client or Cluster of dask.distributed, or the address of a scheduler, as in `Study.run`.
+        Its workers share the nodes but the root, which takes threads of this process: each divides
+        below a node for some seconds and then exchanges bounds with the others. What a worker had
+        when it died is bounded by another one, and the proof is the same as without workers.
+        Worthwhile for searches of minutes, where the root takes a small share of the time.
 
     Returns
     -------
@@ -373,6 +386,8 @@ def bound(
         If the method is unknown.
     UnboundedProblem
         If the hard margin has no optimum.
+    DataError
+        If no scheduler answers at the address of the cluster.
 
     References
     ----------
@@ -442,7 +457,8 @@ def bound(
             result = solve_with(asked, chosen, None, None, options)[0]
             bracket = _dual_bracket(result, structure, gap, atol)
         else:
-            status = search.run(relax=plan.nodes != 0)
+            with nullcontext() if cluster is None else connected(cluster) as search.client:
+                status = search.run(relax=plan.nodes != 0)
             if plan.nodes != 0:
                 search.bounds[method] = search.bracket.lower
             elif plan.solver is not None and status is not Status.INTERRUPTED:
@@ -531,4 +547,5 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         seconds=task.elapsed,
         program=bracket.asked,
         proof=search.proof,
+        workers=search.workers,
     )

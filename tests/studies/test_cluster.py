@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.clusters import processes
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.studies import Grid, RepeatedKFold, Study
 from indefinite_opt.studies.papers import Computation
@@ -35,26 +36,8 @@ def study() -> Study:
 def workers() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler with two workers, as its own processes; nobody revives a worker."""
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    where = {**os.environ, "PYTHONPATH": str(Path(iopt.__file__).parents[1])}
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    scheduler = subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
-        stderr=subprocess.PIPE, text=True, env=where,
-    )  # fmt: skip
-    assert scheduler.stderr is not None
-    address = next(
-        word for line in scheduler.stderr for word in line.split() if word.startswith("tcp://")
-    )
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"]
-    pair = [
-        subprocess.Popen([*command, "--no-nanny", "--nthreads", "1"], stderr=-3, env=where)
-        for _ in range(2)
-    ]
-    yield address, pair
-    for process in [*pair, scheduler]:
-        process.kill()
-        process.wait()
-    scheduler.stderr.close()
+    with processes(2) as cluster:
+        yield cluster
 
 
 @pytest.mark.slow
@@ -85,7 +68,7 @@ def test_a_killed_worker_costs_nothing(workers: Any, tmp_path: Path) -> None:
 
 
 def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indefinite_opt.studies.execution.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("indefinite_opt.foundation.clusters.SECONDS_TO_CONNECT", 1)
     if "distributed" in sys.modules:
         with pytest.raises(DataError, match="the address of a Dask scheduler"):
             study().run(cluster="tcp://127.0.0.1:9")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, cached_property, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
@@ -41,6 +41,8 @@ class OpenBracket:
         Relative gap to stop at.
     atol : float
         Absolute gap to stop at, in units of the objective.
+    best : tuple of float and array, optional
+        The best value and its point, if they are known.
 
     Attributes
     ----------
@@ -50,14 +52,17 @@ class OpenBracket:
         The proved lower bound of the finite form.
     """
 
-    def __init__(self, form: FiniteForm, gap: float, atol: float) -> None:
+    def __init__(
+        self, form: FiniteForm, gap: float, atol: float, best: tuple[float, Array] | None = None
+    ) -> None:
         self.form, self.gap, self.atol = form, gap, atol
         self.asked, self.finite = form.asked, form.structure
-        self.point, self.value = form.start(), np.inf
+        self.value, self.point = best or (np.inf, form.start())
         self.lower = -np.inf
         self._lock = Lock()
         self._measured = (np.nan, np.nan)
-        self.offer(self.point)
+        if best is None:
+            self.offer(self.point)
 
     def offer(self, point: Array) -> None:
         """Keep a feasible point of the finite form if it is the best so far."""
@@ -149,6 +154,8 @@ class Node:
     depth: int
     part: Part
     relaxation: Relaxation | None = field(default=None, repr=False)
+    losses: int = 0
+    """How often a cluster has given it up, as workers died of it."""
 
 
 class BoxBound:
@@ -171,6 +178,8 @@ class BoxBound:
         Iterations of the relaxation in all boxes.
     numbers : float
         Size of the proof; infinite once that was too large, after which the proof is incomplete.
+    secants : int
+        How many boxes may have been bounded by secants.
     """
 
     def __init__(
@@ -186,7 +195,7 @@ class BoxBound:
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0
-        self._secants = 0
+        self.secants = 0
         self._lock = Lock()
 
     @property
@@ -194,10 +203,10 @@ class BoxBound:
         """The function to bound and its whole box."""
         return self.form.quadratic
 
-    @cached_property
+    @property
     def conditions(self) -> Conditions:
         """What optimal points satisfy."""
-        return Conditions(self.quadratic)
+        return self.form.conditions
 
     def process(self, node: Node) -> list[Node]:
         """Bound a box; returns the parts that it is divided into, none if it is closed."""
@@ -237,8 +246,8 @@ class BoxBound:
     def _takes_secants(self) -> bool:
         """Whether secants bound the next box, which this call counts."""
         with self._lock:
-            self._secants += 1
-            return self.quadratic.is_separable and self._secants <= self.settings.max_secant_bounds
+            self.secants += 1
+            return self.quadratic.is_separable and self.secants <= self.settings.max_secant_bounds
 
     def _secant_bound(self, node: Node, scaled: ScaledBox) -> Bound:
         """The bound with secants in place of concave terms: a convex program over the rows.
@@ -249,7 +258,7 @@ class BoxBound:
         binary = node.box.binary[scaled.members]
         bound = self.deadline.timed(lower_bound, scaled, tangent.multipliers, tangent.start, binary)
         point = scaled.point(np.clip(bound.point, -1.0, 1.0))
-        often = self._secants % self.settings.bounds_per_rounding == 0
+        often = self.secants % self.settings.bounds_per_rounding == 0
         if often or self.quadratic.value(point) < self.bracket.value:
             self._descend(point)
         # At the root a cheap bound may be higher; the proof then goes on from that one.

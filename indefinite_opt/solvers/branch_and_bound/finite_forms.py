@@ -17,6 +17,7 @@ from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.local_search.iterated_search import Effort
 from indefinite_opt.solvers.local_search.pair_search import LocalSearch
@@ -58,6 +59,11 @@ class FiniteForm(ABC):
     @abstractmethod
     def quadratic(self) -> BoxQuadratic:
         """The arrays of the finite form."""
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What optimal points of the finite form satisfy."""
+        return Conditions(self.quadratic)
 
     def start(self) -> Array:
         """A feasible point."""

@@ -104,9 +104,11 @@ class Proof:
     @property
     def boxes(self) -> int:
         """The number of boxes."""
-        return sum(1 for _ in self._all())
+        return sum(1 for _ in self.parts)
 
-    def _all(self) -> Iterator[Part]:
+    @property
+    def parts(self) -> Iterator[Part]:
+        """Every box, each before its own parts."""
         stack = [self.root]
         while stack:
             part = stack.pop()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
-import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +14,6 @@ from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
     cached_property,
-    interrupts_held,
     one_thread,
     pool,
     thread_count,
@@ -33,60 +30,17 @@ from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     finite_form,
 )
 from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, lower_bound
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
 from indefinite_opt.solvers.branch_and_bound.tangents import Mask, ScaledBox
+from indefinite_opt.solvers.branch_and_bound.tree import Threads, Tree
 from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
 
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents, far below any gap of a bracket."""
-
-
-class _Boxes:
-    """The open boxes: those that wait, by increasing bound, and those that are being processed."""
-
-    def __init__(self, first: Node) -> None:
-        self._waiting: list[tuple[float, int, Node]] = []
-        self._running: dict[int, Node] = {}
-        self._count = itertools.count()
-        self._closed = np.inf
-        self.push(first)
-
-    def push(self, node: Node) -> None:
-        """Add a box to those that wait."""
-        heapq.heappush(self._waiting, (node.bound, next(self._count), node))
-
-    def pop(self, cutoff: float) -> tuple[int, Node] | None:
-        """The number and the box with the least bound; None if no bound is below `cutoff`."""
-        while self._waiting:
-            bound, number, node = heapq.heappop(self._waiting)
-            if bound < cutoff:
-                self._running[number] = node
-                return number, node
-            self._closed = min(self._closed, bound)
-        return None
-
-    def finish(self, number: int, children: list[Node]) -> None:
-        """Replace a processed box by its parts."""
-        node = self._running.pop(number)
-        if not children:
-            self._closed = min(self._closed, node.bound)
-        for child in children:
-            self.push(child)
-
-    @property
-    def open(self) -> int:
-        """How many boxes there are."""
-        return len(self._waiting) + len(self._running)
-
-    @property
-    def least(self) -> float:
-        """The least bound of all boxes, open or closed."""
-        first = [self._waiting[0][0]] if self._waiting else []
-        return min([self._closed, *first, *(node.bound for node in self._running.values())])
 
 
 class GlobalSearch:
@@ -111,10 +65,10 @@ class GlobalSearch:
     bounds : dict of str to float
         Bounds of the finite form by the name of the multipliers that were tried on the whole box;
         "root" is that from which the whole box was divided.
-    nodes : int
-        Number of boxes that were bounded.
-    open_nodes : int
-        Number of boxes that are still to be bounded or divided.
+    client : Client of dask.distributed or None
+        Its workers divide all boxes but the first.
+    workers : dict of str to tuple of int
+        Nodes and units of each worker of a cluster.
     trace : Trace
     """
 
@@ -138,10 +92,22 @@ class GlobalSearch:
         self.deadline = Deadline(self.task, self.n)
         self.box_bound = BoxBound(self.task, self.form, self.bracket, self.deadline, self.settings)
         self.bounds: dict[str, float] = {}
-        self.nodes, self.open_nodes = 0, 1
+        self.tree: Tree | None = None
+        self.client: Any = None
+        self.workers: dict[str, tuple[int, int]] = {}
         self.trace = Trace()
         self.root = Part()
         self._without_proof = False
+
+    @property
+    def nodes(self) -> int:
+        """Number of boxes that were bounded."""
+        return 0 if self.tree is None else self.tree.nodes
+
+    @property
+    def open_nodes(self) -> int:
+        """Number of boxes that are still to be bounded or divided."""
+        return 1 if self.tree is None else self.tree.open
 
     @property
     def iterations(self) -> int:
@@ -236,62 +202,41 @@ class GlobalSearch:
                 self._without_proof = True
 
     def _divide_and_bound(self) -> Status:
-        boxes = _Boxes(Node(self.first_box, self.bracket.lower, 0, self.root))
+        first = Node(self.first_box, self.bracket.lower, 0, self.root)
+        self.tree = tree = Tree(self.box_bound, first, self._reported)
+        limit = self.task.max_iter or (
+            sys.maxsize if np.isfinite(self.task.time_limit) else self.settings.default_max_nodes
+        )
         workers = thread_count()
         with one_thread(), pool(workers) as executor:
             # While there is only one box, its relaxations can use the other threads.
             self.box_bound.spare = executor if workers >= len(self.settings.tunings) else None
             try:
-                status = self._loop(boxes, executor, workers)
+                # The root is bounded here in any case, with all threads.
+                threads = Threads(self.box_bound, executor, workers)
+                status = tree.divide(threads, limit if self.client is None else 1)
+                if self.client is not None and status is Status.MAX_ITER:
+                    status = self._divide_on_cluster(tree, limit, executor)
             finally:
                 self.deadline.halt.set()
-        self._raise_lower(boxes)
+                if tree.root_bound is not None:
+                    self.bounds["root"] = tree.root_bound
+        tree.raise_lower()
         return status
 
-    def _loop(self, boxes: _Boxes, pool: ThreadPoolExecutor, workers: int) -> Status:
-        jobs: dict[Future[list[Node]], int] = {}
-        limit = self.task.max_iter or (
-            np.inf if np.isfinite(self.task.time_limit) else self.settings.default_max_nodes
-        )
-        reported = -np.inf
-        while True:
-            while len(jobs) < workers and self.nodes < limit:
-                found = boxes.pop(self.bracket.cutoff)
-                if found is None:
-                    break
-                number, node = found
-                if self.nodes == 1:
-                    self._raise_lower(boxes)
-                    self.bounds["root"] = self.bracket.lower
-                self.nodes += 1
-                with interrupts_held():
-                    jobs[pool.submit(self.box_bound.process, node)] = number
-            self._raise_lower(boxes)
-            now = time.perf_counter()
-            if now - reported >= self.settings.seconds_between_reports or not jobs:
-                reported = now
-                self._report()
-                if self.task.callback and self.task.callback(self.trace):
-                    return Status.INTERRUPTED
-            if self.bracket.closed:
-                return Status.SOLVED
-            if not boxes.open:
-                return Status.INACCURATE
-            status = self.task.stop() or (None if jobs else Status.MAX_ITER)
-            if status is not None:
-                return status
-            with interrupts_held():
-                done, _ = wait(
-                    jobs, timeout=self.settings.seconds_between_checks, return_when=FIRST_COMPLETED
-                )
-                results = [(jobs.pop(job), job.result()) for job in done]
-            for number, result in results:
-                boxes.finish(number, result)
+    def _divide_on_cluster(self, tree: Tree, limit: int, executor: ThreadPoolExecutor) -> Status:
+        from indefinite_opt.solvers.branch_and_bound.cluster import Workers
 
-    def _raise_lower(self, boxes: _Boxes) -> None:
-        """Raise the lower end to the least bound of all boxes, but not above the best value."""
-        self.bracket.lower = max(self.bracket.lower, min(boxes.least, self.bracket.value))
-        self.open_nodes = boxes.open
+        crew = Workers(self.client, self.box_bound, executor)
+        try:
+            return tree.divide(crew, limit)
+        finally:
+            crew.close()
+            self.workers = {name: (crew.nodes[name], crew.units[name]) for name in crew.nodes}
+
+    def _reported(self) -> bool | None:
+        self._report()
+        return self.task.callback and self.task.callback(self.trace)
 
     def _report(self) -> None:
         bracket = self.bracket
@@ -308,4 +253,4 @@ def proved_bound(qp: QP, proof: Proof) -> float:
     if form is None:
         return -np.inf
     with one_thread():
-        return form.original(proof.lower_bound(Conditions(form.quadratic)))
+        return form.original(proof.lower_bound(form.conditions))

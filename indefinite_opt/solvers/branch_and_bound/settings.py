@@ -36,6 +36,13 @@ class Settings:
     """Least time between two entries of the trace."""
     seconds_between_checks: float = 0.05
     """Longest wait for a box before the time and the callback are checked again."""
+    seconds_per_unit: float = 2.0
+    max_nodes_per_unit: int = 1000
+    """How long a worker of a cluster divides before it reports: a hundred times as long as messages
+    take. It begins no further box after either limit."""
+    waiting_per_worker: int = 8
+    """With fewer open boxes for each worker the time is shorter in proportion, so that none has to
+    wait for the boxes of another one."""
     max_secant_bounds: int = 20_000
     """Bounds by secants, if f is separable, before relaxations bound what is left: each takes some
     milliseconds, and a hundred boxes of them less time than one relaxation."""

@@ -1,0 +1,184 @@
+"""The workers of a Dask cluster as a `Crew`: each divides below a box for some seconds.
+
+A worker is sent a box and the best point, and returns the part of the proof that it made below it
+and the boxes that it left open. Both are pickled here, as Dask would make arrays read-only.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from concurrent.futures import CancelledError, Executor, Future
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indefinite_opt.foundation import Array, clock, one_thread, pool
+from indefinite_opt.solvers.branch_and_bound.box_bound import (
+    BoxBound,
+    Deadline,
+    Node,
+    OpenBracket,
+)
+from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof
+from indefinite_opt.solvers.branch_and_bound.settings import Settings
+from indefinite_opt.solvers.branch_and_bound.tree import Outcome, Threads, Tree
+
+MAX_LOSSES = 2
+"""A box of which workers have died so often, each time as many as Dask allows, is divided here."""
+
+
+class Unit(NamedTuple):
+    """What a worker is sent."""
+
+    node: Node
+    best: tuple[float, Array]
+    """The best value and its point."""
+    nodes: int
+    """Most nodes."""
+    seconds: float
+    """After these no further box is begun."""
+    time_limit: float
+    """Seconds after which every computation ends."""
+    settings: Settings
+
+
+class Report(NamedTuple):
+    """What it returns; arrays and parts occur once in it, however often they are referred to."""
+
+    parts: list[Part]
+    """Those below the box, children first, so that pickling them does not recurse; the last one is
+    that of the box."""
+    outcome: Outcome
+    point: Array
+    """The best point."""
+    iterations: int
+    numbers: float
+    secants: int
+    worker: str
+
+
+class Workers:
+    """The workers of a Dask cluster, each of which divides below a box for some seconds.
+
+    A box whose worker dies is bounded by another one.
+
+    Parameters
+    ----------
+    client : Client of dask.distributed
+    box_bound : BoxBound
+    own : Executor
+        Threads of this process, for boxes of which workers die.
+
+    Attributes
+    ----------
+    nodes, units : Counter
+        How many nodes each worker has bounded, and in how many units.
+    """
+
+    def __init__(self, client: Any, box_bound: BoxBound, own: Executor) -> None:
+        self.client, self.box_bound, self.own = client, box_bound, own
+        self.most = box_bound.settings.max_nodes_per_unit
+        self.nodes, self.units = Counter[str](), Counter[str]()
+        bracket = box_bound.bracket
+        task = replace(box_bound.task, callback=None, max_iter=None, start=None)
+        self._program = pickle.dumps((task, bracket.form, bracket.gap, bracket.atol))
+        # As a result, which workers pass on and the scheduler has computed again where it is lost.
+        self._shared = client.submit(bytes, self._program, pure=False)
+        self._executor = client.get_executor(pure=False)
+
+    def close(self) -> None:
+        """Drop what has been submitted."""
+        self._executor.shutdown(wait=False)
+
+    @property
+    def size(self) -> int:
+        """The threads of all workers, at least one: workers may still come."""
+        return max(sum(self.client.nthreads().values()), 1)
+
+    def submit(self, node: Node, most: int, waiting: int) -> Future[bytes]:
+        """See `Crew`."""
+        task, settings = self.box_bound.task, self.box_bound.settings
+        left = max(task.time_limit - task.elapsed, 0.0)
+        plenty = min(waiting / (settings.waiting_per_worker * self.size), 1.0)
+        # A unit that ends after half of the time that is left still arrives within it.
+        seconds = min(settings.seconds_per_unit * plenty, 0.5 * left)
+        bracket, counts = self.box_bound.bracket, self.box_bound
+        settings = replace(
+            settings,
+            max_secant_bounds=max(settings.max_secant_bounds - counts.secants, 0),
+            max_proof_numbers=settings.max_proof_numbers - counts.numbers,
+        )
+        unit = Unit(node, (bracket.value, bracket.point), most, seconds, left, settings)
+        message = pickle.dumps(unit)
+        if node.losses >= MAX_LOSSES:
+            return self.own.submit(divide_below, self._program, message)
+        job: Future[bytes] = self._executor.submit(divide_below, self._shared, message)
+        return job
+
+    def outcome(self, node: Node, job: Future[bytes]) -> Outcome:
+        """See `Crew`."""
+        from distributed import KilledWorker
+
+        try:
+            report: Report = pickle.loads(job.result())
+        except (KilledWorker, CancelledError):
+            node.losses += 1
+            return Outcome([node], np.inf, 0)
+        self.nodes[report.worker] += report.outcome.nodes
+        self.units[report.worker] += 1
+        self.box_bound.iterations += report.iterations
+        self.box_bound.numbers += report.numbers
+        self.box_bound.secants += report.secants
+        self.box_bound.bracket.offer(report.point)
+        top = report.parts[-1]
+        vars(node.part).update(vars(top))
+        for child in report.outcome.open:
+            if child.part is top:
+                child.part = node.part
+        return report.outcome
+
+
+@lru_cache(maxsize=1)
+def _opened(program: bytes) -> Any:
+    return pickle.loads(program)
+
+
+def divide_below(program: bytes, message: bytes) -> bytes:
+    """Work on a `Unit` in a worker, on one thread; returns a `Report`."""
+    unit: Unit = pickle.loads(message)
+    task, form, gap, atol = _opened(program)
+    task = replace(task, time_limit=unit.time_limit, began=clock())
+    bracket = OpenBracket(form, gap, atol, unit.best)
+    deadline = Deadline(task, form.structure.n)
+    box_bound = BoxBound(task, form, bracket, deadline, unit.settings)
+    tree = Tree(box_bound, unit.node)
+    with one_thread(), pool(1) as executor:
+        crew = Threads(box_bound, executor, 1)
+        tree.divide(crew, unit.nodes, unit.seconds)
+        deadline.halt.set()
+        tree.finish(crew)
+    return pickle.dumps(
+        Report(
+            parts=list(Proof(unit.node.part).parts)[::-1],
+            # Cuts by this value prove no more, even if it is rounded in another way elsewhere.
+            outcome=Outcome(tree.left, min(tree.closed, bracket.value), tree.nodes),
+            point=bracket.point,
+            iterations=box_bound.iterations,
+            numbers=box_bound.numbers,
+            secants=box_bound.secants,
+            worker=_name(),
+        )
+    )
+
+
+def _name() -> str:
+    """The address of the worker that this thread belongs to, "here" outside of a cluster."""
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return "here"

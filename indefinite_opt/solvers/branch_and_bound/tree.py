@@ -1,0 +1,193 @@
+"""The open boxes of a search, and the loop that bounds and divides them by increasing bound."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from indefinite_opt.foundation import interrupts_held
+from indefinite_opt.solvers.branch_and_bound.box_bound import BoxBound, Node
+from indefinite_opt.solvers.solution import Status
+
+
+class Outcome(NamedTuple):
+    """What was made of a box."""
+
+    open: list[Node]
+    """Boxes that are left of it, still to be bounded."""
+    closed: float
+    """Least bound of the boxes in it that were closed."""
+    nodes: int
+    """How many boxes were bounded."""
+
+
+class Crew(Protocol):
+    """Those that bound boxes for a `Tree`: threads, or the workers of a cluster."""
+
+    most: int
+    """Most boxes that are bounded at a time without the tree."""
+
+    @property
+    def size(self) -> int:
+        """How many boxes are taken at a time."""
+
+    def submit(self, node: Node, most: int, waiting: int) -> Future[Any]:
+        """Begin with a box and at most so many nodes, while other boxes wait."""
+
+    def outcome(self, node: Node, job: Future[Any]) -> Outcome:
+        """What a finished job has made of its box."""
+
+
+@dataclass
+class Threads:
+    """Threads of this process, each of which bounds one box at a time."""
+
+    box_bound: BoxBound
+    executor: Executor
+    size: int
+    most: int = 1
+
+    def submit(self, node: Node, most: int, waiting: int) -> Future[list[Node]]:
+        """See `Crew`."""
+        return self.executor.submit(self.box_bound.process, node)
+
+    def outcome(self, node: Node, job: Future[list[Node]]) -> Outcome:
+        """See `Crew`."""
+        children = job.result()
+        return Outcome(children, np.inf if children else node.bound, 1)
+
+
+class Tree:
+    """The boxes below one: those that wait, by increasing bound, and those in work.
+
+    Parameters
+    ----------
+    box_bound : BoxBound
+    first : Node
+    report : callable, optional
+        Called now and then; a true return value ends the search.
+
+    Attributes
+    ----------
+    nodes : int
+        Number of boxes that were bounded.
+    closed : float
+        Least bound of the closed boxes.
+    root_bound : float or None
+        The bound from which the first box was divided.
+    """
+
+    def __init__(
+        self, box_bound: BoxBound, first: Node, report: Callable[[], bool | None] | None = None
+    ) -> None:
+        self.box_bound, self.report = box_bound, report
+        self.nodes, self.closed = 0, np.inf
+        self.root_bound: float | None = None
+        self._waiting: list[tuple[float, int, Node]] = []
+        self._count = itertools.count()
+        self._running: dict[Future[Any], tuple[Node, int]] = {}
+        self._push(first)
+
+    def _push(self, node: Node) -> None:
+        heapq.heappush(self._waiting, (node.bound, next(self._count), node))
+
+    def _pop(self) -> Node | None:
+        """The box with the least bound; None if no bound is below the cutoff."""
+        while self._waiting:
+            bound, _, node = heapq.heappop(self._waiting)
+            if bound < self.box_bound.bracket.cutoff:
+                return node
+            self.closed = min(self.closed, bound)
+        return None
+
+    @property
+    def left(self) -> list[Node]:
+        """The boxes that wait."""
+        return [node for _, _, node in self._waiting]
+
+    @property
+    def open(self) -> int:
+        """How many boxes there are."""
+        return len(self._waiting) + len(self._running)
+
+    def raise_lower(self) -> None:
+        """Raise the lower end to the least bound of all boxes, but not above the best value."""
+        bracket = self.box_bound.bracket
+        first = [self._waiting[0][0]] if self._waiting else []
+        least = min([self.closed, *first, *(node.bound for node, _ in self._running.values())])
+        bracket.lower = max(bracket.lower, min(least, bracket.value))
+
+    def divide(self, crew: Crew, limit: int, seconds: float = np.inf) -> Status:
+        """Divide until the gap closes or a limit is met.
+
+        Parameters
+        ----------
+        crew : Crew
+        limit : int
+            Most nodes.
+        seconds : float
+            After so many since the task began no other box than the first is begun.
+        """
+        bracket, task, settings = (
+            self.box_bound.bracket, self.box_bound.task, self.box_bound.settings
+        )  # fmt: skip
+        reported = -np.inf
+        while True:
+            size = crew.size
+            while len(self._running) < size and (self.nodes == 0 or task.elapsed < seconds):
+                left = limit - self.nodes - sum(most - 1 for _, most in self._running.values())
+                if left <= 0:
+                    break
+                most = min(crew.most, -(-left // size))
+                with interrupts_held():
+                    node = self._pop()
+                    if node is None:
+                        break
+                    if self.nodes == 1:
+                        self.raise_lower()
+                        self.root_bound = bracket.lower
+                    self.nodes += 1
+                    job = crew.submit(node, most, len(self._waiting))
+                    self._running[job] = node, most
+            self.raise_lower()
+            now = time.perf_counter()
+            if self.report and (
+                now - reported >= settings.seconds_between_reports or not self._running
+            ):
+                reported = now
+                if self.report():
+                    return Status.INTERRUPTED
+            if bracket.closed:
+                return Status.SOLVED
+            if not self.open:
+                return Status.INACCURATE
+            status = task.stop() or (None if self._running else Status.MAX_ITER)
+            if status is not None:
+                return status
+            with interrupts_held():
+                done, _ = wait(
+                    self._running,
+                    timeout=settings.seconds_between_checks,
+                    return_when=FIRST_COMPLETED,
+                )
+                self._collect(crew, done)
+
+    def finish(self, crew: Crew) -> None:
+        """Wait for the boxes in work."""
+        self._collect(crew, list(self._running))
+
+    def _collect(self, crew: Crew, jobs: Iterable[Future[Any]]) -> None:
+        for job in jobs:
+            outcome = crew.outcome(self._running[job][0], job)
+            del self._running[job]
+            self.nodes += outcome.nodes - 1
+            self.closed = min(self.closed, outcome.closed)
+            for child in outcome.open:
+                self._push(child)
