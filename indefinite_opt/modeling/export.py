@@ -11,7 +11,7 @@ import numpy as np
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling.structures.structure import Structure
-from indefinite_opt.problem.programs import Statement, write_program
+from indefinite_opt.problem.programs import write_program
 
 
 def write_model(structure: Structure[Any], path: Path) -> Path:
@@ -43,10 +43,4 @@ def write_model(structure: Structure[Any], path: Path) -> Path:
             "path", "a file name ending in .npz", str(path),
             "This problem is neither linear nor quadratic.",
         )  # fmt: skip
-    sense = form.sense
-    P = None if form.hessian is None else sense * form.hessian
-    stated = Statement(
-        sense, P, sense * form.cost, form.matrix, form.row_lower, form.row_upper,
-        form.lower, form.upper, sense * form.constant,
-    )  # fmt: skip
-    return write_program(stated, path)
+    return write_program(form, path)

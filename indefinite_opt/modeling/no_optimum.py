@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.structures.structure import StandardForm
+from indefinite_opt.problem.programs import StandardForm
 
 Vector = list[Fraction]
 

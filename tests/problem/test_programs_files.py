@@ -15,7 +15,12 @@ from helpers import damage
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import programs
-from indefinite_opt.problem.programs import QuadraticArrays, Statement, read_program, write_program
+from indefinite_opt.problem.programs import (
+    QuadraticArrays,
+    StandardForm,
+    read_program,
+    write_program,
+)
 
 BOX = """3
  1 -2 3
@@ -373,10 +378,10 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
         refused(suffix, "below 1e.20", ub=[1.0, 1e20])
         refused(suffix, "below 1e.20", G=[[1.0, 0.0]], h=[-1e30])
     large = np.full((2, 2), 9.1e307)
-    state = Statement.of(programs.quadratic_arrays(np.eye(2)))
+    state = StandardForm.of(programs.quadratic_arrays(np.eye(2)))
     for suffix in (".lp", ".qplib"):
         with pytest.raises(DataError, match="whose double is a float"):
-            write_program(state._replace(P=large), tmp_path / f"large{suffix}")
+            write_program(state._replace(hessian=large), tmp_path / f"large{suffix}")
     vast = state._replace(lower=np.array([-sys.float_info.max, 0.0]))
     with pytest.raises(DataError, match="or infinite ones"):
         write_program(vast, tmp_path / "vast.qplib")

@@ -12,7 +12,8 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.structure import Optimality, Point, StandardForm, Structure
+from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
+from indefinite_opt.problem.programs import StandardForm
 
 Entries = float | Array | Callable[[], Array]
 

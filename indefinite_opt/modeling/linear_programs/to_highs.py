@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
-from indefinite_opt.modeling.structures.structure import StandardForm
+from indefinite_opt.problem.programs import StandardForm
 
 
 @cache

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import power_near
-from indefinite_opt.modeling.structures.structure import StandardForm
-from indefinite_opt.problem.programs import UNNAMED, Names
+from indefinite_opt.problem.programs import UNNAMED, Names, StandardForm
 
 
 @dataclass(frozen=True, eq=False)

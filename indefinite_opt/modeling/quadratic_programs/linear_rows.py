@@ -18,7 +18,7 @@ from indefinite_opt.modeling.linear_programs import (
 )
 from indefinite_opt.modeling.no_optimum import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
-from indefinite_opt.modeling.structures.structure import StandardForm
+from indefinite_opt.problem.programs import StandardForm
 
 
 class Ranges(NamedTuple):

@@ -11,7 +11,7 @@ from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
-from indefinite_opt.modeling.structures.structure import StandardForm
+from indefinite_opt.problem.programs import StandardForm
 
 
 def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:

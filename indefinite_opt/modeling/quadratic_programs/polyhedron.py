@@ -15,7 +15,8 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import (
     balancing_units,
 )
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
-from indefinite_opt.modeling.structures.structure import Point, StandardForm
+from indefinite_opt.modeling.structures.structure import Point
+from indefinite_opt.problem.programs import StandardForm
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""

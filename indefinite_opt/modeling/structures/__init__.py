@@ -34,10 +34,10 @@ from indefinite_opt.modeling.structures.structure import (
     ExplicitProgram,
     Optimality,
     Point,
-    StandardForm,
     Structure,
     VectorProgram,
 )
+from indefinite_opt.problem.programs import StandardForm
 
 __all__ = [
     "MAX_PRICE",

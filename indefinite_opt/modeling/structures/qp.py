@@ -13,10 +13,10 @@ from indefinite_opt.modeling.structures.structure import (
     Curvature,
     Optimality,
     Point,
-    StandardForm,
     VectorProgram,
     sign_of_curvature,
 )
+from indefinite_opt.problem.programs import StandardForm
 
 RANK_TOLERANCE = 1e-12
 """Share of the largest singular value of some rows below which others count as zero."""

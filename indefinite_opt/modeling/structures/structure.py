@@ -9,11 +9,12 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.problem.programs import StandardForm
 
 X = TypeVar("X")
 
@@ -83,24 +84,6 @@ class Optimality:
     """Size relative to which the sign of a multiplier is judged."""
     reduced: Array = field(default_factory=lambda: np.empty(0))
     """Reduced gradient; empty if the structure does not examine curvature."""
-
-
-class StandardForm(NamedTuple):
-    """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
-
-    `sense` is -1 if the declared program maximises the negative of that. H is None for a linear
-    program; A is dense or compressed by rows.
-    """
-
-    sense: int
-    cost: Array
-    lower: Array
-    upper: Array
-    row_lower: Array
-    row_upper: Array
-    matrix: Any
-    hessian: Array | None = None
-    constant: float = 0.0
 
 
 class Structure(ABC, Generic[X]):

@@ -36,4 +36,4 @@ from indefinite_opt.problem.programs.random_programs import (
     standard_qp,
     transportation,
 )
-from indefinite_opt.problem.programs.statement import Statement
+from indefinite_opt.problem.programs.standard_form import StandardForm

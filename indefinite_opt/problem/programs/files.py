@@ -24,7 +24,7 @@ from indefinite_opt.problem.programs.lp_format import read_lp, write_lp
 from indefinite_opt.problem.programs.mps_format import read_mps, write_mps
 from indefinite_opt.problem.programs.npz_format import program_of_arrays, write_npz
 from indefinite_opt.problem.programs.qplib_format import read_qplib, write_qplib
-from indefinite_opt.problem.programs.statement import Statement
+from indefinite_opt.problem.programs.standard_form import StandardForm
 
 _READERS: dict[str, Callable[[bytes, str], QuadraticArrays]] = {
     ".in": read_boxqp,
@@ -38,7 +38,7 @@ _WRITERS: dict[str, Callable[[QuadraticArrays, str], bytes]] = {
     ".npz": write_npz,
 }
 
-_STATED: dict[str, Callable[[Statement, str], bytes]] = {
+_STATED: dict[str, Callable[[StandardForm, str], bytes]] = {
     ".qplib": write_qplib,
     ".lp": write_lp,
     ".mps": write_mps,
@@ -62,7 +62,7 @@ def read_program(path: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticArray
     return program if program.name else replace(program, name=path.name.partition(".")[0])
 
 
-def write_program(program: QuadraticArrays | Statement, path: str | Path) -> Path:
+def write_program(program: QuadraticArrays | StandardForm, path: str | Path) -> Path:
     """Write a program in the sense of its source, in the format that the file's name ends with.
 
     What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
@@ -75,10 +75,10 @@ def write_program(program: QuadraticArrays | Statement, path: str | Path) -> Pat
     path = Path(path)
     suffix, packed = _suffix(path, [*_WRITERS, *_STATED])
     if suffix in _STATED:
-        stated = program if isinstance(program, Statement) else Statement.of(program)
+        stated = program if isinstance(program, StandardForm) else StandardForm.of(program)
         content = _STATED[suffix](stated, str(path))
     else:
-        arrays = program.arrays() if isinstance(program, Statement) else program
+        arrays = program.arrays() if isinstance(program, StandardForm) else program
         content = _WRITERS[suffix](arrays, str(path))
     # Without a time, equal programs make equal files.
     write_bytes(path, gzip.compress(content, mtime=0) if packed else content)

@@ -17,7 +17,7 @@ from scipy import sparse
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
-from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement
+from indefinite_opt.problem.programs.standard_form import CUSTOMARY_INFINITY, StandardForm
 
 _SIGNS = rb"((?:[+-]\s?)*)"
 _NUMBER = rb"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.]|[eE][+-]?\d))"
@@ -92,7 +92,7 @@ class _Reader:
                 current.append(line)
         return {kind: b"\n".join(parts) for kind, parts in found.items()}
 
-    def statement(self) -> Statement:
+    def statement(self) -> StandardForm:
         """What the file states."""
         self._begin(_OBJECTIVE)
         self._match(_LABEL)
@@ -218,7 +218,7 @@ def _sign(signs: bytes) -> float:
     return -1.0 if signs.count(b"-") % 2 else 1.0
 
 
-def write_lp(program: Statement, target: str) -> bytes:
+def write_lp(program: StandardForm, target: str) -> bytes:
     """The content of a file, with variables x1, x2, ... where their names are not plain words.
 
     All of them stand in the linear part of the objective, since readers number them in the order in
@@ -226,7 +226,8 @@ def write_lp(program: Statement, target: str) -> bytes:
     """
     program.check_sides(CUSTOMARY_INFINITY, target)
     products, (names, labels) = program.products(target), program.written_names()
-    terms = [f"{_signed(value)} {name}" for value, name in zip(program.q, names, strict=True)]
+    costs, constant = program.sense * program.cost, program.sense * program.constant
+    terms = [f"{_signed(value)} {name}" for value, name in zip(costs, names, strict=True)]
     if products.any():
         quadratic = [
             f"{_signed(products[i, j])} {names[i]} " + ("^2" if i == j else f"* {names[j]}")
@@ -234,10 +235,10 @@ def write_lp(program: Statement, target: str) -> bytes:
         ]
         terms += ["+ [", *quadratic, "] / 2"]
     # SCIP does not read a constant before the bracket.
-    terms += [_signed(program.constant)] if program.constant else []
+    terms += [_signed(constant)] if constant else []
     direction = "minimize" if program.sense > 0 else "maximize"
     lines = [direction, *_wrapped("objective:", terms), "subject to"]
-    rows = sparse.csr_array(program.rows)
+    rows = sparse.csr_array(program.matrix)
     for label, (sign, i, side) in zip(labels, program.one_sided(), strict=True):
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         entries = zip(rows.data[part], rows.indices[part], strict=True)

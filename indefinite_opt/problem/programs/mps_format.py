@@ -17,7 +17,7 @@ from scipy import sparse
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
-from indefinite_opt.problem.programs.statement import CUSTOMARY_INFINITY, Statement
+from indefinite_opt.problem.programs.standard_form import CUSTOMARY_INFINITY, StandardForm
 
 _TRIANGLES = (b"QUADOBJ", b"QSECTION")
 _WHOLE = b"QMATRIX"
@@ -105,7 +105,7 @@ class _Reader:
             case _:
                 raise self._error("the head of a section", words)
 
-    def statement(self) -> Statement:
+    def statement(self) -> StandardForm:
         """What the file states."""
         sides = [self._both_sides(i, kind) for i, kind in enumerate(self.kinds)]
         n = len(self.columns)
@@ -119,9 +119,9 @@ class _Reader:
             ([low for low, _ in sides], [high for _, high in sides]), (lower, upper),
             -self.sides.get(-1, 0.0), tokens.decoded(row for row, i in self.rows.items() if i >= 0),
         )  # fmt: skip
-        P = np.asarray(read.P)
+        P = np.asarray(read.hessian)
         if _WHOLE not in self.seen:
-            return read._replace(P=np.tril(P) + np.tril(P, -1).T)
+            return read._replace(hessian=np.tril(P) + np.tril(P, -1).T)
         if not np.array_equal(P, P.T):
             raise DataError(
                 self.source, "a symmetric matrix in the section QMATRIX", "another",
@@ -224,7 +224,7 @@ class _Reader:
         return tokens.unlike(self.source, f"{expected} (in {place})", b" ".join(words))
 
 
-def write_mps(program: Statement, target: str) -> bytes:
+def write_mps(program: StandardForm, target: str) -> bytes:
     """The content of a file, with variables x1, x2, ... and rows r1, r2, ... without plain names.
 
     A row with two sides becomes two rows, since a range, their difference, would be rounded.
@@ -240,9 +240,9 @@ def write_mps(program: Statement, target: str) -> bytes:
     lines += [f" {letters[sign]} {row}" for row, (sign, _, _) in zip(rows, sides, strict=True)]
     lines.append("COLUMNS")
     columns = sparse.csc_array(
-        sparse.csr_array(program.rows)[np.array([i for _, i, _ in sides], int)]
+        sparse.csr_array(program.matrix)[np.array([i for _, i, _ in sides], int)]
     )
-    for j, slope in enumerate(program.q):
+    for j, slope in enumerate(program.sense * program.cost):
         part = slice(columns.indptr[j], columns.indptr[j + 1])
         # Every variable has a line, which numbers it.
         lines.append(f" {names[j]} objective {tokens.written(slope)}")
@@ -250,16 +250,16 @@ def write_mps(program: Statement, target: str) -> bytes:
         lines += [f" {names[j]} {rows[k]} {tokens.written(value)}" for k, value in entries]
     lines.append("RHS")
     if program.constant:
-        lines.append(f" RHS objective {tokens.written(-program.constant)}")
+        lines.append(f" RHS objective {tokens.written(-program.sense * program.constant)}")
     right = ((row, side) for row, (_, _, side) in zip(rows, sides, strict=True) if side)
     lines += [f" RHS {row} {tokens.written(side)}" for row, side in right]
     lines.append("BOUNDS")
     for j, (lower, upper) in enumerate(zip(program.lower, program.upper, strict=True)):
         lines += [f" {kind} BND {names[j]}{value}" for kind, value in _bounds(lower, upper)]
-    if program.P is not None and program.P.any():
+    if program.hessian is not None and program.hessian.any():
         lines.append("QUADOBJ")
-        places = np.argwhere(np.tril(program.P))
-        lines += [f" {names[i]} {names[j]} {tokens.written(program.P[i, j])}" for i, j in places]
+        P = program.sense * np.tril(program.hessian)
+        lines += [f" {names[i]} {names[j]} {tokens.written(P[i, j])}" for i, j in np.argwhere(P)]
     return tokens.content_of([*lines, "ENDATA"])
 
 

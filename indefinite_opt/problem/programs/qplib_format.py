@@ -29,7 +29,7 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays
-from indefinite_opt.problem.programs.statement import Statement
+from indefinite_opt.problem.programs.standard_form import StandardForm
 
 INFINITY = sys.float_info.max
 """What is written as infinity. The files of the library have this number rounded up to 15 digits,
@@ -138,8 +138,9 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     names = lines.names("variables", n)
     rows_ = lines.names("constraints", m)
     lines.end()
-    return Statement(
-        1 if goal == "minimize" else -1, Q, q, B, left, right, lower, upper, constant, name,
+    sense = 1 if goal == "minimize" else -1
+    return StandardForm(
+        sense, sense * q, lower, upper, left, right, B, sense * Q, sense * constant, name,
         *(
             tuple(known.get(j, f"{letter}{j + 1}") for j in range(size)) if known else ()
             for known, letter, size in ((names, "x", n), (rows_, "r", m))
@@ -147,7 +148,7 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     ).arrays()  # fmt: skip
 
 
-def write_qplib(program: Statement, target: str) -> bytes:
+def write_qplib(program: StandardForm, target: str) -> bytes:
     """The content of a file, from which `read_qplib` makes the same program.
 
     The name of the program loses its blanks, and names of variables and rows are left out where one
@@ -156,7 +157,7 @@ def write_qplib(program: Statement, target: str) -> bytes:
     """
     program.check_sides(INFINITY, target)
     name = "".join(program.name.split()).lstrip("!#%") or "program"
-    n, m, triangle = program.q.size, len(program.row_lower), program.products(target)
+    n, m, triangle = program.cost.size, len(program.row_lower), program.products(target)
     objective, constraints = "Q" if triangle.any() else "L", "L" if m else "B"
     lines = [name, f"{objective}C{constraints}"]
     lines.append("minimize" if program.sense > 0 else "maximize")
@@ -165,10 +166,10 @@ def write_qplib(program: Statement, target: str) -> bytes:
         lines.append(f"{m} # number of constraints")
     if objective == "Q":
         lines += _entries(triangle, "quadratic terms in objective")
-    lines += _vector(program.q, 0.0, "linear coefficients in objective")
-    lines.append(f"{tokens.written(program.constant)} # objective constant")
+    lines += _vector(program.sense * program.cost, 0.0, "linear coefficients in objective")
+    lines.append(f"{tokens.written(program.sense * program.constant)} # objective constant")
     if m:
-        lines += _entries(program.rows, "linear terms in all constraints")
+        lines += _entries(program.matrix, "linear terms in all constraints")
     lines.append(f"{tokens.written(INFINITY)} # value for infinity")
     if m:
         lines += _vector(program.row_lower, -np.inf, "left-hand sides")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.problem.programs.statement import Statement
+from indefinite_opt.problem.programs.standard_form import StandardForm
 
 
 def decoded(words: Iterable[bytes]) -> tuple[str, ...]:
@@ -57,20 +57,20 @@ def stated(
     bounds: tuple[ArrayLike, ArrayLike],
     constant: float,
     row_names: tuple[str, ...],
-) -> Statement:
+) -> StandardForm:
     """The program whose objective is the row -1 of the entries; arrays are made if they may be."""
     low, high, lower, upper = (np.array(side, dtype=float) for side in (*sides, *bounds))
     m, n = low.size, len(columns)
-    read = Statement(
-        sense, None, np.zeros(n), sparse.csr_array((m, n)), low, high, lower, upper, constant,
-        variables=decoded(columns), row_names=row_names,
+    read = StandardForm(
+        sense, np.zeros(n), lower, upper, low, high, sparse.csr_array((m, n)),
+        constant=sense * constant, variables=decoded(columns), row_names=row_names,
     )  # fmt: skip
     read.check_size(source)
     rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
     for array, values in ((rows, entries), (P, products)):
         i, j = np.fromiter(chain.from_iterable(values), int).reshape(-1, 2).T
         array[i, j] = np.fromiter(values.values(), float)
-    return read._replace(P=P, q=rows[-1], rows=rows[:-1])
+    return read._replace(hessian=sense * P, cost=sense * rows[-1], matrix=rows[:-1])
 
 
 def number(word: bytes, source: str, infinity: float | None = None) -> float:

@@ -1,4 +1,4 @@
-"""A quadratic program as files state it, and what their writers have in common."""
+"""Quadratic programs in standard form, and what the writers of files have in common."""
 
 from __future__ import annotations
 
@@ -23,63 +23,60 @@ CUSTOMARY_INFINITY = 1e20
 HiGHS and SCIP alike."""
 
 
-class Statement(NamedTuple):
-    """A program in its own sense, whose rows have two sides.
+class StandardForm(NamedTuple):
+    """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
 
-        minimize or maximize  ½ xᵀP x + qᵀx + constant
-        subject to  row_lower ≤ rows x ≤ row_upper,  lower ≤ x ≤ upper
-
-    The sense is -1 if the program maximises. In what is read P need not be symmetric, and None
-    stands for a linear program; the rows may be sparse.
+    `sense` is -1 if the declared program maximises the negative of that. H is None for a linear
+    program, and need not be symmetric in what is read; A is dense or compressed by rows.
     """
 
     sense: int
-    P: Array | None
-    q: Array
-    rows: Any
-    row_lower: Array
-    row_upper: Array
+    cost: Array
     lower: Array
     upper: Array
+    row_lower: Array
+    row_upper: Array
+    matrix: Any
+    hessian: Array | None = None
     constant: float = 0.0
     name: str = ""
     variables: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, program: QuadraticArrays) -> Statement:
-        """The statement of a program, from which `arrays` makes the same program."""
-        sense, open_side = program.sense, np.full(len(program.h), -np.inf)
+    def of(cls, program: QuadraticArrays) -> StandardForm:
+        """The form of a program, from which `arrays` makes the same program."""
+        row_lower = np.concatenate([np.full(len(program.h), -np.inf), program.b])
         variables, inequalities, equalities = program.names
         row_names = inequalities + equalities
         return cls(
-            sense, sense * program.P, sense * program.q, np.vstack([program.G, program.A]),
-            np.concatenate([open_side, program.b]), np.concatenate([program.h, program.b]),
-            program.lb, program.ub, sense * program.constant, program.name, variables,
-            row_names if len(row_names) == program.h.size + program.b.size else (),
+            program.sense, program.q, program.lb, program.ub, row_lower,
+            np.concatenate([program.h, program.b]), np.vstack([program.G, program.A]), program.P,
+            program.constant, program.name, variables,
+            row_names if len(row_names) == row_lower.size else (),
         )  # fmt: skip
 
     def arrays(self) -> QuadraticArrays:
-        """The program as a minimisation."""
-        n, sense = self.q.size, self.sense
+        """The program with its rows divided into inequalities and equations."""
+        n = self.cost.size
         # Names that files give twice, as qplib files may by their default ones, name nothing.
         split = split_names(self.row_names, self.row_lower, self.row_upper)
         variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
         if len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
             split = (), ()
         return quadratic_arrays(
-            np.zeros((n, n)) if self.P is None else sense * self.P, sense * self.q,
-            *split_rows(self.rows, self.row_lower, self.row_upper), self.lower, self.upper,
-            constant=sense * self.constant, sense=sense, name=self.name,
+            np.zeros((n, n)) if self.hessian is None else self.hessian, self.cost,
+            *split_rows(self.matrix, self.row_lower, self.row_upper), self.lower, self.upper,
+            constant=self.constant, sense=self.sense, name=self.name,
             names=Names(variables, *split),
         )  # fmt: skip
 
     def check_size(self, source: str) -> None:
         """`DataError` if there are no variables, or too many entries to make dense."""
-        n = self.q.size
+        n = self.cost.size
         if n == 0:
             raise DataError(source, "a program", "one with no variables")
-        if n * max(n, self.rows.shape[0]) > MAX_ENTRIES:
+        if n * max(n, self.matrix.shape[0]) > MAX_ENTRIES:
             raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
 
     def check_sides(self, infinity: float, target: str) -> None:
@@ -93,11 +90,14 @@ class Statement(NamedTuple):
                 )  # fmt: skip
 
     def products(self, target: str) -> Array:
-        """The lower triangular T with xᵀT x = xᵀP x; `DataError` if an entry overflows."""
-        if self.P is None:
-            return np.zeros((self.q.size, self.q.size))
+        """The lower triangular T with xᵀT x = xᵀHx, in the declared sense.
+
+        `DataError` if an entry overflows.
+        """
+        if self.hessian is None:
+            return np.zeros((self.cost.size, self.cost.size))
         with np.errstate(over="ignore"):
-            triangle = np.tril(self.P) + np.tril(self.P, -1)
+            triangle = self.sense * (np.tril(self.hessian) + np.tril(self.hessian, -1))
         if not np.isfinite(triangle).all():
             raise DataError(
                 target, "entries of P whose double is a float", "one above 8.98e307",
@@ -107,7 +107,7 @@ class Statement(NamedTuple):
 
     def written_names(self) -> tuple[list[str], list[str]]:
         """The variables' names in a file, and those of the rows of `one_sided`."""
-        columns = written_names(self.variables, self.q.size, "x", ("objective",))
+        columns = written_names(self.variables, self.cost.size, "x", ("objective",))
         sides = list(self.one_sided())
         names = [self.row_names[i] for _, i, _ in sides] if self.row_names else ()
         return columns, written_names(names, len(sides), "r", ("objective",))
