@@ -43,11 +43,11 @@ name:
   for everything else: eigenvalues, curves, objects that are not tested on data. A figure computes
   its series here, so that they are stored, resumed and run in parallel like anything else.
 
-With `quick` it is the same on less: few data sets, one repetition, a coarser grid. All quick runs
-together take minutes, and the tests run them. Each cell is stored as soon as it is finished, under
-a digest of the version, the data, the protocol, the method and, for a computation, the text of
-the function; a function that is changed is called again, but the functions that it calls are not
-looked into.
+With `quick` it is the same on less: few data sets, one repetition, a coarser grid; what is quick
+anyway takes the place of the function. All quick runs together take minutes, and the tests run
+them. Each cell is stored as soon as it is finished, under a digest of the version, the data, the
+protocol, the method and, for a computation, the text of the function; a function that is changed is
+called again, but the functions that it calls are not looked into.
 
 `entries` says where our numbers come from, as an `Entry` for each column, or as a function of row
 and column. Without one a row is a data set and a column a method of the first experiment. Here the
@@ -96,13 +96,9 @@ from indefinite_opt.studies.papers.framework.computation import Computation, Com
 from indefinite_opt.studies.papers.framework.declaration import (
     Check,
     Code,
-    Deviation,
     Entry,
-    Impossible,
-    Missing,
+    Note,
     PaperStudy,
-    StandIn,
-    Uncounted,
     declared,
     find,
     notes,

@@ -107,14 +107,11 @@ def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure
 
 def figure_of_regions(n: int) -> Code:
     """Figures 3 and 4: all methods on a checkerboard of n points, which is quick."""
-
-    def experiments(quick: bool) -> dict[str, Computation]:
-        settings = {name: {"name": name, "n": n} for name in METHODS}
-        return {"regions": Computation(region, settings)}
-
+    regions = Computation(region, {name: {"name": name, "n": n} for name in METHODS})
     least = Entry(metric="lambda_min", relative=0.05, counted=False)
     checks = check_figure_3 if n == FIGURE_3_POINTS else check_figure_4
-    return Code(experiments, {"min eig": least}, functools.partial(regions_figure, n=n), checks)
+    draw = functools.partial(regions_figure, n=n)
+    return Code({"regions": regions}, {"min eig": least}, draw, checks)
 
 
 FIGURE_3_POINTS, FIGURE_4_POINTS = 500, 180
@@ -181,9 +178,7 @@ def solutions(points: tuple[tuple[float, float], ...]) -> dict[str, Any]:
     }
 
 
-def figure_1(quick: bool) -> dict[str, Computation]:
-    """A single setting."""
-    return {"solutions": Computation(solutions, {"two points": {"points": TWO_POINTS}})}
+FIGURE_1 = {"solutions": Computation(solutions, {"two points": {"points": TWO_POINTS}})}
 
 
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:

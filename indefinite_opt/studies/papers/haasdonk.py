@@ -149,17 +149,12 @@ def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
 
 
 HULLS = {
-    "a": {"data": SEPARABLE, "mu": 1.0},
-    "b": {"data": SEPARABLE, "mu": 0.1},
-    "c": {"data": OVERLAPPING, "mu": 1.0},
-    "d": {"data": OVERLAPPING, "mu": 0.25},
+    "a": {"data": Data(SEPARABLE), "mu": 1.0},
+    "b": {"data": Data(SEPARABLE), "mu": 0.1},
+    "c": {"data": Data(OVERLAPPING), "mu": 1.0},
+    "d": {"data": Data(OVERLAPPING), "mu": 0.25},
 }
 """The data and the bound μ of each panel."""
-
-
-def named(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Settings of panels with their data sets in place of the names."""
-    return {panel: {**one, "data": Data(one["data"])} for panel, one in settings.items()}
 
 
 def hulls(data: Data, mu: float) -> Row:
@@ -167,16 +162,11 @@ def hulls(data: Data, mu: float) -> Row:
     return trained(data.problem, ConvexHullDual(mu=mu))
 
 
-def figure_1(quick: bool) -> dict[str, Computation]:
-    """All panels, which take a second."""
-    return {"panels": Computation(hulls, named(HULLS))}
-
-
 MACHINES = {
-    "a": {"data": SEPARABLE, "mu": 0.1},
-    "b": {"data": OVERLAPPING, "C": 1e10},
-    "c": {"data": OVERLAPPING, "C": 0.1},
-    "d": {"data": "haasdonk-figure2d(n=4)", "C": 1.0},
+    "a": {"data": Data(SEPARABLE), "mu": 0.1},
+    "b": {"data": Data(OVERLAPPING), "C": 1e10},
+    "c": {"data": Data(OVERLAPPING), "C": 0.1},
+    "d": {"data": Data("haasdonk-figure2d(n=4)"), "C": 1.0},
 }
 """C of (a) follows from μ of Figure 1b; that of (b) is printed, that of (c) small enough for a
 positive squared norm, and for (d) all C give the same normal vector."""
@@ -195,11 +185,6 @@ def _corresponding(problem: KernelProblem, mu: float) -> float:
         found = svm_to_hull(problem, C, solve(problem, SVMDual(C=C)).values["alpha"])
         low, high = (C, high) if found.mu < mu else (low, C)
     return low
-
-
-def figure_2(quick: bool) -> dict[str, Computation]:
-    """All panels, which take a second."""
-    return {"panels": Computation(machine, named(MACHINES))}
 
 
 def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
@@ -241,10 +226,8 @@ def optimum(permuted: bool, C: float) -> Row:
     raise RuntimeError("all permutations end in the same optimum")
 
 
-def figure_3(quick: bool) -> dict[str, Computation]:
-    """Both panels, which take a second; no weight of either optimum reaches C, all are below 1."""
-    settings = {"a": {"permuted": False, "C": 10.0}, "b": {"permuted": True, "C": 10.0}}
-    return {"panels": Computation(optimum, settings)}
+OPTIMA = {"a": {"permuted": False, "C": 10.0}, "b": {"permuted": True, "C": 10.0}}
+"""No weight of either optimum reaches C, all are below 1."""
 
 
 def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
@@ -401,9 +384,13 @@ def table_1_entry(row: str, column: str) -> Entry:
 
 
 STUDIES = {
-    "figure-1": Code(figure_1, ENTRIES, draw_panels, check_figure_1),
-    "figure-2": Code(figure_2, ENTRIES, draw_panels, check_figure_2),
-    "figure-3": Code(figure_3, ENTRIES, draw_panels, check_figure_3),
+    "figure-1": Code({"panels": Computation(hulls, HULLS)}, ENTRIES, draw_panels, check_figure_1),
+    "figure-2": Code(
+        {"panels": Computation(machine, MACHINES)}, ENTRIES, draw_panels, check_figure_2
+    ),
+    "figure-3": Code(
+        {"panels": Computation(optimum, OPTIMA)}, ENTRIES, draw_panels, check_figure_3
+    ),
     "figure-4": Code(figure_4, ENTRIES | COUNTS, draw_panels, check_figure_4),
     "table-1": Code(table_1, table_1_entry),
 }

@@ -16,6 +16,7 @@ from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
 from indefinite_opt.studies.papers import Check, Code, Computation, Entry
 from indefinite_opt.studies.papers._loosli_boards import (
+    FIGURE_1,
     FIGURE_3_POINTS,
     FIGURE_4_POINTS,
     METHODS,
@@ -26,7 +27,6 @@ from indefinite_opt.studies.papers._loosli_boards import (
     draw_figure_1,
     draw_figure_2,
     draw_figure_5,
-    figure_1,
     figure_2,
     figure_5,
     figure_of_regions,
@@ -294,7 +294,7 @@ def table_3_entry(row: str, column: str) -> Entry:
 
 
 STUDIES = {
-    "figure-1": Code(figure_1, draw=draw_figure_1, checks=check_figure_1),
+    "figure-1": Code(FIGURE_1, draw=draw_figure_1, checks=check_figure_1),
     "figure-2": Code(figure_2, draw=draw_figure_2, checks=check_figure_2),
     "figure-3": figure_of_regions(FIGURE_3_POINTS),
     "figure-4": figure_of_regions(FIGURE_4_POINTS),

@@ -15,15 +15,11 @@ from indefinite_opt.studies.papers import (
     Check,
     Computation,
     ComputationOutcome,
-    Deviation,
     Entry,
     Fact,
-    Impossible,
-    Missing,
+    Note,
     PaperStudy,
     Reproduction,
-    StandIn,
-    Uncounted,
     find,
     notes,
     published,
@@ -75,7 +71,7 @@ def declared(**changes: object) -> PaperStudy:
             "mean": Entry(metric="square", unit=0.5),
             "half": Entry(metric="half", unit=0.5, experiment="halves"),
         },
-        "notes": {"four": Missing("Nobody kept it.")},
+        "notes": {"four": Note("missing", "Nobody kept it.")},
     }  # fmt: skip
     return PaperStudy(**{**settings, **changes})  # type: ignore[arg-type]
 
@@ -164,26 +160,29 @@ def test_a_quick_run_leaves_missing_rows_out() -> None:
 
 
 def test_notes_decide_what_is_counted() -> None:
-    for note, at_hand in ((StandIn("Other data."), 0), (Impossible("n < 0."), 1)):
-        study = declared(notes={"three": note, ("four", "half"): Missing("Lost.")})
+    for note, at_hand in ((Note("stand_ins", "Other data."), 0), (Note("impossible", "n < 0."), 1)):
+        study = declared(notes={"three": note, ("four", "half"): Note("missing", "Lost.")})
         assert run(study).tally.at_hand == at_hand
     far = declared(
-        numbers=published("  mean\n three  9.9"), notes={("three", "mean"): Deviation("Rain.")}
+        numbers=published("  mean\n three  9.9"),
+        notes={("three", "mean"): Note("deviations", "Rain.")},
     )
     tally = run(far).tally
     assert (tally.at_hand, tally.reproduced, tally.explained) == (1, 0, 1)
-    again = declared(notes={("*", "mean"): Uncounted("Shown twice."), "four": Missing("Lost.")})
+    again = declared(
+        notes={("*", "mean"): Note("uncounted", "Shown twice."), "four": Note("missing", "Lost.")}
+    )
     tally = run(again).tally
     assert (tally.published, tally.at_hand, tally.uncounted) == (2, 0, 2)
     assert run(again).compared["three", "mean"].grade == "uncounted"
     with pytest.raises(ParameterError, match="notes"):
-        declared(notes={"five": Missing("A row that the table does not have.")})
+        declared(notes={"five": Note("missing", "A row that the table does not have.")})
 
 
 @pytest.mark.parametrize("place", ["three", ("*", "mean"), ("three", "*")])
 def test_a_reason_belongs_to_one_number(place: object) -> None:
     with pytest.raises(ParameterError, match="a row and a column for each"):
-        declared(notes={place: Deviation("It rained everywhere.")})
+        declared(notes={place: Note("deviations", "It rained everywhere.")})
 
 
 def test_statements_are_judged_by_the_outcomes() -> None:
@@ -212,7 +211,7 @@ def test_every_figure_has_statements(name: str) -> None:
 )
 def test_a_malformed_reason_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match=r"notes|text"):
-        notes(Deviation, text)
+        notes("deviations", text)
 
 
 def test_items_without_code_are_refused() -> None:
@@ -303,7 +302,7 @@ def test_every_study_declares_what_the_list_shows(name: str) -> None:
     assert study.paper
     assert study.place
     assert 0.0 < study.quick_minutes <= study.minutes
-    full, quick = study.experiments(False), study.experiments(True)
+    full, quick = study.run_by(False), study.run_by(True)
     assert set(quick) <= set(full)
     if study.numbers is not None:
         for place in study.numbers:

@@ -89,5 +89,5 @@ def test_table_2_has_the_cells_of_table_1() -> None:
 
 def test_long_experiments_wait_for_a_request() -> None:
     (study,) = find("lin-lin-table-1").values()
-    assert set(study.long) <= set(study.experiments(False))
-    assert not set(study.long) & set(study.experiments(True))
+    assert set(study.long) <= set(study.run_by(False))
+    assert not set(study.long) & set(study.run_by(True))

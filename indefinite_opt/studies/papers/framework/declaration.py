@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
+Experiments = Mapping[str, Study | Computation]
 Place = str | tuple[str, str]
 
 POINTS_PER_UNIT = 1.5
@@ -70,54 +71,28 @@ class Check(NamedTuple):
     measured: str
 
 
-@dataclass(frozen=True)
-class Note:
-    """A sentence on a row, a column or an entry of a published table, and what stands before it."""
+LEADS = {
+    "deviations": "",
+    "stand_ins": "Stand-in. ",
+    "missing": "Missing. ",
+    "impossible": "The paper's number cannot be right. ",
+    "uncounted": "Not counted. ",
+}
+"""The kinds of notes by their names in TOML files, and what stands before each."""
 
+
+class Note(NamedTuple):
+    """A sentence on a row, a column or an entry of a published table, of a kind in `LEADS`."""
+
+    kind: str
     reason: str
-    lead: ClassVar[str] = ""
-
-
-class Deviation(Note):
-    """Why our number differs from the paper's; it is shown where it does."""
-
-
-class Impossible(Note):
-    """Why the paper's number cannot be right."""
-
-    lead = "The paper's number cannot be right. "
-
-
-class Missing(Note):
-    """Why there is no number of ours: data that nobody has any more."""
-
-    lead = "Missing. "
-
-
-class StandIn(Note):
-    """Which other data are used in place of those of the paper."""
-
-    lead = "Stand-in. "
-
-
-class Uncounted(Note):
-    """Why a number is shown, but says nothing of whether the paper is reproduced."""
-
-    lead = "Not counted. "
-
-
-NOTES = {
-    "deviations": Deviation, "stand_ins": StandIn, "missing": Missing, "impossible": Impossible,
-    "uncounted": Uncounted,
-}  # fmt: skip
-"""The kinds of notes by their names in TOML files."""
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
     """What of a study is code; the docstring of `studies.papers` explains the fields."""
 
-    experiments: Callable[[bool], Mapping[str, Study | Computation]]
+    experiments: Experiments | Callable[[bool], Experiments]
     entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
     draw: Callable[[Any], Figure] | None = None
     checks: Callable[[Any], Mapping[str, Check]] | None = None
@@ -128,7 +103,7 @@ class PaperStudy(Code):
     """A table or figure of a paper: its code, what the paper says, and how both are shown.
 
     The fields are those of the docstring of `studies.papers`; `notes` are by row, by ("*", column)
-    or by (row, column), a `Deviation` by (row, column) only.
+    or by (row, column), one of `deviations` by (row, column) only.
     """
 
     paper: str
@@ -155,8 +130,12 @@ class PaperStudy(Code):
             row, column = (place, "*") if isinstance(place, str) else place
             if row not in ("*", *rows) or column not in ("*", *columns):
                 raise ParameterError("notes", "rows and columns of the numbers", repr(place))
-            if isinstance(self.notes[place], Deviation) and "*" in (row, column):
+            if self.notes[place].kind == "deviations" and "*" in (row, column):
                 raise ParameterError("deviations", "a row and a column for each", repr(place))
+
+    def run_by(self, quick: bool) -> Experiments:
+        """The experiments of a full or of a quick run."""
+        return self.experiments(quick) if callable(self.experiments) else self.experiments
 
     def entry(self, row: str, column: str) -> Entry:
         """Where our number for an entry of the published table comes from."""
@@ -170,7 +149,7 @@ class PaperStudy(Code):
 
     def counted(self, row: str, column: str) -> bool:
         """Whether an entry is compared, and no note says that it proves nothing."""
-        proves_nothing = any(isinstance(note, Uncounted) for note in self._notes(row, column))
+        proves_nothing = any(note.kind == "uncounted" for note in self._notes(row, column))
         return self.entry(row, column).counted and not proves_nothing
 
     def _notes(self, row: str, column: str) -> list[Note]:
@@ -200,8 +179,8 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
     for item, parts in items.items():
         numbers, choices = parts.pop("numbers", None), whole(parts.pop("choices", ""))
         remarks: dict[Place, Note] = {}
-        for name, kind in NOTES.items():
-            for place, note in notes(kind, whole(parts.pop(name, ""))).items():
+        for kind in LEADS:
+            for place, note in notes(kind, whole(parts.pop(kind, ""))).items():
                 if place in remarks:
                     raise ParameterError("notes", "every place once", f"{place} in {item}")
                 remarks[place] = note
@@ -218,19 +197,19 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
     return studies
 
 
-def notes(kind: type[Note], text: str) -> dict[Place, Note]:
+def notes(kind: str, text: str) -> dict[Place, Note]:
     """Notes of one kind, each after its rows and, behind a comma, its columns.
 
     Lines that are indented continue the note above them; rows and columns are separated by /.
 
-    >>> found = notes(Deviation, '''
+    >>> found = notes("deviations", '''
     ... heart, SVM: The grid is not printed; C of 3
     ...   gives .82.
     ... sonar/wine, SVM/KNN: The echoes are lost.
     ... iris: There are three classes.
     ... ''')
     >>> found["heart", "SVM"]
-    Deviation(reason='The grid is not printed; C of 3 gives .82.')
+    Note(kind='deviations', reason='The grid is not printed; C of 3 gives .82.')
     >>> list(found)[1:4]
     [('sonar', 'SVM'), ('sonar', 'KNN'), ('wine', 'SVM')]
 
@@ -247,7 +226,7 @@ def notes(kind: type[Note], text: str) -> dict[Place, Note]:
             for place in places:
                 if not row or not all(place) or place in found:
                     raise ParameterError("notes", "every place once, with its row", repr(name))
-                found[place] = kind(reason)
+                found[place] = Note(kind, reason)
     return found
 
 

@@ -18,14 +18,7 @@ from indefinite_opt.foundation import cached_property
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.papers.framework.declaration import (
-    Check,
-    Deviation,
-    Missing,
-    Note,
-    PaperStudy,
-    StandIn,
-)
+from indefinite_opt.studies.papers.framework.declaration import LEADS, Check, Note, PaperStudy
 from indefinite_opt.studies.papers.framework.published_table import Fact
 from indefinite_opt.studies.study import Study, StudyOutcome
 
@@ -70,8 +63,12 @@ class Compared:
     @property
     def at_hand(self) -> bool:
         """Whether this is a published number that our data can reproduce."""
-        absent = isinstance(self.note, Missing | StandIn)
-        return self.counted and self.ours is not None and not absent
+        return self.counted and self.ours is not None and not self._replaced
+
+    @property
+    def _replaced(self) -> bool:
+        """Whether the data of the paper are not those that were run."""
+        return self.note is not None and self.note.kind in ("missing", "stand_ins")
 
     @property
     def reproduced(self) -> bool:
@@ -85,7 +82,7 @@ class Compared:
             return "absent"
         if not self.counted:
             return "uncounted"
-        if isinstance(self.note, StandIn | Missing):
+        if self._replaced:
             return "stand-in"
         if self.reproduced:
             return "close" if self.distance <= 1.0 else "reproduced"
@@ -95,8 +92,8 @@ class Compared:
     def remark(self) -> str:
         """What is to be said of the entry; a reason of a deviation only where there is one."""
         note = self.note
-        if note is not None and not (isinstance(note, Deviation) and self.ours and self.reproduced):
-            return note.lead + note.reason
+        if note is not None and not (note.kind == "deviations" and self.ours and self.reproduced):
+            return LEADS[note.kind] + note.reason
         return f"Not run: {self.problem}" if self.ours is None else ""
 
 
@@ -251,7 +248,7 @@ class Reproduction:
             return all(self._was_run(other, column) for other in entry.mean_of)
         note = self.study.note(row, column)
         experiment, data = self._source(row, column)
-        if isinstance(note, Missing) or data in self.absent:
+        if (note is not None and note.kind == "missing") or data in self.absent:
             return not self.quick
         if experiment not in self.experiments:
             return experiment in self.study.long and not self.quick
@@ -272,7 +269,7 @@ class Reproduction:
         measured = self._measured(row, column)
         if isinstance(measured, str) or math.isnan(measured[0]):
             problem = measured if isinstance(measured, str) else ""
-            reason = note.reason if isinstance(note, Missing) else problem
+            reason = note.reason if note is not None and note.kind == "missing" else problem
             return Compared(row, column, fact, None, math.nan, counted, note, reason)
         value, spread = measured
         ours = Fact(value, None if math.isnan(spread) else spread, fact.decimals)
@@ -340,7 +337,7 @@ def reproduce(
     experiments: dict[str, Experiment] = {}
     outcomes: dict[str, StudyOutcome | ComputationOutcome] = {}
     absent: dict[str, str] = {}
-    for label, declared in study.experiments(quick).items():
+    for label, declared in study.run_by(quick).items():
         if label in study.long and not long:
             continue
         missing = _missing(declared)
