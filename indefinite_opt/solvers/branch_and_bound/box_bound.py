@@ -258,8 +258,8 @@ class BoxBound:
         binary = node.box.binary[scaled.members]
         bound = self.deadline.timed(lower_bound, scaled, tangent.multipliers, tangent.start, binary)
         point = scaled.point(np.clip(bound.point, -1.0, 1.0))
-        often = self.secants % self.settings.bounds_per_rounding == 0
-        if often or self.quadratic.value(point) < self.bracket.value:
+        doubled = self.secants & (self.secants - 1) == 0
+        if doubled or self.quadratic.value(point) < self.bracket.value:
             self._descend(point)
         # At the root a cheap bound may be higher; the proof then goes on from that one.
         known = None if node.part.last is None else node.part.last.bound(scaled, node.box)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic
 from indefinite_opt.solvers.branch_and_bound.tangents import TINY, Bound, Indices, Mask, ScaledBox
 
@@ -127,6 +127,14 @@ class Conditions:
         """Whether a row shares variables with another one."""
         return int(np.any(self.whole.rows != 0.0, axis=1).sum()) > len(self._closed)
 
+    @cached_property
+    def _rows(self) -> tuple[Array, Array]:
+        return read_only(np.ascontiguousarray(self.whole.rows)), read_only(self.whole.rhs)
+
+    @cached_property
+    def _columns(self) -> Array:
+        return read_only(np.ascontiguousarray(self.whole.rows.T))
+
     def start(self) -> Box:
         """The whole box."""
         whole, nothing = self.whole, np.zeros(self.whole.n, bool)
@@ -222,19 +230,12 @@ class Conditions:
 
     def on_lines(self, box: Box) -> Box | None:
         """Reduce each interval to the values that every equality constraint allows."""
-        rows = self.whole.rows
-        if not rows.size:
+        from indefinite_opt.solvers.branch_and_bound import _condition_loops as loops
+
+        if not self.whole.rows.size:
             return box
-        ends = np.array([rows * box.lower, rows * box.upper])
-        least, most = ends.min(axis=0), ends.max(axis=0)
-        sizes = np.abs(ends).sum(axis=(0, 2)) + np.abs(self.whole.rhs)
-        slack = OUTWARD_SHARE * sizes + TINY
-        # The range of a_i x_i that the other variables allow; the slack allows for rounding.
-        floor = (self.whole.rhs - most.sum(axis=1) - slack)[:, None] + most
-        roof = (self.whole.rhs - least.sum(axis=1) + slack)[:, None] + least
-        low, high = _over(floor, roof, rows)
-        low = np.maximum(low.max(axis=0), box.lower)
-        high = np.minimum(high.min(axis=0), box.upper)
+        low, high = box.lower.copy(), box.upper.copy()
+        loops.cut_by_rows(*self._rows, box.lower, box.upper, OUTWARD_SHARE, TINY, low, high)
         return None if np.any(low > high) else replace(box, lower=low, upper=high)
 
     def stationary(self, box: Box) -> Box | None:
@@ -243,6 +244,8 @@ class Conditions:
         There is a multiplier ν for each equality constraint so that ∂f/∂x_i + Σ a_ki ν_k is not
         negative unless x_i is at its upper end, and not positive unless it is at its lower end.
         """
+        from indefinite_opt.solvers.branch_and_bound import _condition_loops as loops
+
         whole = self.whole
         center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
         middle = whole.H @ center + whole.c
@@ -251,13 +254,14 @@ class Conditions:
         swing += ROUNDING_SHARE * whole.n * sizes + TINY
         floor, roof = middle - swing, middle + swing
         if whole.rows.size:
-            ends = self._multipliers(box, middle, swing)
-            if np.any(ends[0] > ends[1]):
+            ranges = self._multipliers(middle, swing)
+            no_upper, no_lower = box.upper < whole.upper, box.lower > whole.lower
+            least = np.where(box.free | no_upper, 0.0, -np.inf) - roof
+            most = np.where(box.free | no_lower, 0.0, np.inf) - floor
+            passes, room = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
+            limits = (least, most, passes, room, *ranges)
+            if not loops.add_multipliers(self._columns, *limits, floor, roof):
                 return None
-            least, most = _terms(whole.rows, *ends)
-            room = ROUNDING_SHARE * len(whole.rows)
-            floor = floor + (least - room * np.abs(least)).sum(axis=0)
-            roof = roof + (most + room * np.abs(most)).sum(axis=0)
         up, down = roof < 0.0, floor > 0.0
         if np.any((up | down) & box.free):
             return None
@@ -267,8 +271,8 @@ class Conditions:
             return None
         return replace(box, lower=low, upper=high)
 
-    def _multipliers(self, box: Box, middle: Array, swing: Array) -> tuple[Array, Array]:
-        """Intervals of the multipliers of the rows, if ∂f/∂x is within `swing` of `middle`."""
+    def _multipliers(self, middle: Array, swing: Array) -> tuple[Array, Array]:
+        """Ranges of the multipliers of closed rows, if ∂f/∂x is within `swing` of `middle`."""
         whole = self.whole
         low, high = np.full(len(whole.rows), -np.inf), np.full(len(whole.rows), np.inf)
         for k, members, shares, used, slack in self._closed:
@@ -284,19 +288,6 @@ class Conditions:
             at = np.searchsorted(np.cumsum(shares[order]), used - slack)
             if used > slack and at < order.size:
                 high[k] = (v + spread)[order[at]]
-        if not self._open:
-            return low, high
-        rows = whole.rows
-        no_upper, no_lower = box.upper < whole.upper, box.lower > whole.lower
-        floor = np.where(box.free | no_upper, 0.0, -np.inf) - middle - swing
-        roof = np.where(box.free | no_lower, 0.0, np.inf) - middle + swing
-        for _ in range(MULTIPLIER_PASSES):
-            least, most = _terms(rows, low, high)
-            # The range of a_ki ν_k that the reduced cost of x_i and the other multipliers allow.
-            lower, upper = _over(floor - _others(most), roof + _others(-least), rows)
-            low, high = np.maximum(low, lower.max(axis=1)), np.minimum(high, upper.min(axis=1))
-            if np.any(low > high):
-                break
         return low, high
 
 
@@ -318,30 +309,3 @@ def parallel_columns(rows: Array) -> list[Indices]:
                 exact.setdefault(tuple(a / column[0] for a in column), []).append(i)
         found += [np.array(same) for same in exact.values()]
     return found
-
-
-def _over(floor: Array, roof: Array, rows: Array) -> tuple[Array, Array]:
-    """The intervals [floor, roof]/rows, of all numbers where an entry is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one, other = floor / rows, roof / rows
-    low, high = np.where(rows > 0.0, one, other), np.where(rows > 0.0, other, one)
-    return np.where(rows != 0.0, low, -np.inf), np.where(rows != 0.0, high, np.inf)
-
-
-def _terms(rows: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Ends of the range of each entry times a number of its row between `low` and `high`."""
-    with np.errstate(invalid="ignore"):
-        ends = np.where(rows != 0.0, np.array([rows * low[:, None], rows * high[:, None]]), 0.0)
-    return ends.min(axis=0), ends.max(axis=0)
-
-
-def _others(terms: Array) -> Array:
-    """A bound on the sums of all other terms of each column, rounding included.
-
-    Terms may be infinite.
-    """
-    missing = np.isinf(terms)
-    known = np.where(missing, 0.0, terms)
-    room = ROUNDING_SHARE * len(terms) * np.abs(known).sum(axis=0)
-    sums = known.sum(axis=0) - known + room
-    return np.where(missing.sum(axis=0) - missing > 0, np.inf, sums)

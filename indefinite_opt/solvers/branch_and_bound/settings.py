@@ -76,8 +76,7 @@ class Settings:
     deviations_rounded: int = 2
     bounds_per_rounding: int = 4
     """At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
-    once in so many bounds. As often a descent begins where secants lead to, and wherever that is
-    better than the best point."""
+    once in so many bounds."""
     max_proof_numbers: float = 3e7
     """Most numbers that are kept for a proof (240 MB)."""
     tunings: tuple[Tuning, ...] = (Tuning(0.1, 1.0, 0.5), Tuning(0.1, 0.3, 4.0))

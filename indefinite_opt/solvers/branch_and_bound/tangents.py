@@ -40,6 +40,9 @@ MAX_BENT_SHARE = 1e-9
 """A minorant counts as linear if its curvature changes it by no more than this share of its slopes,
 in the box; what rounding adds to the curvature of a linear one is far below."""
 
+FAR = 1e6
+"""How far above the values of f, in units of their size, a tangent proves that the box is empty."""
+
 MAX_START = 0.9
 """An interior point method starts at most so far from the middle of each interval."""
 
@@ -207,9 +210,10 @@ class ScaledBox:
         return d, nu
 
     def by_simplex(self) -> Bound | None:
-        """The tangent at the optimal vertex of a linear f, some tenths of a millisecond.
+        """The tangent at the optimal vertex of a linear f, in some tenths of a millisecond.
 
-        None if HiGHS finds none, as where no point of the box is on the rows.
+        Where no point of the box is on the rows, it is a tangent far above all values of f. None if
+        HiGHS finds neither a vertex nor multipliers that prove this.
         """
         unit, ends = float(np.abs(self.slope).max()) or 1.0, np.ones(self.m)
         form = StandardForm(1, self.slope / unit, -ends, ends, self.rhs, self.rhs, self.rows)
@@ -217,6 +221,11 @@ class ScaledBox:
         if solved is None:
             return None
         vertex, multipliers = solved
+        if vertex.size == 0:
+            steepness = float(multipliers @ self.rhs - np.abs(multipliers @ self.rows).sum())
+            steepness -= float(np.abs(multipliers) @ self.row_tolerance)
+            far = FAR * (self.size or 1.0) / steepness if steepness > 0.0 else 0.0
+            return self.tangent(np.zeros(self.m), -far * multipliers) if far else None
         return self.tangent(np.clip(vertex, -1.0, 1.0), -unit * multipliers)
 
     @np.errstate(all="ignore")
