@@ -45,7 +45,7 @@ def installed(folder: Path, machine_code: bool) -> float:
     """Install a copy of the package into a folder; returns the seconds that takes."""
     source = folder.with_name(f"{folder.name}-source")
     source.mkdir()
-    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
+    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py", "typical_solves.py"):
         shutil.copy(ROOT / name, source)
     without = shutil.ignore_patterns("__pycache__", "machine_code")
     shutil.copytree(ROOT / "indefinite_opt", source / "indefinite_opt", ignore=without)
