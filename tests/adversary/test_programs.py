@@ -1,6 +1,6 @@
 """Quadratic programs of every kind of row and bound against their exact optima.
 
-Forty by default; the slow test goes on for ADVERSARY_SECONDS from ADVERSARY_SEED.
+Twenty by default; the slow test goes on for ADVERSARY_SECONDS from ADVERSARY_SEED.
 """
 
 from __future__ import annotations
@@ -37,21 +37,23 @@ def some_programs() -> list[DrawnProgram]:
     return [draw_program(6, number) for number in range(400)]
 
 
-def test_nothing_false_is_claimed_of_tiny_programs() -> None:
+@pytest.mark.parametrize("first", [0, pytest.param(20, marks=pytest.mark.slow)])
+def test_nothing_false_is_claimed_of_tiny_programs(first: int) -> None:
     hunt = ProgramHunt(14)
-    hunt.run(draws=40)
+    hunt.run(draws=20, first=first)
     check(hunt)
     # Nearly all are closed: an engine that claimed nothing would claim nothing false.
-    assert hunt.counts["closed to 1e-06"] >= 0.9 * hunt.counts["brackets"] >= 25
+    assert hunt.counts["closed to 1e-06"] >= 0.9 * hunt.counts["brackets"] >= 12
 
 
-def test_optimal_values_of_zero_are_proved_in_any_units() -> None:
+@pytest.mark.parametrize("first", [0, pytest.param(75, marks=pytest.mark.slow)])
+def test_optimal_values_of_zero_are_proved_in_any_units(first: int) -> None:
     """Of most programs; what rounding leaves open is a larger share of the floor of gaps.
 
     The floor belongs to the variable with the least terms, and units differ by up to 2⁸⁰.
     """
     claims: Counter[str] = Counter()
-    for drawn in some_programs()[:150]:
+    for drawn in some_programs()[first : first + 75]:
         if "optimum moved to zero" not in drawn.kinds or drawn.minimum is None:
             continue
         if drawn.minimum[0] == 0:
@@ -62,7 +64,7 @@ def test_optimal_values_of_zero_are_proved_in_any_units() -> None:
             assert certificate.bound <= 0.0
             solved = iopt.solve(posed(drawn), time_limit=1.0)
             assert solved.certificate.claim >= iopt.Claim.FEASIBLE
-    assert claims["GLOBAL"] >= 0.8 * claims.total() >= 10
+    assert claims["GLOBAL"] >= 0.8 * claims.total() >= 5
 
 
 @pytest.mark.slow

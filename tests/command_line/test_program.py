@@ -196,7 +196,9 @@ def test_ctrl_c_always_ends_in_the_same_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the full disk is Linux's")
-@pytest.mark.parametrize("command", [("list",), ("list", "data", "--json")])
+@pytest.mark.parametrize(
+    "command", [("list",), pytest.param(("list", "data", "--json"), marks=pytest.mark.slow)]
+)
 def test_a_full_disk_is_told_in_one_line(command: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         finished = subprocess.run(

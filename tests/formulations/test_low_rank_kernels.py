@@ -52,7 +52,7 @@ def of_the_matrix(formulation: iopt.Formulation) -> float:
     return iopt.solve(pair()[1], formulation, tol=1e-10).objective
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
 def test_proxies_of_factors_close_their_gap_whatever_rounding_does(seed: int) -> None:
     """Another order of the points and another power of two as unit change the rounding alone.
 

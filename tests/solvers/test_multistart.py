@@ -201,7 +201,7 @@ def test_what_was_computed_before_does_not_matter(title: str, kernel: str) -> No
 # --------------------------------------------------------------------------------- never worse than
 
 
-@pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("C", [1.0, pytest.param(10.0, marks=pytest.mark.slow), 100.0])
 @pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]

@@ -323,7 +323,9 @@ INTERRUPTED = {
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
-@pytest.mark.parametrize("name", INTERRUPTED)
+@pytest.mark.parametrize(
+    "name", ["spectrum", "cvxpy", pytest.param("bound", marks=pytest.mark.slow)]
+)
 def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
     call, target = INTERRUPTED[name]
     owner, _, attribute = target.rpartition(".")
@@ -347,7 +349,9 @@ def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
-@pytest.mark.parametrize("command", ["solve", "verify", "compare"])
+@pytest.mark.parametrize(
+    "command", ["solve", *(pytest.param(k, marks=pytest.mark.slow) for k in ("verify", "compare"))]
+)
 def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> None:
     """The signal comes when the first callback of a descent, or bound, is asked."""
     K = np.random.default_rng(0).standard_normal((80, 80))
