@@ -358,15 +358,15 @@ def test_smoothing_needs_a_price() -> None:
 @pytest.mark.parametrize("solver", METHODS)
 @pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
 def test_starts(title: str, solver: str) -> None:
-    best = solved(title, tol=1e-9)
-    wild = np.random.default_rng(0).uniform(-5.0, 20.0, PROBLEM.n)
+    best = solved(title, SMALL, tol=1e-9)
+    wild = np.random.default_rng(0).uniform(-5.0, 20.0, SMALL.n)
     before = wild.copy()
-    starts = [wild, {"alpha": wild}, wild.tolist(), np.ones(PROBLEM.n, dtype=int), wild * 1e9]
+    starts = [wild, {"alpha": wild}, wild.tolist(), np.ones(SMALL.n, dtype=int), wild * 1e9]
     for start in starts:
-        result = solved(title, solver=solver, start=start)
+        result = solved(title, SMALL, solver=solver, start=start)
         assert result.objective == pytest.approx(best.objective, rel=2e-6)
     np.testing.assert_array_equal(wild, before)
-    again = solved(title, solver=solver, start=best.values)
+    again = solved(title, SMALL, solver=solver, start=best.values)
     assert again.trace.iterations == [0]
     assert again.values["alpha"] is not best.values["alpha"]
 

@@ -202,7 +202,9 @@ def test_a_path_is_shorter_than_its_points_alone() -> None:
 # -------------------------------------------------------------------------------------------- drift
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "random"])
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", "sigmoid", pytest.param("random", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "route",
     [

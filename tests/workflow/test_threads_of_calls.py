@@ -144,6 +144,6 @@ def test_a_bracket_does_not_depend_on_what_runs_beside_it() -> None:
         return found.lower, found.upper, found.nodes, found.iterations
 
     with threadpool_limits(1, user_api="blas"):
-        alone = [bracket(seed) for seed in range(4)]
+        alone = [bracket(seed) for seed in range(2)]
         with ThreadPoolExecutor(4) as executor:
-            assert list(executor.map(bracket, range(4))) == alone
+            assert list(executor.map(bracket, (0, 1, 0, 1))) == 2 * alone
