@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from helpers.peers import libsvm
 from helpers.problems import noisy_problem, random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
@@ -64,15 +65,10 @@ def test_what_clarabel_returns_is_certified(kernel: str) -> None:
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_positive_definite_kernels_give_the_svm(C: float) -> None:
     """(5) with K ≻ 0 is the primal SVM: its optimum is that of the dual, and of LIBSVM."""
-    from sklearn.svm import SVC
-
     problem = random_problem("gaussian", 40, 1)
     result = iopt.solve(problem, SeparabilitySVM(C=C, identity=False), tol=1e-9)
     assert result.certificate.claim is iopt.Claim.GLOBAL
-    model = SVC(C=C, kernel="precomputed", tol=1e-10).fit(problem.K, problem.y)
-    signed = np.zeros(40)
-    signed[model.support_] = model.dual_coef_[0]
-    optimum = np.abs(signed).sum() - 0.5 * signed @ problem.K @ signed
+    model, _, optimum = libsvm(problem, C, tol=1e-10)
     assert result.objective == pytest.approx(optimum, rel=1e-7)
     np.testing.assert_allclose(
         result.classifier.decision_function(problem.K),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import indefinite_opt as iopt
+from helpers.peers import libsvm
 from helpers.problems import random_problem
 
 
@@ -14,16 +14,12 @@ from helpers.problems import random_problem
 def test_a_definite_kernel_gives_what_libsvm_gives(seed: int) -> None:
     problem = random_problem("gaussian", n=40, seed=seed)
     weights = np.random.default_rng(seed).uniform(0.1, 5.0, problem.n)
-    machine = SVC(C=2.0, kernel="precomputed", tol=1e-10)
-    machine.fit(problem.K, problem.y, sample_weight=weights)
+    machine, _, objective = libsvm(problem, C=2.0, tol=1e-10, weights=weights)
     result = iopt.solve(problem, iopt.SVMDual(C=2.0, weights=weights), tol=1e-8)
     expected = machine.decision_function(problem.K)
     decisions = result.classifier.decision_function(problem.K)
     np.testing.assert_allclose(decisions, expected, atol=1e-6)
     assert result.certificate.claim is iopt.Claim.GLOBAL
-    coef = np.zeros(problem.n)
-    coef[machine.support_] = machine.dual_coef_[0]
-    objective = np.abs(coef).sum() - 0.5 * coef @ problem.K @ coef
     assert result.objective == pytest.approx(objective, rel=1e-9)
 
 

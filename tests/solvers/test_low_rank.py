@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import indefinite_opt as iopt
+from helpers.peers import libsvm
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.low_rank._loops import Data, sweep
 from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
@@ -34,11 +34,8 @@ def test_the_convex_optimum_is_that_of_libsvm(C: float) -> None:
     result = iopt.solve(problem, iopt.SVMDual(C=C))
     assert result.solver == "low-rank"
     assert result.status is iopt.Status.SOLVED
-    K = matrix(problem)
-    peer = SVC(C=C, kernel="precomputed", tol=1e-7).fit(K, problem.y)
-    coef = np.zeros(problem.n)
-    coef[peer.support_] = peer.dual_coef_[0]
-    known = np.abs(coef).sum() - 0.5 * coef @ K @ coef
+    whole = iopt.KernelProblem(matrix(problem), problem.labels)
+    peer, _, known = libsvm(whole, C, tol=1e-7)
     assert result.objective == pytest.approx(known, rel=1e-6)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.certificate.bound >= known * (1.0 - 1e-9)

@@ -585,26 +585,6 @@ def test_pentagonal_inequalities_cut_off_the_middle() -> None:
     assert bound.value == pytest.approx(0.5 - 0.5 * m**2, abs=1e-9)
 
 
-def test_triangle_inequalities_hold_at_every_vertex() -> None:
-    """All 4·C(m, 3) of them, found by most_violated at a point that violates everything."""
-    m = 5
-    pairs = np.tile([1.0, 0.0, 0.0, 1.0], (m * (m - 1) // 2, 1))
-    generator = np.random.default_rng(2)
-    seen: set[tuple[int, ...]] = set()
-    for _ in range(200):
-        pairs = generator.standard_normal(pairs.shape)
-        places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 10_000)
-        seen |= set(map(tuple, places.tolist()))
-    assert len(seen) == 4 * 10
-    i, j = pair_indices(m)
-    shares = np.array([*np.ndindex(*(2,) * m), *generator.random((500, m))], float)
-    for x in shares:
-        slacks = np.column_stack([x, 1.0 - x])
-        flat = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
-        places = np.array(sorted(seen))
-        assert np.all(flat[places] @ [1.0, 1.0, -1.0] >= -1e-15)
-
-
 def test_spread_is_the_adjoint_of_the_lifting() -> None:
     """⟨Z, WUWᵀ⟩ = ⟨WᵀZW, U⟩, the inner product of z = (√ω, x, s), with W written out."""
     generator = np.random.default_rng(3)

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from helpers.peers import libsvm
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import check_feasible, program_of, weights
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -222,19 +223,11 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
 @pytest.mark.parametrize("n", [60, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
 def test_never_worse_than_libsvm(kernel: str, n: int, C: float) -> None:
+    """LIBSVM descends from zero to one stationary point."""
     for seed in range(4):
-        check_against_libsvm(indefinite(kernel, n, seed), C)
-
-
-def check_against_libsvm(problem: iopt.KernelProblem, C: float) -> None:
-    """LIBSVM descends from zero to one stationary point; its objective is that of `dual_coef_`."""
-    from sklearn.svm import SVC
-
-    svc = SVC(C=C, kernel="precomputed", tol=1e-8).fit(problem.K, problem.y)
-    coef = np.zeros(problem.n)
-    coef[svc.support_] = svc.dual_coef_[0]
-    theirs = np.abs(coef).sum() - 0.5 * coef @ problem.K @ coef
-    assert iopt.solve(problem, iopt.SVMDual(C=C)).objective >= theirs * (1.0 - 1e-6)
+        problem = indefinite(kernel, n, seed)
+        _, _, theirs = libsvm(problem, C)
+        assert iopt.solve(problem, iopt.SVMDual(C=C)).objective >= theirs * (1.0 - 1e-6)
 
 
 @pytest.mark.parametrize("title", ["SVMDual(C=2)", "ConvexHullDual", "GuoSchuurmansQP"])

@@ -159,13 +159,15 @@ def test_the_most_violated_pentagonal_inequality_of_a_triple_is_found() -> None:
 
 
 def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
-    """It is violated at no vertex, and has room only where all three literals are equal."""
-    m = 4
-    pairs = np.tile([1.0, 0.0, 0.0, 1.0], (m * (m - 1) // 2, 1))
+    """It is violated at no vertex, and has room only where all three literals are equal.
+
+    There are 4·C(m, 3), each multilinear: none is violated between the vertices either.
+    """
+    m = 5
     seen = set()
     generator = np.random.default_rng(3)
-    for _ in range(100):
-        pairs = generator.standard_normal(pairs.shape)
+    for _ in range(200):
+        pairs = generator.standard_normal((m * (m - 1) // 2, 4))
         places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
         seen |= set(map(tuple, places.tolist()))
     places = np.array(sorted(seen))
@@ -176,7 +178,7 @@ def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
         products = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
         equal = np.ptp(slacks.ravel()[literals], axis=1) == 0
         np.testing.assert_array_equal(products[places] @ [1, 1, -1], equal)
-    assert len(places) == 4 * 4
+    assert len(places) == 4 * 10
 
 
 def test_a_part_of_a_box_inherits_its_bound() -> None:

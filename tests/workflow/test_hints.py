@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import indefinite_opt as iopt
+from helpers.peers import libsvm
 from indefinite_opt.errors import ProblemError
 
 C = 1.0
@@ -28,9 +28,7 @@ def said(certificate: iopt.Certificate) -> str:
 
 
 def test_dual_coef_of_libsvm(problem: iopt.KernelProblem) -> None:
-    machine = SVC(kernel="precomputed", C=C).fit(problem.K, problem.y)
-    signed = np.zeros(problem.n)
-    signed[machine.support_] = machine.dual_coef_[0]
+    _, signed, _ = libsvm(problem, C)
     certificate = iopt.verify(problem, iopt.SVMDual(C=C), signed)
     assert certificate.claim is iopt.Claim.NONE
     assert "y∘alpha, as LIBSVM's dual_coef_" in said(certificate)
@@ -107,9 +105,7 @@ def test_a_plain_vector_of_a_quadratic_program() -> None:
 
 def test_a_hint_says_how_well_it_fits(problem: iopt.KernelProblem) -> None:
     """The residual of y∘α is what the certificate of y∘α says, here of LIBSVM's tolerance."""
-    machine = SVC(kernel="precomputed", C=C).fit(problem.K, problem.y)
-    signed = np.zeros(problem.n)
-    signed[machine.support_] = machine.dual_coef_[0]
+    _, signed, _ = libsvm(problem, C, tol=1e-3)
     right = iopt.verify(problem, iopt.SVMDual(C=C), problem.y * signed, tol=1e-4)
     expected = f"the first-order conditions up to {right.stationarity:.1e}."
     assert expected in said(iopt.verify(problem, iopt.SVMDual(C=C), signed))

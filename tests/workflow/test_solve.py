@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from helpers.peers import libsvm
 from helpers.problems import random_problem
 from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
@@ -289,13 +290,8 @@ def test_smo_never_steps_back(title: str, kernel: str) -> None:
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_smo_against_libsvm(kernel: str, C: float, seed: int) -> None:
-    from sklearn.svm import SVC
-
     problem = random_problem(kernel, n=70, seed=seed)
-    svc = SVC(C=C, kernel="precomputed", tol=1e-10).fit(problem.K, problem.y)
-    coef = np.zeros(problem.n)
-    coef[svc.support_] = svc.dual_coef_[0]
-    theirs = np.abs(coef).sum() - 0.5 * coef @ problem.K @ coef
+    svc, _, theirs = libsvm(problem, C, tol=1e-10)
     result = iopt.solve(problem, iopt.SVMDual(C=C))
     assert result.objective == pytest.approx(theirs, rel=1e-6)
     decision = result.classifier.decision_function(problem.K)
