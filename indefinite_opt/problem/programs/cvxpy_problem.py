@@ -19,8 +19,8 @@ from scipy import sparse
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
-from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
-from indefinite_opt.problem.programs.naming import Names
+from indefinite_opt.problem.programs.arrays import QuadraticArrays
+from indefinite_opt.problem.programs.standard_form import StandardForm
 
 
 class CvxpyProgram(NamedTuple):
@@ -65,12 +65,13 @@ def program_of_cvxpy(problem: Any) -> CvxpyProgram:
             "problem", "expressions that are less deeply nested",
             "more than Python's limit of recursion", "Use cp.sum for long sums.",
         ) from None  # fmt: skip
-    G, h, A, b, inequalities, equalities = reader.rows()
-    arrays = quadratic_arrays(
-        sense * P, sense * q, G, h, A, b, reader.lower, reader.upper, constant=sense * constant,
-        sense=sense, names=Names(reader.names(), inequalities, equalities),
+    rows, low, high, names = zip(*reader.rows, strict=True) if reader.rows else ((), (), (), ())
+    form = StandardForm(
+        sense, sense * q, reader.lower, reader.upper, np.array(low), np.array(high),
+        np.reshape(rows, (len(rows), reader.n)), sense * P, sense * constant,
+        variables=reader.names(), row_names=names,
     )  # fmt: skip
-    return CvxpyProgram(arrays, reader.assign)
+    return CvxpyProgram(form.arrays(), reader.assign)
 
 
 class _Product(NamedTuple):
@@ -98,8 +99,8 @@ class _Reader:
         self.n = int(starts[-1])
         self._slices = [slice(*ends) for ends in itertools.pairwise(starts)]
         self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
-        self._G: list[tuple[Array, float, str]] = []
-        self._A: list[tuple[Array, float, str]] = []
+        self.rows: list[tuple[Array, float, float, str]] = []
+        """Coefficients, both sides and the name of each row."""
         for variable, part in zip(variables, self._slices, strict=True):
             self._bound(variable, part)
 
@@ -250,7 +251,7 @@ class _Reader:
             if places.size == 1 and not equal:
                 self._tighten(int(places[0]), float(row[places[0]]), float(-value), name)
             elif places.size or (value != 0.0 if equal else value > 0.0):
-                (self._A if equal else self._G).append((row, float(-value), name))
+                self.rows.append((row, float(-value) if equal else -np.inf, float(-value), name))
 
     def _difference(self, constraint: Any) -> Any:
         """The affine expression that is 0, or at most 0, by an affine constraint."""
@@ -276,23 +277,11 @@ class _Reader:
         if not np.isfinite(bound) or Fraction(bound) * Fraction(coefficient) != Fraction(right):
             row = np.zeros(self.n)
             row[j] = coefficient
-            self._G.append((row, right, name))
+            self.rows.append((row, -np.inf, right, name))
         elif coefficient > 0.0:
             self.upper[j] = min(self.upper[j], bound)
         else:
             self.lower[j] = max(self.lower[j], bound)
-
-    def rows(self) -> tuple[Array, Array, Array, Array, tuple[str, ...], tuple[str, ...]]:
-        """G, h, A and b, and the names of the rows of G and of A."""
-        (G, h, of_G), (A, b, of_A) = (
-            (
-                np.array([row for row, _, _ in rows]).reshape(len(rows), self.n),
-                np.array([right for _, right, _ in rows]),
-                tuple(name for _, _, name in rows),
-            )
-            for rows in (self._G, self._A)
-        )
-        return G, h, A, b, of_G, of_A
 
 
 def _place(name: str, place: tuple[int, ...]) -> str:

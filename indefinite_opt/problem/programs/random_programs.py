@@ -41,8 +41,7 @@ def box_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     >>> program.P.shape, float(program.P[0, 1]), float(program.q[0])
     ((50, 50), -23.0, -18.0)
     """
-    _check(n=n)
-    _check_density(density)
+    _check(n=n, density=density)
     draws = Draws(seed)
     P = draws.symmetric(-50, 50, density, n)
     q = draws.integers(-50, 50, n)
@@ -57,8 +56,7 @@ def max_cut(n: int, density: int, seed: int) -> QuadraticArrays:
     An edge is there with the density. The objective is linear in every single variable, so that a
     vertex of the box is optimal: minus the weight of the largest cut.
     """
-    _check(n=n)
-    _check_density(density)
+    _check(n=n, density=density)
     weights = Draws(seed).symmetric(1, 10, density, n)
     np.fill_diagonal(weights, 0.0)
     return _cut(weights)
@@ -96,8 +94,7 @@ def standard_qp(n: int, density: int, seed: int) -> QuadraticArrays:
     (P_ii + P_jj)/2 less an integer from 1 to 100 on an edge, and as much more elsewhere. Two
     weights of a minimiser are positive only on an edge, so that its support is a clique [ST08]_.
     """
-    _check(n=n)
-    _check_density(density)
+    _check(n=n, density=density)
     draws = Draws(seed)
     diagonal = 2.0 * draws.integers(0, 50, n)
     signs = np.where(draws.chosen(density, n, n), -1.0, 1.0)
@@ -121,9 +118,8 @@ def row_qp(n: int, inequalities: int, equalities: int, density: int, seed: int) 
     >>> program.G.shape, program.A.shape
     ((7, 20), (3, 20))
     """
-    _check(n=n)
+    _check(n=n, density=density)
     _check(least=0, inequalities=inequalities, equalities=equalities)
-    _check_density(density)
     checks.whole("equalities", equalities, 0, n - 1, reason="one fewer than variables")
     draws = Draws(seed)
     P = draws.symmetric(-50, 50, density, n)
@@ -287,10 +283,7 @@ MAX_VARIABLES = 5_000
 """Largest number of variables, and of rows: P then takes 200 MB."""
 
 
-def _check(least: int = 1, **sizes: int) -> None:
+def _check(least: int = 1, density: int = 100, **sizes: int) -> None:
     for name, size in sizes.items():
         checks.whole(name, size, least, MAX_VARIABLES)
-
-
-def _check_density(density: int) -> None:
     checks.whole("density", density, 0, 100, reason="percent")
