@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import parsed_json
+from indefinite_opt.foundation import parsed_json, writing
 from indefinite_opt.studies.cells import Outcome, Row
 
 LOCKS_FROM = 2**40
@@ -49,12 +49,9 @@ class Store:
         self.outcomes: dict[str, list[Row]] = {}
         self._read_to = self._lines = 0
         self._claimed: set[str] = set()
-        try:
-            writable = not self.path.exists() or os.access(self.path, os.W_OK)
-            self._file = _opened(self.path, writable)
-        except OSError as error:
-            raise _unusable(self.path, error) from None
-        self._writable = writable
+        with writing("record", self.path):
+            self._writable = not self.path.exists() or os.access(self.path, os.W_OK)
+            self._file = _opened(self.path, self._writable)
         try:
             self._check()
         except BaseException:
@@ -106,9 +103,10 @@ class Store:
 
     def add(self, outcome: Outcome) -> None:
         """Write the rows of a cell to the disk at once."""
-        if not self._writable:
-            raise _unusable(self.path, OSError("it is read-only"))
-        _append(self._file, self.path, outcome)
+        with writing("record", self.path):
+            if not self._writable:
+                raise OSError("it is read-only")
+            _append(self._file, outcome)
         self.outcomes[outcome.key] = outcome.rows
 
     def claim(self, key: str) -> bool:
@@ -133,14 +131,12 @@ class Store:
 
 def append(path: Path, outcome: Outcome) -> None:
     """Add the rows of a cell to a store that this process has not opened."""
-    try:
+    with writing("record", path):
         file = _opened(path, True)
-    except OSError as error:
-        raise _unusable(path, error) from None
-    try:
-        _append(file, path, outcome)
-    finally:
-        os.close(file)
+        try:
+            _append(file, outcome)
+        finally:
+            os.close(file)
 
 
 def _opened(path: Path, writable: bool) -> int:
@@ -152,23 +148,20 @@ def _opened(path: Path, writable: bool) -> int:
     return file
 
 
-def _append(file: int, path: Path, outcome: Outcome) -> None:
+def _append(file: int, outcome: Outcome) -> None:
     line = {"key": outcome.key, "crc": _checksum(*outcome), "rows": outcome.rows}
     left = memoryview(json.dumps(line).encode() + b"\n")
+    _lock(file, LOCKS_FROM)
     try:
-        _lock(file, LOCKS_FROM)
-        try:
-            size = os.fstat(file).st_size
-            if size:
-                os.lseek(file, size - 1, os.SEEK_SET)
-                if os.read(file, 1) != b"\n":  # somebody was killed while writing a line
-                    os.write(file, b"\n")
-            while left:  # on a full disk a part is written first, and the next attempt raises
-                left = left[os.write(file, left) :]
-        finally:
-            _lock(file, LOCKS_FROM, release=True)
-    except OSError as error:
-        raise _unusable(path, error) from None
+        size = os.fstat(file).st_size
+        if size:
+            os.lseek(file, size - 1, os.SEEK_SET)
+            if os.read(file, 1) != b"\n":  # somebody was killed while writing a line
+                os.write(file, b"\n")
+        while left:  # on a full disk a part is written first, and the next attempt raises
+            left = left[os.write(file, left) :]
+    finally:
+        _lock(file, LOCKS_FROM, release=True)
 
 
 def _parsed(line: bytes) -> Outcome | None:
@@ -184,11 +177,6 @@ def _parsed(line: bytes) -> Outcome | None:
 def _checksum(key: Any, rows: Any) -> int:
     """CRC-32 of the key and the rows as they are written."""
     return zlib.crc32(json.dumps([key, rows]).encode())
-
-
-def _unusable(path: Path, error: OSError) -> DataError:
-    reason = error.strerror or str(error)
-    return DataError("record", "a file that can be written", f"{path}: {reason}")
 
 
 def _place(key: str) -> int:

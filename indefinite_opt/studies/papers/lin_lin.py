@@ -150,11 +150,6 @@ def columns(axes: Axes, heights: NDArray[Any]) -> list[float]:
     return axes(len(heights) == len(axes(True)[1]))[0]
 
 
-def percentage(row: str, method: str) -> Entry:
-    """The accuracy of a method of the tables."""
-    return Entry(method, factor=100.0, experiment=experiment(row, method))
-
-
 SIGMOID = "tanh(a⟨x, z⟩ + r)"
 
 KERNELS = {
@@ -346,8 +341,9 @@ def check_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
 
 
 def table_1_entry(row: str, column: str) -> Entry:
-    """The Gaussian kernel makes a method of its own."""
-    return percentage(row, "RBF" if column == "RBF SVM" else column)
+    """The accuracy in percent; the Gaussian kernel makes a method of its own."""
+    method = "RBF" if column == "RBF SVM" else column
+    return Entry(method, factor=100.0, experiment=experiment(row, method))
 
 
 METRICS = {"#SV": "support", "train": "seconds", "test": "prediction_seconds"}
