@@ -14,7 +14,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.options import Json, MaxBytes, check_writable
 from indefinite_opt.command_line.terminal import print_json, say, stderr
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import MAX_BYTES, Array, read_arrays, writing
+from indefinite_opt.foundation import MAX_BYTES, Array, checks, read_arrays, writing
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
 from indefinite_opt.workflow import Result
 
@@ -107,8 +107,7 @@ def _kernel_rows(
         frame = read_frame(path, max_bytes)
         truth: list[str] | None = None
         if label is not None:
-            if label not in frame.columns:
-                raise iopt.errors.UnknownName("label", label, map(str, frame.columns))
+            checks.choice("label", label, frame.columns)
             truth = [_named(trained, value) for value in frame[label].tolist()]
         table = problem.table
         if table is None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import cached_property, checks, parse_call
 from indefinite_opt.modeling import Formulation, short
@@ -124,8 +124,7 @@ class Grid:
         base = as_method(method)
         names = _names(base)
         for name, values in parameters.items():
-            if name not in names:
-                raise UnknownName(f"parameter of {type(base).__name__}", name, names)
+            checks.choice(f"parameter of {type(base).__name__}", name, names)
             if not _several(values):
                 raise ParameterError(name, "at least one value", repr(values))
         chosen = [None] if kernel is None else [kernels.get(one) for one in _several(kernel)]

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
@@ -194,6 +193,5 @@ def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics, each one once, after a check that all are known."""
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:
-        if name not in METRICS:
-            raise UnknownName("metric", name, METRICS)
+        checks.choice("metric", name, METRICS)
     return chosen

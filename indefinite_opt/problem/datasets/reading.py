@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import DataError, ParameterError, UnknownName
+from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import MAX_BYTES, Array, checks, read_arrays, read_bytes
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding, as_text
 from indefinite_opt.problem.datasets.synthetic import Dataset
@@ -120,14 +120,13 @@ def _read_points(
     frame = read_frame(path, max_bytes)
     ignored = [name for name in frame if not str(name)]  # row names without a header
     for name in ignore:
-        if name not in frame.columns:
-            raise UnknownName("ignore", name, map(str, frame.columns))
+        checks.choice("ignore", name, frame.columns)
     frame = frame.drop(columns=[*ignored, *ignore])
     if frame.shape[1] < 2:
         hint = "Columns are separated by commas, not by semicolons or tabs."
         raise DataError(str(path), "columns of features and of labels", "a single column", hint)
-    if label is not None and label not in frame.columns:
-        raise UnknownName("label", label, map(str, frame.columns))
+    if label is not None:
+        checks.choice("label", label, frame.columns)
     column = label or ("label" if "label" in frame.columns else str(frame.columns[-1]))
     cells = frame.pop(column)
     if cells.isna().any():
@@ -218,8 +217,8 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
         raise DataError(str(path), expected, got)
     columns = header if named else []
     frame.columns = pd.Index(range(frame.shape[1]))
-    if label is not None and label not in columns:
-        raise UnknownName("label", label, columns)
+    if label is not None:
+        checks.choice("label", label, columns)
     places, rows, truth = list(range(frame.shape[1])), (), None
     if (named and not header[0]) or frame[0].dtype.kind not in "iuf":
         rows = tuple(frame[places.pop(0)].map(as_text))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indefinite_opt.errors import DataError, UnknownName
+from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks, read_bytes, writing
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding
 from indefinite_opt.problem.datasets.home import HINT, Home, fetch
@@ -86,8 +86,7 @@ def store_table(name: str, folder: Path) -> Path:
     Its SHA-256 checksum goes to the file SHA256SUMS of the folder, which `sha256sum -c` reads. If
     that file has another checksum for the table already, nothing is written.
     """
-    if name not in TABLES:
-        raise UnknownName("data set", name, TABLES)
+    checks.choice("data set", name, TABLES)
     known, place = TABLES[name], f"uci/{name}.csv"
     if known.openml is None:
         raise DataError(name, "a data set of OpenML", "one that is not there", HINT)

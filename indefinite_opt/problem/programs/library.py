@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.foundation import checks
 from indefinite_opt.problem.programs import graphs, random_programs
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
 
@@ -112,8 +113,7 @@ def names(family: str | None = None) -> list[str]:
     """
     if family is None:
         return [name for members in SUITE.values() for name in members]
-    if family not in SUITE:
-        raise UnknownName("family", family, SUITE)
+    checks.choice("family", family, SUITE)
     return list(SUITE[family])
 
 

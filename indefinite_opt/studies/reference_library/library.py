@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import DataError, IndefiniteOptError, UnknownName
+from indefinite_opt.errors import DataError, IndefiniteOptError
 from indefinite_opt.foundation import (
     Array,
     Values,
@@ -52,6 +52,7 @@ ROUNDING = 1e-9
 """Relative difference below which objectives from two machines count as equal: their kernels may
 differ by a few units in the last place, and sums over 100² entries by a few hundred."""
 
+_BRACKET, _ORIGIN = ("best", "lower", "upper"), ("method", "date", "version")
 _DIGEST = tuple(each.name for each in dataclasses.fields(Digest))
 
 CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
@@ -331,8 +332,7 @@ def proof(name: str) -> Path:
     (0.5, 17)
     """
     files = {path.stem: path for path in (FOLDER / PROOFS).glob("*.json")}
-    if name not in files:
-        raise UnknownName("proof", name, files)
+    checks.choice("proof", name, files)
     return files[name]
 
 
@@ -390,10 +390,9 @@ def load(name: str, folder: str | Path | None = None) -> Reference:
     >>> reference.n, str(reference.formulation)
     (20, 'SVMDual')
     """
-    found = {reference.name: reference for reference in references(folder)}
-    if name not in found:
-        raise UnknownName("reference", name, found)
-    return found[name]
+    known = {reference.name: reference for reference in references(folder)}
+    checks.choice("reference", name, known)
+    return known[name]
 
 
 def write(entries: Iterable[Reference], folder: str | Path) -> Path:
@@ -468,8 +467,7 @@ def regenerate(
     known = {instance.name: instance for instance in instances()}
     wanted = list(known) if names is None else list(names)
     for name in wanted:
-        if name not in known:
-            raise UnknownName("reference", name, known)
+        checks.choice("reference", name, known)
     there = (Path(folder) / TABLE).exists()
     rows = {entry.name: entry for entry in (references(folder) if there else [])}
     for name in wanted:
@@ -558,32 +556,23 @@ def cells(entry: Reference) -> dict[str, str | int | float | None]:
         "formulation": entry.title or None,
         "sense": entry.sense,
         "convex": "yes" if entry.convex else "no",
-        "best": entry.best,
-        "lower": entry.lower,
-        "upper": entry.upper,
+        **{key: getattr(entry, key) for key in _BRACKET},
         "gap": entry.relative_gap,
-        "method": entry.method,
-        "date": entry.date,
-        "version": entry.version,
+        **{key: getattr(entry, key) for key in _ORIGIN},
         **dataclasses.asdict(entry.digest),
     }
 
 
 def _read_row(row: Mapping[str, str], point: Mapping[str, list[float]]) -> Reference:
+    texts = {key: row[key] for key in ("name", "kernel", "sense", *_ORIGIN)}
+    numbers = {key: float(row[key]) for key in _BRACKET}
     entry = Reference(
-        name=row["name"],
-        kernel=row["kernel"],
+        **texts,  # type: ignore[arg-type]
+        **numbers,  # type: ignore[arg-type]
         n=int(row["n"]),
         seed=int(row["seed"] or 0),
         title=row["formulation"],
-        sense=row["sense"],
         convex={"yes": True, "no": False}[row["convex"]],
-        best=float(row["best"]),
-        lower=float(row["lower"]),
-        upper=float(row["upper"]),
-        method=row["method"],
-        date=row["date"],
-        version=row["version"],
         digest=Digest(
             int(row["plus"]) if row["plus"] else None,
             *(float(row[name]) for name in _DIGEST[1:6]),
