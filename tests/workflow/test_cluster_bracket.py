@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import nullcontext
 from itertools import product
 
 import numpy as np
@@ -19,7 +21,7 @@ from indefinite_opt.solvers.branch_and_bound import Settings
 
 SIZES = np.array([463, 409, 377, 317, 326, 260, 268, 254, 293, 453, 411, 478], float)
 PRICES = np.array([10, 11, 14, 12, 11, 10, 10, 14, 10, 13, 8, 7], float)
-HALF = float(SIZES.sum() // 2) + 0.5
+N = 11
 
 OFTEN = Settings(seconds_per_unit=0.3)
 
@@ -28,23 +30,27 @@ pytestmark = [
 ]
 
 
-def knapsack() -> iopt.QuadraticProgram:
-    """min Σ p_i x_i(1 - x_i) over Σ s_i x_i = half of all, which no sum of whole sizes is.
+def half(n: int) -> float:
+    """About half of the first sizes, which no sum of whole sizes is."""
+    return float(SIZES[:n].sum() // 2) + 0.5
+
+
+def knapsack(n: int = N) -> iopt.QuadraticProgram:
+    """min Σ p_i x_i(1 - x_i) over Σ s_i x_i = `half`.
 
     Secants bound it by zero until most variables are fixed, so that there are thousands of nodes.
     """
     return iopt.QuadraticProgram(
-        -2.0 * np.diag(PRICES), PRICES, A=SIZES[None], b=[HALF], lb=0.0, ub=1.0
+        -2.0 * np.diag(PRICES[:n]), PRICES[:n], A=SIZES[None, :n], b=[half(n)], lb=0.0, ub=1.0
     )
 
 
-def optimum() -> float:
+def optimum(n: int = N) -> float:
     """The least value of all vertices: one variable takes what the others leave."""
-    n = SIZES.size
     whole: NDArray[np.float64] = np.array(list(product((0.0, 1.0), repeat=n - 1)))
     best = np.inf
     for i in range(n):
-        rest = (HALF - whole @ np.delete(SIZES, i)) / SIZES[i]
+        rest = (half(n) - whole @ np.delete(SIZES[:n], i)) / SIZES[i]
         rest = rest[(rest >= 0.0) & (rest <= 1.0)]
         best = min(best, float(np.min(PRICES[i] * rest * (1.0 - rest), initial=np.inf)))
     return best
@@ -57,14 +63,14 @@ def pair() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
         yield cluster
 
 
-def assert_proved(bracket: iopt.workflow.Bracket) -> None:
+def assert_proved(bracket: iopt.workflow.Bracket, n: int = N) -> None:
     """The bracket holds the optimum, is closed, and its proof gives the same bound again."""
     assert bracket.status is iopt.Status.SOLVED
-    assert bracket.lower <= optimum() + 1e-9
-    assert bracket.upper == pytest.approx(optimum(), rel=1e-6)
+    assert bracket.lower <= optimum(n) + 1e-9
+    assert bracket.upper == pytest.approx(optimum(n), rel=1e-6)
     assert bracket.relative_gap <= 1e-4
     assert bracket.rigorous
-    assert bracket.check(knapsack()) == bracket.bound
+    assert bracket.check(knapsack(n)) == bracket.bound
     assert sum(nodes for nodes, _ in bracket.workers.values()) == bracket.nodes - 1
 
 
@@ -111,6 +117,43 @@ def test_a_killed_worker_costs_nothing(pair: tuple[str, list[subprocess.Popen[by
         assert len(client.nthreads()) == 1
     assert first.poll() is not None
     assert_proved(bracket)
+
+
+class Deadly:
+    """A client of two workers that die of every box, until the scheduler goes as well."""
+
+    def __init__(self, deaths: float) -> None:
+        self.deaths = deaths
+
+    @property
+    def status(self) -> str:
+        return "running" if self.deaths > 0 else "closed"
+
+    def nthreads(self) -> dict[str, int]:
+        return {"first": 1, "second": 1}
+
+    def get_executor(self, pure: bool) -> Deadly:
+        return self
+
+    def submit(self, *task: object, pure: bool = False) -> Future[bytes]:
+        self.deaths -= 1
+        job: Future[bytes] = Future()
+        job.set_exception(CancelledError())
+        return job
+
+    def shutdown(self, wait: bool) -> None:
+        assert self.deaths > 0
+
+
+@pytest.mark.parametrize("deaths", [10, np.inf])
+def test_boxes_that_no_worker_survives_are_divided_here(
+    deaths: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.setattr("indefinite_opt.workflow.bracket.connected", nullcontext)
+    bracket = iopt.bound(knapsack(8), time_limit=None, cluster=Deadly(deaths))
+    assert_proved(bracket, 8)
+    assert bracket.workers.keys() == {"here"}
 
 
 def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ and the boxes that it left open. Both are pickled here, as Dask would make array
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, clock, one_thread, pool
+from indefinite_opt.foundation import Array, clock, one_thread, pool, thread_count
 from indefinite_opt.solvers.branch_and_bound.box_bound import (
     BoxBound,
     Deadline,
@@ -63,7 +62,7 @@ class Report(NamedTuple):
 class Workers:
     """The workers of a Dask cluster, each of which divides below a box for some seconds.
 
-    A box whose worker dies is bounded by another one.
+    A box whose worker dies is bounded by another one, or here if all are lost with the scheduler.
 
     Parameters
     ----------
@@ -74,14 +73,14 @@ class Workers:
 
     Attributes
     ----------
-    nodes, units : Counter
+    work : dict of str to tuple of int
         How many nodes each worker has bounded, and in how many units.
     """
 
     def __init__(self, client: Any, box_bound: BoxBound, own: Executor) -> None:
         self.client, self.box_bound, self.own = client, box_bound, own
         self.most = box_bound.settings.max_nodes_per_unit
-        self.nodes, self.units = Counter[str](), Counter[str]()
+        self.work: dict[str, tuple[int, int]] = {}
         bracket = box_bound.bracket
         task = replace(box_bound.task, callback=None, max_iter=None, start=None)
         self._program = pickle.dumps((task, bracket.form, bracket.gap, bracket.atol))
@@ -91,12 +90,20 @@ class Workers:
 
     def close(self) -> None:
         """Drop what has been submitted."""
-        self._executor.shutdown(wait=False)
+        if self._reached:
+            self._executor.shutdown(wait=False)
+
+    @property
+    def _reached(self) -> bool:
+        """Whether there is a scheduler; without one, boxes are divided here."""
+        return bool(self.client.status == "running")
 
     @property
     def size(self) -> int:
         """The threads of all workers, at least one: workers may still come."""
-        return max(sum(self.client.nthreads().values()), 1)
+        if self._reached:
+            return max(sum(self.client.nthreads().values()), 1)
+        return thread_count()
 
     def submit(self, node: Node, most: int, waiting: int) -> Future[bytes]:
         """See `Crew`."""
@@ -105,15 +112,14 @@ class Workers:
         plenty = min(waiting / (settings.waiting_per_worker * self.size), 1.0)
         # A unit that ends after half of the time that is left still arrives within it.
         seconds = min(settings.seconds_per_unit * plenty, 0.5 * left)
-        bracket, counts = self.box_bound.bracket, self.box_bound
         settings = replace(
             settings,
-            max_secant_bounds=max(settings.max_secant_bounds - counts.secants, 0),
-            max_proof_numbers=settings.max_proof_numbers - counts.numbers,
+            max_secant_bounds=max(settings.max_secant_bounds - self.box_bound.secants, 0),
+            max_proof_numbers=settings.max_proof_numbers - self.box_bound.numbers,
         )
-        unit = Unit(node, (bracket.value, bracket.point), most, seconds, left, settings)
-        message = pickle.dumps(unit)
-        if node.losses >= MAX_LOSSES:
+        best = self.box_bound.bracket.value, self.box_bound.bracket.point
+        message = pickle.dumps(Unit(node, best, most, seconds, left, settings))
+        if node.losses >= MAX_LOSSES or not self._reached:
             return self.own.submit(divide_below, self._program, message)
         job: Future[bytes] = self._executor.submit(divide_below, self._shared, message)
         return job
@@ -127,8 +133,8 @@ class Workers:
         except (KilledWorker, CancelledError):
             node.losses += 1
             return Outcome([node], np.inf, 0)
-        self.nodes[report.worker] += report.outcome.nodes
-        self.units[report.worker] += 1
+        nodes, units = self.work.get(report.worker, (0, 0))
+        self.work[report.worker] = nodes + report.outcome.nodes, units + 1
         self.box_bound.iterations += report.iterations
         self.box_bound.numbers += report.numbers
         self.box_bound.secants += report.secants

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, cast
 
@@ -25,6 +24,7 @@ from indefinite_opt.solvers.branch_and_bound.box_bound import (
     Node,
     OpenBracket,
 )
+from indefinite_opt.solvers.branch_and_bound.cluster import Workers
 from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     FiniteForm,
     finite_form,
@@ -216,23 +216,18 @@ class GlobalSearch:
                 threads = Threads(self.box_bound, executor, workers)
                 status = tree.divide(threads, limit if self.client is None else 1)
                 if self.client is not None and status is Status.MAX_ITER:
-                    status = self._divide_on_cluster(tree, limit, executor)
+                    crew = Workers(self.client, self.box_bound, executor)
+                    self.workers = crew.work
+                    try:
+                        status = tree.divide(crew, limit)
+                    finally:
+                        crew.close()
             finally:
                 self.deadline.halt.set()
                 if tree.root_bound is not None:
                     self.bounds["root"] = tree.root_bound
         tree.raise_lower()
         return status
-
-    def _divide_on_cluster(self, tree: Tree, limit: int, executor: ThreadPoolExecutor) -> Status:
-        from indefinite_opt.solvers.branch_and_bound.cluster import Workers
-
-        crew = Workers(self.client, self.box_bound, executor)
-        try:
-            return tree.divide(crew, limit)
-        finally:
-            crew.close()
-            self.workers = {name: (crew.nodes[name], crew.units[name]) for name in crew.nodes}
 
     def _reported(self) -> bool | None:
         self._report()
