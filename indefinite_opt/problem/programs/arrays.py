@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, real_array
@@ -155,57 +154,6 @@ def _refuse_overflow(program: QuadraticArrays) -> None:
                 argument, f"terms of at most {LARGEST_TERM:g} within the bounds, or they overflow",
                 f"a size of {largest:.3g}", "Rescale the program, or leave out vast bounds.",
             )  # fmt: skip
-
-
-def split_rows(rows: Any, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array, Array, Array]:
-    """G, h, A and b of the rows lower ≤ rows x ≤ upper.
-
-    Equality rows are those with equal bounds. Of the others, a row with two bounds becomes two, and
-    one without any is dropped.
-    >>> G, h, A, b = split_rows([[1.0, 1.0], [1.0, 0.0]], [-1.0, 2.0], [3.0, 2.0])
-    >>> G.tolist(), h.tolist(), A.tolist(), b.tolist()
-    ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
-    """
-    matrix: Array = real_array("rows", rows, "a matrix of real numbers", (None, None))
-    low, high = _row_ends(len(matrix), lower, upper)
-    above, below, equal = _sides(low, high)
-    G = np.vstack([matrix[above], -matrix[below]])
-    return G, np.concatenate([high[above], -low[below]]), matrix[equal], low[equal]
-
-
-def split_names(rows: Sequence[str], lower: Array, upper: Array) -> tuple[tuple[str, ...], ...]:
-    """The names of the rows that `split_rows` makes of named ones, of G and of A.
-
-    The lower side of a row with two sides has a name of its own.
-
-    >>> split_names(["fat", "iron"], np.array([1.0, 2.0]), np.array([3.0, 2.0]))
-    (('fat', 'fat_lower'), ('iron',))
-    """
-    if not rows:
-        return (), ()
-    above, below, equal = (np.flatnonzero(side).tolist() for side in _sides(lower, upper))
-    lowered = [rows[i] + "_lower" if upper[i] < np.inf else rows[i] for i in below]
-    return tuple(rows[i] for i in above) + tuple(lowered), tuple(rows[i] for i in equal)
-
-
-def _sides(low: Array, high: Array) -> tuple[NDArray[np.bool_], ...]:
-    """Which rows have an upper side, which a lower one, and which are equations."""
-    equal = low == high
-    return ~equal & (high < np.inf), ~equal & (low > -np.inf), equal
-
-
-def _row_ends(count: int, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
-    expected = "one lower and one upper bound for each row, infinite ones allowed"
-    low: Array = real_array("row_lower", lower, expected, (count,), finite=False)
-    high: Array = real_array("row_upper", upper, expected, (count,), finite=False)
-    crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
-    if crossed.size:
-        i = int(crossed[0])
-        raise ProblemError(
-            "rows", "lower bounds that are at most the upper ones, not inf and -inf",
-            f"{low[i]:g} and {high[i]:g} for row {i}",
-        )  # fmt: skip
-    return low, high
 
 
 def _rows(

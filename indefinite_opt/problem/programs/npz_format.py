@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays, split_rows
+from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.naming import Names
 from indefinite_opt.problem.programs.qpsolvers_problem import LETTERS
+from indefinite_opt.problem.programs.standard_form import StandardForm
 
 EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
 EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
@@ -43,10 +44,12 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
         H, q, A, b, lower, upper = (arrays[k] for k in ("H", "q", "A", "b", "lower", "upper"))
         return quadratic_arrays(H, q, A=A, b=b, lb=lower, ub=upper, **others)
     if names == EXPORTED_LINEAR:
-        cost, lower, upper = arrays["cost"], arrays["lower"], arrays["upper"]
-        split = split_rows(arrays["A"], arrays["row_lower"], arrays["row_upper"])
-        zeros = np.zeros((cost.size, cost.size))
-        return quadratic_arrays(zeros, cost, *split, lower, upper, **others)
+        program = StandardForm(
+            1, arrays["cost"], arrays["lower"], arrays["upper"], arrays["row_lower"],
+            arrays["row_upper"], arrays["A"],
+        ).arrays()  # fmt: skip
+        given = {letter: getattr(program, letter) for letter in LETTERS}
+        return quadratic_arrays(**given, **others)
     raise DataError(
         source, f"arrays P, q, ... or {', '.join(sorted(EXPORTED))}",
         f"the names {', '.join(sorted(arrays)) or 'of none'}",

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import Array
+from indefinite_opt.errors import DataError, ProblemError
+from indefinite_opt.foundation import Array, real_array
 from indefinite_opt.problem.programs.arrays import (
     MAX_ENTRIES,
     QuadraticArrays,
     quadratic_arrays,
-    split_names,
-    split_rows,
 )
 from indefinite_opt.problem.programs.naming import Names, written_names
 
@@ -57,18 +56,37 @@ class StandardForm(NamedTuple):
         )  # fmt: skip
 
     def arrays(self) -> QuadraticArrays:
-        """The program with its rows divided into inequalities and equations."""
+        """The program with its rows divided into inequalities and equations.
+
+        Equations are rows with equal sides. Of the others, a row with two sides becomes two, the
+        second of which has a name of its own, and one without any is dropped.
+
+        >>> rows, free = np.array([[1.0, 1.0], [1.0, 0.0]]), np.full(2, np.inf)
+        >>> sides = np.array([-1.0, 2.0]), np.array([3.0, 2.0])
+        >>> form = StandardForm(1, np.ones(2), -free, free, *sides, rows, row_names=("fat", "iron"))
+        >>> program = form.arrays()
+        >>> program.G.tolist(), program.h.tolist(), program.A.tolist(), program.b.tolist()
+        ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
+        >>> program.names
+        Names(variables=(), inequalities=('fat', 'fat_lower'), equalities=('iron',))
+        """
         n = self.cost.size
+        rows: Array = real_array("rows", self.matrix, "a matrix of real numbers", (None, None))
+        low, high = _row_ends(len(rows), self.row_lower, self.row_upper)
+        equal = low == high
+        above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
+        called = np.array(self.row_names or [""] * len(rows), dtype=object)
+        lowered = np.where(high < np.inf, called + "_lower", called)
+        split = (*called[above], *lowered[below]), tuple(called[equal])
         # Names that files give twice, as qplib files may by their default ones, name nothing.
-        split = split_names(self.row_names, self.row_lower, self.row_upper)
-        variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
-        if len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
+        if not self.row_names or len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
             split = (), ()
+        variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
         return quadratic_arrays(
             np.zeros((n, n)) if self.hessian is None else self.hessian, self.cost,
-            *split_rows(self.matrix, self.row_lower, self.row_upper), self.lower, self.upper,
-            constant=self.constant, sense=self.sense, name=self.name,
-            names=Names(variables, *split),
+            np.vstack([rows[above], -rows[below]]), np.concatenate([high[above], -low[below]]),
+            rows[equal], low[equal], self.lower, self.upper, constant=self.constant,
+            sense=self.sense, name=self.name, names=Names(variables, *split),
         )  # fmt: skip
 
     def check_size(self, source: str) -> None:
@@ -122,3 +140,17 @@ class StandardForm(NamedTuple):
                 yield "<=", i, high
             if low > -np.inf:
                 yield ">=", i, low
+
+
+def _row_ends(count: int, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+    expected = "one lower and one upper bound for each row, infinite ones allowed"
+    low: Array = real_array("row_lower", lower, expected, (count,), finite=False)
+    high: Array = real_array("row_upper", upper, expected, (count,), finite=False)
+    crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
+    if crossed.size:
+        i = int(crossed[0])
+        raise ProblemError(
+            "rows", "lower bounds that are at most the upper ones, not inf and -inf",
+            f"{low[i]:g} and {high[i]:g} for row {i}",
+        )  # fmt: skip
+    return low, high
