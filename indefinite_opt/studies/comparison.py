@@ -282,17 +282,14 @@ def compare(
     methods = {title: each.base for title, each in grids}
     settings = _settings(problem, chosen, grid or {}, seed, tol, time_limit)
     settings["methods"] = ", ".join(methods)
-    counts: dict[str, Counter[int]] = {}
-    for row in outcome.chosen_rows:
-        counts.setdefault(row["method"], Counter())[row["entry"]] += 1
     preferred: dict[str, Entry] = {}
     for label, (title, each) in titles.items():
-        preferred.setdefault(title, each.entries[counts[label].most_common(1)[0][0]])
-    ratios = [
-        each.test.size / each.train.size if held_out is None else math.nan
-        for each in chosen.divisions(problem.labels)
-    ]
-    ratio = float(np.mean(ratios))
+        counts = Counter(outcome.column(problem.name, label, "entry"))
+        preferred.setdefault(title, each.entries[counts.most_common(1)[0][0]])
+    ratio = math.nan
+    if held_out is None:
+        divisions = chosen.divisions(problem.labels)
+        ratio = float(np.mean([each.test.size / each.train.size for each in divisions]))
     return Comparison(problem, list(methods.values()), settings, rows, preferred, ratio)
 
 

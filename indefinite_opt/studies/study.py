@@ -157,21 +157,17 @@ class Study:
         """
         check_jobs(n_jobs)
         units = self.units(store is not None)
-        keys = {
-            (unit.name, cell.label, k): cell.key
-            for k, unit in enumerate(units)
-            for cell in unit.cells
-        }
         if cluster is not None or n_jobs not in (None, 1):
             units = _apart(units)
         outcomes = run_all(units, store, n_jobs, cluster, resume, progress)
-        # By data set, then by method, then by division.
+        # By data set, then by method, then by division, in whose order the units are.
+        cells = [(unit.name, cell) for unit in units for cell in unit.cells]
         names, labels = list(self.sources), list(self.grids)
-        ordered = sorted(keys, key=lambda c: (names.index(c[0]), labels.index(c[1]), c[2]))
+        cells.sort(key=lambda one: (names.index(one[0]), labels.index(one[1].label)))
         rows = [
-            {**row, "data": name, "method": label}
-            for name, label, k in ordered
-            for row in outcomes[keys[name, label, k]]
+            {**row, "data": name, "method": cell.label}
+            for name, cell in cells
+            for row in outcomes[cell.key]
         ]
         return StudyOutcome(self, rows)
 
