@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import io
 import json
 import shutil
 import subprocess
@@ -35,11 +38,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, ratio: float | None, *options: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, ratio: float | None, *options: str) -> tuple[int, str]:
+    """Exit status and output; benchmarks are in new processes, and the program in this one."""
     (folder / "fake.json").write_text(json.dumps([] if ratio is None else [ratio]))
-    return subprocess.run(
-        [sys.executable, folder / "all.py", *options], capture_output=True, text=True, check=False
-    )
+    spec = importlib.util.spec_from_file_location("all", folder / "all.py")
+    assert spec is not None
+    assert spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setitem(sys.modules, "all", program)
+        patch.setattr(sys, "argv", ["all.py", *options])
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            spec.loader.exec_module(program)
+            return program.main(), shown.getvalue()
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -52,10 +64,10 @@ def test_a_ratio_that_falls_by_a_fifth_of_that_of_the_same_settings_is_an_error(
 ) -> None:
     runs = [(3.0, False, 0), (1.0, True, 0), (2.5, False, 0), (1.9, False, 1), (1.9, False, 0)]
     for ratio, full, status in runs:
-        finished = run(folder, ratio, *["--full"] * full)
-        assert finished.returncode == status, finished.stdout + finished.stderr
-        assert f"peer, full = {full}" in finished.stdout
-        assert ("1 worse than before" in finished.stdout) == bool(status)
+        code, shown = run(folder, ratio, *["--full"] * full)
+        assert code == status, shown
+        assert f"peer, full = {full}" in shown
+        assert ("1 worse than before" in shown) == bool(status)
     assert [line["benchmarks"]["fake"]["ratios"] for line in lines(folder)] == [
         {f"peer, full = {full}": ratio} for ratio, full, _ in runs
     ]
@@ -65,14 +77,16 @@ def test_a_ratio_that_falls_by_a_fifth_of_that_of_the_same_settings_is_an_error(
 
 def test_a_benchmark_that_fails_costs_only_itself(folder: Path) -> None:
     (folder / "other.py").write_text("def ratios(full):\n    return {'x': 1.0}\n")
-    finished = run(folder, None)
-    assert finished.returncode == 1
-    assert "fake: ZeroDivisionError" in finished.stdout
+    code, shown = run(folder, None)
+    assert code == 1
+    assert "fake: ZeroDivisionError" in shown
     assert lines(folder)[0]["benchmarks"] == {"other": {"ratios": {"x": 1.0}}}
 
 
 def test_a_dry_run_keeps_nothing(folder: Path) -> None:
-    assert run(folder, 3.0, "--dry-run").returncode == 0
+    (folder / "fake.json").write_text("[3.0]")
+    command = [sys.executable, folder / "all.py", "--dry-run"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     assert {path.name for path in folder.iterdir() if path.is_file()} == {
         "all.py", "fake.py", "fake.json", "helper.py"
     }  # fmt: skip

@@ -164,15 +164,17 @@ def test_bound_tells_of_itself_now_and_then(hard: Path, monkeypatch: pytest.Monk
     assert all(re.match(pattern, line) for line in lines)
 
 
+@pytest.mark.parametrize("name", ["bound", "qp"])
 def test_ctrl_c_still_prints_the_bracket(
-    hard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, hard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def press(self: Watch, trace: iopt.solvers.Trace) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Watch, "__call__", press)
     values = tmp_path / "values.npz"
-    command = ("bound", hard, HULLS, "--gap", 1e-12, "--output", values, "--require-gap", 1e-12)
+    program = {"bound": (hard, HULLS, "--require-gap", 1e-12), "qp": ("boxqp-20-100-1",)}[name]
+    command = (name, *program, "--gap", 1e-12, "--output", values)
     result = run(*command, "--json")
     assert result.exit_code == 130
     answer = strict(result.stdout)

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.commands import assert_bracket, complaint, printed, run, strict
-from indefinite_opt.command_line.live_bracket import Watch
+from helpers.commands import assert_bracket, complaint, printed, strict
 
 N = 6
 
@@ -114,22 +113,6 @@ def test_the_written_proof_and_point_hold(programs: Path, tmp_path: Path, least:
     assert least - 1e-6 * abs(least) <= float(bound) <= least
     with np.load(point) as values:
         assert values["x"].tolist() == answer["values"]
-
-
-def test_ctrl_c_still_prints_the_bracket(
-    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def press(self: Watch, trace: iopt.solvers.Trace) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Watch, "__call__", press)
-    point = tmp_path / "x.npz"
-    result = run("qp", "boxqp-20-100-1", "--gap", 1e-12, "--output", point, "--json")
-    assert result.exit_code == 130
-    answer = strict(result.stdout)
-    assert_bracket(answer)
-    assert answer["status"] == "interrupted"
-    assert point.exists()
 
 
 MALFORMED = {

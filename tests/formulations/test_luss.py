@@ -164,9 +164,9 @@ def test_conic_solvers_agree(title: str, solver: str) -> None:
 )
 def test_methods_of_the_paper_come_near(solver: str) -> None:
     """Neither converges: a hundredth of what α = 0 leaves to be gained is asked for."""
-    best = solved("LussDual(C=1, rho=1)", tol=1e-8).objective
-    nothing = iopt.LussBall.smallest_radius(PROBLEM)  # ρ‖(K₀)₋‖², the objective at α = 0
-    result = solved("LussDual(C=1, rho=1)", solver=solver, max_iter=500)
+    best = solved("LussDual(C=1, rho=1)", SMALL, tol=1e-8).objective
+    nothing = iopt.LussBall.smallest_radius(SMALL)  # ρ‖(K₀)₋‖², the objective at α = 0
+    result = solved("LussDual(C=1, rho=1)", SMALL, solver=solver, max_iter=500)
     assert best - 0.01 * (best - nothing) <= result.objective <= best * (1.0 + 1e-9)
     assert result.trace.bound[-1] >= best * (1.0 - 1e-9)
 

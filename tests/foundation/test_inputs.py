@@ -191,17 +191,18 @@ def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -
         read_json(path, "values")
 
 
-@pytest.mark.parametrize("missing", ["drop", "impute"])
-def test_a_feature_beyond_floats(missing: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "missing", "words"),
+    [
+        (f"{'9' * 400},-1", "drop", "expected finite numbers"),
+        (f"{'9' * 400},-1", "impute", "expected finite numbers"),
+        ("1,", "drop", "labels -1 and 1"),
+        ("1,x", "drop", "labels -1 and 1"),
+    ],
+    ids=["beyond floats", "beyond floats, imputed", "a gap as label", "a text as label"],
+)
+def test_cells_that_are_no_numbers(row: str, missing: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "uci").mkdir()
-    (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n{'9' * 400},1\n2,-1\n")
-    with pytest.raises(iopt.errors.DataError, match="expected finite numbers"):
+    (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n{row}\n2,1\n")
+    with pytest.raises(iopt.errors.DataError, match=words):
         iopt.datasets.load("mine", tmp_path, missing=missing)
-
-
-@pytest.mark.parametrize("label", ["", "x"], ids=["gap", "text"])
-def test_a_label_that_is_no_number(label: str, tmp_path: Path) -> None:
-    (tmp_path / "uci").mkdir()
-    (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n1,{label}\n2,1\n")
-    with pytest.raises(iopt.errors.DataError, match="labels -1 and 1"):
-        iopt.datasets.load("mine", tmp_path)
