@@ -78,12 +78,14 @@ class Workers:
     """
 
     def __init__(self, client: Any, box_bound: BoxBound, own: Executor) -> None:
+        import cloudpickle  # a part of Dask, which knows functions without a name as well
+
         self.client, self.box_bound, self.own = client, box_bound, own
         self.most = box_bound.settings.max_nodes_per_unit
         self.work: dict[str, tuple[int, int]] = {}
         bracket = box_bound.bracket
         task = replace(box_bound.task, callback=None, max_iter=None, start=None)
-        self._program = pickle.dumps((task, bracket.form, bracket.gap, bracket.atol))
+        self._program = cloudpickle.dumps((task, bracket.form, bracket.gap, bracket.atol))
         # As a result, which workers pass on and the scheduler has computed again where it is lost.
         self._shared = client.submit(bytes, self._program, pure=False)
         self._executor = client.get_executor(pure=False)
