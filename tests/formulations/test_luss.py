@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import positive_part, random_problem
 
 Array = NDArray[np.float64]
 Luss = iopt.LussDual | iopt.LussBall
@@ -28,12 +28,6 @@ SMALL = random_problem("sigmoid", n=14, seed=2)
 
 METHODS = ("newton", "accelerated-gradient", "projected-gradient", "accpm")
 TITLES = ("LussDual(C=10, rho=0.1)", "LussDual(C=0.3, rho=5)", "LussBall(C=10)", "LussBall(C=0.1)")
-
-
-def positive_part(M: Array) -> Array:
-    """M₊ by a dense eigendecomposition."""
-    values, vectors = np.linalg.eigh(M)
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
 def objective(problem: iopt.KernelProblem, formulation: Luss, alpha: Array, K: Array) -> float:

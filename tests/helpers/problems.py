@@ -56,6 +56,12 @@ def labels(n: int, seed: int = 0) -> Array:
     return np.append([1.0, -1.0], np.random.default_rng(seed).choice([-1.0, 1.0], n - 2))
 
 
+def positive_part(K: Array) -> Array:
+    """K₊, the nearest positive semidefinite matrix, by a dense eigendecomposition."""
+    values, vectors = np.linalg.eigh(K)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
 def points(n: int, seed: int) -> tuple[Array, Array]:
     """Two overlapping classes in five dimensions."""
     generator = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
+from helpers.problems import positive_part
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyOracle
 from indefinite_opt.problem.spectrum import eigendecomposition
 
@@ -70,11 +71,6 @@ def parts(K: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
-def positive(K: Array) -> Array:
-    values, vectors = np.linalg.eigh(K)
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
-
-
 def labels(n: int) -> Array:
     return np.where(np.arange(n) % 2, 1.0, -1.0)
 
@@ -105,7 +101,7 @@ def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
             assert change == pytest.approx(
                 rho * (squares[0] - squares[1]), abs=1e-13 * rho * norm**2
             )
-            error = float(np.linalg.norm(product - positive(M) @ z))
+            error = float(np.linalg.norm(product - positive_part(M) @ z))
             assert error <= 1e-13 * norm * float(np.linalg.norm(z))
 
 
@@ -134,8 +130,8 @@ def test_change_of_a_tiny_step_keeps_its_digits() -> None:
     """c(z) = ½zᵀK₀₊z + O(‖z‖⁴), although ρ‖M₊‖² and ρ‖K₀₊‖² agree to 24 digits."""
     K, z = matrix("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)
     change, product = ProxyOracle(eigendecomposition(K))(z, 1.0)
-    assert change == pytest.approx(0.5 * z @ positive(K) @ z, rel=1e-10)
-    np.testing.assert_allclose(product, positive(K) @ z, rtol=1e-10)
+    assert change == pytest.approx(0.5 * z @ positive_part(K) @ z, rel=1e-10)
+    np.testing.assert_allclose(product, positive_part(K) @ z, rtol=1e-10)
 
 
 @given(
@@ -156,7 +152,7 @@ def test_eigen_decomposes_the_updated_matrix(
     X = eigen.vectors
     np.testing.assert_allclose(X.T @ X, np.eye(n), atol=1e-12)
     np.testing.assert_allclose((X * eigen.values) @ X.T, M, atol=1e-13 * norm)
-    np.testing.assert_allclose(eigen.kernel(), positive(M), atol=1e-13 * norm)
+    np.testing.assert_allclose(eigen.kernel(), positive_part(M), atol=1e-13 * norm)
     # What σzzᵀ has along directions that stay is left out: rounding of M.
     np.testing.assert_allclose(
         np.outer(eigen.along, eigen.along) / (4.0 * rho),
@@ -348,9 +344,9 @@ def test_no_room_is_clip(kind: str) -> None:
     ball = ProxyBall(problem, room=0.0, upper=10.0)
     z = problem.y * x
     assert ball.price(z) == np.inf
-    assert ball.value(x) == pytest.approx(0.5 * z @ positive(K) @ z - x.sum(), rel=1e-12)
-    np.testing.assert_allclose(ball.proxy_kernel(x), positive(K), atol=1e-12)
-    np.testing.assert_allclose(ball.second_derivative(x), positive(K), atol=1e-12)
+    assert ball.value(x) == pytest.approx(0.5 * z @ positive_part(K) @ z - x.sum(), rel=1e-12)
+    np.testing.assert_allclose(ball.proxy_kernel(x), positive_part(K), atol=1e-12)
+    np.testing.assert_allclose(ball.second_derivative(x), positive_part(K), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", INERTIAS)
@@ -358,7 +354,7 @@ def test_monotone_in_room_and_price(kind: str) -> None:
     """A larger ball and a smaller price are worse; both tend to the clipped kernel."""
     K, x = matrix(kind, 6, 4), interior(6, 4)
     z = labels(6) * x
-    clipped = 0.5 * z @ positive(K) @ z - x.sum()
+    clipped = 0.5 * z @ positive_part(K) @ z - x.sum()
     rooms = 10.0 ** np.arange(-14.0, 7.0)
     balls = np.array([ball_of(K, room).value(x) for room in rooms])
     assert np.all(np.diff(balls) >= -1e-12 * np.abs(balls[1:]))
@@ -367,7 +363,7 @@ def test_monotone_in_room_and_price(kind: str) -> None:
     assert np.all(np.diff(duals) <= 1e-12 * np.abs(duals[:-1]))
     assert duals[-1] == pytest.approx(clipped, abs=1e-8 * (1.0 + abs(clipped)))
     kernel = dual_of(K, 1e12).proxy_kernel(x)
-    np.testing.assert_allclose(kernel, positive(K), atol=1e-9)
+    np.testing.assert_allclose(kernel, positive_part(K), atol=1e-9)
 
 
 def test_second_derivative_where_all_eigenvalues_are_negative() -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import positive_part, random_problem
 from indefinite_opt import Status
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
 from indefinite_opt.solvers.proxy_kernel.accpm import ACCPM
@@ -250,8 +250,8 @@ def test_the_witness_proves_the_bound() -> None:
     level, slope = 0.0, np.zeros(30)
     y = dual.problem.y
     for x, share in zip(witness.points, witness.shares / witness.shares.sum(), strict=True):
-        values, vectors = np.linalg.eigh(dual.problem.K + np.outer(y * x, y * x) / 4.0)
-        gradient = y * ((vectors * np.maximum(values, 0.0)) @ (vectors.T @ (y * x))) - 1.0
+        K = positive_part(dual.problem.K + np.outer(y * x, y * x) / 4.0)
+        gradient = y * (K @ (y * x)) - 1.0
         level += share * (-value(dual, x) - float(gradient @ x))
         slope += share * gradient
     alpha = cp.Variable(30)

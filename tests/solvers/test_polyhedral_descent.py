@@ -19,16 +19,12 @@ from helpers.polyhedra import (
     rescaled,
     transportation,
 )
-from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
+from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, is_convex, nearest_point
 from indefinite_opt.solvers.polyhedral.recession import falling_ray
 from indefinite_opt.solvers.solution import Status
 
 INF = float("inf")
-
-
-def equilibrated(qp: Rows) -> Equilibrated:
-    return Equilibrated(qp.P, qp.q, qp)
 
 
 def tiny(seed: int) -> Rows:
@@ -67,7 +63,7 @@ def check_stationary(qp: Rows, x: Array) -> None:
 
 def check_minimum(qp: Rows, x: Array, generator: np.random.Generator) -> None:
     """F is nowhere lower near x, on the way to random vertices and points between them."""
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows = LinearRows(scaled)
     vertices = np.array([scaled.read(rows.random_vertex(generator)) for _ in range(20)])
     goals = np.vstack([vertices, generator.dirichlet(np.full(20, 0.3), 80) @ vertices])
@@ -93,7 +89,7 @@ def check_ray(qp: Rows, x: Array, d: Array) -> None:
 )
 def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
     qp, generator = tiny(seed), np.random.default_rng(seed)
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows = LinearRows(scaled)
     for k in range(4):
         z = rows.random_vertex(generator)
@@ -138,7 +134,7 @@ def test_descents_are_feasible_stationary_and_monotone_in_any_units(
 ) -> None:
     if units is not None:
         qp = rescaled(qp, units)
-    scaled, generator = equilibrated(qp), np.random.default_rng(0)
+    scaled, generator = qp.equilibrated, np.random.default_rng(0)
     rows = LinearRows(scaled)
     for k in range(6):
         z = rows.random_vertex(generator)
@@ -164,7 +160,7 @@ def test_descents_are_feasible_stationary_and_monotone_in_any_units(
 def test_a_saddle_is_left() -> None:
     """xy on [-1, 1]² has zero gradient at 0, and minima -1 at two corners."""
     qp = program(2, [[0, 1], [1, 0]], lower=-1.0, upper=1.0)
-    run = ActiveSetDescent(equilibrated(qp), np.zeros(2))
+    run = ActiveSetDescent(qp.equilibrated, np.zeros(2))
     assert run.run() is Status.SOLVED
     assert sorted(run.z.tolist()) == [-1.0, 1.0]
 
@@ -172,7 +168,7 @@ def test_a_saddle_is_left() -> None:
 def test_a_vertex_is_left_between_two_weakly_active_bounds() -> None:
     """-xy on [0, 1]² has zero gradient at 0 and falls along no edge, but along (1, 1)."""
     qp = program(2, [[0, -1], [-1, 0]], lower=0.0, upper=1.0)
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     run = ActiveSetDescent(scaled, np.zeros(2))
     assert run.run() is Status.SOLVED
     assert run.z.tolist() == [0.0, 0.0]
@@ -184,7 +180,7 @@ def test_a_vertex_is_left_between_two_weakly_active_bounds() -> None:
 def test_a_vertex_stays_where_the_curvature_on_its_cone_is_copositive() -> None:
     """xy on [0, 1]² is indefinite at 0 with zero gradient, but 0 is a minimum."""
     run = ActiveSetDescent(
-        equilibrated(program(2, [[0, 1], [1, 0]], lower=0.0, upper=1.0)), np.zeros(2)
+        program(2, [[0, 1], [1, 0]], lower=0.0, upper=1.0).equilibrated, np.zeros(2)
     )
     run.run()
     assert not run.escape(LinearRows, 0)
@@ -199,7 +195,7 @@ def qp_words(run: ActiveSetDescent) -> str:
 def test_an_edge_is_followed_to_its_far_end() -> None:
     """x - 2x² on [0, 1] rises from the minimum 0 at first, and is -1 at the other end."""
     qp = program(1, [[-4.0]], [1.0], lower=0.0, upper=1.0)
-    run = ActiveSetDescent(equilibrated(qp), np.zeros(1))
+    run = ActiveSetDescent(qp.equilibrated, np.zeros(1))
     run.run()
     assert run.z.tolist() == [0.0]
     assert run.exchange()
@@ -215,7 +211,7 @@ def test_convex_programs_have_the_solution_of_their_equations(seed: int) -> None
     factor, A = generator.standard_normal((12, 12)), generator.standard_normal((4, 12))
     qp = program(12, factor @ factor.T, generator.standard_normal(12), A=A, b=A @ np.ones(12))
     qp = rescaled(qp, seed) if seed else qp
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
     run.run()
     system = np.block([[scaled.P, scaled.R.T], [scaled.R, np.zeros((4, 4))]])
@@ -227,9 +223,9 @@ def test_convex_programs_have_the_solution_of_their_equations(seed: int) -> None
 def test_convexity_is_that_along_the_equalities() -> None:
     """x² - y² is convex on x = 2y."""
     P = np.diag([2.0, -2.0])
-    assert not is_convex(equilibrated(program(2, P, lower=0, upper=1)))
-    assert is_convex(equilibrated(program(2, P, A=[[1, -2]], b=[0], lower=0, upper=1)))
-    assert not is_convex(equilibrated(program(2, P, A=[[2, -1]], b=[0], lower=0, upper=1)))
+    assert not is_convex(program(2, P, lower=0, upper=1).equilibrated)
+    assert is_convex(program(2, P, A=[[1, -2]], b=[0], lower=0, upper=1).equilibrated)
+    assert not is_convex(program(2, P, A=[[2, -1]], b=[0], lower=0, upper=1).equilibrated)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -238,7 +234,7 @@ def test_the_nearest_point_of_a_simplex_is_that_of_sorting(seed: int) -> None:
     generator = np.random.default_rng(seed)
     v = generator.standard_normal(20)
     qp = program(20, A=np.ones((1, 20)), b=[1.0], lower=0.0)
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows = LinearRows(scaled)
     z = nearest_point(scaled, scaled.write(v), rows.feasible_point())
     falling = np.sort(v)[::-1]
@@ -249,7 +245,7 @@ def test_the_nearest_point_of_a_simplex_is_that_of_sorting(seed: int) -> None:
 
 def test_a_feasible_point_is_its_own_nearest_point() -> None:
     qp = random_rows(20, 10, 3, 0)
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows, generator = LinearRows(scaled), np.random.default_rng(0)
     vertices = np.array([rows.random_vertex(generator) for _ in range(5)])
     z = vertices.mean(axis=0)
@@ -267,7 +263,7 @@ def test_linear_costs_over_the_assignment_polytope_end_at_the_best_assignment(se
     costs = np.random.default_rng(seed).integers(0, 30, (k, k)).astype(float)
     qp = transportation(k, k, 0)._replace(P=np.zeros((k * k, k * k)), q=costs.ravel())
     qp = qp._replace(b=np.ones(2 * k))
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
     assert run.run() is Status.SOLVED
     assert qp.value(scaled.read(run.z)) == pytest.approx(costs[linear_sum_assignment(costs)].sum())
@@ -277,7 +273,7 @@ def test_linear_costs_over_the_assignment_polytope_end_at_the_best_assignment(se
 def test_quadratic_assignments_do_not_cycle(seed: int) -> None:
     k, generator = 6, np.random.default_rng(seed)
     qp = transportation(k, k, 0)._replace(P=indefinite(k * k, generator), b=np.ones(2 * k))
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows = LinearRows(scaled)
     for _ in range(10):
         run = ActiveSetDescent(scaled, rows.random_vertex(generator))
@@ -290,7 +286,7 @@ def test_a_pyramid_with_many_faces_at_its_apex() -> None:
     angles = 2.0 * np.pi * np.arange(60) / 60
     G = np.column_stack([np.cos(angles), np.sin(angles), np.ones(60)])
     qp = program(3, np.eye(3), [0, 0, -5.0], G, np.ones(60), lower=-4.0)
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     generator = np.random.default_rng(0)
     for _ in range(10):
         run = ActiveSetDescent(scaled, LinearRows(scaled).random_vertex(generator))
@@ -308,7 +304,7 @@ def test_fixed_and_free_variables_empty_and_repeated_rows() -> None:
         [[0, 1, 1, 0], [0, 0, 0, 0], [0, 2, 2, 0], [1, 1, 1, 0]], [3, 0, 6, 5],
         [[0, 0, 0, 0], [1, 0, 0, 0]], [0, 2], [2, 0, 0, -INF], [2, INF, INF, INF],
     )  # fmt: skip
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
     run.run()
     np.testing.assert_allclose(scaled.read(run.z), [2, 1, 2, 4], rtol=0, atol=1e-14)
@@ -332,7 +328,7 @@ def test_fixed_and_free_variables_empty_and_repeated_rows() -> None:
     ],
 )  # fmt: skip
 def test_rays_are_found_where_there_are_some(qp: Rows, falls: bool) -> None:
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows = LinearRows(scaled)
     error = falling_ray(scaled, rows, np.random.default_rng(0))
     assert (error is not None) == falls
@@ -344,7 +340,7 @@ def test_rays_are_found_where_there_are_some(qp: Rows, falls: bool) -> None:
 def test_the_best_of_many_descents_is_the_minimum_of_all_active_sets(seed: int) -> None:
     n = 2 + seed % 3
     qp = random_rows(n, 4, seed % 2, seed, share=0.9)
-    scaled, generator = equilibrated(qp), np.random.default_rng(seed)
+    scaled, generator = qp.equilibrated, np.random.default_rng(seed)
     rows = LinearRows(scaled)
     ends = []
     for _ in range(30):
@@ -356,7 +352,7 @@ def test_the_best_of_many_descents_is_the_minimum_of_all_active_sets(seed: int) 
 
 def test_a_descent_stops_when_told() -> None:
     qp = random_rows(60, 30, 5, 0)
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     z = LinearRows(scaled).random_vertex(np.random.default_rng(0))
     run = ActiveSetDescent(scaled, z)
     start = run.value

@@ -11,14 +11,10 @@ from scipy.optimize import linprog
 from helpers.polyhedra import Rows, program, random_rows, rescaled, transportation
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
+from indefinite_opt.modeling.quadratic_programs import LinearRows
 
 ROUNDING = 1e-13
 """Violations relative to the terms of a row: a hundred roundings."""
-
-
-def equilibrated(qp: Rows) -> Equilibrated:
-    return Equilibrated(qp.P, qp.q, qp)
 
 
 def satisfied(qp: Rows, x: np.ndarray) -> bool:
@@ -34,7 +30,7 @@ def programs() -> list[Rows]:
 
 @pytest.mark.parametrize("qp", programs())
 def test_vertices_satisfy_all_rows_and_lie_in_enough_of_them(qp: Rows) -> None:
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     rows, generator = LinearRows(scaled), np.random.default_rng(0)
     points = [rows.feasible_point()] + [rows.random_vertex(generator) for _ in range(10)]
     assert len({point.round(9).tobytes() for point in points}) >= 5
@@ -55,7 +51,7 @@ def test_ranges_are_those_of_scipy_and_never_narrower(seed: int) -> None:
     box = np.eye(8)
     qp = qp._replace(G=np.vstack([qp.G, box, -box]), h=np.concatenate([qp.h, np.full(16, 3.0)]))
     qp = rescaled(qp, seed) if seed % 2 else qp
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     ranges, count = LinearRows(scaled).ranges(), scaled.inequalities
     assert ranges.unbounded.size == 0
     for i in range(8):
@@ -75,7 +71,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
         4, G=[[1, 0, 0, 0], [-1, 0, 0, 0]], h=[2, -1], A=[[0, 1, -1, 0]], b=[0],
         lower=[-np.inf, -np.inf, -np.inf, 0.0],
     )  # fmt: skip
-    scaled = equilibrated(qp)
+    scaled = qp.equilibrated
     ranges = LinearRows(scaled).ranges()
     assert ranges.unbounded.tolist() == [1, 2, 3]
     low, high = scaled.read(ranges.lower), scaled.read(ranges.upper)
@@ -88,7 +84,7 @@ def test_ranges_tell_what_is_unbounded() -> None:
 def named(qp: Rows) -> tuple[set[str], float | None]:
     """What the message names, and by how much it must be relaxed."""
     with pytest.raises(InfeasibleProblem) as caught:
-        LinearRows(equilibrated(qp)).feasible_point()
+        LinearRows(qp.equilibrated).feasible_point()
     words = str(caught.value)
     amount = re.search(r"relaxed by (\S+)\.", words)
     found = set(re.findall(r"row \d+ of [AG]|[lu]b\[\d+\]", words))
@@ -117,7 +113,7 @@ def test_a_conflict_cannot_be_reduced(seed: int) -> None:
     conflict = sorted(named(qp)[0])
 
     def feasible(kept: list[str]) -> bool:
-        scaled = equilibrated(qp)
+        scaled = qp.equilibrated
         inside = [k for k in range(30) if f"row {k} of G" in kept]
         low = [v if f"lb[{i}]" in kept else None for i, v in enumerate(scaled.lower)]
         high = [v if f"ub[{i}]" in kept else None for i, v in enumerate(scaled.upper)]
@@ -131,6 +127,6 @@ def test_a_conflict_cannot_be_reduced(seed: int) -> None:
 
 
 def test_no_time_is_an_error_of_its_own() -> None:
-    rows = LinearRows(equilibrated(random_rows(10, 5, 2, 0)), lambda: 0.0)
+    rows = LinearRows(random_rows(10, 5, 2, 0).equilibrated, lambda: 0.0)
     with pytest.raises(TimeLimitReached):
         rows.feasible_point()

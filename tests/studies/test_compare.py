@@ -19,6 +19,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
+from helpers.problems import positive_part
 from indefinite_opt.solvers.external.uno import UNO
 from indefinite_opt.studies import Grid, LeaveOneOut, RepeatedKFold, Study
 from indefinite_opt.studies.cells import _fits
@@ -315,18 +316,13 @@ def fixed() -> tuple[iopt.KernelProblem, Array, Array, Array]:
     return problem, K[np.ix_(new, train)], y[new], K[np.ix_(new, new)]
 
 
-def clip(K: Array) -> Array:
-    values, vectors = np.linalg.eigh(K)
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
-
-
 def test_a_fixed_test_set(fixed: tuple[iopt.KernelProblem, Array, Array, Array]) -> None:
     problem, K_new, y_new, _ = fixed
     comparison = iopt.compare(
         problem, ["SpectrumSVM(C=2, new_points=original)"], test=(K_new, y_new.tolist())
     )
     (row,) = comparison.rows
-    svc = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(clip(problem.K), problem.labels)
+    svc = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(positive_part(problem.K), problem.labels)
     expected = np.mean(svc.predict(K_new) == y_new)
     assert row["accuracy"] == pytest.approx(expected, abs=1 / 30 + 1e-12)
     assert row["fold"] == 0
@@ -340,8 +336,8 @@ def test_a_fixed_test_set_treated_jointly(
     problem, K_new, y_new, K_new_new = fixed
     title = "SpectrumSVM(C=2, new_points=joint)"
     (row,) = iopt.compare(problem, [title], test=(K_new, y_new, K_new_new)).rows
-    svc = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(clip(problem.K), problem.labels)
-    rows = clip(np.block([[problem.K, K_new.T], [K_new, K_new_new]]))[40:, :40]
+    svc = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(positive_part(problem.K), problem.labels)
+    rows = positive_part(np.block([[problem.K, K_new.T], [K_new, K_new_new]]))[40:, :40]
     assert row["accuracy"] == pytest.approx(np.mean(svc.predict(rows) == y_new), abs=1 / 30 + 1e-12)
     assert row["error"] == ""
     for test in ((K_new, y_new), (K_new, y_new, K_new_new[:5])):
