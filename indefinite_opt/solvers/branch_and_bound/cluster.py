@@ -1,7 +1,7 @@
-"""The workers of a Dask cluster as a `Crew`: each divides below a box for some seconds.
+"""The workers of a Dask cluster as a `Crew`: each divides below some boxes for some seconds.
 
-A worker is sent a box and the best point, and returns the part of the proof that it made below it
-and the boxes that it left open. Both are pickled here, as Dask would make arrays read-only.
+A worker is sent boxes and the best point, and returns the parts of the proof that it made below
+them and the boxes that it left open. Both are pickled here, as Dask would make arrays read-only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_LOSSES = 2
 class Unit(NamedTuple):
     """What a worker is sent."""
 
-    node: Node
+    boxes: list[Node]
     best: tuple[float, Array]
     """The best value and its point."""
     nodes: int
@@ -48,8 +48,9 @@ class Report(NamedTuple):
     """What it returns; arrays and parts occur once in it, however often they are referred to."""
 
     parts: list[Part]
-    """Those below the box, children first, so that pickling them does not recurse; the last one is
-    that of the box."""
+    """Those below the boxes, children first, so that pickling them does not recurse."""
+    tops: list[Part]
+    """Those of the boxes, in their order."""
     outcome: Outcome
     point: Array
     """The best point."""
@@ -82,6 +83,7 @@ class Workers:
 
         self.client, self.box_bound, self.own = client, box_bound, own
         self.most = box_bound.settings.max_nodes_per_unit
+        self.batch = box_bound.settings.boxes_per_unit
         self.work: dict[str, tuple[int, int]] = {}
         bracket = box_bound.bracket
         task = replace(box_bound.task, callback=None, max_iter=None, start=None)
@@ -107,7 +109,7 @@ class Workers:
             return max(sum(self.client.nthreads().values()), 1)
         return thread_count()
 
-    def submit(self, node: Node, most: int, waiting: int) -> Future[bytes]:
+    def submit(self, nodes: list[Node], most: int, waiting: int) -> Future[bytes]:
         """See `Crew`."""
         task, settings = self.box_bound.task, self.box_bound.settings
         left = max(task.time_limit - task.elapsed, 0.0)
@@ -120,32 +122,34 @@ class Workers:
             max_proof_numbers=settings.max_proof_numbers - self.box_bound.numbers,
         )
         best = self.box_bound.bracket.value, self.box_bound.bracket.point
-        message = pickle.dumps(Unit(node, best, most, seconds, left, settings))
-        if node.losses >= MAX_LOSSES or not self._reached:
+        message = pickle.dumps(Unit(nodes, best, most, seconds, left, settings))
+        if max(node.losses for node in nodes) >= MAX_LOSSES or not self._reached:
             return self.own.submit(divide_below, self._program, message)
         job: Future[bytes] = self._executor.submit(divide_below, self._shared, message)
         return job
 
-    def outcome(self, node: Node, job: Future[bytes]) -> Outcome:
+    def outcome(self, nodes: list[Node], job: Future[bytes]) -> Outcome:
         """See `Crew`."""
         from distributed import KilledWorker
 
         try:
             report: Report = pickle.loads(job.result())
         except (KilledWorker, CancelledError):
-            node.losses += 1
-            return Outcome([node], np.inf, 0)
-        nodes, units = self.work.get(report.worker, (0, 0))
-        self.work[report.worker] = nodes + report.outcome.nodes, units + 1
+            for node in nodes:
+                node.losses += 1
+            return Outcome(nodes, np.inf, 0)
+        done, units = self.work.get(report.worker, (0, 0))
+        self.work[report.worker] = done + report.outcome.nodes, units + 1
         self.box_bound.iterations += report.iterations
         self.box_bound.numbers += report.numbers
         self.box_bound.secants += report.secants
         self.box_bound.bracket.offer(report.point)
-        top = report.parts[-1]
-        vars(node.part).update(vars(top))
+        own = {}
+        for node, top in zip(nodes, report.tops, strict=True):
+            vars(node.part).update(vars(top))
+            own[id(top)] = node.part
         for child in report.outcome.open:
-            if child.part is top:
-                child.part = node.part
+            child.part = own.get(id(child.part), child.part)
         return report.outcome
 
 
@@ -162,7 +166,7 @@ def divide_below(program: bytes, message: bytes) -> bytes:
     bracket = OpenBracket(form, gap, atol, unit.best)
     deadline = Deadline(task, form.structure.n)
     box_bound = BoxBound(task, form, bracket, deadline, unit.settings)
-    tree = Tree(box_bound, unit.node)
+    tree, tops = Tree(box_bound, unit.boxes), [node.part for node in unit.boxes]
     with one_thread(), pool(1) as executor:
         crew = Threads(box_bound, executor, 1)
         tree.divide(crew, unit.nodes, unit.seconds)
@@ -170,7 +174,8 @@ def divide_below(program: bytes, message: bytes) -> bytes:
         tree.finish(crew)
     return pickle.dumps(
         Report(
-            parts=list(Proof(unit.node.part).parts)[::-1],
+            parts=[part for top in tops for part in [*Proof(top).parts][::-1]],
+            tops=tops,
             # Cuts by this value prove no more, even if it is rounded in another way elsewhere.
             outcome=Outcome(tree.left, min(tree.closed, bracket.value), tree.nodes),
             point=bracket.point,

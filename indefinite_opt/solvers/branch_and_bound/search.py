@@ -202,7 +202,7 @@ class GlobalSearch:
                 self._without_proof = True
 
     def _divide_and_bound(self) -> Status:
-        first = Node(self.first_box, self.bracket.lower, 0, self.root)
+        first = [Node(self.first_box, self.bracket.lower, 0, self.root)]
         self.tree = tree = Tree(self.box_bound, first, self._reported)
         limit = self.task.max_iter or (
             sys.maxsize if np.isfinite(self.task.time_limit) else self.settings.default_max_nodes

@@ -40,6 +40,8 @@ class Settings:
     max_nodes_per_unit: int = 1000
     """How long a worker of a cluster divides before it reports: a hundred times as long as messages
     take. It begins no further box after either limit."""
+    boxes_per_unit: int = 16
+    """With how many boxes a worker begins at most: some close soon, and it goes on with others."""
     waiting_per_worker: int = 8
     """With fewer open boxes for each worker the time is shorter in proportion, so that none has to
     wait for the boxes of another one."""

@@ -18,12 +18,12 @@ from indefinite_opt.solvers.solution import Status
 
 
 class Outcome(NamedTuple):
-    """What was made of a box."""
+    """What was made of some boxes."""
 
     open: list[Node]
-    """Boxes that are left of it, still to be bounded."""
+    """Boxes that are left of them, still to be bounded."""
     closed: float
-    """Least bound of the boxes in it that were closed."""
+    """Least bound of the boxes in them that were closed."""
     nodes: int
     """How many boxes were bounded."""
 
@@ -32,17 +32,18 @@ class Crew(Protocol):
     """Those that bound boxes for a `Tree`: threads, or the workers of a cluster."""
 
     most: int
-    """Most boxes that are bounded at a time without the tree."""
+    batch: int
+    """Most boxes that one job may bound, and that it may begin with."""
 
     @property
     def size(self) -> int:
-        """How many boxes are taken at a time."""
+        """How many jobs are done at a time."""
 
-    def submit(self, node: Node, most: int, waiting: int) -> Future[Any]:
-        """Begin with a box and at most so many nodes, while other boxes wait."""
+    def submit(self, nodes: list[Node], most: int, waiting: int) -> Future[Any]:
+        """Begin with these boxes and bound at most so many, while others wait."""
 
-    def outcome(self, node: Node, job: Future[Any]) -> Outcome:
-        """What a finished job has made of its box."""
+    def outcome(self, nodes: list[Node], job: Future[Any]) -> Outcome:
+        """What a finished job has made of its boxes."""
 
 
 @dataclass
@@ -53,24 +54,25 @@ class Threads:
     executor: Executor
     size: int
     most: int = 1
+    batch: int = 1
 
-    def submit(self, node: Node, most: int, waiting: int) -> Future[list[Node]]:
+    def submit(self, nodes: list[Node], most: int, waiting: int) -> Future[list[Node]]:
         """See `Crew`."""
-        return self.executor.submit(self.box_bound.process, node)
+        return self.executor.submit(self.box_bound.process, nodes[0])
 
-    def outcome(self, node: Node, job: Future[list[Node]]) -> Outcome:
+    def outcome(self, nodes: list[Node], job: Future[list[Node]]) -> Outcome:
         """See `Crew`."""
         children = job.result()
-        return Outcome(children, np.inf if children else node.bound, 1)
+        return Outcome(children, np.inf if children else nodes[0].bound, 1)
 
 
 class Tree:
-    """The boxes below one: those that wait, by increasing bound, and those in work.
+    """The boxes below some: those that wait, by increasing bound, and those in work.
 
     Parameters
     ----------
     box_bound : BoxBound
-    first : Node
+    first : list of Node
     report : callable, optional
         Called now and then; a true return value ends the search.
 
@@ -85,27 +87,33 @@ class Tree:
     """
 
     def __init__(
-        self, box_bound: BoxBound, first: Node, report: Callable[[], bool | None] | None = None
+        self,
+        box_bound: BoxBound,
+        first: list[Node],
+        report: Callable[[], bool | None] | None = None,
     ) -> None:
         self.box_bound, self.report = box_bound, report
         self.nodes, self.closed = 0, np.inf
         self.root_bound: float | None = None
         self._waiting: list[tuple[float, int, Node]] = []
         self._count = itertools.count()
-        self._running: dict[Future[Any], tuple[Node, int]] = {}
-        self._push(first)
+        self._running: dict[Future[Any], tuple[list[Node], int]] = {}
+        for node in first:
+            self._push(node)
 
     def _push(self, node: Node) -> None:
         heapq.heappush(self._waiting, (node.bound, next(self._count), node))
 
-    def _pop(self) -> Node | None:
-        """The box with the least bound; None if no bound is below the cutoff."""
-        while self._waiting:
+    def _pop(self, most: int) -> list[Node]:
+        """At most so many boxes with the least bounds, all below the cutoff."""
+        nodes: list[Node] = []
+        while self._waiting and len(nodes) < most:
             bound, _, node = heapq.heappop(self._waiting)
             if bound < self.box_bound.bracket.cutoff:
-                return node
-            self.closed = min(self.closed, bound)
-        return None
+                nodes.append(node)
+            else:
+                self.closed = min(self.closed, bound)
+        return nodes
 
     @property
     def left(self) -> list[Node]:
@@ -115,13 +123,14 @@ class Tree:
     @property
     def open(self) -> int:
         """How many boxes there are."""
-        return len(self._waiting) + len(self._running)
+        return len(self._waiting) + sum(len(nodes) for nodes, _ in self._running.values())
 
     def raise_lower(self) -> None:
         """Raise the lower end to the least bound of all boxes, but not above the best value."""
         bracket = self.box_bound.bracket
         first = [self._waiting[0][0]] if self._waiting else []
-        least = min([self.closed, *first, *(node.bound for node, _ in self._running.values())])
+        running = [node.bound for nodes, _ in self._running.values() for node in nodes]
+        least = min([self.closed, *first, *running])
         bracket.lower = max(bracket.lower, min(least, bracket.value))
 
     def divide(self, crew: Crew, limit: int, seconds: float = np.inf) -> Status:
@@ -142,20 +151,22 @@ class Tree:
         while True:
             size = crew.size
             while len(self._running) < size and (self.nodes == 0 or task.elapsed < seconds):
-                left = limit - self.nodes - sum(most - 1 for _, most in self._running.values())
+                reserved = sum(most - len(nodes) for nodes, most in self._running.values())
+                left = limit - self.nodes - reserved
                 if left <= 0:
                     break
                 most = min(crew.most, -(-left // size))
                 with interrupts_held():
-                    node = self._pop()
-                    if node is None:
+                    fair = 1 + len(self._waiting) // (2 * size)
+                    nodes = self._pop(min(crew.batch, most, fair))
+                    if not nodes:
                         break
                     if self.nodes == 1:
                         self.raise_lower()
                         self.root_bound = bracket.lower
-                    self.nodes += 1
-                    job = crew.submit(node, most, len(self._waiting))
-                    self._running[job] = node, most
+                    self.nodes += len(nodes)
+                    job = crew.submit(nodes, most, len(self._waiting))
+                    self._running[job] = nodes, most
             self.raise_lower()
             now = time.perf_counter()
             if self.report and (
@@ -185,9 +196,10 @@ class Tree:
 
     def _collect(self, crew: Crew, jobs: Iterable[Future[Any]]) -> None:
         for job in jobs:
-            outcome = crew.outcome(self._running[job][0], job)
+            nodes, _ = self._running[job]
+            outcome = crew.outcome(nodes, job)
             del self._running[job]
-            self.nodes += outcome.nodes - 1
+            self.nodes += outcome.nodes - len(nodes)
             self.closed = min(self.closed, outcome.closed)
             for child in outcome.open:
                 self._push(child)
