@@ -120,7 +120,7 @@ def test_a_killed_worker_costs_nothing(pair: tuple[str, list[subprocess.Popen[by
 
 
 class Deadly:
-    """A client of two workers that die of every box, until the scheduler goes as well."""
+    """A client of a worker that dies of every box, until the scheduler goes as well."""
 
     def __init__(self, deaths: float) -> None:
         self.deaths = deaths
@@ -130,7 +130,7 @@ class Deadly:
         return "running" if self.deaths > 0 else "closed"
 
     def nthreads(self) -> dict[str, int]:
-        return {"first": 1, "second": 1}
+        return {"only": 1}
 
     def get_executor(self, pure: bool) -> Deadly:
         return self

@@ -156,13 +156,13 @@ class Tree:
                 if left <= 0:
                     break
                 most = min(crew.most, -(-left // size))
+                self.raise_lower()  # while all boxes are among those that wait or are in work
                 with interrupts_held():
                     fair = 1 + len(self._waiting) // (2 * size)
                     nodes = self._pop(min(crew.batch, most, fair))
                     if not nodes:
                         break
                     if self.nodes == 1:
-                        self.raise_lower()
                         self.root_bound = bracket.lower
                     self.nodes += len(nodes)
                     job = crew.submit(nodes, most, len(self._waiting))
