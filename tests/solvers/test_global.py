@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from indefinite_opt.solvers.branch_and_bound import Settings
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
+from indefinite_opt.solvers.branch_and_bound.tree import Outcome, Tree
 from indefinite_opt.solvers.solver import Task
 
 ROUNDING = 1e-12
@@ -214,3 +218,39 @@ def test_a_point_beyond_the_bound_is_not_said_to_meet_it() -> None:
     certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": alpha}, tol=1e-7, bound=True)
     assert certificate.claim < iopt.Claim.GLOBAL
     assert any("lies beyond the bound" in reason for reason in certificate.reasons)
+
+
+class Recorded:
+    """A crew that bounds the boxes of a table one after the other, and looks at the lower end."""
+
+    size = most = batch = 1
+
+    def __init__(self, bracket: Any, children: dict[float, list[float]]) -> None:
+        self.bracket, self.children = bracket, children
+        self.lower: dict[float, float] = {}
+
+    def submit(self, nodes: list[Any], most: int, waiting: int) -> Future[Any]:
+        self.lower[nodes[0].bound] = self.bracket.lower
+        job: Future[Any] = Future()
+        job.set_result(None)
+        return job
+
+    def outcome(self, nodes: list[Any], job: Future[Any]) -> Outcome:
+        (node,) = nodes
+        children = [SimpleNamespace(bound=bound) for bound in self.children[node.bound]]
+        return Outcome(children, np.inf if children else node.bound, 1)
+
+
+def test_a_box_that_is_taken_still_counts_for_the_lower_end() -> None:
+    """The root has one child, which has two, and the bound of one of these is that of the tree."""
+    settings = SimpleNamespace(seconds_between_reports=0.0, seconds_between_checks=0.0)
+    bracket = SimpleNamespace(lower=-np.inf, value=0.0, cutoff=0.0, closed=False)
+    task = SimpleNamespace(elapsed=0.0, stop=lambda: None)
+    search = SimpleNamespace(bracket=bracket, task=task, settings=settings)
+    seen: list[float] = []
+    tree = Tree(search, [SimpleNamespace(bound=-9.0)], lambda: seen.append(bracket.lower))
+    crew = Recorded(bracket, {-9.0: [-8.0], -8.0: [-5.0, -7.0], -7.0: [], -5.0: [-4.0], -4.0: []})
+    assert tree.divide(crew, 100) is iopt.Status.INACCURATE
+    assert crew.lower == {-9.0: -9.0, -8.0: -8.0, -7.0: -7.0, -5.0: -7.0, -4.0: -7.0}
+    assert max(seen) == bracket.lower == -7.0
+    assert (tree.nodes, tree.root_bound) == (5, -8.0)

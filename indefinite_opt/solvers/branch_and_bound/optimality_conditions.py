@@ -128,12 +128,8 @@ class Conditions:
         return int(np.any(self.whole.rows != 0.0, axis=1).sum()) > len(self._closed)
 
     @cached_property
-    def _rows(self) -> tuple[Array, Array]:
-        return read_only(np.ascontiguousarray(self.whole.rows)), read_only(self.whole.rhs)
-
-    @cached_property
     def _columns(self) -> Array:
-        return read_only(np.ascontiguousarray(self.whole.rows.T))
+        return np.ascontiguousarray(self.whole.rows.T)
 
     def start(self) -> Box:
         """The whole box."""
@@ -232,10 +228,13 @@ class Conditions:
         """Reduce each interval to the values that every equality constraint allows."""
         from indefinite_opt.solvers.branch_and_bound import _condition_loops as loops
 
-        if not self.whole.rows.size:
+        rows, rhs = np.ascontiguousarray(self.whole.rows), self.whole.rhs
+        if not rows.size:
             return box
         low, high = box.lower.copy(), box.upper.copy()
-        loops.cut_by_rows(*self._rows, box.lower, box.upper, OUTWARD_SHARE, TINY, low, high)
+        loops.cut_by_rows(
+            read_only(rows), read_only(rhs), box.lower, box.upper, OUTWARD_SHARE, TINY, low, high
+        )
         return None if np.any(low > high) else replace(box, lower=low, upper=high)
 
     def stationary(self, box: Box) -> Box | None:
@@ -260,7 +259,7 @@ class Conditions:
             most = np.where(box.free | no_lower, 0.0, np.inf) - floor
             passes, room = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
             limits = (least, most, passes, room, *ranges)
-            if not loops.add_multipliers(self._columns, *limits, floor, roof):
+            if not loops.add_multipliers(read_only(self._columns), *limits, floor, roof):
                 return None
         up, down = roof < 0.0, floor > 0.0
         if np.any((up | down) & box.free):
