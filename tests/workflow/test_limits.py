@@ -21,6 +21,7 @@ from helpers.problems import random_problem
 from helpers.processes import interrupted
 from indefinite_opt.foundation import interruptible
 from indefinite_opt.modeling.linear_programs import to_highs
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.solvers.branch_and_bound import Settings, finite_form, finite_forms
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
@@ -125,6 +126,24 @@ def test_endless_factorisations_of_programs_with_rows_end_at_the_time_limit(
     else:
         assert bracket.status is Status.TIME_LIMIT
         assert bracket.lower <= bracket.upper
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "osqp", "highs"])
+def test_an_endless_repair_of_a_foreign_point_ends_at_the_time_limit(
+    solver: str, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The point of another solver misses a row by more than rounding, and least squares wait."""
+    generator = np.random.default_rng(0)
+    q, row = generator.standard_normal(LONG), generator.uniform(0.1, 1.0, (1, LONG))
+    qp = iopt.QuadraticProgram(np.eye(LONG), q, A=row, b=[1.0], lb=-1.0, ub=1.0)
+    monkeypatch.setattr(np.linalg, "lstsq", endless)
+    monkeypatch.setattr(Polyhedron, "_is_rounding", lambda self, x: not np.any(x))
+    try:
+        result = iopt.solve(qp, solver=solver, time_limit=0.5)
+    except iopt.errors.SolverFailed as error:
+        assert "time limit of 0.5 s was reached" in str(error)  # noqa: PT017
+    else:
+        assert result.status is Status.TIME_LIMIT
 
 
 def test_an_abandoned_call_keeps_nobody_else_waiting(

@@ -90,8 +90,13 @@ def solve_convex(
     if any(value is None for value in found.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     stats = program.solver_stats
+    values = task.in_time(
+        None, structure.onto_constraints, {name: np.asarray(v) for name, v in found.items()}
+    )
+    if values is None:
+        return abandoned(task, backend)
     return Solution(
-        values=structure.onto_constraints({name: np.asarray(v) for name, v in found.items()}),
+        values=values,
         multipliers=_multipliers(task, unit) if structure.multipliers_from_solver else {},
         status=_status(program.status, task),
         iterations=int(stats.num_iters or 0),
@@ -108,13 +113,17 @@ def _solved(task: Task[Any], backend: str, options: dict[str, Any], unit: float)
     return program
 
 
-def abandoned(task: Task[Any], backend: str, error: BaseException) -> Solution:
-    """A feasible point in place of the one that a back end did not return before an error."""
+def abandoned(task: Task[Any], backend: str, error: BaseException | None = None) -> Solution:
+    """A feasible point in place of the one that a back end did not return before an error.
+
+    Without an error, time was over before its point was moved onto the constraints.
+    """
     values = task.structure.start_values(task.start)
     if values is None:
         raise SolverFailed(f"{backend} was stopped before it found a point of {task.formulation}")
     message = f"{backend} was stopped before it returned a point"
-    return Solution(values=values, status=status_of(error), message=message)
+    status = Status.TIME_LIMIT if error is None else status_of(error)
+    return Solution(values=values, status=status, message=message)
 
 
 def _multipliers(task: Task[Any], unit: float) -> dict[str, Array]:

@@ -152,7 +152,9 @@ class HighsSession(Session[_Program]):
         answer = highs.getSolution()
         if not answer.value_valid or not len(answer.col_value):
             raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
-        x = qp.project(np.array(answer.col_value))
+        x = task.in_time(None, qp.project, np.array(answer.col_value))
+        if x is None:
+            return abandoned(task, "HiGHS")
         if status is Status.SOLVED and not qp.has_own_rows:
             # With a singular Hessian it may stop far from its own tolerance.
             stationarity = qp.optimality(qp.at(x), None, task.tol).stationarity

@@ -61,7 +61,7 @@ class OSQPSession(Session[QP]):
         except (KeyboardInterrupt, TimeLimitReached) as error:
             self._model = self._previous = None  # the abandoned call still uses it
             return abandoned(task, "OSQP", error)
-        return _read(qp, answer)
+        return _read(task, answer)
 
     def _answer(self, task: Task[QP], qp: QP) -> Any:
         if qp.differs_in_upper_bounds(self._previous):
@@ -112,7 +112,8 @@ class OSQPSession(Session[QP]):
         return model
 
 
-def _read(qp: QP, answer: Any) -> Solution:
+def _read(task: Task[QP], answer: Any) -> Solution:
+    qp = task.structure
     words = str(answer.info.status)
     if answer.x is None or not np.all(np.isfinite(answer.x)):
         raise SolverFailed(f"OSQP returned no point: {words}")
@@ -122,8 +123,11 @@ def _read(qp: QP, answer: Any) -> Solution:
         "run time limit reached": Status.TIME_LIMIT,
         "maximum iterations reached": Status.MAX_ITER,
     }
+    x = task.in_time(None, qp.project, np.asarray(answer.x))
+    if x is None:
+        return abandoned(task, "OSQP")
     return Solution(
-        values=qp.values(qp.project(np.asarray(answer.x))),
+        values=qp.values(x),
         status=statuses.get(words, Status.INACCURATE),
         iterations=int(answer.info.iter),
         message=f"OSQP: {words}",

@@ -124,10 +124,10 @@ class _Found:
         """Record the result of one start; True if the callback asks to stop."""
         task, qp = self.task, self.qp
         self.iterations += steps
+        x = None if x is None else task.in_time(None, qp.project, x)
         if x is None:
             self.failures.append(words)
             return False
-        x = qp.project(x)
         point = qp.at(x)
         value = point.value
         if value < self.value:
