@@ -177,6 +177,15 @@ def test_intervals_are_cut_a_little_further_out() -> None:
         np.testing.assert_array_equal(left.upper[1:], x[1:])
 
 
+def test_ends_that_are_whole_numbers_are_not_cut_to_whole_numbers() -> None:
+    """As for C = 3: on x_1 + x_2 = 2.5 both are at most 2.5, not 2."""
+    row, ends = np.ones((1, 2)), np.array([3, 3])
+    quadratic = BoxQuadratic(-np.eye(2), np.zeros(2), row, np.array([2.5]), 0 * ends, ends)
+    box = Conditions(quadratic).on_lines(Conditions(quadratic).start())
+    assert box is not None
+    np.testing.assert_allclose(box.upper, 2.5, rtol=1e-9)
+
+
 def test_rows_that_share_variables_cut_each_others_intervals() -> None:
     """2x₀ + 1e-3·x₁ = 1 and x₀ - x₂ = ¼ leave x₀ in [0.4995, ½], and x₂ a quarter less."""
     rows = [[2.0, 1e-3, 0.0], [1.0, 0.0, -1.0]]

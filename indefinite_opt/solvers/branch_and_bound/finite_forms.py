@@ -305,7 +305,7 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
 def _costs_and_bounds(qp: BoxLineQP) -> tuple[Array, Array]:
     """c, and the largest value of each weight in the box and on the lines; two (n,) arrays."""
     upper = min(float(qp.upper), 0.5 * qp.total) if qp.lines == 2 else qp.upper
-    return np.full(qp.n, qp.linear), np.full(qp.n, upper)
+    return np.full(qp.n, qp.linear, float), np.full(qp.n, upper, float)
 
 
 def obstacle(qp: QP) -> str | None:

@@ -134,7 +134,8 @@ class Conditions:
     def start(self) -> Box:
         """The whole box."""
         whole, nothing = self.whole, np.zeros(self.whole.n, bool)
-        return Box(whole.lower.copy(), whole.upper.copy(), nothing, nothing.copy())
+        # Later boxes are changed in copies of these, which whole numbers would truncate.
+        return Box(whole.lower.astype(float), whole.upper.astype(float), nothing, nothing.copy())
 
     def begin(self) -> Box:
         """The whole box tightened by the conditions, where a search begins."""
