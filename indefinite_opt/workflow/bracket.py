@@ -527,6 +527,12 @@ def _bracketable(formulation: Formulation, problem: Problem) -> QP:
 
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
     task, bracket = search.task, search.bracket
+    if not np.isfinite(bracket.declared(bracket.value)):
+        # Of a hard margin whose least curvature along a ray is rounding, and has no finite inverse.
+        raise SolverFailed(
+            f"{task.formulation} has no bracket: floating-point numbers do not decide whether it "
+            "has an optimum. Use a finite upper bound."
+        )
     lower, upper = sorted((bracket.declared(bracket.lower), bracket.declared(bracket.value)))
     return Bracket(
         problem=task.problem,

@@ -449,3 +449,16 @@ def test_a_convex_hard_margin_without_bias_is_bracketed_by_its_dual() -> None:
     assert_holds(bracket, 1.0 / 0.7)
     assert bracket.relative_gap <= 1e-4
     assert bracket.check(problem) == pytest.approx(bracket.upper, rel=1e-9)
+
+
+def test_a_hard_margin_that_rounding_does_not_decide_has_no_infinite_bracket() -> None:
+    """Of K = vvᵀ, which is unbounded in exact numbers, and bounded or not as rounding makes it."""
+    for v in np.random.default_rng(0).uniform(0.1, 1.0, (20, 4)):
+        problem = iopt.KernelProblem(np.outer(v, v), [1, -1, 1, -1])
+        try:
+            bracket = iopt.bound(problem, iopt.SVMDual(C=np.inf), time_limit=1.0)
+        except (iopt.errors.UnboundedProblem, iopt.errors.SolverFailed) as error:
+            assert "finite upper bound" in str(error)  # noqa: PT017
+        else:
+            assert np.isfinite(bracket.objective)
+            assert bracket.lower <= bracket.upper
