@@ -330,7 +330,8 @@ def bound(
     search stops.
 
     Boxes need finite ranges. A convex program without them is solved by its default solver, and
-    bracketed by the bound that its multipliers prove; `method` and `max_nodes` are not used.
+    bracketed by the bound that its multipliers prove; `method`, `max_nodes` and `cluster` are not
+    used.
 
     Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
     it. Several threads bound boxes in the order in which they become free, and a time limit ends
@@ -386,6 +387,9 @@ def bound(
         If the method is unknown.
     UnboundedProblem
         If the hard margin has no optimum.
+    SolverFailed
+        If rounding does not decide whether the hard margin has one, or the time limit is reached
+        before the rows and ranges of a program have been examined.
     DataError
         If no scheduler answers at the address of the cluster.
 

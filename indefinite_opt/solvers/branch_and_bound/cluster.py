@@ -61,7 +61,7 @@ class Report(NamedTuple):
 
 
 class Workers:
-    """The workers of a Dask cluster, each of which divides below a box for some seconds.
+    """The workers of a Dask cluster, each of which divides below some boxes for some seconds.
 
     A box whose worker dies is bounded by another one, or here if all are lost with the scheduler.
 

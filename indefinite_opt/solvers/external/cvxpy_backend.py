@@ -121,9 +121,11 @@ def abandoned(task: Task[Any], backend: str, error: BaseException | None = None)
     values = task.structure.start_values(task.start)
     if values is None:
         raise SolverFailed(f"{backend} was stopped before it found a point of {task.formulation}")
+    if error is None:
+        message = f"no time was left to move the point of {backend} onto the constraints"
+        return Solution(values=values, status=Status.TIME_LIMIT, message=message)
     message = f"{backend} was stopped before it returned a point"
-    status = Status.TIME_LIMIT if error is None else status_of(error)
-    return Solution(values=values, status=status, message=message)
+    return Solution(values=values, status=status_of(error), message=message)
 
 
 def _multipliers(task: Task[Any], unit: float) -> dict[str, Array]:

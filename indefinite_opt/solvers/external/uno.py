@@ -124,7 +124,9 @@ class _Found:
         """Record the result of one start; True if the callback asks to stop."""
         task, qp = self.task, self.qp
         self.iterations += steps
-        x = None if x is None else task.in_time(None, qp.project, x)
+        if x is not None:
+            x = task.in_time(None, qp.project, x)
+            words = words if x is not None else "no time to move its point onto the constraints"
         if x is None:
             self.failures.append(words)
             return False
