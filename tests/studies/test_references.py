@@ -6,6 +6,7 @@ import dataclasses
 import json
 import random
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from indefinite_opt.command_line.app import app
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.problem.programs import generate, graph, names
 from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES
+from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES, instances
 from indefinite_opt.studies.reference_library.library import (
     FOLDER,
     FalseCertificate,
@@ -53,7 +54,7 @@ def names_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_table_is_that_of_the_code() -> None:
     fields = [field.name for field in dataclasses.fields(references.Instance)]
     listed = [[getattr(entry, name) for name in fields] for entry in TABLE]
-    assert listed == [[getattr(i, name) for name in fields] for i in references.instances()]
+    assert listed == [[getattr(i, name) for name in fields] for i in instances()]
     assert len(set(NAMES)) == len(NAMES)
     assert len(KERNEL_ROWS) == 79
     assert [entry.name for entry in PROGRAM_ROWS] == [n for n in names() if generate(n).n <= 125]
@@ -557,32 +558,44 @@ class Bracket:
         self.lower, self.upper, self.values = lower, upper, values
 
 
-def use_bound(monkeypatch: pytest.MonkeyPatch, below: float, above: float) -> None:
+def regenerate(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str, **found: Any) -> Any:
+    """The rows that the program of the benchmarks writes, with other functions in its places."""
+    path = Path(__file__).parents[2] / "benchmarks" / "regenerate_references.py"
+    program = runpy.run_path(str(path))
+    for name, function in found.items():
+        monkeypatch.setitem(program["computed"].__globals__, name, function)
+    program["main"]([str(folder), *arguments, "--time-limit", "1"])
+    return references.references(folder)
+
+
+def bracketed(below: float, above: float) -> Any:
     """Brackets from a local optimum less `below` to it plus `above`."""
 
     def bound(problem: Any, formulation: Any, **limits: Any) -> Bracket:
         result = iopt.solve(problem, formulation)
         return Bracket(result.objective - below, result.objective + above, result.values)
 
-    monkeypatch.setattr(references, "bound", bound)
+    return bound
 
 
-def find(monkeypatch: pytest.MonkeyPatch, found: Any, upper: float) -> None:
-    """Make the search and the bound find that."""
-    solve = "indefinite_opt.studies.reference_library.library.solve"
-    monkeypatch.setattr(solve, lambda *a, **k: found)
-    monkeypatch.setattr(references, "bound", lambda *a, **k: Bracket(0.0, upper, found.values))
+def nothing_but_zero(name: str, upper: float) -> dict[str, Any]:
+    """A search and a bound that find the point 0."""
+    problem = references.load(name).problem()
+    zero = {"alpha": np.zeros(problem.n)}
+    found = dataclasses.replace(iopt.solve(problem, "SVMDual(C=1)"), values=zero)
+    return {"solve": lambda *a, **k: found, "bound": lambda *a, **k: Bracket(0.0, upper, zero)}
 
 
-def test_regenerate_writes_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_bound(monkeypatch, 0.25, 0.5)
+def test_regenerate_writes_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = ["l1-gaussian-040-guo", SMALL, "paley-014-guo"]
-    seen: list[str] = []
-    rows = references.regenerate(
-        tmp_path, names, time_limit=1.0, progress=lambda row: seen.append(row.name)
-    )
-    assert seen == [row.name for row in rows] == names
-    guo, small, paley = rows
+    rows = regenerate(monkeypatch, tmp_path, *names, bound=bracketed(0.25, 0.5))
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in shown] == names
+    # In the order of the library, whatever the order asked for.
+    assert [row.name for row in rows] == [SMALL, *names[::2]]
+    small, guo, paley = rows
     assert small.best == small.lower == pytest.approx(references.load(SMALL).best, rel=1e-9)
     assert small.upper == pytest.approx(small.best + 0.5)
     assert small.method == "a test"
@@ -590,35 +603,28 @@ def test_regenerate_writes_what_it_found(tmp_path: Path, monkeypatch: pytest.Mon
     assert guo.lower == pytest.approx(guo.best - 0.25)
     assert (paley.lower, paley.upper) == (paley.best, paley.best)
     assert paley.method == "closed form"
-    # In the order of the library, whatever the order asked for.
-    assert [row.name for row in references.references(tmp_path)] == [SMALL, *names[::2]]
 
 
 def test_regenerate_keeps_a_better_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search and the bound are made to find nothing but zero."""
-    use_bound(monkeypatch, 0.0, 10.0)
-    references.regenerate(tmp_path, [SMALL], time_limit=1.0)
-    found = iopt.solve(references.load(SMALL).problem(), "SVMDual(C=1)")
-    find(monkeypatch, dataclasses.replace(found, values={"alpha": np.zeros(10)}), upper=9.0)
-    (row,) = references.regenerate(tmp_path, [SMALL], time_limit=1.0)
-    assert row.best == pytest.approx(found.objective, rel=1e-12)
+    (first,) = regenerate(monkeypatch, tmp_path, SMALL, bound=bracketed(0.0, 10.0))
+    (row,) = regenerate(monkeypatch, tmp_path, SMALL, **nothing_but_zero(SMALL, 9.0))
+    assert row.best == pytest.approx(first.best, rel=1e-12)
     assert row.upper == 9.0
+    (kept,) = regenerate(monkeypatch, tmp_path, SMALL, "--missing")
+    assert kept.upper == 9.0
 
 
 def test_regenerate_refuses_a_false_bracket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_bound(monkeypatch, 1.0, -0.1)
     with pytest.raises(FalseCertificate, match="sigmoid-010-c1: the objective"):
-        references.regenerate(tmp_path, [SMALL])
+        regenerate(monkeypatch, tmp_path, SMALL, bound=bracketed(1.0, -0.1))
     # Beside a closed form, too, even if no point is found that attains it.
     name = "lemma4-017-c1"
-    found = iopt.solve(references.load(name).problem(), "SVMDual")
-    find(monkeypatch, dataclasses.replace(found, values={"alpha": np.zeros(17)}), upper=0.4)
     with pytest.raises(FalseCertificate, match=f"{name}: the objective 0.5"):
-        references.regenerate(tmp_path, [name])
+        regenerate(monkeypatch, tmp_path, name, **nothing_but_zero(name, 0.4))
     with pytest.raises(iopt.errors.UnknownName, match="Did you mean sigmoid-010-c1"):
-        references.regenerate(tmp_path, ["sigmoid-010-c2"])
+        regenerate(monkeypatch, tmp_path, "sigmoid-010-c2")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import datetime
 import enum
-import importlib.metadata
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,8 +32,8 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import QuadraticProgram, write_model
 from indefinite_opt.modeling.structures import QP, BoxLineQP
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance, instances
-from indefinite_opt.workflow import bound, solve
+from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance
+from indefinite_opt.workflow import bound
 from indefinite_opt.workflow.certificates import Certificate, verify
 
 FORMAT = 2
@@ -54,9 +51,6 @@ differ by a few units in the last place, and sums over 100² entries by a few hu
 
 _BRACKET, _ORIGIN = ("best", "lower", "upper"), ("method", "date", "version")
 _DIGEST = tuple(each.name for each in dataclasses.fields(Digest))
-
-CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
-"""Entries of the table in place of the method of `bound`."""
 
 
 class FalseCertificate(IndefiniteOptError):
@@ -228,11 +222,11 @@ def check(reference: Reference | str, values: Mapping[str, ArrayLike], tol: floa
     problem = _rebuilt(known)
     certificate = verify(problem, known.formulation, values, tol=tol)
     qp = known.structure(problem)
-    objective = qp.declared(qp.value(_feasible(qp, values))) + 0.0  # no -0.0
+    objective = qp.declared(qp.value(feasible(qp, values))) + 0.0  # no -0.0
     unit = abs(known.best)
-    shortfall = _better(known.sense, known.best, objective) / unit
+    shortfall = better(known.sense, known.best, objective) / unit
     limit = known.upper if known.sense == "max" else known.lower
-    excess = max(_better(known.sense, objective, limit) / unit, 0.0)  # NaN stays NaN
+    excess = max(better(known.sense, objective, limit) / unit, 0.0)  # NaN stays NaN
     if certificate.primal_residual > tol:
         standing = Standing.INFEASIBLE
     elif not excess <= ROUNDING:
@@ -432,117 +426,12 @@ def _written(x: Array) -> list[int | float]:
     return [int(v) if v.is_integer() else v for v in x.tolist()]
 
 
-def regenerate(
-    folder: str | Path,
-    names: Iterable[str] | None = None,
-    time_limit: float = 60.0,
-    gap: float = TARGET_GAP,
-    progress: Callable[[Reference], Any] | None = None,
-) -> list[Reference]:
-    """Compute rows anew, and write the table after each, so that no finished row is lost.
-
-    A best-known point in the folder is kept unless a better one is found. Brackets are always
-    recomputed, so that every row comes from one version of this package.
-
-    Parameters
-    ----------
-    folder : path
-        Folder of the table, which is made if it does not exist.
-    names : iterable of str, optional
-        Instances to compute; by default all. Rows of other instances are kept as they are.
-    time_limit : float
-        Seconds for the bracket of each instance, after the search for points.
-    gap : float
-        Relative gap at which the computation of a bracket stops.
-    progress : callable, optional
-        Called with each new row.
-
-    Raises
-    ------
-    UnknownName
-        For a name that the library does not have.
-    FalseCertificate
-        If a point is found outside a bracket, or a bracket misses a closed form.
-    """
-    known = {instance.name: instance for instance in instances()}
-    wanted = list(known) if names is None else list(names)
-    for name in wanted:
-        checks.choice("reference", name, known)
-    there = (Path(folder) / TABLE).exists()
-    rows = {entry.name: entry for entry in (references(folder) if there else [])}
-    for name in wanted:
-        rows[name] = _computed(known[name], rows.get(name), time_limit, gap)
-        write([rows[each] for each in known if each in rows], folder)
-        if progress is not None:
-            progress(rows[name])
-    return [rows[name] for name in wanted]
-
-
-def _computed(
-    instance: Instance, before: Reference | None, time_limit: float, gap: float
-) -> Reference:
-    problem, formulation = instance.problem(), instance.formulation
-    qp = instance.structure(problem)
-    sense = "max" if qp.sense < 0 else "min"
-    # 25 times the work of the default of this solver.
-    searched = solve(
-        problem, formulation, solver="multistart(starts=50, budget=1000)", seed=instance.seed
-    )
-    # For an objective below 1 the gap of `bound` is relative to 1, that of the table is not.
-    scaled = gap * min(1.0, abs(searched.objective))
-    bracket = bound(problem, formulation, time_limit=time_limit, gap=scaled)
-    candidates = [searched.values, bracket.values]
-    if before is not None and [*before.values] == [qp.variable] and before.n == qp.n:
-        candidates.append(before.values)
-    x = min((_feasible(qp, values) for values in candidates), key=qp.value)
-    best = qp.declared(qp.value(x))
-
-    proofs = []
-    exact = instance.closed_form(problem)
-    if exact is not None:
-        proofs.append((exact, CLOSED_FORM))
-        if abs(best - exact) <= ROUNDING * abs(exact):
-            best = exact
-    if bracket.rigorous:
-        proofs.append((float(bracket.upper if sense == "max" else bracket.lower), bracket.method))
-    for attained in (best, best if exact is None else exact):
-        _refuse_contradiction(instance.name, sense, attained, proofs)
-    limit, method = proofs[0] if proofs else (np.inf if sense == "max" else -np.inf, UNPROVED)
-    # Rounding may have moved the point past the limit, by less than what was refused above.
-    limit = max(limit, best) if sense == "max" else min(limit, best)
-    return Reference(
-        **dataclasses.asdict(instance),
-        sense=sense,
-        convex=qp.is_convex,
-        best=best,
-        lower=best if sense == "max" else limit,
-        upper=limit if sense == "max" else best,
-        method=method,
-        date=datetime.date.today().isoformat(),
-        version=importlib.metadata.version("indefinite_opt"),
-        digest=Digest.of_problem(problem),
-        values=qp.values(x),
-    )
-
-
-def _refuse_contradiction(
-    name: str, sense: str, attained: float, proofs: list[tuple[float, str]]
-) -> None:
-    """Raise `FalseCertificate` if an attained objective lies beyond a proved limit."""
-    for limit, method in proofs:
-        if _better(sense, attained, limit) > ROUNDING * abs(attained):
-            raise FalseCertificate(
-                f"{name}: the objective {attained!r} ({sense}) is attained, and lies beyond the "
-                f"limit {limit!r} of {method}."
-            )
-
-
-def _better(sense: str, one: float, other: float) -> float:
+def better(sense: str, one: float, other: float) -> float:
     """By how much the first objective is better than the second."""
     return one - other if sense == "max" else other - one
 
 
-def _feasible(qp: QP, values: Mapping[str, ArrayLike]) -> Array:
+def feasible(qp: QP, values: Mapping[str, ArrayLike]) -> Array:
     return qp.project(np.asarray(values[qp.variable], dtype=float))
 
 
