@@ -419,7 +419,9 @@ def test_what_underflows_is_charged() -> None:
 
 
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far", "rows"])
-@pytest.mark.parametrize("kind", ["spectral", "box-diagonal", "separable", "any", "binary"])
+@pytest.mark.parametrize(
+    "kind", ["spectral", "box-diagonal", "separable", "any", "binary", "multipliers of rows"]
+)
 def test_bound_and_tangent_are_below_the_minorant(kind: str, widths: str) -> None:
     """Value ≤ h(x) ≤ f(x), and so is value + Σ(|r| + r d): exactly, at every rational point."""
     generator = np.random.default_rng([len(kind), len(widths)])
@@ -430,7 +432,7 @@ def test_bound_and_tangent_are_below_the_minorant(kind: str, widths: str) -> Non
             if widths == "rows"
             else random_quadratic(generator, widths)
         )
-        scaled = q.scaled(q.lower, q.upper)
+        scaled = q.scaled(q.lower, q.upper, orthonormal=kind != "multipliers of rows")
         live = np.flatnonzero(q.upper > q.lower)
         if live.size != scaled.m:
             continue
@@ -443,7 +445,11 @@ def test_bound_and_tangent_are_below_the_minorant(kind: str, widths: str) -> Non
             kind, lambda scaled=scaled, size=size: random_multipliers(generator, scaled.m, size)
         )()
         binary = generator.random(scaled.m) < (0.4 if kind == "binary" else 0.0)
-        bound = lower_bound(scaled, multipliers, generator.uniform(-1.0, 1.0, scaled.m), binary)
+        nu = None
+        if kind == "multipliers of rows":
+            nu = size * generator.standard_normal(scaled.rhs.size)
+        start = generator.uniform(-1.0, 1.0, scaled.m)
+        bound = lower_bound(scaled, multipliers, start, binary, nu)
         exact = Exact(q, multipliers, binary)
         for x in feasible(exact, generator, 6):
             h = exact.h(x)

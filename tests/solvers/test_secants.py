@@ -11,7 +11,8 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import Program
 from indefinite_opt.problem.programs import random_programs
-from indefinite_opt.solvers.branch_and_bound import Settings
+from indefinite_opt.solvers.branch_and_bound import Box, Multipliers, Settings, Tangent, finite_form
+from indefinite_opt.solvers.branch_and_bound.secants import SecantProgram
 from indefinite_opt.workflow.certificates import proof_checker
 
 
@@ -57,6 +58,45 @@ def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Pat
     value, _ = proof_checker.check(json.loads(bracket.save(tmp_path / "proof.json").read_text()))
     assert float(value) <= optimum
     assert float(value) == pytest.approx(optimum, abs=1e-6 * unit)
+
+
+@pytest.mark.parametrize(("rows", "equations"), [(4, 2), (0, 1), (0, 0)])
+def test_multipliers_of_secants_prove_the_optima_of_their_linear_programs(
+    rows: int, equations: int
+) -> None:
+    """Those of scipy, box after box; where there is no point the bound is far above all values."""
+    from scipy.optimize import linprog
+
+    program = separable(8, rows, equations, 3, convex=0.0)
+    form = finite_form(quadratic_program(program).structure())
+    assert form is not None
+    whole, rng, empty = form.quadratic, np.random.default_rng(0), 0
+    secants, h, unit = SecantProgram(whole), np.diagonal(whole.H), program.terms(np.full(8, 10.0))
+    lines = {"A_eq": whole.rows, "b_eq": whole.rhs} if len(whole.rows) else {}
+    for k in range(60):
+        lower, upper = np.sort(rng.uniform(whole.lower, whole.upper, (2, whole.n)), axis=0)
+        if k % 2:
+            ends = np.column_stack([whole.lower, whole.upper])
+            inside = linprog(rng.normal(size=whole.n), bounds=ends, **lines).x
+            lower, upper = np.minimum(lower, inside), np.maximum(upper, inside)
+        solved = secants.solve(lower, upper)
+        assert solved is not None
+        scaled = whole.scaled(lower, upper, orthonormal=False)
+        start, nothing = scaled.place(solved[0]), np.zeros(whole.n, bool)
+        tangent = Tangent(Multipliers.separable(scaled), start, solved[1])
+        bound = tangent.bound(scaled, Box(lower, upper, nothing, nothing))
+        assert bound is not None
+        ends = np.column_stack([lower, upper])
+        peer = linprog(whole.c + 0.5 * h * (lower + upper), bounds=ends, **lines)
+        if peer.status == 2:
+            empty += 1
+            assert bound.value > 1000.0 * unit
+        else:
+            optimum = peer.fun - 0.5 * float(h @ (lower * upper))
+            assert bound.value == pytest.approx(optimum, abs=1e-7 * unit)
+            assert whole.value(solved[0]) >= bound.value - 1e-9 * unit
+    assert (empty > 0) == (rows + equations > 0)
+    assert empty <= 30
 
 
 @pytest.mark.parametrize("nodes", [1, 3])

@@ -54,12 +54,14 @@ def grown(
             multipliers = Multipliers.box_diagonal(scaled)
         else:
             multipliers = random_multipliers(generator, scaled.m, 0.3)
-        return Tangent(multipliers, generator.uniform(-1.0, 1.0, scaled.m))
+        start = generator.uniform(-1.0, 1.0, scaled.m)
+        nu = generator.standard_normal(len(conditions.whole.rows))
+        return Tangent(multipliers, start, nu if generator.random() < 0.3 else None)
 
     part = Part()
     if generator.random() < 0.6:
         found, value = tangent(), least + float(generator.choice([1e-9, 0.1, 1.0]))
-        scaled = conditions.whole.scaled(box.lower, box.upper)
+        scaled = found.scaled(conditions.whole, box)
         bound = found.bound(scaled, box)
         assert bound is not None
         part.reductions.append((found, value))

@@ -112,21 +112,12 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     return highs.getModelStatus()
 
 
-def solved_by_highs(form: StandardForm, presolve: bool = True) -> tuple[Array, Array] | None:
-    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none.
-
-    Presolve takes most of the time for some tens of dense rows. Without it an infeasible program
-    has an answer as well: no numbers, and a ray of multipliers, which prove it.
-    """
+def solved_by_highs(form: StandardForm) -> tuple[Array, Array] | None:
+    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none."""
     import highspy
 
     highs = highs_model(form)
-    if not presolve:
-        highs.setOptionValue("presolve", "off")
     status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
-    if status == highspy.HighsModelStatus.kInfeasible and not presolve:
-        _, known, ray = highs.getDualRay()
-        return (np.empty(0), np.array(ray)) if known else None
     if status != highspy.HighsModelStatus.kOptimal:
         return None
     answer = highs.getSolution()

@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Event, Lock, local
 from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited
+from indefinite_opt.foundation import LONG, Array, TimeLimitReached, cached_property, limited
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
+from indefinite_opt.solvers.branch_and_bound.secants import SecantProgram
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
-from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
+from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox, are_disjoint
 from indefinite_opt.solvers.solver import Task
 
 T = TypeVar("T")
@@ -197,6 +198,7 @@ class BoxBound:
         self.numbers = 0.0
         self.secants = 0
         self._lock = Lock()
+        self._own = local()
 
     @property
     def quadratic(self) -> BoxQuadratic:
@@ -217,11 +219,15 @@ class BoxBound:
 
     def _bounded(self, node: Node) -> list[Node]:
         while True:
-            scaled = self.quadratic.scaled(node.box.lower, node.box.upper)
-            if scaled.m <= 1:
-                return self._last(node, scaled)
             secants = self._takes_secants()
-            best = (self._secant_bound if secants else self._best_bound)(node, scaled)
+            vertex = self._vertex(node.box) if secants else None
+            scaled = self.quadratic.scaled(node.box.lower, node.box.upper, vertex is None)
+            if scaled.m <= 1:
+                return self._last(node)
+            if secants:
+                best = self._secant_bound(node, scaled, vertex)
+            else:
+                best = self._best_bound(node, scaled)
             if self._done(node, best):
                 return []
             if self.deadline.halt.is_set():
@@ -249,20 +255,46 @@ class BoxBound:
             self.secants += 1
             return self.quadratic.is_separable and self.secants <= self.settings.max_secant_bounds
 
-    def _secant_bound(self, node: Node, scaled: ScaledBox) -> Bound:
+    @cached_property
+    def _is_linear(self) -> bool:
+        """Whether secants make linear programs that the simplex method solves.
+
+        Rows without a common variable have multipliers in closed form, and active sets need half as
+        many nodes there. The call of a longer program may be abandoned, and HiGHS would go on
+        without an end.
+        """
+        quadratic = self.quadratic
+        short = quadratic.n < LONG
+        return short and quadratic.is_concave and not are_disjoint(quadratic.rows)
+
+    def _vertex(self, box: Box) -> tuple[Array, Array] | None:
+        """The solution of the `SecantProgram` of a box, if there is one and HiGHS finds it."""
+        if not self._is_linear:
+            return None
+        if not hasattr(self._own, "program"):
+            self._own.program = SecantProgram(self.quadratic)
+        found: tuple[Array, Array] | None = self._own.program.solve(box.lower, box.upper)
+        return found
+
+    def _secant_bound(
+        self, node: Node, scaled: ScaledBox, vertex: tuple[Array, Array] | None
+    ) -> Bound:
         """The bound with secants in place of concave terms: a convex program over the rows.
 
         Over a box they are the convex envelope of a separable function (Falk & Soland 1969).
         """
-        tangent = Tangent(Multipliers.separable(scaled), scaled.place(self.bracket.point))
-        binary = node.box.binary[scaled.members]
-        bound = self.deadline.timed(lower_bound, scaled, tangent.multipliers, tangent.start, binary)
+        x, nu = (self.bracket.point, None) if vertex is None else vertex
+        tangent = Tangent(Multipliers.separable(scaled), scaled.place(x), nu)
+        bound = self.deadline.timed(tangent.bound, scaled, node.box)
+        assert bound is not None
         point = scaled.point(np.clip(bound.point, -1.0, 1.0))
         doubled = self.secants & (self.secants - 1) == 0
         if doubled or self.quadratic.value(point) < self.bracket.value:
             self._descend(point)
         # At the root a cheap bound may be higher; the proof then goes on from that one.
-        known = None if node.part.last is None else node.part.last.bound(scaled, node.box)
+        known, last = None, node.part.last
+        if last is not None:
+            known = last.bound(last.scaled(self.quadratic, node.box), node.box)
         if known is not None and known.value >= bound.value:
             return known
         self._keep(node.part, tangent)
@@ -358,8 +390,9 @@ class BoxBound:
             else:
                 self.numbers = np.inf  # the proof is incomplete from here on
 
-    def _last(self, node: Node, scaled: ScaledBox) -> list[Node]:
+    def _last(self, node: Node) -> list[Node]:
         """Bound a box with at most one variable that is not fixed."""
+        scaled = self.quadratic.scaled(node.box.lower, node.box.upper)
         tangent = Tangent(Multipliers.spectral(scaled.m), np.zeros(scaled.m))
         bound = lower_bound(scaled, tangent.multipliers, tangent.start)
         self._keep(node.part, tangent)

@@ -105,6 +105,11 @@ class Conditions:
         return found
 
     @cached_property
+    def _excludes(self) -> bool:
+        """Whether any pair is exclusive."""
+        return bool(self.exclusive.any())
+
+    @cached_property
     def _closed(self) -> list[tuple[int, Indices, Array, float, float]]:
         """Rows all of whose variables are in no other row.
 
@@ -212,6 +217,8 @@ class Conditions:
     def consistent(self, box: Box) -> Box | None:
         """Apply the second-order condition, and put binary variables at their ends."""
         whole = self.whole
+        if not (self._excludes or box.binary.any()):
+            return box
         met = self.exclusive[box.free].any(axis=0)
         if np.any(met & box.free):
             return None
@@ -249,8 +256,8 @@ class Conditions:
         whole = self.whole
         center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
         middle = whole.H @ center + whole.c
-        swing = np.abs(whole.H) @ half
-        sizes = np.abs(whole.H) @ (np.abs(center) + half) + np.abs(whole.c)
+        swing = whole.sizes[0] @ half
+        sizes = whole.sizes[0] @ (np.abs(center) + half) + np.abs(whole.c)
         swing += ROUNDING_SHARE * whole.n * sizes + TINY
         floor, roof = middle - swing, middle + swing
         if whole.rows.size:

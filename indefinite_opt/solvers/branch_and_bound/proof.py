@@ -9,7 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, lower_bound
+from indefinite_opt.solvers.branch_and_bound.minorant import (
+    BoxQuadratic,
+    Multipliers,
+    lower_bound,
+)
 from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
 from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
 
@@ -23,26 +27,35 @@ class Tangent:
     multipliers : Multipliers
     start : (m,) array
         Approximately the point where the tangent touches.
+    nu : (k,) array, optional
+        Multipliers of the rows of the whole problem, where the minorant needs no others.
     """
 
     multipliers: Multipliers
     start: Array
+    nu: Array | None = None
 
     @property
     def numbers(self) -> int:
         """The number of stored numbers."""
         m = self.multipliers
         pairs = m.pairs.size if any(m.pairs.strides) else 1  # one zero may stand for all of them
-        own = pairs + m.squares.size + self.start.size
+        own = pairs + m.squares.size + self.start.size + (0 if self.nu is None else self.nu.size)
         return own + 4 * m.gamma.size + 6 * m.delta.size
+
+    def scaled(self, whole: BoxQuadratic, box: Box) -> ScaledBox:
+        """The box in scaled variables, with the rows that `bound` needs."""
+        return whole.scaled(box.lower, box.upper, orthonormal=self.nu is None)
 
     def bound(self, scaled: ScaledBox, box: Box) -> Bound | None:
         """The bound on a box; None for a box of another size."""
-        m, multipliers = scaled.m, self.multipliers
+        m, multipliers, nu = scaled.m, self.multipliers, self.nu
         shapes = (self.start.shape, multipliers.pairs.shape, multipliers.squares.shape)
         if shapes != ((m,), (m * (m - 1) // 2, 4), (m,)):
             return None
-        return lower_bound(scaled, multipliers, self.start, box.binary[scaled.members])
+        if nu is not None and nu.shape != scaled.rhs.shape:
+            return None
+        return lower_bound(scaled, multipliers, self.start, box.binary[scaled.members], nu)
 
 
 @dataclass(eq=False)
@@ -131,7 +144,7 @@ class Proof:
             for tangent, value in part.bounds:
                 if left is None:
                     break
-                scaled = conditions.whole.scaled(left.lower, left.upper)
+                scaled = tangent.scaled(conditions.whole, left)
                 bound = tangent.bound(scaled, left)
                 if bound is None:
                     break

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from indefinite_opt.foundation import LONG, Array
-from indefinite_opt.modeling.linear_programs import solved_by_highs
-from indefinite_opt.modeling.structures import StandardForm
+from indefinite_opt.foundation import Array
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
 
 Indices = NDArray[np.intp]
@@ -35,13 +33,6 @@ ten are usual."""
 MIN_COMPLEMENTARITY = 1e-11
 """The interior point method ends when the products of slacks and multipliers sum to less than this
 share of the multipliers."""
-
-MAX_BENT_SHARE = 1e-9
-"""A minorant counts as linear if its curvature changes it by no more than this share of its slopes,
-in the box; what rounding adds to the curvature of a linear one is far below."""
-
-FAR = 1e6
-"""How far above the values of f, in units of their size, a tangent proves that the box is empty."""
 
 MAX_START = 0.9
 """An interior point method starts at most so far from the middle of each interval."""
@@ -87,7 +78,7 @@ class ScaledBox:
     """(m,), (m, m)."""
     rows: Array
     rhs: Array
-    """(k, m), (k,); the rows are orthonormal up to rounding."""
+    """(k, m), (k,); the rows are orthonormal up to rounding, or as the whole problem has them."""
     weights: Array
     """(k, K); the rows are these combinations of those of the whole problem."""
     size: float
@@ -132,11 +123,7 @@ class ScaledBox:
         leaves two to ten times the gap of the minimum.
         """
         if not are_disjoint(self.rows):
-            bent = 0.5 * float(np.abs(self.curvature).sum())
-            linear = bent <= MAX_BENT_SHARE * float(np.abs(self.slope).sum())
-            # The call of a longer program may be abandoned, and HiGHS would go on without an end.
-            vertex = self.by_simplex() if linear and self.center.size < LONG else None
-            return self.by_interior_points(d) if vertex is None else vertex
+            return self.by_interior_points(d)
         best, settled = self.by_active_sets(d)
         inner = best if settled else self.by_interior_points(d)
         return inner if inner.value > best.value else best
@@ -208,25 +195,6 @@ class ScaledBox:
         nu = line_multipliers(self.slope + self.curvature @ d, self.rows, self.rhs)
         nu[met] = solved[k:]
         return d, nu
-
-    def by_simplex(self) -> Bound | None:
-        """The tangent at the optimal vertex of a linear f, in some tenths of a millisecond.
-
-        Where no point of the box is on the rows, it is a tangent far above all values of f. None if
-        HiGHS finds neither a vertex nor multipliers that prove this.
-        """
-        unit, ends = float(np.abs(self.slope).max()) or 1.0, np.ones(self.m)
-        form = StandardForm(1, self.slope / unit, -ends, ends, self.rhs, self.rhs, self.rows)
-        solved = solved_by_highs(form, presolve=False)
-        if solved is None:
-            return None
-        vertex, multipliers = solved
-        if vertex.size == 0:
-            steepness = float(multipliers @ self.rhs - np.abs(multipliers @ self.rows).sum())
-            steepness -= float(np.abs(multipliers) @ self.row_tolerance)
-            far = FAR * (self.size or 1.0) / steepness if steepness > 0.0 else 0.0
-            return self.tangent(np.zeros(self.m), -far * multipliers) if far else None
-        return self.tangent(np.clip(vertex, -1.0, 1.0), -unit * multipliers)
 
     @np.errstate(all="ignore")
     def by_interior_points(self, d: Array) -> Bound:

@@ -408,9 +408,10 @@ def _tangent(
             squares[wide] += 1e-14 * 2.0**doublings * largest + 1e-320
     if scaled.m:
         # These multipliers make the slope approximately the wanted one.
-        wanted = 2.0 * bound.reduced
+        wanted, nu = 2.0 * bound.reduced, 2.0 * bound.nu
         missing = [float(Fraction(a) - slope[i]) for i, a in zip(members, wanted, strict=True)]
-        across[:, 0] = 0.5 * (scaled.weights.T @ (scaled.rows @ missing))
+        nu += np.linalg.lstsq(scaled.rows.T, missing - nu @ scaled.rows)[0]
+        across[:, 0] = 0.5 * (scaled.weights.T @ nu)
     return written()
 
 
