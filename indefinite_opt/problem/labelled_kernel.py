@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, cached_property
-from indefinite_opt.problem.cholesky import cholesky_in_place
 from indefinite_opt.problem.kernel_matrix import Gram, remarks
 from indefinite_opt.problem.problem import Problem
-from indefinite_opt.problem.spectrum import Spectrum, breakdown_direction, zero_tolerance
+from indefinite_opt.problem.spectrum import Spectrum, negative_direction, zero_tolerance
 
 
 class LabelledKernel(Problem):
@@ -246,10 +245,10 @@ class LabelledKernel(Problem):
                 break
             chosen = _sample(self.n, size)
             block = self.gram.block(chosen, chosen)
-            direction = _curved_direction(block, self.y[chosen], lines)
+            direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
             if direction is None:
                 continue
-            curvature = float(direction @ block @ direction) / float(direction @ direction)
+            curvature = float(direction @ block @ direction)
             # n·max|K| is known without a pass over K and in most cases small enough.
             rough = zero_tolerance(self.n, self.n * self.largest)
             if curvature < -2.0 * rough or curvature < -2.0 * self.zero_tolerance:
@@ -271,27 +270,3 @@ def _sample(n: int, size: int) -> NDArray[np.intp]:
     chosen = np.sort(np.random.default_rng(0).permutation(n)[:size])
     chosen.flags.writeable = False
     return chosen
-
-
-def _curved_direction(K: Array, y: Array, lines: int) -> Array | None:
-    """A direction v = y∘d along the lines in which a small K seems curved downwards, or None.
-
-    The lines say that the sum of v is zero, and with two that it is so in each class: one entry of
-    v follows from the others that it shares a line with.
-    """
-    reduced = K
-    if lines:
-        follows = np.zeros(y.size, dtype=np.intp)
-        if lines == 2:
-            follows[:] = np.where(y > 0.0, np.argmax(y > 0.0), np.argmax(y < 0.0))
-        rows = K[follows]
-        reduced = K - rows - rows.T + rows[:, follows]
-        reduced[follows, follows] = 1.0  # the rest of the row is zero
-    factor = np.asfortranarray(reduced)
-    breakdown = cholesky_in_place(factor)
-    if breakdown == 0:
-        return None
-    direction = breakdown_direction(factor, breakdown)
-    if lines:
-        np.subtract.at(direction, follows, direction.copy())
-    return direction
