@@ -183,7 +183,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     check_problem(problem)
     checks.positive("C", C)
     program = SeparabilityProgram(problem, C, identity=False)
-    dual = program.dual()
+    dual = program.dual
     weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)
     gradient = dual.gradient(weights)
     first_order = dual.first_order(weights, gradient, tol)

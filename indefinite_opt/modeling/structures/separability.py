@@ -62,6 +62,7 @@ class SeparabilityProgram(ExplicitProgram):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"alpha": (self.problem.n,), "b": (), "xi": (self.problem.n,)}
 
+    @property
     def dual(self) -> BoxLineQP:
         """The dual in minimisation form; for a nonconvex problem the SVM dual."""
         problem = squared(self.problem) if self.identity else self.problem
@@ -83,6 +84,12 @@ class SeparabilityProgram(ExplicitProgram):
         # A few units in the last place more, so that no slack is left.
         scaled = _with_slacks(1.0 / (1.0 - missing) + 4.0 * EPS, alpha, b, margins)
         return min(point, scaled, key=self.value)
+
+    def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """A point and multipliers from weights of `dual`; b is the multiplier of yᵀλ = 0."""
+        dual = self.dual
+        b = float(dual.first_order(alpha, dual.gradient(alpha)).lines[0])
+        return self.lift(alpha, b), {"margin": alpha, "slack": self.C - alpha}
 
     def _Q_times(self, x: Array) -> Array:
         y = self.problem.y

@@ -1,14 +1,14 @@
-"""Separability problems, solved through their duals, which are quadratic programs on a box."""
+"""Primals solved through their duals, which are quadratic programs on a box."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from indefinite_opt.foundation import one_thread
 from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import SeparabilityProgram
+from indefinite_opt.modeling.structures import SeparabilityProgram, SpacePrimal
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
@@ -19,8 +19,10 @@ _MIN_DUAL_TOL = 1e-13
 _TIGHTENING = 0.03
 """Factor by which that tolerance is reduced until the lifted point passes its test."""
 
+_Primal = SeparabilityProgram | SpacePrimal
 
-class LiftedDual(Solver[SeparabilityProgram]):
+
+class LiftedDual(Solver[_Primal]):
     """Pair steps on the dual; then α = Qλ, b is the multiplier of yᵀλ = 0, ξ the smallest slacks.
 
     With the convex term ½αᵀα the dual has the kernel K², which takes O(n³) once, and its residual
@@ -30,7 +32,7 @@ class LiftedDual(Solver[SeparabilityProgram]):
     """
 
     name = "lifted-dual"
-    accepts = (SeparabilityProgram,)
+    accepts: ClassVar[tuple[type[_Primal], ...]] = (SeparabilityProgram,)
     needs_convex = False
 
     def refusal(self, task: Task[Any]) -> str | None:
@@ -38,19 +40,30 @@ class LiftedDual(Solver[SeparabilityProgram]):
             return "it needs the whole kernel matrix, which is never formed: leave out cache_mb"
         return super().refusal(task)
 
-    def solve(self, task: Task[SeparabilityProgram]) -> Solution:
+    def solve(self, task: Task[_Primal]) -> Solution:
         with one_thread():
             run = _Run(task)
             return run.solution(status_at_end(run.solve))
 
 
+class Lift(LiftedDual):
+    """Pair steps for SVM-DU or CH-DU, lifted to the primal (Haasdonk 2005, Propositions 2 and 7).
+
+    If the kernel is conditionally positive semidefinite, the result is the minimum; otherwise the
+    primal has no minimum, and the result is a stationary point.
+    """
+
+    name = "lift"
+    accepts = (SpacePrimal,)
+
+
 class _Run:
     """The weights of the dual, and the point and the bound that they are lifted to."""
 
-    def __init__(self, task: Task[SeparabilityProgram]) -> None:
+    def __init__(self, task: Task[_Primal]) -> None:
         self.task = task
         self.program = task.structure
-        self.dual = self.program.dual()
+        self.dual = self.program.dual
         self.weights = self.dual.start()
         self.steps, self.rounds = 0, 0
         self.trace = Trace()
@@ -58,10 +71,8 @@ class _Run:
 
     def _lift(self) -> None:
         """Compute the point that the weights are lifted to, its multipliers and its bound."""
-        weights, program = self.weights, self.program
-        first_order = self.dual.first_order(weights, self.dual.gradient(weights))
-        self.values = program.lift(weights, float(first_order.lines[0]))
-        self.multipliers = {"margin": weights, "slack": program.C - weights}
+        program = self.program
+        self.values, self.multipliers = program.lifted(self.weights)
         self.value = program.value(self.values)
         self.bound = program.lower_bound(self.values, self.multipliers)
 
