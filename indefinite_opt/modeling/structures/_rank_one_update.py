@@ -66,18 +66,6 @@ def combine_rows(V, z, picked, u):
 
 
 @compiled(fastmath=_SUMS)
-def dot_rows(V, q, out):
-    """out = Vq."""
-    n, m = V.shape
-    for i in range(n):
-        row = V[i]
-        total = 0.0
-        for j in range(m):
-            total += row[j] * q[j]
-        out[i] = total
-
-
-@compiled(fastmath=_SUMS)
 def gather_weights(u, poles, pole_of, sigma, weights, active):
     """Store σΣu² of every pole in `weights`, and the poles that move in `active`.
 

@@ -55,8 +55,7 @@ class ProxyOracle:
         self._q, self._product = np.empty((2, n))
         self._picked = np.empty(n, dtype=np.intp)
         self._poles = poles, pole_of
-        self._combine, self._dot = secular.combine_rows, secular.dot_rows
-        self._positive_part = secular.positive_part
+        self._combine, self._positive_part = secular.combine_rows, secular.positive_part
 
     @property
     def root_terms(self) -> int:
@@ -66,12 +65,7 @@ class ProxyOracle:
         return min(negative, poles.size - negative + 1) * poles.size
 
     def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
-        """c(z) and K*z, an array that the next call overwrites.
-
-        With the smoothing ε > 0 of Luss & d'Aspremont (2007), section 3, every max(λ, 0) in (5)
-        becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
-        vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖².
-        """
+        """c(z) and K*z, an array that the next call overwrites."""
         change, q = self.inside(self.coordinates(z), rho, smoothing)
         return change, self.outside(q)
 
@@ -82,15 +76,20 @@ class ProxyOracle:
         return u
 
     def inside(self, u: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
-        """c and VᵀK*z at z = Vu, in O(n·min(p, q)); the next call overwrites the array."""
+        """c and VᵀK*z at z = Vu, in O(n·min(p, q)); the next call overwrites the array.
+
+        With the smoothing ε > 0 of Luss & d'Aspremont (2007), section 3, every max(λ, 0) in (5)
+        becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
+        vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖².
+        """
         sigma = 0.25 / rho
         q = self._q
         return self._positive_part(u, *self._poles, sigma, smoothing, q), q
 
     def outside(self, q: Array) -> Array:
         """Vq, an array that the next call overwrites."""
-        self._dot(self.spectrum.vectors, q, self._product)
-        return self._product
+        with one_thread():
+            return np.dot(self.spectrum.vectors, q, out=self._product)
 
     def eigen(self, z: Array, rho: float) -> ProxyEigen:
         """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
