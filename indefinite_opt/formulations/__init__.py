@@ -27,27 +27,6 @@ from indefinite_opt.formulations.uniform_weights import UniformWeights
 from indefinite_opt.foundation import discover, instantiate
 from indefinite_opt.modeling import Formulation
 
-__all__ = [
-    "ESVM",
-    "KSVM",
-    "LPSVM",
-    "ConvexHullDual",
-    "ConvexHullPrimal",
-    "GuoSchuurmansLP",
-    "GuoSchuurmansQP",
-    "KernelLogistic",
-    "LussBall",
-    "LussDual",
-    "PseudoEuclideanPrimal",
-    "SVMDual",
-    "SeparabilitySVM",
-    "SpectrumSVM",
-    "UniformWeights",
-    "as_formulation",
-    "available_formulations",
-    "known",
-]
-
 
 @functools.cache
 def known() -> dict[str, type[Formulation]]:

@@ -48,8 +48,6 @@ from indefinite_opt.workflow.solving import Options, solve_with
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Bracket", "bound"]
-
 
 class _Method(NamedTuple):
     """What is computed after the bounds that need one eigendecomposition each.

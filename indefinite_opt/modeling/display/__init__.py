@@ -3,5 +3,3 @@
 from indefinite_opt.modeling.display.expressions import latex_expression
 from indefinite_opt.modeling.display.notation import symbol_text
 from indefinite_opt.modeling.display.program_text import latex, legend, mathml, text
-
-__all__ = ["latex", "latex_expression", "legend", "mathml", "symbol_text", "text"]

@@ -4,5 +4,3 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrate
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.quadratic_programs.polyhedral_qp import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs.quadratic_program import QuadraticProgram
-
-__all__ = ["Equilibrated", "LinearRows", "PolyhedralQP", "QuadraticProgram"]

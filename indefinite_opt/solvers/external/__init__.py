@@ -2,5 +2,3 @@
 
 from indefinite_opt.solvers.external.highs import Highs
 from indefinite_opt.solvers.external.uno import UNO
-
-__all__ = ["UNO", "Highs"]

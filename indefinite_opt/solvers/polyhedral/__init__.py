@@ -2,5 +2,3 @@
 
 from indefinite_opt.solvers.polyhedral.recession import falling_ray
 from indefinite_opt.solvers.polyhedral.refinement import Refinement
-
-__all__ = ["Refinement", "falling_ray"]

@@ -5,5 +5,3 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     KernelBound,
     kernel_program,
 )
-
-__all__ = ["MIN_INNER_TOL", "KernelBound", "kernel_program"]

@@ -15,17 +15,6 @@ from indefinite_opt.studies.baselines.libsvm import LIBSVM
 from indefinite_opt.studies.baselines.lssvm import LSSVM
 from indefinite_opt.studies.baselines.rvm import RVM
 
-__all__ = [
-    "KNN",
-    "LIBSVM",
-    "LSSVM",
-    "RVM",
-    "Baseline",
-    "as_baseline",
-    "available_baselines",
-    "known",
-]
-
 
 @functools.cache
 def known() -> dict[str, type[Baseline]]:
