@@ -26,8 +26,6 @@ ESTIMATORS = [
     iopt.KernelTransformer(),
     iopt.PseudoEuclideanEmbedding(n_components=2),
     iopt.SpectrumTransformer("clip"),
-    iopt.SpectrumTransformer("flip"),
-    iopt.SpectrumTransformer("shift"),
 ]
 
 WITH_WEIGHTS = [
@@ -44,6 +42,8 @@ WITH_WEIGHTS = [
     iopt.KernelTransformer(**DISTANCES),
     iopt.PseudoEuclideanEmbedding(kernel="precomputed"),
     iopt.PseudoEuclideanEmbedding(**DISTANCES),
+    iopt.SpectrumTransformer("flip"),
+    iopt.SpectrumTransformer("shift"),
 ]
 
 WITHOUT_WEIGHTS = [

@@ -174,7 +174,7 @@ def check_feasible_set(formulation: iopt.Formulation) -> None:
     program = formulation.declare(PROBLEM)
     structure, generator = program.structure, np.random.default_rng(1)
     declared = DeclaredSet(program, random_values(structure, generator))
-    for _ in range(6):
+    for _ in range(4):
         g = {name: generator.standard_normal(np.shape(v)) for name, v in declared.sizes.items()}
         least, point = declared.minimum(g)
         if isinstance(structure, ExplicitProgram):

@@ -12,9 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from indefinite_opt.figures import regions
+from indefinite_opt.foundation import interruptible
+from indefinite_opt.modeling.linear_programs import to_highs
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.problem import confidence_functions
 from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
+from indefinite_opt.solvers.branch_and_bound import search, tangents
 from indefinite_opt.solvers.descent import _loops as descent_loops
 from indefinite_opt.solvers.external import cvxpy_backend, uno
 
@@ -48,6 +51,12 @@ def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solvers of others are given up at the time limit, not seconds later: tests would wait."""
     for back_end in (cvxpy_backend, uno):
         monkeypatch.setattr(back_end, "SECONDS_BEYOND_LIMIT", 0.0)
+
+
+def threads_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
+    """Matrices of this order count as large: their factorisations run in threads of their own."""
+    for room in (interruptible, tangents, search, to_highs):
+        monkeypatch.setattr(room, "LONG", order)
 
 
 def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:

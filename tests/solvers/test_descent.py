@@ -159,7 +159,7 @@ def cases(draw: st.DrawFn) -> tuple[Array, Array, float]:
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=60, phases=[Phase.generate])  # shrinking takes minutes
+@settings(max_examples=30, phases=[Phase.generate])  # shrinking takes minutes
 @given(case=cases())
 def test_any_kernel(name: str, case: tuple[Array, Array, float]) -> None:
     K, y, size = case
@@ -169,7 +169,7 @@ def test_any_kernel(name: str, case: tuple[Array, Array, float]) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=60, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=30, phases=[Phase.explicit, Phase.generate])
 @given(case=cases(), block=st.integers(2, 6))
 @example(case=(1e5 * kernel("rank one", 7, 761985053), labels(7, 761985053), 963.0), block=4)
 def test_any_kernel_in_small_blocks(

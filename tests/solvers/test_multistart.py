@@ -45,7 +45,7 @@ def told(result: iopt.workflow.Result) -> dict[str, int]:
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 @pytest.mark.parametrize(
     "q",
-    [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)],
+    [1, 2, 3, *(pytest.param(q, marks=pytest.mark.slow) for q in (4, 5, 6))],
 )
 def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> None:
     """2^q strict local optima, one for each vertex; ends that are none of them must say so."""
@@ -139,23 +139,21 @@ def test_the_trace_never_steps_back(title: str, kernel: str) -> None:
 # -------------------------------------------------------------------------------- reproducibility
 
 
-@pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=0.1)"])
+@pytest.mark.parametrize("title", QUADRATIC)
 @pytest.mark.parametrize("kernel", ["sigmoid", "random"])
 def test_the_same_seed_gives_the_same_bits(kernel: str, title: str) -> None:
-    problem = indefinite(kernel, 70, 1)
-    first, second = (iopt.solve(indefinite(kernel, 70, 1), title, seed=3) for _ in range(2))
-    again = [iopt.solve(problem, title, seed=3) for _ in range(2)]
-    for result in (second, *again):
+    """Of another problem with the same numbers, and of the same one once more."""
+    problem, other = (indefinite(kernel, 70, 1) for _ in range(2))
+    first, *others = (iopt.solve(each, title, seed=3) for each in (problem, other, problem))
+    for result in others:
         assert_same(first, result)
 
 
 @pytest.mark.parametrize("title", QUADRATIC)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_threads_change_nothing(seed: int, title: str) -> None:
-    problem = rugged_problem(120, seed)
+def test_threads_change_nothing(title: str) -> None:
+    problem = rugged_problem(120)
     results = [
-        iopt.solve(problem, title, solver=MultiStart(starts=6, jobs=jobs), seed=seed)
-        for jobs in (1, 2, 3)
+        iopt.solve(problem, title, solver=MultiStart(starts=6, jobs=jobs)) for jobs in (1, 2, 3)
     ]
     assert told(results[0])["kicks"] > 0
     for result in results[1:]:
@@ -185,7 +183,7 @@ def test_the_seed_is_used() -> None:
     assert len(ends) == 4
 
 
-@pytest.mark.parametrize("kernel", ["sigmoid", "random", "gaussian"])
+@pytest.mark.parametrize("kernel", ["sigmoid", "random"])
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_what_was_computed_before_does_not_matter(title: str, kernel: str) -> None:
     """The certificate, a spectrum and a transformed kernel are read between two calls."""
@@ -209,7 +207,7 @@ def test_what_was_computed_before_does_not_matter(title: str, kernel: str) -> No
 )
 def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str, C: float) -> None:
     generator = np.random.default_rng([1, seed])
-    problem = indefinite(kernel, 80, seed)
+    problem = indefinite(kernel, 50, seed)
     for title in (iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), "ConvexHullDual"):
         qp = program_of(problem, title)
         for start in (None, qp.random_start(generator)):
@@ -224,7 +222,7 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
 @pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
 def test_never_worse_than_libsvm(kernel: str, n: int, C: float) -> None:
     """LIBSVM descends from zero to one stationary point."""
-    for seed in range(4):
+    for seed in range(2):
         problem = indefinite(kernel, n, seed)
         _, _, theirs = libsvm(problem, C)
         assert iopt.solve(problem, iopt.SVMDual(C=C)).objective >= theirs * (1.0 - 1e-6)
@@ -234,8 +232,8 @@ def test_never_worse_than_libsvm(kernel: str, n: int, C: float) -> None:
 @pytest.mark.parametrize("search", [MultiStart(), MultiStart(kicks=20), MultiStart(starts=12)])
 def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, title: str) -> None:
     """As the docstring has it; every pair is tried, with its longest step."""
-    for seed in range(8):
-        problem = rugged_problem(24, seed)
+    for seed in range(4):
+        problem = rugged_problem(16, seed)
         result = iopt.solve(problem, title, solver=search)
         qp, x = program_of(problem, title), weights(result)
         gain = best_exchange(qp, x)
@@ -445,7 +443,7 @@ def test_parameters_of_numpy_are_numbers() -> None:
 # -------------------------------------------------------------------------- problems of every kind
 
 
-@pytest.mark.parametrize("n", [2, 12, 80, 250])
+@pytest.mark.parametrize("n", [2, 12, 120])
 @pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=inf)"])
 def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
     generator = np.random.default_rng(n)
@@ -459,7 +457,7 @@ def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
     assert result.objective == pytest.approx(alone.objective, rel=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("diagonal", [0.0, 1.0])
 def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int) -> None:
     """αᵀQα > 0 for all weights, as all entries of Q between the classes are positive.

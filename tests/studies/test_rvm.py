@@ -5,6 +5,7 @@ The dense formulas have the whole n × n covariance C = B⁻¹ + ΦA⁻¹Φᵀ, 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from pathlib import Path
 
@@ -203,13 +204,21 @@ PROBLEMS = {
 }
 
 
+@functools.cache
+def tight(name: str) -> RelevanceFit:
+    """A fit to as many digits as there are.
+
+    Where the labels are certain the iteration would need tens of thousands of changes for 1e-12.
+    """
+    problem = PROBLEMS[name]
+    return fit_relevance(problem.K, problem.y, tol=1e-8 if name == "separated" else TIGHT)
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_dense_likelihood_is_stationary(name: str) -> None:
     """By central differences in each log α in use; and no other function adds anything."""
     K, y = PROBLEMS[name].K, PROBLEMS[name].y
-    # Where the labels are certain the iteration needs tens of thousands of changes for 1e-12.
-    tol = 1e-8 if name == "separated" else TIGHT
-    fit = fit_relevance(K, y, tol=tol)
+    fit, tol = tight(name), 1e-8 if name == "separated" else TIGHT
     assert fit.status is Status.SOLVED
     assert fit.promise <= tol
     X, target, noise = frozen(fit, K, y)
@@ -233,8 +242,7 @@ def test_the_dense_likelihood_is_stationary(name: str) -> None:
 
 def test_it_is_a_fixed_point_of_the_first_algorithm() -> None:
     """α_i = γ_i/w_i², γ_i = 1 - α_iΣ_ii: Tipping (2001), (16), (17), written densely here."""
-    problem = PROBLEMS["sigmoid"]
-    fit = fit_relevance(problem.K, problem.y, tol=TIGHT)
+    problem, fit = PROBLEMS["sigmoid"], tight("sigmoid")
     X, _, noise = frozen(fit, problem.K, problem.y)
     used = np.isfinite(fit.alpha)
     Phi, alpha = X[:, used], fit.alpha[used]
@@ -252,14 +260,14 @@ def test_two_functions_agree_with_a_grid() -> None:
     fit = fit_relevance(Phi, y, constant=False, tol=TIGHT)
     assert np.all(np.isfinite(fit.alpha))
     X, target, noise = frozen(fit, Phi, y)
-    steps = np.arange(-30, 31) * 0.2
+    steps = np.arange(-15, 16) * 0.4
     frozen_values, own_values = {}, {}
     for i, j in itertools.product(range(steps.size), repeat=2):
         alpha = fit.alpha * np.exp(steps[[i, j]])
         frozen_values[i, j] = log_normal(target, noise, X, alpha)
         own_values[i, j] = mode_of(X, alpha, y).log_evidence
-    assert max(frozen_values, key=frozen_values.__getitem__) == (30, 30)
-    assert own_values[30, 30] == pytest.approx(fit.log_evidence, rel=1e-12)
+    assert max(frozen_values, key=frozen_values.__getitem__) == (15, 15)
+    assert own_values[15, 15] == pytest.approx(fit.log_evidence, rel=1e-12)
     # What the papers leave out: measured 0.001 nats here.
     assert max(own_values.values()) - 0.01 < fit.log_evidence
 
@@ -337,8 +345,7 @@ def test_lengths_of_functions_change_nothing() -> None:
 
 
 def test_exchanged_classes_change_the_sign() -> None:
-    problem = PROBLEMS["sigmoid"]
-    one = fit_relevance(problem.K, problem.y, tol=TIGHT)
+    problem, one = PROBLEMS["sigmoid"], tight("sigmoid")
     other = fit_relevance(problem.K, -problem.y, tol=TIGHT)
     np.testing.assert_allclose(other.coef, -one.coef, rtol=1e-5, atol=1e-9)
     assert other.offset == pytest.approx(-one.offset, rel=1e-5, abs=1e-9)
@@ -373,7 +380,7 @@ def test_one_point_against_many() -> None:
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "linear", "polynomial"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_it_always_ends(kernel: str, seed: int) -> None:
     problem = random_problem(kernel, n=30, seed=seed)
     fit = fit_relevance(problem.K, problem.y)
@@ -400,7 +407,7 @@ def best_evidence(Phi: Array, y: Array) -> float:
     found = [y.size * np.log(2.0)]
     for size in range(1, Phi.shape[1] + 1):
         for chosen in map(list, itertools.combinations(range(Phi.shape[1]), size)):
-            grid = list(itertools.product(np.arange(-14.0, 5.0, 2.0), repeat=size))
+            grid = list(itertools.product(np.arange(-14.0, 5.0, 3.0), repeat=size))
             for start in sorted(grid, key=lambda point: loss(np.array(point), chosen))[:2]:
                 polished = minimize(loss, start, args=(chosen,), method="Nelder-Mead")
                 found.append(polished.fun)

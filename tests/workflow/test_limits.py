@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience
+from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience, threads_from
 from helpers.problems import random_problem
 from helpers.processes import interrupted
 from indefinite_opt.foundation import interruptible
@@ -31,23 +31,14 @@ from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import Accelerated
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Task
 
-LONG = 520
-"""Points of a problem whose factorisations run in threads of their own."""
-
-
-@pytest.fixture(scope="module")
-def large() -> iopt.KernelProblem:
-    return random_problem("sigmoid", n=LONG, seed=0)
-
-
-@pytest.fixture(scope="module")
-def large_convex() -> iopt.KernelProblem:
-    return random_problem("gaussian", n=LONG, seed=0)
+LONG = 60
+"""Points of a problem whose factorisations run in threads of their own in these tests."""
 
 
 @pytest.fixture
-def endless() -> Iterator[Callable[..., Any]]:
+def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """In the place of a call that does not end before the test does."""
+    threads_from(monkeypatch, LONG)
     gate = threading.Event()
 
     def wait(*arguments: Any, **options: Any) -> Any:
@@ -124,7 +115,9 @@ def test_endless_factorisations_of_programs_with_rows_end_at_the_time_limit(
     except iopt.errors.SolverFailed as error:
         assert "time limit of 0.2 s was reached" in str(error)  # noqa: PT017
     else:
-        assert bracket.status is Status.TIME_LIMIT
+        if bracket.status is not Status.TIME_LIMIT:  # what waits is not needed for all convex ones
+            assert kind in ("convex", "without ranges")
+            assert bracket.relative_gap <= 1e-4
         assert bracket.lower <= bracket.upper
 
 
@@ -201,7 +194,7 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     monkeypatch.setattr(cvxpy_backend, "within", press)
     monkeypatch.setattr(osqp, "limited", press)
     monkeypatch.setattr(to_highs, "within", press)
-    monkeypatch.setattr(to_highs, "LONG", 0)
+    threads_from(monkeypatch, 0)
     for solver in ("clarabel", "scs", "osqp", "highs"):
         result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
         assert result.status is Status.INTERRUPTED
@@ -216,12 +209,10 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
 
 @pytest.mark.parametrize("method", ["cheap", "branch-and-bound", "clarabel"])
 def test_a_bracket_without_time_for_eigenvalues_is_valid(
-    method: str,
-    large: iopt.KernelProblem,
-    endless: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
+    method: str, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The linear minorant takes the place of what does not end; it is a bound nevertheless."""
+    large = random_problem("sigmoid", n=LONG, seed=0)
     monkeypatch.setattr(np.linalg, "eigvalsh", endless)
     # No time is left for a conic solver, which would have to build its program first.
     monkeypatch.setattr("indefinite_opt.workflow.bracket.limited_multipliers", pytest.fail)
@@ -233,7 +224,7 @@ def test_a_bracket_without_time_for_eigenvalues_is_valid(
     assert bracket.proof is None
     assert bracket.upper >= iopt.solve(large, iopt.SVMDual(C=1.0)).objective
     # Only a few weights are free, whose eigenvalues would be computed without a thread.
-    monkeypatch.setattr(interruptible, "LONG", 0)
+    threads_from(monkeypatch, 0)
     certificate = iopt.verify(large, iopt.SVMDual(C=1.0), bracket.values, time_limit=0.5)
     assert certificate.primal_residual <= 1e-12
 

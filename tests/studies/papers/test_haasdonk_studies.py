@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from indefinite_opt.studies.papers import Reproduction, find, reproduce
 from indefinite_opt.studies.papers.haasdonk import draw_panels, leave_one_out
 
 
+@functools.cache
 def quick(number: int) -> Reproduction:
     name = f"haasdonk-figure-{number}"
     return reproduce(name, find(name)[name], quick=True)

@@ -50,7 +50,9 @@ def test_esvm_stabilises_where_libsvm_minimises() -> None:
     assert np.any(right["LIBSVM"] == -1.0)
 
 
-@pytest.mark.parametrize("item", ["figure-1", "figure-2", "figure-3", "figure-5"])
+@pytest.mark.parametrize(
+    "item", ["figure-1", "figure-2", "figure-5", pytest.param("figure-3", marks=pytest.mark.slow)]
+)
 def test_generated_data_need_no_folder(item: str) -> None:
     made = quick(item)
     assert study(item).draw is not None

@@ -1,0 +1,135 @@
+"""What every campaign does: draw, call, count, and keep each failure with Python that shows it."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from claims import Finding
+
+import indefinite_opt as iopt
+
+__all__ = ["Campaign", "Failure", "assert_nothing_false", "long_campaign"]
+
+SHOWN = 20
+"""Failures that are printed, no two of one kind; all are counted."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A finding, and Python that shows it again."""
+
+    drawn: Any
+    what: str
+    numbers: str
+    call: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.numbers}\n{self.drawn.snippet()}\n{self.call}"
+
+
+@dataclass
+class Campaign(ABC):
+    """Problems or programs drawn one after the other, and everything that was found."""
+
+    seed: int
+    draws: int = field(default=0, kw_only=True)
+    failures: list[Failure] = field(default_factory=list, kw_only=True)
+    counts: Counter[str] = field(default_factory=Counter, kw_only=True)
+
+    def run(
+        self, seconds: float = np.inf, draws: int | None = None, first: int = 0,
+        report: Callable[[Failure], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Draw until time or number is reached; `report` is called with every failure."""
+        end = time.monotonic() + seconds
+        number = first
+        while time.monotonic() < end and (draws is None or number < first + draws):
+            before = len(self.failures)
+            drawn = self.draw(number)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                self.examine(drawn)
+            for warning in caught:
+                self.warned(drawn, warning.category, str(warning.message).splitlines()[0])
+            for failure in self.failures[before:] if report is not None else ():
+                report(failure)
+            self.draws += 1
+            number += 1
+
+    @abstractmethod
+    def draw(self, number: int) -> Any:
+        """Draw `number` of the seed."""
+
+    @abstractmethod
+    def examine(self, drawn: Any) -> None:
+        """Everything about one of them."""
+
+    @abstractmethod
+    def warned(self, drawn: Any, category: type[Warning], text: str) -> None:
+        """A warning that came while it was examined."""
+
+    @abstractmethod
+    def table(self) -> str:
+        """Counts of everything."""
+
+    def refused(self, drawn: Any, error: iopt.IndefiniteOptError) -> str | None:
+        """Count a refusal by name; what is false in it, if anything."""
+        self.counts[type(error).__name__] += 1
+        return None
+
+    def call(self, drawn: Any, text: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The answer, or None: a true refusal is counted, anything else is a failure."""
+        try:
+            return function(*arguments)
+        except iopt.IndefiniteOptError as error:
+            false = self.refused(drawn, error)
+            if false is not None:
+                self.fail(drawn, "refusal", false, text)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+            self.fail(drawn, f"{type(error).__name__} at {where}", str(error), text)
+        return None
+
+    def examined(self, drawn: Any, findings: Iterable[Finding], text: str, by: str = "") -> None:
+        """Failures of all findings."""
+        for finding in findings:
+            self.fail(drawn, finding.what, finding.numbers + (f" ({by})" if by else ""), text)
+
+    def fail(self, drawn: Any, what: str, numbers: str, text: str) -> None:
+        """Keep a failure; `text` is the call that shows it."""
+        self.failures.append(Failure(drawn, what, numbers, text))
+
+    def kinds(self) -> list[tuple[str, int]]:
+        """How many failures there are of each kind."""
+        return Counter(failure.what for failure in self.failures).most_common()
+
+
+def assert_nothing_false(campaign: Campaign) -> None:
+    """Fail with the first failure of each kind."""
+    first: dict[str, Failure] = {}
+    for failure in campaign.failures:
+        first.setdefault(failure.what, failure)
+    assert not first, "\n\n".join(map(str, list(first.values())[:SHOWN]))
+
+
+def long_campaign(kind: type[Campaign], capsys: pytest.CaptureFixture[str]) -> None:
+    """Five minutes with a new seed; ADVERSARY_SECONDS and ADVERSARY_SEED say otherwise."""
+    seconds = float(os.environ.get("ADVERSARY_SECONDS", "300"))
+    seed = int(os.environ.get("ADVERSARY_SEED", time.time_ns() % 10**9))
+    campaign = kind(seed)
+    with capsys.disabled():
+        print(f"\nADVERSARY_SEED={seed}, {seconds:g} s", flush=True)
+        campaign.run(seconds)
+        print(campaign.table(), flush=True)
+    assert_nothing_false(campaign)
