@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -39,8 +39,12 @@ class Failure:
 
 @dataclass
 class Campaign(ABC):
-    """Problems or programs drawn one after the other, and everything that was found."""
+    """Problems or programs drawn one after the other, and everything that was found.
 
+    Warnings are counted; where `warnings_fail`, they are failures.
+    """
+
+    warnings_fail: ClassVar[bool] = False
     seed: int
     draws: int = field(default=0, kw_only=True)
     failures: list[Failure] = field(default_factory=list, kw_only=True)
@@ -60,7 +64,10 @@ class Campaign(ABC):
                 warnings.simplefilter("always")
                 self.examine(drawn)
             for warning in caught:
-                self.warned(drawn, warning.category, str(warning.message).splitlines()[0])
+                what, text = warning.category.__name__, str(warning.message).splitlines()[0]
+                if self.warnings_fail:
+                    self.fail(drawn, what, text, "problem")
+                self.counts[f"{what}: {text}"] += 1
             for failure in self.failures[before:] if report is not None else ():
                 report(failure)
             self.draws += 1
@@ -75,17 +82,12 @@ class Campaign(ABC):
         """Everything about one of them."""
 
     @abstractmethod
-    def warned(self, drawn: Any, category: type[Warning], text: str) -> None:
-        """A warning that came while it was examined."""
+    def refused(self, drawn: Any, error: iopt.IndefiniteOptError) -> str | None:
+        """Count a refusal by name; what is false in it, if anything."""
 
     @abstractmethod
     def table(self) -> str:
         """Counts of everything."""
-
-    def refused(self, drawn: Any, error: iopt.IndefiniteOptError) -> str | None:
-        """Count a refusal by name; what is false in it, if anything."""
-        self.counts[type(error).__name__] += 1
-        return None
 
     def call(self, drawn: Any, text: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """The answer, or None: a true refusal is counted, anything else is a failure."""
@@ -109,10 +111,6 @@ class Campaign(ABC):
     def fail(self, drawn: Any, what: str, numbers: str, text: str) -> None:
         """Keep a failure; `text` is the call that shows it."""
         self.failures.append(Failure(drawn, what, numbers, text))
-
-    def kinds(self) -> list[tuple[str, int]]:
-        """How many failures there are of each kind."""
-        return Counter(failure.what for failure in self.failures).most_common()
 
 
 def assert_nothing_false(campaign: Campaign) -> None:

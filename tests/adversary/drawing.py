@@ -313,6 +313,7 @@ class Drawn:
                 f"{labels}, kernel, cache_mb={self._cache_mb()!r})"
             )
         return "\n".join([
+            f"# draw {self.number} of seed {self.seed}, kernel {self.kind!r}",
             "import numpy as np, indefinite_opt as iopt",
             made,
             f"formulation = iopt.{self.formulation!r}".replace("=inf", "=float('inf')"),

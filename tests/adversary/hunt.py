@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import time
-import traceback
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from attacks import attacks
+from campaign import Campaign
 from claims import Finding, bracket_findings, certificate_findings
 from drawing import FORMULATIONS, KERNELS, Drawn, draw, scaled
 from references import Quadratic, Reference, reference_of
 
 import indefinite_opt as iopt
 
-__all__ = ["Failure", "Hunt"]
+__all__ = ["Hunt"]
 
 EPS = 2.0**-52
 
@@ -27,73 +25,35 @@ SECONDS = 3.0
 BRACKETED = (iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP)
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A finding, and Python that shows it again."""
-
-    drawn: Drawn
-    what: str
-    numbers: str
-    call: str
-
-    def __str__(self) -> str:
-        where = f"# draw {self.drawn.number} of seed {self.drawn.seed}, kernel {self.drawn.kind!r}"
-        return f"{self.what}: {self.numbers}\n{where}\n{self.drawn.snippet()}\n{self.call}"
-
-
 @dataclass
-class Hunt:
+class Hunt(Campaign):
     """Problems drawn one after the other, and everything that was found.
 
     Attributes
     ----------
-    seed : int
     kernels, formulations : list of str
         Kinds to draw from.
     """
 
-    seed: int
     kernels: list[str] = field(default_factory=lambda: list(KERNELS))
     formulations: list[str] = field(default_factory=lambda: list(FORMULATIONS))
-    draws: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    by_kernel: Counter[tuple[str, str]] = field(default_factory=Counter)
-    by_formulation: Counter[tuple[str, str]] = field(default_factory=Counter)
-    refusals: Counter[str] = field(default_factory=Counter)
-    warned: Counter[str] = field(default_factory=Counter)
+    by_kind: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Counts of a kernel or a formulation and what was said of it."""
 
-    def run(
-        self, seconds: float = np.inf, draws: int | None = None, first: int = 0,
-        report: Callable[[Failure], None] | None = None,
-    ) -> None:  # fmt: skip
-        """Draw until time or number is reached; `report` is called with every failure."""
-        end = time.monotonic() + seconds
-        number = first
-        while time.monotonic() < end and (draws is None or number < first + draws):
-            found = len(self.failures)
-            self.examine(draw(self.seed, number, self.kernels, self.formulations))
-            for failure in self.failures[found:]:
-                if report is not None:
-                    report(failure)
-            self.draws += 1
-            number += 1
+    def draw(self, number: int) -> Drawn:
+        return draw(self.seed, number, self.kernels, self.formulations)
 
     def examine(self, drawn: Drawn) -> None:
-        """Everything about one problem."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            reference = reference_of(drawn)
-            for fault in reference.faults:
-                self._fail(drawn, "data", fault, "formulation.structure(problem)")
-            g = np.random.default_rng([drawn.seed, drawn.number, 1])
-            result = self._solves(g, drawn, reference)
-            self._attack(g, drawn, reference, result)
-            if isinstance(drawn.formulation, BRACKETED) and g.random() < 0.5:
-                self._bracket(drawn, reference)
-            if result is not None and g.random() < 0.5:
-                self._scale(g, drawn, reference, result)
-        for warning in caught:
-            self.warned[f"{warning.category.__name__}: {str(warning.message).splitlines()[0]}"] += 1
+        reference = self._reference = reference_of(drawn)
+        for fault in reference.faults:
+            self.fail(drawn, "data", fault, "formulation.structure(problem)")
+        g = np.random.default_rng([drawn.seed, drawn.number, 1])
+        result = self._solves(g, drawn, reference)
+        self._attack(g, drawn, reference, result)
+        if isinstance(drawn.formulation, BRACKETED) and g.random() < 0.5:
+            self._bracket(drawn, reference)
+        if result is not None and g.random() < 0.5:
+            self._scale(g, drawn, reference, result)
 
     def _solves(
         self, g: np.random.Generator, drawn: Drawn, reference: Reference
@@ -103,23 +63,21 @@ class Hunt:
         first = None
         for name in names:
             call = f"result = iopt.solve(problem, formulation, {name!r}, {drawn.tol}, {SECONDS})"
-            result = self._call(drawn, reference, call, _solve, drawn, name)
+            result = self.call(drawn, call, _solve, drawn, name)
             if result is None:
                 continue
             first = first or result
-            certificate = self._call(
-                drawn, reference, f"{call}\nresult.certificate", lambda r=result: r.certificate
+            certificate = self.call(
+                drawn, f"{call}\nresult.certificate", lambda r=result: r.certificate
             )
             if certificate is None:
                 continue
             self._count(drawn, certificate.claim.name)
             call += "\nprint(result.certificate)"
             if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
-                self._fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
-            self._examined(
-                drawn, result.solver, certificate_findings(reference, result.values, certificate),
-                call,
-            )  # fmt: skip
+                self.fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
+            findings = certificate_findings(reference, result.values, certificate)
+            self.examined(drawn, findings, call, result.solver)
         return first
 
     def _attack(
@@ -133,44 +91,36 @@ class Hunt:
         for kind, values, multipliers in attacks(g, drawn, reference, result):
             call = f"values, multipliers = {_shown(values)}, {_shown(multipliers)}\n"
             call += f"print(iopt.verify(problem, formulation, values, multipliers, {drawn.tol}))"
-            certificate = self._call(
-                drawn,
-                reference,
-                call,
-                iopt.verify,
-                problem,
-                drawn.formulation,
-                values,
-                multipliers,
-                drawn.tol,
+            certificate = self.call(
+                drawn, call, iopt.verify, problem, drawn.formulation, values, multipliers, drawn.tol
             )
             if certificate is None:
                 continue
             self._count(drawn, f"verify {certificate.claim.name}")
             given = multipliers is not None
             findings = certificate_findings(reference, values, certificate, given)
-            self._examined(drawn, kind, findings, call)
+            self.examined(drawn, findings, call, kind)
             if kind == "multipliers of the wrong sign" and certificate.claim > iopt.Claim.FEASIBLE:
                 inequalities = [v for k, v in result.multipliers.items()
                                 if k not in ("balance", "total")]  # fmt: skip
                 largest = max(float(np.max(v, initial=0.0)) for v in inequalities)
                 if largest > 1e-3 * max(1.0, float(np.abs(drawn.K).max())):
-                    self._fail(drawn, "signs", f"{certificate.claim.name} of {largest:.2e}", call)
+                    self.fail(drawn, "signs", f"{certificate.claim.name} of {largest:.2e}", call)
 
     def _bracket(self, drawn: Drawn, reference: Reference) -> None:
         call = "bracket = iopt.bound(problem, formulation, time_limit=1.0, max_nodes=200)"
         problem = drawn.problem()
-        bracket = self._call(
-            drawn, reference, call,
+        bracket = self.call(
+            drawn, call,
             lambda: iopt.bound(problem, drawn.formulation, time_limit=1.0, max_nodes=200),
         )  # fmt: skip
         if bracket is None:
             return
         call += "\nprint(bracket, bracket.check(problem))"
-        checked = self._call(drawn, reference, call, bracket.check, problem)
+        checked = self.call(drawn, call, bracket.check, problem)
         if checked is not None:
             self._count(drawn, "bracket")
-            self._examined(drawn, "bound", bracket_findings(reference, bracket, checked), call)
+            self.examined(drawn, bracket_findings(reference, bracket, checked), call, "bound")
 
     def _scale(
         self,
@@ -189,7 +139,7 @@ class Hunt:
         other = scaled(drawn, power)
         if not np.all((other.K == 0.0) | (np.abs(other.K) > 1e-290)):
             return
-        again = self._call(other, None, "solve(scaled)", _solve, other, None)
+        again = self.call(other, "solve(scaled)", _solve, other, None)
         # One that has not solved it has been stopped by time or by rounding.
         if again is None or iopt.Status.SOLVED not in (result.status, again.status):
             return
@@ -205,39 +155,30 @@ class Hunt:
             call += f"formulation2 = iopt.{other.formulation!r}\n"
             call += f"print(iopt.solve(problem, formulation, tol={drawn.tol}).certificate)\n"
             call += f"print(iopt.solve(problem2, formulation2, tol={drawn.tol}).certificate)"
-            self._fail(drawn, f"scale of {drawn.name}", said, call)
+            self.fail(drawn, f"scale of {drawn.name}", said, call)
 
     # ------------------------------------------------------------------------------ accounts
 
-    def _call(self, drawn, reference, call, function, *arguments):  # type: ignore[no-untyped-def]
-        """The answer, or None: a named refusal is counted, anything else is a failure."""
-        try:
-            return function(*arguments)
-        except iopt.errors.UnboundedProblem:
-            self.refusals["UnboundedProblem"] += 1
-            if isinstance(reference, Quadratic) and reference.low is not None:
-                self._fail(drawn, "refusal", "called unbounded, and is not", call)
-        except iopt.IndefiniteOptError as error:
-            self.refusals[type(error).__name__] += 1
-            if isinstance(error, iopt.errors.InfeasibleProblem):
-                self._fail(drawn, "refusal", f"called infeasible, and is not: {error}", call)
-        except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-            self._fail(drawn, f"{type(error).__name__} at {where}", str(error), call)
-        return None
+    def refused(self, drawn: Drawn, error: iopt.IndefiniteOptError) -> str | None:
+        self.counts[type(error).__name__] += 1
+        if isinstance(error, iopt.errors.UnboundedProblem):
+            reference = self._reference
+            bounded = isinstance(reference, Quadratic) and reference.low is not None
+            return "called unbounded, and is not" if bounded else None
+        infeasible = isinstance(error, iopt.errors.InfeasibleProblem)
+        return f"called infeasible, and is not: {error}" if infeasible else None
 
-    def _examined(self, drawn: Drawn, by: str, findings: Iterator[Finding], call: str) -> None:
-        for finding in findings:
-            self._fail(drawn, f"{finding.what} of {drawn.name}", f"{finding.numbers} ({by})", call)
+    def examined(self, drawn: Drawn, findings: Iterable[Finding], text: str, by: str = "") -> None:
+        named = (Finding(f"{each.what} of {drawn.name}", each.numbers) for each in findings)
+        super().examined(drawn, named, text, by)
 
-    def _fail(self, drawn: Drawn, what: str, numbers: str, call: str) -> None:
+    def fail(self, drawn: Drawn, what: str, numbers: str, text: str) -> None:
         self._count(drawn, "FAILED")
-        self.failures.append(Failure(drawn, what, numbers, call))
+        super().fail(drawn, what, numbers, text)
 
     def _count(self, drawn: Drawn, what: str) -> None:
-        self.by_kernel[drawn.kind, what] += 1
-        self.by_formulation[drawn.name, what] += 1
+        self.by_kind[drawn.kind, what] += 1
+        self.by_kind[drawn.name, what] += 1
 
     def table(self) -> str:
         """Counts by kernel, by formulation, and of each kind of failure."""
@@ -245,18 +186,13 @@ class Hunt:
         heads += [f"verify {head}" for head in heads] + ["bracket", "scaled", "FAILED"]
         short = [head.replace("verify ", "v.")[:8] for head in heads]
         lines = [f"seed {self.seed}, {self.draws} draws, {len(self.failures)} failures"]
-        for title, kinds, counts in (
-            ("kernel", self.kernels, self.by_kernel),
-            ("formulation", self.formulations, self.by_formulation),
-        ):
+        for title, kinds in (("kernel", self.kernels), ("formulation", self.formulations)):
             lines += ["", f"{title:<22}" + "".join(f"{head:>9}" for head in short)]
             for kind in kinds:
-                row = "".join(f"{counts[kind, head]:>9}" for head in heads)
+                row = "".join(f"{self.by_kind[kind, head]:>9}" for head in heads)
                 lines.append(f"{kind:<22}{row}")
-        for title, said in (
-            ("refused", self.refusals), ("warned", self.warned),
-            ("failures", Counter(failure.what for failure in self.failures)),
-        ):  # fmt: skip
+        failures = Counter(failure.what for failure in self.failures)
+        for title, said in (("refused or warned", self.counts), ("failures", failures)):
             lines += ["", f"{title}:"]
             lines += [f"{count:>8}  {what}" for what, count in said.most_common()]
         return "\n".join(lines)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-import time
-import traceback
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from campaign import Campaign
 from claims import Finding, number
 from numpy.typing import NDArray
 from programs import DrawnProgram, draw_program
@@ -22,7 +20,7 @@ from programs import DrawnProgram, draw_program
 import indefinite_opt as iopt
 from helpers.exact import Vector, as_vector
 
-__all__ = ["ProgramFailure", "ProgramHunt", "posed"]
+__all__ = ["ProgramHunt", "posed"]
 
 Array = NDArray[np.float64]
 
@@ -68,85 +66,44 @@ local minimum: large enough for curvature to count for more than the tolerance o
 enough for bounds whose multipliers are not 0 to hold the point."""
 
 
-@dataclass(frozen=True)
-class ProgramFailure:
-    """A finding, and Python that shows it again."""
-
-    drawn: DrawnProgram
-    what: str
-    numbers: str
-    call: str
-
-    def __str__(self) -> str:
-        lines = [f"{self.what}: {self.numbers}", f"# {self.drawn}"]
-        lines += ["import sys; sys.path[:0] = ['tests/adversary', 'tests']"]
-        lines += ["from programs import draw_program; from program_hunt import posed"]
-        lines += ["import indefinite_opt as iopt"]
-        lines += [f"drawn = draw_program({self.drawn.seed}, {self.drawn.number})"]
-        return "\n".join([*lines, "qp = posed(drawn)", self.call])
-
-
 @dataclass
-class ProgramHunt:
+class ProgramHunt(Campaign):
     """Programs drawn one after the other, and everything that was found about them.
 
     Attributes
     ----------
-    seed : int
     brackets_only : bool
         Whether the certificates of solutions and of other points are left out.
     """
 
-    seed: int
+    warnings_fail = True
     brackets_only: bool = False
-    draws: int = 0
     nonconvex: int = 0
     gaps: list[float] = field(default_factory=list)
     crossed: float = -np.inf
     """The farthest that an end of a bracket lies beyond the optimum, in units of gaps."""
-    failures: list[ProgramFailure] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
 
-    def run(
-        self, seconds: float = np.inf, draws: int | None = None, first: int = 0,
-        report: Callable[[ProgramFailure], None] | None = None,
-    ) -> None:  # fmt: skip
-        """Draw until time or number is reached; `report` is called with every failure."""
-        end = time.monotonic() + seconds
-        number = first
-        while time.monotonic() < end and (draws is None or number < first + draws):
-            found = len(self.failures)
-            self.examine(draw_program(self.seed, number))
-            for failure in self.failures[found:]:
-                if report is not None:
-                    report(failure)
-            self.draws += 1
-            number += 1
+    def draw(self, number: int) -> DrawnProgram:
+        return draw_program(self.seed, number)
 
     def examine(self, drawn: DrawnProgram) -> None:
-        """Everything about one program."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            qp = self._call(drawn, "qp", posed, drawn)
-            if qp is None:
-                return
-            self.nonconvex += drawn.nonconvex
-            self._written(drawn, qp)
-            self._bracket(drawn, qp)
-            if drawn.number % 8 == 0:
-                self._hurried(drawn, qp)
-            if not self.brackets_only:
-                self._solved(drawn, qp)
-                self._verified(drawn, qp)
-        for warning in caught:
-            said = str(warning.message).splitlines()[0]
-            self._fail(drawn, f"{warning.category.__name__}", said, "qp")
+        qp = self.call(drawn, "qp", posed, drawn)
+        if qp is None:
+            return
+        self.nonconvex += drawn.nonconvex
+        self._written(drawn, qp)
+        self._bracket(drawn, qp)
+        if drawn.number % 8 == 0:
+            self._hurried(drawn, qp)
+        if not self.brackets_only:
+            self._solved(drawn, qp)
+            self._verified(drawn, qp)
 
     # ------------------------------------------------------------------ what is asked
 
     def _bracket(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         call = f"bracket = iopt.bound(qp, time_limit={SECONDS}, gap={GAP})"
-        bracket = self._call(drawn, call, lambda: iopt.bound(qp, time_limit=SECONDS, gap=GAP))
+        bracket = self.call(drawn, call, lambda: iopt.bound(qp, time_limit=SECONDS, gap=GAP))
         if bracket is None:
             return
         call += "\nprint(bracket, bracket.check(qp))"
@@ -159,8 +116,8 @@ class ProgramHunt:
             self.counts[f"closed to {GAP:g}"] += self.gaps[-1] <= GAP
             ends = (Fraction(bracket.lower) - optimum, optimum - Fraction(bracket.upper))
             self.crossed = max(self.crossed, *(float(end) / unit for end in ends))
-        checked = self._call(drawn, call, bracket.check, qp)
-        self._examined(drawn, _bracket_findings(drawn, bracket, checked), call)
+        checked = self.call(drawn, call, bracket.check, qp)
+        self.examined(drawn, _bracket_findings(drawn, bracket, checked), call)
 
     def _hurried(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         """Whatever the limit, an end is what it is called; also of calls at the same time."""
@@ -169,7 +126,7 @@ class ProgramHunt:
 
         def bounded(seconds: float) -> Any:
             call = f"bracket = iopt.bound(qp, time_limit={seconds!r})"
-            return call, self._call(drawn, call, lambda: iopt.bound(qp, time_limit=seconds))
+            return call, self.call(drawn, call, lambda: iopt.bound(qp, time_limit=seconds))
 
         with ThreadPoolExecutor(len(limits)) as threads:
             for call, bracket in threads.map(bounded, limits):
@@ -177,16 +134,16 @@ class ProgramHunt:
                     continue
                 self.counts["hurried brackets"] += 1
                 findings = _bracket_findings(drawn, bracket, None)
-                self._examined(drawn, findings, call)
+                self.examined(drawn, findings, call)
                 is_open = bracket.relative_gap > 1e-4
                 if is_open and bracket.status is iopt.Status.SOLVED:
-                    self._fail(drawn, "status", "SOLVED with an open bracket", call)
+                    self.fail(drawn, "status", "SOLVED with an open bracket", call)
         call = f"result = iopt.solve(qp, time_limit={limits[0]!r})"
-        result = self._call(drawn, call, lambda: iopt.solve(qp, time_limit=limits[0]))
+        result = self.call(drawn, call, lambda: iopt.solve(qp, time_limit=limits[0]))
         if result is not None:
             self.counts[f"hurried: {result.status.name}"] += 1
             findings = certificate_findings(drawn, result.values, result.certificate)
-            self._examined(drawn, findings, call)
+            self.examined(drawn, findings, call)
 
     def _written(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         """Files give back every bit, or are refused."""
@@ -194,7 +151,7 @@ class ProgramHunt:
             for ending in ("lp", "mps", "npz", "qplib"):
                 path = Path(folder, f"program.{ending}")
                 call = f"again = iopt.QuadraticProgram.read(qp.write('program.{ending}'))"
-                again = self._call(
+                again = self.call(
                     drawn, call, lambda p=path: iopt.QuadraticProgram.read(qp.write(p))
                 )
                 if again is None:
@@ -203,25 +160,25 @@ class ProgramHunt:
                 for part in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
                     first, second = getattr(qp, part), getattr(again, part)
                     if first.shape != second.shape or first.tobytes() != second.tobytes():
-                        self._fail(drawn, "file", f"{part} changed in .{ending}", call)
+                        self.fail(drawn, "file", f"{part} changed in .{ending}", call)
 
     def _solved(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         for solver in (None, "global"):
             call = f"result = iopt.solve(qp, solver={solver!r}, time_limit={SECONDS})"
-            result = self._call(
+            result = self.call(
                 drawn, call, lambda s=solver: iopt.solve(qp, solver=s, time_limit=SECONDS)
             )
             if result is None:
                 continue
             call += "\nprint(result.certificate)"
-            certificate = self._call(drawn, call, lambda r=result: r.certificate)
+            certificate = self.call(drawn, call, lambda r=result: r.certificate)
             if certificate is None:
                 continue
             self.counts[f"{solver or 'default'}: {certificate.claim.name}"] += 1
             findings = certificate_findings(drawn, result.values, certificate)
-            self._examined(drawn, findings, call)
+            self.examined(drawn, findings, call)
             if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
-                self._fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
+                self.fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
             if solver is None and drawn.convex:
                 ended = result.status is iopt.Status.SOLVED
                 proved = certificate.claim is iopt.Claim.GLOBAL
@@ -230,7 +187,7 @@ class ProgramHunt:
                     proved |= certificate.relative_gap <= 1e-5
                 if not ended or not proved:
                     said = f"{result.status.name} by {result.solver}, {certificate.claim.name}"
-                    self._fail(drawn, "convex", said, call)
+                    self.fail(drawn, "convex", said, call)
 
     def _verified(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         g = np.random.default_rng([drawn.seed, drawn.number, 15])
@@ -245,7 +202,7 @@ class ProgramHunt:
             bound = kind != "random" and g.random() < 0.5
             about = f"{{'x': {x.tolist()}}}, bound={bound}, time_limit={SECONDS}"
             call = f"print(iopt.verify(qp, {about}))"
-            certificate = self._call(
+            certificate = self.call(
                 drawn, call,
                 lambda x=x, bound=bound: iopt.verify(
                     qp, {"x": x}, bound=bound, time_limit=SECONDS
@@ -254,36 +211,20 @@ class ProgramHunt:
             if certificate is None:
                 continue
             self.counts[f"verify {kind}: {certificate.claim.name}"] += 1
-            self._examined(drawn, certificate_findings(drawn, {"x": x}, certificate), call)
+            self.examined(drawn, certificate_findings(drawn, {"x": x}, certificate), call)
             if kind != "random" and certificate.claim is iopt.Claim.NONE:
-                self._fail(drawn, "feasible", f"the {kind} point is called infeasible", call)
+                self.fail(drawn, "feasible", f"the {kind} point is called infeasible", call)
 
     # ------------------------------------------------------------------ accounts
 
-    def _call(self, drawn: DrawnProgram, call: str, function: Any, *arguments: Any) -> Any:
-        """The answer, or None: a true refusal is counted, anything else is a failure."""
-        try:
-            return function(*arguments)
-        except iopt.errors.InfeasibleProblem as error:
+    def refused(self, drawn: DrawnProgram, error: iopt.IndefiniteOptError) -> str | None:
+        if isinstance(error, iopt.errors.UnboundedProblem):
+            return f"called unbounded, and is not: {error}"
+        if isinstance(error, iopt.errors.InfeasibleProblem):
             self.counts["called infeasible"] += 1
-            if drawn.minimum is not None:
-                self._fail(drawn, "refusal", f"called infeasible, and is not: {error}", call)
-        except iopt.errors.UnboundedProblem as error:
-            self._fail(drawn, "refusal", f"called unbounded, and is not: {error}", call)
-        except iopt.IndefiniteOptError as error:
-            self.counts[f"{type(error).__name__}: {str(error)[:60]}"] += 1
-        except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-            self._fail(drawn, f"{type(error).__name__} at {where}", str(error), call)
+            return None if drawn.minimum is None else f"called infeasible, and is not: {error}"
+        self.counts[f"{type(error).__name__}: {str(error)[:60]}"] += 1
         return None
-
-    def _examined(self, drawn: DrawnProgram, findings: Iterator[Finding], call: str) -> None:
-        for finding in findings:
-            self._fail(drawn, finding.what, finding.numbers, call)
-
-    def _fail(self, drawn: DrawnProgram, what: str, numbers: str, call: str) -> None:
-        self.failures.append(ProgramFailure(drawn, what, numbers, call))
 
     def table(self) -> str:
         """Counts of everything."""

@@ -371,6 +371,17 @@ class DrawnProgram:
         """Whether it has a feasible point and its Hessian, exactly, no negative curvature."""
         return self.minimum is not None and is_psd(self.base.exact[0])
 
+    def snippet(self) -> str:
+        """Python that makes the program again."""
+        return "\n".join([
+            f"# {self}",
+            "import sys; sys.path[:0] = ['tests/adversary', 'tests']",
+            "from programs import draw_program; from program_hunt import posed",
+            "import indefinite_opt as iopt",
+            f"drawn = draw_program({self.seed}, {self.number})",
+            "qp = posed(drawn)",
+        ])  # fmt: skip
+
     def __str__(self) -> str:
         return f"draw {self.number} of seed {self.seed}: {', '.join(self.kinds)}"
 

@@ -9,9 +9,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from campaign import Campaign, Failure
 from drawing import FORMULATIONS, KERNELS
-from hunt import Failure, Hunt
-from program_hunt import ProgramFailure, ProgramHunt
+from hunt import Hunt
+from program_hunt import ProgramHunt
 
 
 def main() -> int:
@@ -30,14 +31,13 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.draws is None and chosen.seconds == float("inf"):
         parser.error("one of --draws and --seconds is needed")
-    hunt: Hunt | ProgramHunt = ProgramHunt(chosen.seed)
+    hunt: Campaign = ProgramHunt(chosen.seed)
     if not chosen.programs:
-        hunt = Hunt(
-            chosen.seed, chosen.kernel or list(KERNELS), chosen.formulation or list(FORMULATIONS)
-        )
+        kernels, formulations = chosen.kernel or KERNELS, chosen.formulation or FORMULATIONS
+        hunt = Hunt(chosen.seed, list(kernels), list(formulations))
     shown: dict[str, int] = {}
 
-    def report(failure: Failure | ProgramFailure) -> None:
+    def report(failure: Failure) -> None:
         shown[failure.what] = shown.get(failure.what, 0) + 1
         if shown[failure.what] <= chosen.each:
             print(f"{failure}\n", flush=True)

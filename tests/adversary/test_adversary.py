@@ -5,16 +5,15 @@ Five minutes by default: ADVERSARY_SECONDS and ADVERSARY_SEED say otherwise. For
 
 from __future__ import annotations
 
-import os
-import time
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from campaign import long_campaign
 from decimals import eigen, logistic_bracket
 from drawing import FORMULATIONS, KERNELS, draw
-from hunt import Failure, Hunt
+from hunt import Hunt
 from references import reference_of
 
 import indefinite_opt as iopt
@@ -22,22 +21,9 @@ from helpers.exact import BoxProgram, as_matrix, as_vector, is_psd, linear_optim
 
 pytestmark = pytest.mark.slow
 
-SHOWN = 20
-"""Failures that are printed, no two of one kind; all are counted."""
-
 
 def test_nothing_false_is_claimed(capsys: pytest.CaptureFixture[str]) -> None:
-    seconds = float(os.environ.get("ADVERSARY_SECONDS", "300"))
-    seed = int(os.environ.get("ADVERSARY_SEED", time.time_ns() % 10**9))
-    hunt = Hunt(seed)
-    with capsys.disabled():
-        print(f"\nADVERSARY_SEED={seed}, {seconds:g} s", flush=True)
-        hunt.run(seconds)
-        print(hunt.table(), flush=True)
-    first: dict[str, Failure] = {}
-    for failure in hunt.failures:
-        first.setdefault(failure.what, failure)
-    assert not first, "\n\n".join(map(str, list(first.values())[:SHOWN]))
+    long_campaign(Hunt, capsys)
 
 
 # -------------------------------------------------------------------------- the references

@@ -34,7 +34,7 @@ def least(K: Any, y: Any, C: float) -> Fraction:
 @pytest.mark.parametrize("estimator", [iopt.IndefiniteSVC, iopt.KernelClassifier])
 def test_certificates_of_several_classes_claim_nothing_false(scheme: str, estimator: Any) -> None:
     """Six points of three classes: a pair has four of them, one class and the rest all six."""
-    for draw in range(4):
+    for draw in range(2):
         g = np.random.default_rng([draw, 7])
         A = g.integers(-4, 5, (6, 6)).astype(float)
         K, labels = A + A.T, np.repeat([0, 1, 2], 2)[g.permutation(6)]

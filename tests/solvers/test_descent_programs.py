@@ -91,7 +91,7 @@ def drawn(kind: str, n: int, seed: int) -> Rows:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [2, 3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6))])
 def test_small_programs_end_at_their_optimum(n: int, kind: str) -> None:
     for seed in range(4):
         one = drawn(kind, n, seed)

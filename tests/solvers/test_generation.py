@@ -113,19 +113,19 @@ def repeated(n: int) -> np.ndarray:
 
 
 DEGENERATE = {
-    "zero": np.zeros((60, 60)),
-    "rank one": np.outer(np.linspace(-1, 2, 60), np.linspace(-1, 2, 60)),
-    "repeated": repeated(60),
-    "identity": np.eye(60),
-    "negative": -np.eye(60),
-    "constant": np.ones((60, 60)),
+    "zero": np.zeros((120, 120)),
+    "rank one": np.outer(np.linspace(-1, 2, 120), np.linspace(-1, 2, 120)),
+    "repeated": repeated(120),
+    "identity": np.eye(120),
+    "negative": -np.eye(120),
+    "constant": np.ones((120, 120)),
 }
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate(name: str, formulation: iopt.Formulation) -> None:
-    y = np.where(np.arange(60) % 5 < 2, 1, -1)
+    y = np.where(np.arange(120) % 5 < 2, 1, -1)
     check(iopt.KernelProblem(DEGENERATE[name], y), formulation)
 
 

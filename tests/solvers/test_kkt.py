@@ -20,7 +20,7 @@ from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, C
 def test_a_minimiser_survives_every_step(seed: int, kind: str) -> None:
     """All those with the fewest free variables do: tightened, reduced, divided, tightened again."""
     generator = np.random.default_rng(seed)
-    for _ in range(12 if kind == "lines" else 40):
+    for _ in range(6 if kind == "lines" else 20):
         q = degenerate(generator) if kind == "lines" else general_quadratic(generator)
         try:
             least, points = global_minimisers(q)

@@ -48,7 +48,7 @@ pytestmark = pytest.mark.usefixtures("small_chunks")
 def run(solver: str, title: str, **options: Any) -> iopt.workflow.Result:
     if solver == "uno" and importlib.util.find_spec("unopy") is None:
         pytest.skip("unopy has no wheel for this platform")
-    problem = random_problem("sigmoid", n=12 if solver == "uno" else 60, seed=0)
+    problem = random_problem("sigmoid", n=12 if solver == "uno" else 40, seed=0)
     # At 1e-12 nothing is solved soon; margins of lifted points are rounded by more than that.
     tol = 1e-9 if solver in LIFTED else 1e-12
     try:
@@ -80,7 +80,7 @@ def test_no_time_at_all(solver: str, title: str) -> None:
     """Pairs of the first block change before the clock is read: fewer than there are points."""
     result = run(solver, title, time_limit=1e-9)
     check(result, iopt.Status.TIME_LIMIT)
-    assert result.iterations < 60
+    assert result.iterations < 40
 
 
 @pytest.mark.parametrize(("solver", "title"), PAIRS)

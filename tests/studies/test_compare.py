@@ -88,8 +88,8 @@ def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
 
 def test_a_grid_is_chosen_by_inner_folds(problem: iopt.KernelProblem) -> None:
     """The same as a study with the nested protocol, and honest: no test point is seen before."""
-    grid = {"C": [0.01, 1, 100], "kernel": ["gaussian(gamma=0.3)", "gaussian(gamma=9)"]}
-    comparison = iopt.compare(problem, ["SVMDual", "LIBSVM", "RVM"], folds=3, grid=grid)
+    grid = {"C": [0.01, 1], "kernel": ["gaussian(gamma=0.3)", "gaussian(gamma=9)"]}
+    comparison = iopt.compare(problem, ["SVMDual", "LIBSVM", "KNN"], folds=3, grid=grid)
     X, y = points()
     for row, (train, test) in zip(
         comparison.frame[comparison.frame["formulation"] == "LIBSVM"].to_dict("records"),
@@ -103,7 +103,7 @@ def test_a_grid_is_chosen_by_inner_folds(problem: iopt.KernelProblem) -> None:
         assert row["chosen"] == f"C={best['C']}, gaussian(gamma={best['gamma']:g})"
         assert row["accuracy"] == pytest.approx(search.score(X[test], y[test]))
     assert comparison.settings["grid"] == (
-        "C in 0.01, 1, 100; kernel in gaussian(gamma=0.3), gaussian(gamma=9)"
+        "C in 0.01, 1; kernel in gaussian(gamma=0.3), gaussian(gamma=9)"
     )
     assert len(comparison.rows) == 9
     # Pictures on all data would show another kernel than the chosen ones.

@@ -334,7 +334,7 @@ INTERRUPTED = {
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
 @pytest.mark.parametrize(
-    "name", ["spectrum", "cvxpy", pytest.param("bound", marks=pytest.mark.slow)]
+    "name", ["spectrum", *(pytest.param(k, marks=pytest.mark.slow) for k in ("cvxpy", "bound"))]
 )
 def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
     call, target = INTERRUPTED[name]
