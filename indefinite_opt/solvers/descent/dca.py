@@ -12,8 +12,9 @@ from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.solvers.iteration import Iteration
+from indefinite_opt.solvers.solution import Solution, Status
+from indefinite_opt.solvers.solver import Solver, Task
 
 _MAX_ITER = 10_000
 """Convex problems by default."""
@@ -66,57 +67,37 @@ class DCA(Solver[BoxLineQP]):
         task.structure.problem.transformed(self.part)
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
-        run = _Run(task, self.part)
-        status = status_at_end(run.solve)
-        return Solution(
-            values=run.qp.values(run.alpha),
-            status=status,
-            iterations=run.iterations,
-            trace=run.trace,
-            message=f"{run.iterations} convex problems, {run.steps} steps inside them",
-            gradient=run.gradient,
-        )
+        return _Run(task, self.part).run()
 
 
-class _Run:
+class _Run(Iteration):
     """The current point, and the convex problem that majorises F there."""
 
+    summary = "{0.iterations} convex problems, {0.steps} steps inside them"
+
     def __init__(self, task: Task[BoxLineQP], part: str) -> None:
-        self.task = task
+        super().__init__(task, _MAX_ITER)
         self.qp = qp = task.structure
         self.convex = replace(qp, problem=qp.problem.transformed(part))
         self.alpha = qp.start() if task.start is None else task.start.copy()
         self.gradient = qp.gradient(self.alpha)
-        self.iterations = self.steps = self.idle = 0
-        self.trace = Trace()
+        self.steps = self.idle = 0
 
-    def solve(self) -> Status:
-        task = self.task
-        limit = task.max_iter if task.max_iter is not None else _MAX_ITER
-        while True:
-            residual, excess = self._residuals()
-            value = self.qp.value(self.alpha, self.gradient)
-            self.trace.add(task.elapsed, self.iterations, self.qp.declared(value), residual)
-            if residual <= task.tol and excess <= task.tol:
-                return Status.SOLVED
-            status = task.stop(self.trace, self.iterations, limit)
-            if status is not None:
-                return status
-            if not self._iterate(min(residual, excess, 1.0), value):
-                return Status.INACCURATE
-
-    def _residuals(self) -> tuple[float, float]:
-        """KKT residual and complementarity, as the certificate measures them."""
-        qp = self.qp
+    def record(self) -> bool:
+        """KKT residual and complementarity are measured as by the certificate."""
+        qp, tol = self.qp, self.task.tol
         first_order = qp.first_order(self.alpha, self.gradient)
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
-        value = qp.value(self.alpha, self.gradient)
+        self.value = qp.value(self.alpha, self.gradient)
         residual = first_order.residual / qp.gradient_unit(self.gradient)
-        return residual, relative(total, qp.gap_unit(value, self.alpha))
+        excess = relative(total, qp.gap_unit(self.value, self.alpha))
+        self.trace.add(self.task.elapsed, self.iterations, qp.declared(self.value), residual)
+        self.left = min(residual, excess, 1.0)
+        return residual <= tol and excess <= tol
 
-    def _iterate(self, residual: float, value: float) -> bool:
+    def step(self) -> bool:
         """Minimise the convex part plus the tangent of the rest; False if F does not decrease."""
-        tol = max(_INNER_SHARE * residual, _MIN_INNER_SHARE * self.task.tol, _MIN_INNER_TOL)
+        tol = max(_INNER_SHARE * self.left, _MIN_INNER_SHARE * self.task.tol, _MIN_INNER_TOL)
         tilt = self.gradient - self.convex.gradient(self.alpha)
         inner = replace(
             self.task, problem=self.convex.problem, structure=self.convex, tol=tol,
@@ -134,12 +115,22 @@ class _Run:
         self.iterations += 1
         self.steps += run.iterations
         # The last digits of a point change F by less than its rounding, for a few iterations.
-        fell = self.qp.value(run.alpha, gradient) < value
-        self.idle = 0 if fell else self.idle + 1
+        value = self.qp.value(run.alpha, gradient)
+        self.idle = 0 if value < self.value else self.idle + 1
         size = float(np.abs(run.alpha) @ (np.abs(gradient) + self.qp.tilt))
         rounding = self.qp.n * EPS * size
-        risen = self.qp.value(run.alpha, gradient) > value + rounding
+        risen = value > self.value + rounding
         if run.iterations == 0 or risen or self.idle > _MAX_IDLE_ITERATIONS:
             return False
         self.alpha, self.gradient = run.alpha, gradient
         return True
+
+    def solution(self, status: Status) -> Solution:
+        return Solution(
+            values=self.qp.values(self.alpha),
+            status=status,
+            iterations=self.iterations,
+            trace=self.trace,
+            message=self.summary.format(self),
+            gradient=self.gradient,
+        )
