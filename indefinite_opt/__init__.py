@@ -108,16 +108,11 @@ __all__ = [
     "verify",
 ]
 
-_ESTIMATORS = frozenset({
-    "IndefiniteSVC", "IndefiniteSVCCV", "KernelClassifier", "KernelTransformer",
-    "PseudoEuclideanEmbedding", "SpectrumTransformer",
-})  # fmt: skip
-
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name in _ESTIMATORS:
+    if name in __all__:  # all others have been imported
         return getattr(importlib.import_module("indefinite_opt.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -133,4 +128,4 @@ def _version() -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ESTIMATORS})
+    return sorted({*globals(), *__all__})

@@ -251,40 +251,35 @@ class _Schedule:
         yield from self.drained()
 
     def _without_finished(self, units: list[Unit]) -> list[Unit]:
-        """The units without the cells that the store has, which are found; each cell once."""
-        left = []
-        for unit in units:
-            cells = []
-            for cell in unit.cells:
-                if self.store is not None and cell.key in self.store.outcomes:
-                    if cell.key not in self._started:
-                        self._started.add(cell.key)
-                        self.found.append(Outcome(cell.key, self.store.outcomes[cell.key]))
-                elif cell.key not in self._started:
-                    cells.append(cell)
-            if cells:
-                left.append(unit._replace(cells=cells))
-        return left
+        """The units without the cells that were started or found."""
+        left = (
+            unit._replace(cells=[cell for cell in unit.cells if not self._known(cell.key)])
+            for unit in units
+        )
+        return [unit for unit in left if unit.cells]
+
+    def _known(self, key: str) -> bool:
+        """Whether a cell was started or found; it is found now if only the store has it."""
+        if key not in self._started and self.store is not None and key in self.store.outcomes:
+            self._started.add(key)
+            self.found.append(Outcome(key, self.store.outcomes[key]))
+        return key in self._started
 
     def _free(self, units: list[Unit], busy: list[Unit]) -> Iterator[Unit]:
         """The units that nobody works on; those of others are added to `busy`."""
         for unit in units:
-            mine, others = [], []
+            mine: list[Cell] = []
+            others: list[Cell] = []
             for cell in unit.cells:
-                if cell.key in self._started:
-                    continue
-                if self.store is None or self.store.claim(cell.key):
-                    mine.append(cell)
-                else:
-                    others.append(cell)
+                if cell.key not in self._started:
+                    free = self.store is None or self.store.claim(cell.key)
+                    (mine if free else others).append(cell)
             if self.store is not None and mine:
                 self.store.refresh()  # another process may have finished some just before
-                left = self._without_finished([unit._replace(cells=mine)])
-                unfinished = left[0].cells if left else []
                 for cell in mine:
-                    if cell not in unfinished:
+                    if self._known(cell.key):
                         self.store.release(cell.key)
-                mine = unfinished
+                mine = [cell for cell in mine if cell.key not in self._started]
             if others:
                 busy.append(unit._replace(cells=others))
             if mine:

@@ -16,7 +16,7 @@ False
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from indefinite_opt.errors import ParameterError
@@ -38,27 +38,17 @@ class Fact:
         return f"{self.value:.{self.decimals}f}{spread}"
 
 
-class PublishedTable(Mapping[tuple[str, str], Fact]):
+class PublishedTable(dict[tuple[str, str], Fact]):
     """The numbers of a table by row and column, both in their order; see `published`."""
 
     def __init__(self, columns: tuple[str, ...], lines: Mapping[str, tuple[Fact | None, ...]]):
-        self.columns = columns
-        self.rows = tuple(lines)
-        self._facts = {
-            (row, column): fact
+        super().__init__(
+            ((row, column), fact)
             for row, facts in lines.items()
             for column, fact in zip(columns, facts, strict=True)
             if fact is not None
-        }
-
-    def __getitem__(self, place: tuple[str, str]) -> Fact:
-        return self._facts[place]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._facts)
-
-    def __len__(self) -> int:
-        return len(self._facts)
+        )
+        self.columns, self.rows = columns, tuple(lines)
 
 
 def published(text: str) -> PublishedTable:
