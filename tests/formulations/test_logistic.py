@@ -240,7 +240,8 @@ def test_multipliers_that_are_none() -> None:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_unreachable_tolerance_is_told(solver: str) -> None:
-    result = iopt.solve(noisy_problem("noise"), KernelLogistic(C=10.0), solver=solver, tol=1e-16)
+    problem = noisy_problem("noise", n=15)
+    result = iopt.solve(problem, KernelLogistic(C=10.0), solver=solver, tol=1e-16)
     assert result.status is iopt.Status.INACCURATE
     assert result.certificate.relative_gap < 1e-9
     zero = iopt.KernelProblem(np.zeros((3, 3)), [1, 1, -1])

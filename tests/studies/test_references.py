@@ -87,8 +87,14 @@ def check_bracket(entry: Reference) -> None:
         assert entry.relative_gap == pytest.approx(width / abs(entry.best))
 
 
-@pytest.mark.parametrize("entry", PROGRAM_ROWS, ids=lambda entry: entry.name)
-def test_the_row_of_a_program_is_true(entry: Reference) -> None:
+@pytest.mark.parametrize("family", sorted({e.name.partition("-")[0] for e in PROGRAM_ROWS}))
+def test_the_rows_of_programs_are_true(family: str) -> None:
+    for entry in PROGRAM_ROWS:
+        if entry.name.startswith(f"{family}-"):
+            check_program(entry)
+
+
+def check_program(entry: Reference) -> None:
     """The point attains what the row says, summed up here from the arrays of the generator."""
     qp = generate(entry.name)
     x = entry.values["x"]
@@ -182,7 +188,13 @@ def milp_optimum(Q: Any, y: Any, C: float) -> float:
     return float(-answer.fun)
 
 
-@pytest.mark.parametrize("name", [e.name for e in TABLE if e.n < 20 and "SVMDual" in e.title])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (k % 2))
+        for k, name in enumerate(e.name for e in TABLE if e.n < 20 and "SVMDual" in e.title)
+    ],
+)
 def test_the_bracket_holds_the_optimum_that_highs_finds(name: str) -> None:
     """To 1e-6, by which HiGHS lets a binary variable miss 0 and 1."""
     entry = references.load(name)

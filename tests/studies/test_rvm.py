@@ -235,7 +235,7 @@ def test_the_dense_likelihood_is_stationary(name: str) -> None:
         assert abs(sides[0] - sides[1]) / (2.0 * step) < 10.0 * tol**0.5
         assert max(sides) < before + tol
     for i in np.setdiff1d(np.arange(fit.alpha.size), used):
-        for value in 10.0 ** np.arange(-6.0, 4.0):
+        for value in 10.0 ** np.arange(-6.0, 4.0, 2.0):
             more = log_normal(target, noise, X[:, [*used, i]], np.append(alpha, value))
             assert more < before + max(tol, 1e-9)
 
@@ -408,7 +408,7 @@ def best_evidence(Phi: Array, y: Array) -> float:
     for size in range(1, Phi.shape[1] + 1):
         for chosen in map(list, itertools.combinations(range(Phi.shape[1]), size)):
             grid = list(itertools.product(np.arange(-14.0, 5.0, 3.0), repeat=size))
-            for start in sorted(grid, key=lambda point: loss(np.array(point), chosen))[:2]:
+            for start in sorted(grid, key=lambda point: loss(np.array(point), chosen))[:1]:
                 polished = minimize(loss, start, args=(chosen,), method="Nelder-Mead")
                 found.append(polished.fun)
     return -min(found)

@@ -104,8 +104,8 @@ def honest(seed: int) -> tuple[Document, BoxQuadratic, Proof, Fraction]:
 @pytest.mark.parametrize(
     "seed",
     [
-        *range(30),
-        *(pytest.param(k, marks=pytest.mark.slow) for k in [*range(30, 60), *range(61, 461, 2)]),
+        *range(20),
+        *(pytest.param(k, marks=pytest.mark.slow) for k in [*range(20, 60), *range(61, 461, 2)]),
     ],
 )
 def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
@@ -118,7 +118,7 @@ def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: in
 
 def test_every_rule_and_division_occurs_in_those_proofs() -> None:
     seen = set()
-    for seed in range(30):
+    for seed in range(20):
         for step in honest(seed)[0]["proof"]["steps"]:
             seen |= {(step["rule"], step.get("empty"))}
             seen |= {("divide", "at" in step)} if step["rule"] == "divide" else set()
@@ -154,7 +154,7 @@ def test_brackets_of_kernels_that_underflow(scale: float) -> None:
         y = np.append([1, -1], generator.choice([-1, 1], n - 2))
         problem = iopt.KernelProblem(mirrored(A), y)
         formulation = (iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5))[seed // 2 % 2]
-        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=1.0)
+        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=0.3)
         proof_checker.check(bracket_document(bracket.program, bracket.proof, bracket.bound))
         least, _ = global_minimisers(box_quadratic(bracket.program))
         assert bracket.program.sense * Fraction(bracket.bound) <= least
