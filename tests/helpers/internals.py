@@ -17,7 +17,7 @@ from indefinite_opt.modeling.linear_programs import to_highs
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.problem import confidence_functions
 from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
-from indefinite_opt.solvers.branch_and_bound import search, tangents
+from indefinite_opt.solvers.branch_and_bound import box_bound, search
 from indefinite_opt.solvers.descent import _loops as descent_loops
 from indefinite_opt.solvers.external import cvxpy_backend, uno
 
@@ -55,7 +55,7 @@ def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def threads_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
     """Matrices of this order count as large: their factorisations run in threads of their own."""
-    for room in (interruptible, tangents, search, to_highs):
+    for room in (interruptible, box_bound, search, to_highs):
         monkeypatch.setattr(room, "LONG", order)
 
 

@@ -145,10 +145,10 @@ def test_a_start_at_a_stationary_point_stays_there() -> None:
 # ---------------------------------------------------------------------------------------- C = inf
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("solver", ["multistart", *map(DCA, PARTS)], ids=str)
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("diagonal", [0.0, 1.0])
-def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int, part: str) -> None:
+def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int, solver: Any) -> None:
     """αᵀQα > 0 for all weights; a bound far away changes nothing but the path."""
     generator = np.random.default_rng(seed)
     y = np.array([1, 1, 1, -1, -1, -1])
@@ -156,7 +156,8 @@ def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int, pa
     Q = 0.5 * (Q + Q.T)
     np.fill_diagonal(Q, diagonal)
     problem = iopt.KernelProblem(Q * np.outer(y, y), y)
-    result = iopt.solve(problem, "SVMDual(C=inf)", solver=DCA(part))
+    assert not problem.is_conditionally_psd
+    result = iopt.solve(problem, "SVMDual(C=inf)", solver=solver)
     qp = program_of(problem, "SVMDual(C=1000)")
     known = stationary_points(qp.H(), np.full(6, -1.0), 1000.0, qp.A, qp.b)
     assert result.status is iopt.Status.SOLVED
@@ -165,7 +166,9 @@ def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int, pa
 
 UNBOUNDED: dict[str, tuple[Any, list[int], str]] = {
     # α = e has eᵀQe = 4 - 8; each opposite pair has curvature 2.
+    "negative": (-np.eye(4) - 0.1, [1, 1, -1, -1], "SVMDual(C=inf)"),
     "pairs": (np.kron(np.eye(2), [[1.0, -2.0], [-2.0, 1.0]]), [1, 1, -1, -1], "SVMDual(C=inf)"),
+    "negative, no bias": (-np.eye(2), [1, -1], "SVMDual(C=inf, bias=False)"),
     # α = (1, 1): αᵀQα = 2 - 4.
     "no bias": ([[1.0, 2.0], [2.0, 1.0]], [1, -1], "SVMDual(C=inf, bias=False)"),
     # XOR: α = e has Σ α_i y_i x_i = 0; convex, and flat along the ray.
@@ -174,7 +177,7 @@ UNBOUNDED: dict[str, tuple[Any, list[int], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", ["multistart", *map(DCA, PARTS)], ids=str)
+@pytest.mark.parametrize("solver", ["multistart", "smo", *map(DCA, PARTS)], ids=str)
 @pytest.mark.parametrize("name", UNBOUNDED)
 def test_an_objective_without_end_is_named(name: str, solver: Any) -> None:
     """ "a named status and error text, not a hang": formulations.md, section 1."""

@@ -258,13 +258,14 @@ def best_exchange(qp: BoxLineQP, x: Array) -> float:
 # ------------------------------------------------------------------------------------------ starts
 
 
+@pytest.mark.parametrize("solver", [None, ONE_DESCENT])
 @pytest.mark.parametrize("k", [0, 1])
-def test_a_given_start_is_used(k: int) -> None:
+def test_a_given_start_is_used(k: int, solver: MultiStart | None) -> None:
     """Lin & Lin (2003), section 2: two local optima, (2/3, 0, 2/3) and (0, 2/3, 2/3)."""
     K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
     problem = iopt.KernelProblem(K, [1, 1, -1])
     start = np.where(np.arange(3) == 1 - k, 0.0, 0.5)
-    result = iopt.solve(problem, "SVMDual(C=inf)", solver=ONE_DESCENT, start=start)
+    result = iopt.solve(problem, "SVMDual(C=inf)", solver=solver, start=start)
     np.testing.assert_allclose(result.values["alpha"], 4 / 3 * start, atol=1e-6)
 
 
@@ -455,27 +456,6 @@ def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     alone = iopt.solve(problem, title, solver="clarabel", tol=1e-9)
     assert result.objective == pytest.approx(alone.objective, rel=1e-5)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("diagonal", [0.0, 1.0])
-def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int) -> None:
-    """αᵀQα > 0 for all weights, as all entries of Q between the classes are positive.
-
-    A large C gives the same; with a zero diagonal, as distances have, too.
-    """
-    generator = np.random.default_rng(seed)
-    y = np.array([1, 1, 1, -1, -1, -1, -1])
-    Q = generator.uniform(0.2, 2.0, (7, 7))
-    Q = 0.5 * (Q + Q.T)
-    np.fill_diagonal(Q, diagonal)
-    problem = iopt.KernelProblem(Q * np.outer(y, y), y)
-    assert not problem.is_conditionally_psd
-    unbounded = iopt.solve(problem, "SVMDual(C=inf)")
-    bounded = iopt.solve(problem, "SVMDual(C=1000)", solver=MultiStart(starts=20))
-    assert bounded.values["alpha"].max() < 1000
-    assert unbounded.status is iopt.Status.SOLVED
-    assert unbounded.objective == pytest.approx(bounded.objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("title", QUADRATIC)

@@ -267,10 +267,12 @@ def test_clip_is_the_limit_of_both(kind: str, C: float) -> None:
     problem = make(kind, 8, 5)
     clip = iopt.solve(problem, iopt.SpectrumSVM(C=C, transform="clip"), solver="clarabel")
     radius = iopt.LussBall.smallest_radius(problem)
+    assert radius == pytest.approx(negative_square(problem), rel=1e-12, abs=1e-12)
     for solver in SOLVERS:
         smallest = iopt.solve(problem, iopt.LussBall(C=C, radius=radius), solver=solver)
         assert smallest.objective == pytest.approx(clip.objective, rel=2e-6, abs=2e-6)
         assert smallest.certificate.bound >= clip.objective - 1e-6 * max(1.0, clip.objective)
+        assert smallest.classifier.change.rho == np.inf
     formulation = iopt.LussDual(C=C, rho=1e8)
     far = iopt.solve(problem, formulation)
     offset = constant(problem, formulation)

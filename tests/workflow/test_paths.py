@@ -432,10 +432,13 @@ def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> N
             assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
-@pytest.mark.parametrize("route", ["C up", "C down", "C jumps", "mu down", "beta up", "mixed"])
-def test_paths_of_osqp(route: str) -> None:
+@pytest.mark.parametrize("solver", ["osqp", "highs"])
+@pytest.mark.parametrize("route", ["C up", "C jumps", "mixed"])
+def test_paths_of_solvers_of_convex_programs(route: str, solver: str) -> None:
     problem = path_problem("gaussian", n=30)
-    for result in iopt.solve_path(problem, routes(problem)[route], solver="osqp"):
+    for result in iopt.solve_path(problem, routes(problem)[route], solver=solver):
+        assert result.solver == solver
+        assert result.certificate.claim is iopt.Claim.GLOBAL
         alone = iopt.solve(problem, result.formulation, solver="smo", tol=1e-8).objective
         assert result.objective == pytest.approx(alone, rel=1e-5, abs=1e-6)
 

@@ -196,13 +196,6 @@ def test_unbounded_names_the_point_without_bias() -> None:
         iopt.solve(problem, "SVMDual(C=inf, bias=False)")
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_negative_definite_with_infinite_c(bias: bool) -> None:
-    problem = iopt.KernelProblem(-np.eye(4) - 0.1, [1, 1, -1, -1])
-    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite C"):
-        iopt.solve(problem, iopt.SVMDual(C=INF, bias=bias))
-
-
 def rays(wanted: int) -> list[tuple[Array, Array]]:
     """Kernels whose opposite pairs all have positive curvature, and z that has negative."""
     generator = np.random.default_rng(0)
@@ -268,22 +261,6 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
 
 
 # ------------------------------------------------------------------------------------- SMO itself
-
-
-@pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("kernel", ["sigmoid", "gaussian", "l1-gaussian"])
-@pytest.mark.parametrize("title", QUADRATIC)
-def test_smo_never_steps_back(title: str, kernel: str) -> None:
-    problem = random_problem(kernel, n=80, seed=4)
-    result = iopt.solve(problem, title, solver="smo")
-    structure = result.formulation.structure(problem)
-    assert isinstance(structure, BoxLineQP)
-    minimised = structure.sense * np.array(result.trace.objective)
-    assert len(minimised) >= 2
-    # The gradient is updated, not recomputed: rounding of its sums is allowed for.
-    assert np.all(np.diff(minimised) <= 1e-12 * np.abs(minimised).max())
-    assert minimised[0] <= structure.value(structure.start())
-    check_feasible(structure, result.values[structure.variable])
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
@@ -363,16 +340,6 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> N
     np.testing.assert_allclose(program.structure.project(x), x, atol=1e-12 * max(1.0, size))
 
 
-def test_the_start_decides_between_local_optima() -> None:
-    """Lin & Lin (2003), section 2: (2/3, 0, 2/3) and (0, 2/3, 2/3) are both local optima."""
-    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
-    problem = iopt.KernelProblem(K, [1, 1, -1])
-    for k in (0, 1):
-        start = np.where(np.arange(3) == 1 - k, 0.0, 0.5)
-        alpha = iopt.solve(problem, "SVMDual(C=inf)", start=start).values["alpha"]
-        np.testing.assert_allclose(alpha, np.where(np.arange(3) == 1 - k, 0, 2 / 3), atol=1e-6)
-
-
 # ---------------------------------------------------------------------------------------- paths
 
 
@@ -382,20 +349,6 @@ def test_a_warm_start_reaches_the_optimum(gaussian_problem: iopt.KernelProblem) 
     warm = iopt.solve(gaussian_problem, "SVMDual(C=0.6)", start=narrow.values["alpha"])
     assert warm.status is iopt.Status.SOLVED
     assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
-
-
-@pytest.mark.parametrize("solver", ["smo", "osqp", "highs"])
-def test_a_path_of_svms_equals_separate_solves(
-    solver: str, gaussian_problem: iopt.KernelProblem
-) -> None:
-    titles = [iopt.SVMDual(C=float(C)) for C in np.logspace(-2, 2, 10)]
-    path = iopt.solve_path(gaussian_problem, titles, solver=solver)
-    assert [result.formulation for result in path] == titles
-    for formulation, result in zip(titles, path, strict=True):
-        alone = iopt.solve(gaussian_problem, formulation, solver="clarabel", tol=1e-8)
-        assert result.objective == pytest.approx(alone.objective, rel=1e-6)
-        assert result.certificate.claim is iopt.Claim.GLOBAL
-        assert result.solver == solver
 
 
 @pytest.fixture
