@@ -99,7 +99,6 @@ semidefinite (least eigenvalue -2.29).
     once = conditional
     if 1 < different.shape[0] < points.shape[0]:
         once = _conditional(a * different @ different.T + r, error)
-    settled = once.positive or (a > 0 and shifted is not None and shifted.positive)
     off_diagonal = inner[~np.eye(points.shape[0], dtype=bool)]
     norms = np.diag(inner)
     return SigmoidAnalysis(
@@ -119,7 +118,7 @@ semidefinite (least eigenvalue -2.29).
         pair=_closest_pair(points, labels, u, a, error),
         theorem_7=_pair_of_theorem_7(points, labels, inner, a, r),
         separated=_separated(labels, u, error),
-        settled=settled and not _in_both_classes(points, labels),
+        settled=once.positive or (a > 0 and shifted is not None and shifted.positive),
     )
 
 
@@ -333,9 +332,3 @@ def _separated(y: Array, u: Array, error: float) -> bool:
     """
     same = y[:, None] == y[None, :]
     return float(u[same].min() - u[~same].max()) > 2.0 * error
-
-
-def _in_both_classes(points: Array, y: Array) -> bool:
-    """Whether a point occurs with both labels."""
-    apart = sum(np.unique(points[y == sign], axis=0).shape[0] for sign in (1.0, -1.0))
-    return apart > np.unique(points, axis=0).shape[0]

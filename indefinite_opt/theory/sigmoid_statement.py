@@ -181,8 +181,8 @@ class SigmoidAnalysis:
         Whether every two points of one class, and every point with itself, have a larger kernel
         value than any two of opposite classes.
     settled : bool
-        Whether K is proved conditionally positive definite on the distinct points, and no point
-        occurs in both classes.
+        Whether K is proved conditionally positive definite on the distinct points: (6) is bounded
+        unless a point occurs in both classes, where `pair` shows that it is not.
 
     Examples
     --------
