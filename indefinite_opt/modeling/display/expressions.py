@@ -20,7 +20,6 @@ from indefinite_opt.modeling.display.notation import (
     POWER,
     PRODUCT,
     SCALED,
-    TEXT,
     UNKNOWNS,
     Piece,
     number,
@@ -43,11 +42,6 @@ def latex_expression(expr: cp.Expression) -> str:
     \mathbf{e}^\top \alpha - \tfrac{1}{2} \alpha^\top Q \alpha
     """
     return Printer(LATEX).show(expr)
-
-
-def text_expression(expr: cp.Expression) -> str:
-    """Unicode text of a cvxpy expression, for a terminal: eᵀα - ½ αᵀQα."""
-    return Printer(TEXT).show(expr)
 
 
 class Printer:

@@ -1,47 +1,17 @@
 r"""Declared programs as mathematics: LaTeX, Unicode text, MathML, and a legend of the symbols.
 
-The text is generated from the declared cvxpy expressions and so agrees with what is solved. A
-*program* is any object with `name`, `sense` ("minimize" or "maximize"), `objective` (a scalar cvxpy
-expression) and `subject_to` (name -> cvxpy constraint); its variables and constants have the names
-to print: `cp.Variable(n, name="alpha")`.
+The text is generated from the declared cvxpy expressions of a `Program` and so agrees with what is
+solved. Its variables and constants have the names to print: `cp.Variable(n, name="alpha")`.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from indefinite_opt.errors import ParameterError
 from indefinite_opt.modeling.display.expressions import Printer, unpromoted
 from indefinite_opt.modeling.display.notation import GLOSSARY, LATEX, TEXT
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-
-class DeclaredProgram(Protocol):
-    """The part of a declared program that this module reads."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def sense(self) -> str: ...
-    @property
-    def objective(self) -> cp.Expression: ...
-    @property
-    def subject_to(self) -> dict[str, cp.Constraint]: ...
-
-
-def _inner(program: DeclaredProgram) -> tuple[Any, dict[str, Any]]:
-    """The variable of the inner problem, or None, and its constraints; see `program.Inner`."""
-    inner = getattr(program, "inner", None)
-    return (None, {}) if inner is None else (inner.variable, inner.subject_to)
-
-
-def _definitions(program: DeclaredProgram) -> tuple[Any, ...]:
-    """What symbols stand for; see `program.Definition`."""
-    return getattr(program, "where", ())
 
 
 def _relation(printer: Printer, constraint: Any) -> str:
@@ -79,12 +49,6 @@ def _count(expr: Any) -> int:
     return 1 + sum(_count(arg) for arg in expr.args)
 
 
-def _variables(program: DeclaredProgram) -> list[Any]:
-    """The optimization variables in order of appearance."""
-    declared = [program.objective, *program.subject_to.values()]
-    return list({v.id: v for expr in declared for v in expr.variables()}.values())
-
-
 class _Line(NamedTuple):
     """A printed constraint, the expression that it bounds, and value and name of each end."""
 
@@ -93,13 +57,14 @@ class _Line(NamedTuple):
     ends: dict[str, tuple[str, str]]
 
 
-def _lines(printer: Printer, program: DeclaredProgram) -> list[tuple[str, str]]:
+def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
     """Each constraint and the name it was declared under; attributes of variables come last.
 
     Two constant bounds of the same expression share one line: 0 ≤ α ≤ C.
     """
-    declared = [*program.subject_to.items(), *_inner(program)[1].items()]
-    variables = _variables(program)
+    inner = program.inner.subject_to if program.inner else {}
+    declared = [*program.subject_to.items(), *inner.items()]
+    variables = program.variables.values()
     declared += [("domain", bound) for variable in variables for bound in variable.domain]
     lines: list[_Line] = []
     for name, constraint in declared:
@@ -139,59 +104,49 @@ def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, s
     return (_side(printer, inside, value), *same), end, _side(printer, value, inside)
 
 
-def _sense(program: DeclaredProgram) -> str:
-    if program.sense not in ("minimize", "maximize"):
-        raise ParameterError("sense", '"minimize" or "maximize"', repr(program.sense))
-    return program.sense
-
-
-def latex(program: DeclaredProgram) -> str:
+def latex(program: Any) -> str:
     r"""LaTeX of a declared program.
 
     An `array` environment without delimiters: put it between `$$` for MathJax, KaTeX or LaTeX.
     (Converters to MathML do not support `aligned`.)
 
     >>> import cvxpy as cp
-    >>> from types import SimpleNamespace
+    >>> from indefinite_opt.modeling import Model
     >>> x = cp.Variable(2, name="x")
-    >>> bounds = {"lower": x >= 0, "upper": x <= 1}
-    >>> program = SimpleNamespace(
-    ...     name="Box", sense="maximize", objective=cp.sum(x), subject_to=bounds
-    ... )
-    >>> print(latex(program))
+    >>> model = Model(maximize=cp.sum(x), subject_to={"lower": x >= 0, "upper": x <= 1})
+    >>> print(latex(model.program("Box", structure=None)))
     \begin{array}{rl}
     \max\limits_{x} & \mathbf{e}^\top x \\
     \text{s.t.} & 0 \le x \le 1
     \end{array}
     """
     printer = Printer(LATEX)
-    inner, _ = _inner(program)
-    outer = [variable for variable in _variables(program) if variable is not inner]
+    inner = program.inner and program.inner.variable
+    outer = [variable for variable in program.variables.values() if variable is not inner]
     unknowns = ", ".join(printer.show(variable) for variable in outer)
-    head = rf"\{_sense(program)[:3]}\limits_{{{unknowns}}}"
+    head = rf"\{program.sense[:3]}\limits_{{{unknowns}}}"
     if inner is not None:
         head += rf"\ \min\limits_{{{printer.show(inner)}}}"
     rows = [f"{head} & {printer.show(program.objective)}"]
     for i, (body, _) in enumerate(_lines(printer, program)):
         rows.append(("" if i else r"\text{s.t.}") + f" & {body}")
-    for i, definition in enumerate(_definitions(program)):
+    for i, definition in enumerate(program.where):
         rows.append(("" if i else r"\text{where}") + f" & {definition.latex}")
     return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
 
 
-def text(program: DeclaredProgram) -> str:
+def text(program: Any) -> str:
     """Unicode text of a declared program, with the names of the constraints on the right."""
     printer = Printer(TEXT)
-    inner, _ = _inner(program)
-    least = "" if inner is None else f"min over {printer.show(inner)} of "
-    rows = [program.name, f"  {_sense(program):<12}{least}{printer.show(program.objective)}"]
+    least = f"min over {printer.show(program.inner.variable)} of " if program.inner else ""
+    rows = [program.name, f"  {program.sense:<12}{least}{printer.show(program.objective)}"]
     lines = _lines(printer, program)
     width = max((_width(body) for body, _ in lines), default=0)
     for i, (body, names) in enumerate(lines):
         padding = " " * (width - _width(body))
         head = "" if i else "subject to"
         rows.append(f"  {head:<12}{body}{padding}  ({names})")
-    for i, definition in enumerate(_definitions(program)):
+    for i, definition in enumerate(program.where):
         rows.append(f"  {'' if i else 'where':<12}{definition.text}")
     return "\n".join(rows)
 
@@ -200,27 +155,25 @@ def _width(body: str) -> int:
     return sum(not unicodedata.combining(c) for c in body)
 
 
-def legend(program: DeclaredProgram) -> dict[str, str]:
+def legend(program: Any) -> dict[str, str]:
     """What each symbol of a declared program means, in order of appearance.
 
     Symbols that are not in `GLOSSARY` are described by their kind and shape.
 
     >>> import cvxpy as cp
-    >>> from types import SimpleNamespace
+    >>> from indefinite_opt.modeling import Model
     >>> b, X = cp.Variable(name="b"), cp.Variable((2, 2), name="X")
-    >>> legend(
-    ...     SimpleNamespace(name="", sense="minimize", objective=b, subject_to={"entries": X >= 0})
-    ... )
+    >>> legend(Model(minimize=b, subject_to={"entries": X >= 0}).program("", structure=None))
     {'b': 'offset of the classifier', 'X': 'variable of shape (2, 2)'}
     """
     printer = Printer(TEXT)
     printer.show(program.objective)
     _lines(printer, program)
-    for definition in _definitions(program):
+    for definition in program.where:
         for name in definition.symbols:
             printer.symbols.setdefault(name, GLOSSARY[name])
-    own = getattr(program, "meanings", {})
-    return {name: own.get(name, meaning) for name, meaning in printer.symbols.items()}
+    own, symbols = program.meanings, printer.symbols
+    return {name: own.get(name, meaning) for name, meaning in symbols.items()}
 
 
 def mathml(latex_string: str, display: str = "block") -> str:
