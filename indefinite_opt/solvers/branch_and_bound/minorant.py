@@ -242,7 +242,8 @@ class Multipliers:
     @property
     def has_squares_only(self) -> bool:
         """Whether all other multipliers are zero."""
-        return not (self.gamma.size or self.delta.size or np.any(self.pairs))
+        pairs = self.pairs if any(self.pairs.strides) else self.pairs[:1]  # one zero may stand for all
+        return not (self.gamma.size or self.delta.size or np.any(pairs))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
         """Places and multipliers of the rows that are triangle inequalities."""
@@ -266,13 +267,15 @@ class Multipliers:
     def checked(self, binary: Mask) -> tuple[Array, Array, Array]:
         """Valid coefficients of pairs, with all inequalities, and of squares; the sizes of pairs.
 
+        Those of pairs are empty if all are zero.
+
         Where a product is in more than m inequalities, so many roundings are taken for its sum, and
         the sizes count more in proportion.
         """
         squares = np.asarray(self.squares, float)
         squares = np.where(binary, squares, np.maximum(squares, 0.0))
         if self.has_squares_only:
-            return self.pairs, squares, np.zeros(len(self.pairs))
+            return self.pairs[:0], squares, np.zeros(0)
         total = np.maximum(np.asarray(self.pairs, float), 0.0)
         places, gamma = self.triangles()
         pentagons, delta = self.genuine_pentagons()
@@ -477,7 +480,7 @@ def _without_products(scaled: ScaledBox, pairs: Array, squares: Array) -> Scaled
     """
     M, slope, products = scaled.curvature.copy(), scaled.slope.copy(), 0.0
     M[np.arange(scaled.m), np.arange(scaled.m)] += 0.5 * squares
-    if np.any(pairs):
+    if pairs.size:
         i, j = pair_indices(scaled.m)
         quarter = 0.25 * pairs
         M[i, j] -= quarter @ [1.0, -1.0, -1.0, 1.0]
@@ -524,5 +527,8 @@ def loss_of_sums(n: int, total: float) -> float:
 
 def loss_beyond_ends(tolerance: Array, pairs: Array, squares: Array) -> float:
     """ΣA_ijπ_ij + δΣπ_i: products and ½δ(d_i² - 1) where |d_i| > 1, with δ among the squares."""
-    larger = np.maximum.outer(tolerance, tolerance)[np.tri(tolerance.size, k=-1, dtype=bool)]
-    return float(pairs @ larger) + float(squares @ tolerance)
+    loss = float(squares @ tolerance)
+    if pairs.size:
+        i, j = pair_indices(tolerance.size)
+        loss += float(pairs @ np.maximum(tolerance[i], tolerance[j]))
+    return loss
