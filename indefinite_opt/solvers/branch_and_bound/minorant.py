@@ -242,7 +242,9 @@ class Multipliers:
     @property
     def has_squares_only(self) -> bool:
         """Whether all other multipliers are zero."""
-        pairs = self.pairs if any(self.pairs.strides) else self.pairs[:1]  # one zero may stand for all
+        pairs = (
+            self.pairs if any(self.pairs.strides) else self.pairs[:1]
+        )  # one zero may stand for all
         return not (self.gamma.size or self.delta.size or np.any(pairs))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:
