@@ -5,6 +5,7 @@ Whatever stands here may change without notice: a test that needs one of them ta
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from indefinite_opt.figures import regions
-from indefinite_opt.foundation import interruptible
-from indefinite_opt.modeling.linear_programs import to_highs
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.problem import confidence_functions
 from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
-from indefinite_opt.solvers.branch_and_bound import box_bound, search
 from indefinite_opt.solvers.descent import _loops as descent_loops
 from indefinite_opt.solvers.external import cvxpy_backend, uno
 
@@ -55,8 +53,9 @@ def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def threads_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
     """Matrices of this order count as large: their factorisations run in threads of their own."""
-    for room in (interruptible, box_bound, search, to_highs):
-        monkeypatch.setattr(room, "LONG", order)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("indefinite_opt.") and "LONG" in vars(module):
+            monkeypatch.setattr(module, "LONG", order)
 
 
 def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:

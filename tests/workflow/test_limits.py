@@ -386,10 +386,7 @@ def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> 
 # ------------------------------------------------------------------------- status and claim
 
 
-SCALES = (
-    1e-12, pytest.param(1e-6, marks=pytest.mark.slow), 1.0, 1e6,
-    pytest.param(1e12, marks=pytest.mark.slow),
-)  # fmt: skip
+SCALES = (1e-12, 1e6, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1e-6, 1.0, 1e12)))
 QUADRATIC = ("SVMDual(C=1)", "ConvexHullDual", "GuoSchuurmansQP", "SVMDual(C=1, bias=False)")
 
 

@@ -26,7 +26,7 @@ CONVEX = ("gaussian", "linear")
 NONCONVEX = ("sigmoid", "epanechnikov", "random")
 
 
-def path_problem(kernel: str, n: int = 50) -> iopt.KernelProblem:
+def path_problem(kernel: str, n: int = 36) -> iopt.KernelProblem:
     return rugged_problem(n, seed=1) if kernel == "random" else random_problem(kernel, n, seed=1)
 
 
