@@ -26,7 +26,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -146,15 +146,15 @@ def disagreements(name: str, runs: dict[str, Run]) -> list[str]:
 class Table:
     """The runs of all programs so far."""
 
-    def __init__(self, limit: float, journal: Journal) -> None:
-        self.limit, self.journal = limit, journal
+    def __init__(self, limit: float, journal: Journal, peers: Sequence[str] = tuple(PEERS)) -> None:
+        self.limit, self.journal, self.solvers = limit, journal, (OURS, *peers)
         self.false: list[str] = []
         self.notes: set[str] = set()
 
     def runs(self, name: str) -> dict[str, Run]:
         """The runs of one program by solver; notes and disagreements are printed at once."""
         runs: dict[str, Run] = {}
-        for solver in (OURS, *PEERS):
+        for solver in self.solvers:
             key = f"{solver} {name} {self.limit:g} s"
             run = self.journal.get(Run, key)
             if run is None:
@@ -180,7 +180,7 @@ class Table:
     def row(self, title: str, rows: dict[str, dict[str, Run]]) -> None:
         """Print one row."""
         listed = list(rows.values())
-        by_solver = {s: [row[s] for row in listed if s in row] for s in (OURS, *PEERS)}
+        by_solver = {s: [row[s] for row in listed if s in row] for s in self.solvers}
         closed = " | ".join(
             f"{sum(run.closed for run in runs)} of {len(runs)}" for runs in by_solver.values()
         )
@@ -188,7 +188,7 @@ class Table:
             not row[OURS].closed or row[OURS].seconds > 3.0 * row["Gurobi"].seconds + 1.0
             for row in listed if "Gurobi" in row and row["Gurobi"].closed
         ]  # fmt: skip
-        ratios = " | ".join(f"{self.ratio(listed, peer):.2g}" for peer in PEERS)
+        ratios = " | ".join(f"{self.ratio(listed, peer):.2g}" for peer in self.solvers[1:])
         cpu = ", ".join(f"{sum(run.cpu for run in runs):.1f}" for runs in by_solver.values())
         still = ", ".join(name for name, row in rows.items() if not row[OURS].closed)
         say(f"| {title} | {closed} | {share(slow)} | {ratios} | {cpu} | {still} |")
@@ -222,16 +222,17 @@ def main() -> int:
     parser.add_argument("--family", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     parser.add_argument("--each", type=int, default=10, help="programs of each size")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each call")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--resume", type=Path, help="journal of JSON lines to go on from")
     options = parser.parse_args()
     compile_loops()
     say(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start.")
-    table = Table(options.seconds, Journal(options.resume))
-    columns = " | ".join((OURS, *PEERS))
+    table = Table(options.seconds, Journal(options.resume), options.peers)
+    columns = " | ".join(table.solvers)
     head(
         f"Closed to {RELATIVE_GAP:g} within {options.seconds:g} s",
         f"programs | {columns} | slow | "
-        + " | ".join(f"{peer} / ours" for peer in PEERS)
+        + " | ".join(f"{peer} / ours" for peer in options.peers)
         + f" | CPU s: {columns.replace(' |', ',')} | open",
     )
     everything: dict[str, dict[str, Run]] = {}
