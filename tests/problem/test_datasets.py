@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +29,7 @@ Array = np.ndarray
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: object) -> None:
+        warnings.warn("a network error, trying again", stacklevel=2)  # as scikit-learn does
         raise URLError("no network in tests")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
