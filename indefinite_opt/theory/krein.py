@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, checked_values, checks
-from indefinite_opt.modeling import Classifier, relative
-from indefinite_opt.modeling.structures import BoxLineQP, Stabilised
+from indefinite_opt.modeling import relative
 from indefinite_opt.problem import KernelProblem, check_problem
-
-
-@runtime_checkable
-class Stabilising(Protocol):
-    """A formulation that solves an SVM with a stabilised kernel and classifies with K."""
-
-    def stabilised(self, problem: KernelProblem) -> Stabilised: ...
-
-    def structure(self, problem: KernelProblem) -> BoxLineQP: ...
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +88,7 @@ class KreinCertificate:
 
 def krein_certificate(
     problem: KernelProblem,
-    formulation: Stabilising,
+    formulation: ESVM,
     values: Mapping[str, ArrayLike],
     tol: float = 1e-6,
 ) -> KreinCertificate:
@@ -149,7 +137,7 @@ def krein_certificate(
     """
     check_problem(problem)
     checks.tolerance("tol", tol)
-    if isinstance(formulation, type) or not isinstance(formulation, Stabilising):
+    if not isinstance(formulation, ESVM):
         raise ParameterError("formulation", "one with a stabilised kernel: ESVM", repr(formulation))
     qp = formulation.structure(problem)
     alpha = checked_values("values", values, {qp.variable: (qp.n,)})[qp.variable]
