@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,10 @@ def fetch(which: str | int | None) -> Any:
 
     key = {"data_id": which} if isinstance(which, int) else {"name": which, "version": 1}
     try:
-        return fetch_openml(**key, as_frame=True, parser="auto")
+        with warnings.catch_warnings():
+            # One for each attempt to reach the network; the error of the last one says it once.
+            warnings.simplefilter("ignore")
+            return fetch_openml(**key, as_frame=True, parser="auto")
     except (OSError, EOFError, zlib.error, ValueError, HTTPException, ImportError) as error:
         got = f"{type(error).__name__}: {error}"
         raise DataError(f"OpenML {which}", "the data set to be fetched", got, HINT) from error
