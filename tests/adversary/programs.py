@@ -23,6 +23,9 @@ __all__ = ["DrawnProgram", "draw_program"]
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
+Rows = list[tuple[Array, float]]
+"""Rows with their right-hand sides."""
+
 ZERO = Fraction(0)
 
 # ---------------------------------------------------------------------------- random programs
@@ -81,10 +84,8 @@ def _box(g: Generator, n: int) -> tuple[str, Array, Array]:
     return kind, lb, ub
 
 
-def _unbounded_box(
-    g: Generator, lb: Array, ub: Array
-) -> tuple[str, tuple[list[Array], list[float]], tuple[list[Array], list[float]]]:
-    """Infinite bounds in place, and rows that keep the feasible set bounded; G, h and A, b."""
+def _unbounded_box(g: Generator, lb: Array, ub: Array) -> tuple[str, Rows, Rows]:
+    """Infinite bounds in place, and inequalities and equations that bound the feasible set."""
     n = lb.size
     kind = str(g.choice(["cap", "simplex", "triangular band", "band"]))
     size = int(g.integers(1, min(n, 2 if "band" in kind else n) + 1))
@@ -93,34 +94,30 @@ def _unbounded_box(
         row = np.zeros(n)
         row[members] = g.integers(1, 3, size)
         ub[members] = np.inf
-        end = float(row[members] @ lb[members] + g.integers(1, 6))
-        rows = ([row], [end])
-        return (kind, rows, ([], [])) if kind == "cap" else (kind, ([], []), rows)
+        rows = [(row, float(row[members] @ lb[members] + g.integers(1, 6)))]
+        return (kind, rows, []) if kind == "cap" else (kind, [], rows)
     block = np.tril(g.integers(-2, 3, (size, size))).astype(float)
     if kind == "band":
         block = g.integers(-2, 3, (size, size)).astype(float)
     np.fill_diagonal(block, g.choice([-2.0, -1.0, 1.0, 2.0], size))
     if abs(np.linalg.det(block)) < 0.5:
         block = np.tril(block)
-    G, h = [], []
+    inequalities: Rows = []
     for line in block:
         row = np.zeros(n)
         row[members] = line
-        G += [row, -row]
-        h += [float(g.integers(0, 5)), float(g.integers(0, 5))]
+        inequalities += [(sign * row, float(g.integers(0, 5))) for sign in (1.0, -1.0)]
     lb[members], ub[members] = -np.inf, np.inf
-    return kind, (G, h), ([], [])
+    return kind, inequalities, []
 
 
 def _rows(
     g: Generator, n: int, z: Array, lb: Array, ub: Array, room: int
-) -> tuple[list[str], tuple[list[Array], list[float]], tuple[list[Array], list[float]]]:
+) -> tuple[list[str], Rows, Rows]:
     """Random rows that z satisfies, some of them redundant or dependent on others."""
     kinds: list[str] = []
-    G: list[Array] = []
-    h: list[float] = []
-    A: list[Array] = []
-    b: list[float] = []
+    inequalities: Rows = []
+    equations: Rows = []
     for _ in range(int(g.integers(0, room + 1))):
         kind = str(g.choice(
             ["inequality", "tight", "equation", "knapsack", "twice", "sum", "zero", "bound as row",
@@ -128,45 +125,33 @@ def _rows(
             p=[0.2, 0.15, 0.25, 0.1, 0.06, 0.05, 0.03, 0.06, 0.05, 0.05],
         ))  # fmt: skip
         row = g.integers(-3, 4, n).astype(float) * (g.random(n) < 0.8)
+        end = float(row @ z)
         if kind == "equation":
-            if len(A) < n:
-                A.append(row)
-                b.append(float(row @ z))
+            equations += [(row, end)][: n - len(equations)]
         elif kind == "multiple of an equation":
-            if A:
-                A.append(-2.0 * A[0])
-                b.append(-2.0 * b[0])
+            equations += [(-2.0 * first, -2.0 * total) for first, total in equations[:1]]
         elif kind == "twice":
-            if G:
-                G.append(2.0 * G[0])
-                h.append(2.0 * h[0])
+            inequalities += [(2.0 * first, 2.0 * most) for first, most in inequalities[:1]]
         elif kind == "sum":
-            if len(G) > 1:
-                G.append(G[0] + G[1])
-                h.append(h[0] + h[1])
+            if len(inequalities) > 1:
+                (first, most), (second, more) = inequalities[:2]
+                inequalities.append((first + second, most + more))
         elif kind == "zero":
-            G.append(np.zeros(n))
-            h.append(float(g.integers(0, 2)))
+            inequalities.append((np.zeros(n), float(g.integers(0, 2))))
         elif kind == "bound as row":
             i = int(g.integers(n))
-            unit = np.eye(n)[i]
             if np.isfinite(ub[i]):
-                G.append(unit)
-                h.append(float(ub[i]))
+                inequalities.append((np.eye(n)[i], float(ub[i])))
             elif np.isfinite(lb[i]):
-                G.append(-unit)
-                h.append(-float(lb[i]))
+                inequalities.append((-np.eye(n)[i], -float(lb[i])))
         elif kind == "opposite rows":
-            G += [row, -row]
-            h += [float(row @ z), -float(row @ z)]
+            inequalities += [(row, end), (-row, -end)]
         else:
-            if kind == "knapsack":
-                row = np.abs(row)
+            row = np.abs(row) if kind == "knapsack" else row
             slack = 0.0 if kind == "tight" else float(g.integers(0, 4))
-            G.append(row)
-            h.append(float(row @ z) + slack)
+            inequalities.append((row, float(row @ z) + slack))
         kinds.append(kind)
-    return kinds, (G, h), (A, b)
+    return kinds, inequalities, equations
 
 
 def _base(g: Generator) -> tuple[list[str], Program, bool]:
@@ -175,34 +160,32 @@ def _base(g: Generator) -> tuple[list[str], Program, bool]:
     curve = str(g.choice(list(HESSIANS)))
     kind, lb, ub = _box(g, n)
     kinds = [f"n = {n}", curve, kind]
-    G: list[Array] = []
-    h: list[float] = []
-    A: list[Array] = []
-    b: list[float] = []
+    inequalities: Rows = []
+    equations: Rows = []
     z = lb + (ub - lb) * g.integers(0, 5, n) / 4.0
     if g.random() < 0.3:
-        name, (G, h), (A, b) = _unbounded_box(g, lb, ub)
+        name, inequalities, equations = _unbounded_box(g, lb, ub)
         kinds.append(name)
         z = np.where(np.isfinite(lb), lb, 0.0)
-        if A:
-            # A vertex of the simplex.
-            i = int(np.flatnonzero(A[0])[0])
-            z[i] += (b[0] - float(A[0] @ z)) / A[0][i]
-    names, (G2, h2), (A2, b2) = _rows(g, n, z, lb, ub, 4 if n <= 5 else 3 - bool(len(G)))
+        for row, total in equations:  # a vertex of the simplex
+            i = int(np.flatnonzero(row)[0])
+            z[i] += (total - float(row @ z)) / row[i]
+    room = 4 if n <= 5 else 3 - bool(inequalities)
+    names, *further = _rows(g, n, z, lb, ub, room)
     kinds += names
+    inequalities, equations = inequalities + further[0], equations + further[1]
     feasible = True
     if g.random() < 0.03:
         kinds.append("infeasible")
         feasible = False
         row = g.integers(-3, 4, n).astype(float)
-        G2 = [*G2, row, -row]
-        h2 = [*h2, float(row @ z), -float(row @ z) - 1.0]
+        inequalities += [(row, float(row @ z)), (-row, -float(row @ z) - 1.0)]
     q = g.integers(-5, 6, n).astype(float) * g.choice([0.0, 1.0, 1.0, 10.0])
-    program = Program(
-        HESSIANS[curve](g, n), q, np.array([*G, *G2]).reshape(-1, n), np.array([*h, *h2]),
-        np.array([*A, *A2]).reshape(-1, n), np.array([*b, *b2]), lb, ub,
-    )  # fmt: skip
-    return kinds, program, feasible
+    (G, h), (A, b) = (
+        (np.array([row for row, _ in rows]).reshape(-1, n), np.array([end for _, end in rows]))
+        for rows in (inequalities, equations)
+    )
+    return kinds, Program(HESSIANS[curve](g, n), q, G, h, A, b, lb, ub), feasible
 
 
 # ------------------------------------------------------------------------------- other units

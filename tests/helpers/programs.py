@@ -144,6 +144,18 @@ class Program:
         )  # fmt: skip
         return 2.0 * cone.lowest
 
+    def exchanges(self, x: Array) -> tuple[Array, Array]:
+        """Decrease of F where i takes all that it can from j, pair by pair, and its curvature.
+
+        Both are 0 for points that exchange nothing.
+        """
+        room, rest = np.where(self.y > 0, (self.upper - x, x), (x, self.upper - x))
+        v, K = -self.y * self.gradient(x), self.h * self.Q * np.outer(self.y, self.y)
+        together = np.any([np.outer(group, group) for group in self.groups], axis=0)
+        steps = together * np.minimum.outer(room, rest)
+        curvatures = together * (np.add.outer(np.diag(K), np.diag(K)) - 2.0 * K)
+        return steps * np.subtract.outer(v, v) - 0.5 * steps**2 * curvatures, curvatures
+
     def check_feasible(self, x: Array, steps: int = 0) -> None:
         """Bounds exactly, and lines without drift but what so many steps may round two weights."""
         assert np.all(np.isfinite(x))

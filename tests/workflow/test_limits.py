@@ -208,7 +208,7 @@ def test_a_bracket_without_time_for_eigenvalues_is_valid(
     monkeypatch.setattr(np.linalg, "eigvalsh", endless)
     # No time is left for a conic solver, which would have to build its program first.
     monkeypatch.setattr("indefinite_opt.workflow.bracket.limited_multipliers", pytest.fail)
-    bracket = iopt.bound(large, iopt.SVMDual(C=1.0), time_limit=1.5, method=method)
+    bracket = iopt.bound(large, iopt.SVMDual(C=1.0), time_limit=0.5, method=method)
     assert bracket.status is Status.TIME_LIMIT
     assert "linear" in bracket.bounds
     assert np.isfinite(bracket.upper)
@@ -217,7 +217,7 @@ def test_a_bracket_without_time_for_eigenvalues_is_valid(
     assert bracket.upper >= iopt.solve(large, iopt.SVMDual(C=1.0)).objective
     # Only a few weights are free, whose eigenvalues would be computed without a thread.
     threads_from(monkeypatch, 0)
-    certificate = iopt.verify(large, iopt.SVMDual(C=1.0), bracket.values, time_limit=0.5)
+    certificate = iopt.verify(large, iopt.SVMDual(C=1.0), bracket.values, time_limit=0.2)
     assert certificate.primal_residual <= 1e-12
 
 
