@@ -11,7 +11,7 @@ gives the minimum and its gradient at every z in O(n²); see `_rank_one_update`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -290,13 +290,6 @@ class ProxyStructure(BoxLine):
     def second_derivative(self, x: Array) -> Array:
         """Y∇²F(x)Y with Y = diag(y), (n, n), positive semidefinite."""
         return self.eigen(x).second_derivative()
-
-    def slopes(self, x: Array, direction: Array) -> Callable[[float], float]:
-        """The slope of F along a line as a function of the step, O(n·min(p, q)) per call."""
-        oracle, y = self.oracle, self.problem.y
-        u, du = oracle.coordinates(y * x), oracle.coordinates(y * direction)
-        weight = float(direction.sum())
-        return lambda step: float(du @ self.inside(u + step * du)[1]) - weight
 
     @cached_property
     def oracle(self) -> ProxyOracle:

@@ -45,19 +45,15 @@ class NewtonSettings(SearchSettings):
     max_residual_ratio: float = 0.3
     """The model is kept as long as each step with it reduces the residual to this share."""
     min_decrease_share: float = 0.1
-    """Share of the decrease predicted by the slope that a full step must achieve."""
+    """Share of the decrease predicted by the slope that a step must achieve."""
     inner_tol_share: float = 0.03
     """Tolerance of a quadratic program, as a share of the residual of the problem itself."""
     inner_steps: int = 100_000
     inner_steps_per_point: int = 100
     """Most pair steps in a quadratic program, this many plus these for each point: only rounding
     can take more."""
-    max_slopes: int = 30
-    max_slope_share: float = 0.01
-    """Most evaluations of the slope in a line search, and the share of the first slope to stop
-    at."""
-    min_bracket_share: float = 0.1
-    """Least distance of a trial point from both ends of the bracket, as a share of its width."""
+    min_length: float = 1e-4
+    """Shortest step towards the minimum of a model, as a share of the way."""
 
 
 @dataclass(frozen=True)
@@ -214,12 +210,13 @@ class _Run(ProxySearch):
         direction = run.alpha - alpha
         # The reduced gradient has no component along y, hence none of its rounding.
         slope = min(float(self.dual.first_order(alpha, gradient).reduced @ direction), 0.0)
-        if self._accept(run.alpha, settings.min_decrease_share * slope, residual):
-            return 1.0
-        if slope == 0.0:
-            return 0.0
-        length = self._search_line(direction, slope)
-        return length if self._accept(alpha + length * direction, 0.0, residual) else 0.0
+        end, length = run.alpha, 1.0
+        while not self._accept(end, settings.min_decrease_share * length * slope, residual):
+            length *= settings.shrink
+            if slope == 0.0 or length < settings.min_length:
+                return 0.0
+            end = alpha + length * direction
+        return length
 
     def _accept(self, alpha: Array, wanted: float, residual: float) -> bool:
         """Go to a point if F changes by `wanted` or less, or is tied and the residual falls."""
@@ -231,22 +228,3 @@ class _Run(ProxySearch):
             self.at.alpha, self.at.value, self.at.gradient = alpha, value, gradient
             return True
         return False
-
-    def _search_line(self, direction: Array, slope: float) -> float:
-        """The length at which the slope of F nearly vanishes, by regula falsi; at most 1."""
-        slope_at, settings = self.dual.slopes(self.at.alpha, direction), self.settings
-        low, high, low_slope, high_slope = 0.0, 1.0, slope, slope_at(1.0)
-        if high_slope <= 0.0:
-            return 1.0
-        for _ in range(settings.max_slopes):
-            middle = low - low_slope * (high - low) / (high_slope - low_slope)
-            margin = settings.min_bracket_share * (high - low)
-            middle = min(max(middle, low + margin), high - margin)
-            at = slope_at(middle)
-            if abs(at) <= settings.max_slope_share * abs(slope):
-                return middle
-            if at < 0.0:
-                low, low_slope = middle, at
-            else:
-                high, high_slope = middle, at
-        return low
