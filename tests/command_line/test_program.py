@@ -230,6 +230,7 @@ def test_the_program_by_its_module_explains_itself() -> None:
     assert printed("solve", "-h").count("--positive") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell with pipes is Unix's")
 def test_a_reader_that_has_seen_enough() -> None:
     """COLUMNS says how wide lines are, also where no terminal reads them."""

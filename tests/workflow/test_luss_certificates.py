@@ -115,7 +115,10 @@ def sdp(program: iopt.modeling.Program) -> float:
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["price", "ball"])
-@pytest.mark.parametrize(("kind", "n"), [*product(INERTIAS, [5]), ("indefinite", 20), ("nsd", 12)])
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [*product(INERTIAS, [5]), ("nsd", 12), pytest.param("indefinite", 20, marks=pytest.mark.slow)],
+)
 def test_both_semidefinite_programs_agree(kind: str, n: int, ball: bool) -> None:
     C, rho = (10.0, 0.1) if n == 5 and INERTIAS.index(kind) % 2 else (1.0, 1.0)
     problem = make(kind, n, seed=int(C > 1.0))

@@ -130,6 +130,7 @@ print(right.count(True))
 """
 
 
+@pytest.mark.slow
 def test_six_threads_of_a_fresh_process_end_as_one_does() -> None:
     """Each loads loops while others work."""
     assert fresh(FIRST_CALLS, timeout=600.0) == "6\n"
