@@ -462,3 +462,24 @@ def test_a_hard_margin_that_rounding_does_not_decide_has_no_infinite_bracket() -
         else:
             assert np.isfinite(bracket.objective)
             assert bracket.lower <= bracket.upper
+
+
+def test_the_upper_end_is_the_value_of_a_feasible_point_in_tiny_units() -> None:
+    """Of weights up to 7e-56, where a descent ended at a point that misses a row by 27 %."""
+    from scipy.optimize import linprog
+
+    lower, upper = np.array([0.0, -2, -5, -3, 0]), np.array([7.0, 7, 3, 6, 1])
+    rows = np.array(
+        [[20.0, -30, -50, 0, -50], [4, -2, 2, -3, -3], [3, -4, 3, -4, -4], [4, -4, 0, -1, -1]]
+    )
+    sides, cost = np.array([291.5, 5.955, 4.376e-1, 13.91]), np.array([-16.0, 25, -25, -8, -14])
+    qp = iopt.QuadraticProgram(
+        -np.diag([13.0, 8, 18, 0, 1]), 1e108 * cost,
+        rows * [[1.0], [1e6], [1e-6], [1e8]], 1e-56 * sides * [1.0, 1e6, 1e-6, 1e8],
+        lb=1e-56 * lower, ub=1e-56 * upper,
+    )  # fmt: skip
+    bracket = iopt.bound(qp, time_limit=5.0)
+    optimum = 1e52 * float(linprog(cost, rows, sides, bounds=np.column_stack([lower, upper])).fun)
+    assert bracket.rigorous
+    assert bracket.lower == pytest.approx(optimum, rel=1e-6)
+    assert bracket.upper == pytest.approx(optimum, rel=1e-6)

@@ -46,6 +46,8 @@ class Equilibrated:
            [0.31, 0.75]]), array([[1.22, 1.  ]]), array([0.82, 1.  ]))
     """
 
+    # Numbers that overflow in these units make descents fail, whose ends are examined anyway.
+    @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, P: Array, q: Array, body: Rows) -> None:
         self.names = body.names
         self.height = body.h.size

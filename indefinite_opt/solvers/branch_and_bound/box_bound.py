@@ -28,6 +28,10 @@ from indefinite_opt.solvers.solver import Task
 
 T = TypeVar("T")
 
+MAX_INFEASIBILITY = 1e-9
+"""Infeasibility up to which a point counts for the upper end. Ends of descents have 1e-14 and less,
+unless numbers as small as 1e-56 have made their steps fail."""
+
 OBJECTIVE_ROUNDING = 1e-12
 """Rounding of the objective, in units of `OpenBracket.unit`."""
 
@@ -66,11 +70,12 @@ class OpenBracket:
             self.offer(self.point)
 
     def offer(self, point: Array) -> None:
-        """Keep a feasible point of the finite form if it is the best so far."""
+        """Keep a point of the finite form if it is feasible and the best so far."""
         value = self.finite.value(point)
-        with self._lock:
-            if value < self.value:
-                self.value, self.point = value, point
+        if value < self.value and self.finite.infeasibility(point) <= MAX_INFEASIBILITY:
+            with self._lock:
+                if value < self.value:
+                    self.value, self.point = value, point
 
     def original(self, value: float) -> float:
         """The value of the original F for a value of the finite form."""

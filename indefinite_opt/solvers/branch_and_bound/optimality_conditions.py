@@ -76,6 +76,7 @@ class Conditions:
     whole: BoxQuadratic
 
     @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # pairs whose products overflow are not exclusive
     def exclusive(self) -> Mask:
         """Pairs that are not both free, because f is not convex along some exchange of the two.
 

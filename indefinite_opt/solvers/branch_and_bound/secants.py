@@ -47,11 +47,13 @@ class SecantProgram:
         self._highs, self._indices = highs_model(form), np.arange(whole.n, dtype=np.int32)
         self._highs.setOptionValue("presolve", "off")
 
+    @np.errstate(over="ignore", invalid="ignore")
     def solve(self, lower: Array, upper: Array) -> tuple[Array, Array] | None:
         """A vertex x, (n,), and multipliers ν of the rows, (k,), for `ScaledBox.tangent`.
 
         Where no point of the box is on the rows, x is the middle of the box, and with ν the tangent
-        is far above all values of f. None if HiGHS finds neither multipliers nor a ray of them.
+        is far above all values of f. None if HiGHS finds neither multipliers nor a ray of them, or
+        these overflow.
         """
         import highspy
 
@@ -59,21 +61,21 @@ class SecantProgram:
         low, high = (lower - whole.lower) / self.width, (upper - whole.lower) / self.width
         cost = (whole.c + 0.5 * np.diagonal(whole.H) * (lower + upper)) * self.width
         unit = float(np.abs(cost).max()) or 1.0
+        if not np.isfinite(unit):
+            return None
         change_costs(highs, cost / unit)
         highs.changeColsBounds(whole.n, self._indices, low, high)
         status = run_within(highs, np.inf, simplex_limit(whole.n + self.rhs.size))
+        x, prices, scale = 0.5 * (lower + upper), np.full(self.rhs.size, np.nan), unit
         if status == highspy.HighsModelStatus.kOptimal:
             solution = highs.getSolution()
             x = whole.lower + self.width * np.array(solution.col_value)
-            return x, -unit * np.array(solution.row_dual) / self.lengths
-        if status != highspy.HighsModelStatus.kInfeasible:
-            return None
-        _, known, ray = highs.getDualRay()
-        if not known:
-            return None
-        prices = np.array(ray)
-        pulls = prices @ self.rows
-        steepness = float(prices @ self.rhs - np.maximum(pulls * low, pulls * high).sum())
-        if steepness <= 0.0:
-            return None
-        return 0.5 * (lower + upper), -FAR * self.size / steepness * prices / self.lengths
+            prices = np.array(solution.row_dual)
+        elif status == highspy.HighsModelStatus.kInfeasible:
+            _, known, ray = highs.getDualRay()
+            prices = np.array(ray) if known else prices
+            pulls = prices @ self.rows
+            steepness = float(prices @ self.rhs - np.maximum(pulls * low, pulls * high).sum())
+            scale = FAR * self.size / steepness if steepness > 0.0 else np.nan
+        nu = -scale * prices / self.lengths
+        return (x, nu) if np.isfinite(nu).all() else None

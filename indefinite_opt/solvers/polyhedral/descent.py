@@ -209,8 +209,9 @@ class ActiveSetDescent:
         found[slots[kept]] = values[kept]
         return found
 
+    @np.errstate(over="ignore", invalid="ignore")
     def multipliers(self) -> Multipliers:
-        """Multipliers of the program in its own units."""
+        """Multipliers of the program in its own units, in which they may overflow."""
         scaled, n, count = self.scaled, self.n, self.scaled.inequalities
         signed = self.signed_multipliers()
         bounds, rows = signed[:n] * scaled.unit / scaled.column, signed[n:] * scaled.unit
