@@ -226,7 +226,8 @@ class BoxBound:
         while True:
             secants = self._takes_secants()
             vertex = self._vertex(node.box) if secants else None
-            scaled = self.quadratic.scaled(node.box.lower, node.box.upper, vertex is None)
+            box, orthonormal = node.box, vertex is None
+            scaled = self.quadratic.scaled(box.lower, box.upper, orthonormal=orthonormal)
             if scaled.m <= 1:
                 return self._last(node)
             if secants:
@@ -238,16 +239,16 @@ class BoxBound:
             if self.deadline.halt.is_set():
                 return [node]
             value = self.bracket.value
-            box = self.conditions.reduced(node.box, scaled, best, value)
-            if box is not None and _width_lost(box, scaled) < self.settings.min_width_loss:
+            left = self.conditions.reduced(box, scaled, best, value)
+            if left is not None and _width_lost(left, scaled) < self.settings.min_width_loss:
                 return self._divided(node, scaled, best.point)
             if node.part.last is not None:
                 node.part.reductions.append((node.part.last, value))
                 node.part.last = None
-            if box is None:
+            if left is None:
                 node.bound = value
                 return []
-            node.box = box
+            node.box = left
 
     def _done(self, node: Node, best: Bound) -> bool:
         """Whether the bound reaches the cutoff, or the value up to rounding."""
@@ -290,30 +291,35 @@ class BoxBound:
         """
         x, nu = (self.bracket.point, None) if vertex is None else vertex
         tangent = Tangent(Multipliers.separable(scaled), scaled.place(x), nu)
-        bound = self.deadline.timed(tangent.bound, scaled, node.box)
-        assert bound is not None
+        binary = node.box.binary[scaled.members]
+        bound = self.deadline.timed(
+            lower_bound, scaled, tangent.multipliers, tangent.start, binary, nu
+        )
         point = scaled.point(np.clip(bound.point, -1.0, 1.0))
         doubled = self.secants & (self.secants - 1) == 0
         if doubled or self.quadratic.value(point) < self.bracket.value:
             self._descend(point)
         # At the root a cheap bound may be higher; the proof then goes on from that one.
-        known, last = None, node.part.last
-        if last is not None:
-            known = last.bound(last.scaled(self.quadratic, node.box), node.box)
+        known = self._known(node)
         if known is not None and known.value >= bound.value:
             return known
         self._keep(node.part, tangent)
         node.bound = max(node.bound, bound.value)
         return bound
 
+    def _known(self, node: Node) -> Bound | None:
+        """The bound of the tangent that a box has from before."""
+        last = node.part.last
+        if last is None:
+            return None
+        return last.bound(last.scaled(self.quadratic, node.box), node.box)
+
     def _best_bound(self, node: Node, scaled: ScaledBox) -> Bound:
         """The best bound of a box, once it closes the box or hardly improves."""
         root = node.depth == 0
         running = self.deadline.timed(self._relaxations, node, scaled)
         nothing = np.zeros(scaled.m)
-        best = Bound(-np.inf, nothing, nothing, np.empty(0))
-        if node.part.last is not None:
-            best = node.part.last.bound(scaled, node.box) or best
+        best = self._known(node) or Bound(-np.inf, nothing, nothing, np.empty(0))
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         settings = self.settings

@@ -407,7 +407,7 @@ def lower_bound(
        pentagon than -Σ(π_ij/4)(1 + π_ij/8) over its ten pairs. Hence, with h = f less the
        products, f(d) ≥ h(d) - Σ A_ijπ_ij.
     3. Rows. |q_kᵀd - r_k| ≤ e_k = `row_tolerance`_k. For any vectors w_k, here the columns of -L =
-       -`coupling`, h(d) ≥ h(d) + Σ_k (q_kᵀd - r_k)w_kᵀd - across with
+       -`coupling`, zero where ν is given, h(d) ≥ h(d) + Σ_k (q_kᵀd - r_k)w_kᵀd - across with
        across = (9/8)Σ_k e_k Σ_i |w_ki|.
     4. Convexity. That function has the curvature C = M - LQ - QᵀLᵀ, M = ∇²h, which is PMP up to
        rounding, P = I - QᵀQ. With δ = `shift` at least -λ_min(C) it is at least g(d) - δΣπ_i, where
