@@ -540,7 +540,7 @@ def test_a_cycle_is_noticed_and_the_best_point_returned() -> None:
     result = iopt.solve(problem, KSVM(C=0.01), solver="active-set")
     assert result.status is Status.INACCURATE
     assert "cycles" in result.message
-    assert problem.n >= result.iterations > 0
+    assert 0 < result.iterations < 10 * problem.n
     found = violation_as_printed(problem, result.values["alpha"], level_of(result.message), C=0.01)
     assert found > 1e-3
     assert min(result.trace.residual) == pytest.approx(
