@@ -17,7 +17,7 @@ from indefinite_opt.theory.lifting import (
 )
 from indefinite_opt.theory.rademacher import loosli_proposition_3_1
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
-from indefinite_opt.theory.sigmoid_limits import LimitStudy, limit_study
+from indefinite_opt.theory.sigmoid_limits import LimitStudy, NormalisedSigmoid, limit_study
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
 from indefinite_opt.theory.stabilisation import (
     DualStabilisation,
@@ -39,6 +39,7 @@ __all__ = [
     "Lift",
     "Lifted",
     "LimitStudy",
+    "NormalisedSigmoid",
     "SVMPoint",
     "ShiftThreshold",
     "SigmoidAnalysis",

@@ -287,7 +287,7 @@ class SigmoidAnalysis:
             return []
         return [
             f"No entry of K + eeᵀ exceeds {largest:.2g}, and tanh rounds it by 1e-16: solve (16), "
-            "with the kernel NormalisedSigmoid, which loses no accuracy."
+            "with the kernel theory.NormalisedSigmoid, which loses no accuracy."
         ]
 
     def _on_thresholds(self) -> list[str]:

@@ -166,10 +166,14 @@ class Program:
         assert np.all(drift <= x.size * EPS * mass + (steps * EPS * self.upper if steps else 0.0))
 
     def check(self, result: iopt.workflow.Result) -> Array:
-        """Everything a result says about itself that can be computed again; its weights."""
+        """Everything a result says about itself that can be computed again; its weights.
+
+        Pair steps on kernels of low rank with large weights may take more than ten million.
+        """
         x = result.values[self.variable]
         self.check_feasible(x)
-        assert result.status in (iopt.Status.SOLVED, iopt.Status.INACCURATE)
+        ends = (iopt.Status.SOLVED, iopt.Status.INACCURATE, iopt.Status.MAX_ITER)
+        assert result.status in ends
         rounding = self.rounding(x)
         assert self.sense * result.objective == pytest.approx(self.value(x), abs=rounding)
         violation, unit = self.violation(x), self.unit(x)

@@ -18,8 +18,8 @@ from helpers.exact import stationary_points
 from helpers.printed_smo import pair_of, paper_smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers import as_solver
+from indefinite_opt.theory import NormalisedSigmoid
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
-from indefinite_opt.theory.sigmoid_limits import NormalisedSigmoid
 
 INF = np.inf
 EXAMPLE = np.array(LIN_LIN)

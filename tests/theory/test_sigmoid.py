@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
+from indefinite_opt.theory import NormalisedSigmoid
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
-from indefinite_opt.theory.sigmoid_limits import NormalisedSigmoid, limit_study
+from indefinite_opt.theory.sigmoid_limits import limit_study
 
 
 def clouds(n: int = 16, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
