@@ -243,6 +243,21 @@ def test_the_floor_of_gaps_at_zero_has_the_units_of_the_objective(power: int) ->
     assert "inf" not in f"{nearly} {nearly!r}"
 
 
+def test_rounding_instead_of_zero_is_no_unit_of_the_objective() -> None:
+    """The rows leave zero only; an objective of 1e-320 there was a divisor that overflowed."""
+    A = np.array(
+        [[2.0**-6, 2.0**-6, 0], [2.0**-4, 0, -(2.0**-4)], [0, 1.5 * 2.0**-24, -(2.0**-24)]]
+    )
+    P = np.zeros((3, 3))
+    P[:2, 2] = P[2, :2] = [-(2.0**-11), -(2.0**-9)]
+    qp = iopt.QuadraticProgram(
+        P, [-51.0, 26.0, -43.0], A=A, b=np.zeros(3), lb=[-4096, -6144, -2048], ub=[4096, 2048, 6144]
+    )
+    result = iopt.solve(qp)
+    np.testing.assert_allclose(result.x, 0.0, atol=1e-12)
+    assert result.objective == pytest.approx(0.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("fall", [1e-1, 1e-4, 1e-7])
 def test_a_zero_that_is_no_minimum_stays_one(fall: float) -> None:
     """xy + z(1 - z) - fall·z: 0 at the origin, a local minimum, and -fall at z = 1."""

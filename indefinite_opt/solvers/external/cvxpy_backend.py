@@ -72,7 +72,8 @@ def solve_convex(
         try:
             limit = task.remaining + SECONDS_BEYOND_LIMIT
             program = within(limit, _solved, task, backend, dict(options), unit)
-        except cp.SolverError as error:
+        except (cp.SolverError, ValueError) as error:
+            # By the latter cvxpy refuses numbers that overflow in units of a tiny objective.
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
         except (KeyboardInterrupt, TimeLimitReached) as error:
             return abandoned(task, backend, error)
