@@ -222,7 +222,9 @@ def main() -> int:
     parser.add_argument("--family", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     parser.add_argument("--each", type=int, default=10, help="programs of each size")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each call")
-    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument(
+        "--peers", nargs="*", choices=PEERS, default=list(PEERS), help="beside which; may be none"
+    )
     parser.add_argument("--resume", type=Path, help="journal of JSON lines to go on from")
     options = parser.parse_args()
     compile_loops()

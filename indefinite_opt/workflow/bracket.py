@@ -529,6 +529,11 @@ def _bracketable(formulation: Formulation, problem: Problem) -> QP:
 
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
     task, bracket = search.task, search.bracket
+    if not np.isfinite(bracket.value):
+        raise SolverFailed(
+            f"{task.formulation} has no bracket: no point is known that meets its constraints "
+            "up to rounding"
+        )
     if not np.isfinite(bracket.declared(bracket.value)):
         # Of a hard margin whose least curvature along a ray is rounding, and has no finite inverse.
         raise SolverFailed(

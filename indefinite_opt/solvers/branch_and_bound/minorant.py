@@ -242,9 +242,8 @@ class Multipliers:
     @property
     def has_squares_only(self) -> bool:
         """Whether all other multipliers are zero."""
-        pairs = (
-            self.pairs if any(self.pairs.strides) else self.pairs[:1]
-        )  # one zero may stand for all
+        # One number may stand for all of them, as in `no_pairs`.
+        pairs = self.pairs if any(self.pairs.strides) else self.pairs[:1]
         return not (self.gamma.size or self.delta.size or np.any(pairs))
 
     def triangles(self) -> tuple[NDArray[np.int64], Array]:

@@ -32,6 +32,7 @@ class SecantProgram:
         Concave and separable; the variables of the linear programs are shares of its intervals.
     """
 
+    @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, whole: BoxQuadratic) -> None:
         self.whole, width = whole, whole.upper - whole.lower
         self.width = np.where(width > 0.0, width, 1.0)

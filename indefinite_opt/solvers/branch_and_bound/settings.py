@@ -46,8 +46,9 @@ class Settings:
     """With fewer open boxes for each worker the time is shorter in proportion, so that none has to
     wait for the boxes of another one."""
     max_secant_bounds: int = 40_000
-    """Bounds by secants, if f is separable, before relaxations bound what is left: each takes about
-    a millisecond, and a hundred of them less time than one relaxation."""
+    """Bounds by secants, if f is separable, before relaxations bound what is left: each takes a
+    millisecond where all terms are concave and some where not, and a hundred of them less time than
+    one relaxation."""
     secant_division_share: float = 0.5
     """A box with a bound by secants is divided so far from its middle to the point that they lead
     to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of the point."""

@@ -72,8 +72,7 @@ def solve_convex(
         try:
             limit = task.remaining + SECONDS_BEYOND_LIMIT
             program = within(limit, _solved, task, backend, dict(options), unit)
-        except (cp.SolverError, ValueError) as error:
-            # By the latter cvxpy refuses numbers that overflow in units of a tiny objective.
+        except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
         except (KeyboardInterrupt, TimeLimitReached) as error:
             return abandoned(task, backend, error)
@@ -110,7 +109,10 @@ def _solved(task: Task[Any], backend: str, options: dict[str, Any], unit: float)
     program = task.program.cvxpy()
     if unit != 1.0:
         program = program / unit
-    program.solve(solver=backend, **options)
+    try:
+        program.solve(solver=backend, **options)
+    except ValueError as error:  # so cvxpy refuses what overflows in units of a tiny objective
+        raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
     return program
 
 
