@@ -112,6 +112,10 @@ def test_a_callback_ends_it(solver: str, title: str, how: str, when: int) -> Non
     assert seen == [(id(result.trace), length) for length in range(1, when + 1)]
     assert len(result.trace) == when
     values = result.trace.objective
+    if solver == "active-set":  # its best point violates its conditions least
+        least = int(np.argmin(result.trace.residual))
+        assert result.objective == pytest.approx(values[least], rel=1e-9, abs=1e-12)
+        return
     best = (max if result.formulation.declare(result.problem).sense == "maximize" else min)(values)
     assert [result.objective, values[-1]] == pytest.approx([best, best], rel=1e-9, abs=1e-12)
 
