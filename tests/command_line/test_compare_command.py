@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import Result
@@ -161,16 +160,6 @@ def test_an_infinite_gap_is_null(folder: Path, tmp_path: Path) -> None:
     assert row["gap"] is None
 
 
-@pytest.mark.usefixtures("no_report")
-def test_compare_with_chosen_solvers(folder: Path, tmp_path: Path) -> None:
-    answer = strict(
-        printed("compare", folder / "points.npz", "--formulations", "LPSVM, SpectrumSVM(C=2)",
-                "--solvers", "smo, highs", "--folds", 2, "--output", tmp_path / "out", "--json")
-    )  # fmt: skip
-    cells = [(row["formulation"].partition("(")[0], row["solver"]) for row in answer["table"]]
-    assert sorted(cells) == [("LPSVM", "highs"), ("SpectrumSVM", "highs"), ("SpectrumSVM", "smo")]
-
-
 def test_compare_says_what_is_wrong(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,21 +172,6 @@ def test_compare_says_what_is_wrong(
     taken = tmp_path / "taken"
     taken.touch()
     assert "a folder that can be written" in complaint(*command[:2], "--output", taken)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--jobs", 0),
-        ("--seed", -1),
-        ("--tol", 5),
-    ],
-)
-def test_compare_checks_its_options(options: Any, folder: Path, tmp_path: Path) -> None:
-    complaint(
-        "compare", folder / "points.npz", "--formulations", "SVMDual", "--folds", 2, "--output",
-        tmp_path / "out", *options,
-    )  # fmt: skip
 
 
 @pytest.mark.usefixtures("no_report")

@@ -75,24 +75,6 @@ def test_a_saved_model_predicts_as_the_api(
     assert [line.partition(",")[0] for line in table[1:]] == answer["labels"]
 
 
-def test_new_rows_of_a_table_are_encoded_as_the_old_ones(tmp_path: Path) -> None:
-    """Levels that are missing in the new rows, and columns in another order, change nothing."""
-    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
-    levels = ["r", "g", "b"] * 8
-    frame = pd.DataFrame({"size": np.linspace(0, 1, 24), "colour": levels})
-    frame["kind"] = np.where(frame["size"] > 0.5, "large", "small")
-    frame.to_csv(train, index=False)
-    model = tmp_path / "model.npz"
-    printed("solve", train, "SVMDual", "--kernel", "gaussian", "--save", model)
-    frame.iloc[[20, 2]][["kind", "colour", "size"]].to_csv(new, index=False)
-    result = run("predict", model, new, "--label", "kind")
-    assert result.stdout.splitlines()[1].startswith("large,")
-    assert result.stdout.splitlines()[2].startswith("small,")
-    assert "100.0 % of 2 labels agree" in result.stderr
-    frame[["size"]].to_csv(new, index=False)
-    assert "a column 'colour', as in the training data" in complaint("predict", model, new)
-
-
 def test_labels_of_named_data_have_their_meaning(tmp_path: Path) -> None:
     model, new = tmp_path / "model.npz", tmp_path / "new.npz"
     printed("solve", "breast_cancer", "UniformWeights", "--save", model)

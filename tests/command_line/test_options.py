@@ -10,12 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
-from typer.core import TyperGroup
 
 import indefinite_opt as iopt
 from helpers.commands import INDEFINITE, api_problem, complaint, printed, strict
-from indefinite_opt.command_line.app import app
 
 
 def test_points_similarities_and_distances(folder: Path) -> None:
@@ -32,6 +29,7 @@ def test_points_similarities_and_distances(folder: Path) -> None:
         (("points.npz", "--kernel", "gaussian", "--gamma", 2, "--scaling", "none"), unscaled),
         (("similarities.npz",), similarities),
         (("distances.npz",), iopt.KernelProblem(np.exp(-gamma * D**2), y)),
+        (("distances.npz", "--gamma", 3), iopt.KernelProblem(np.exp(-3.0 * D**2), y)),
         (("distances.npz", "--form", "linear"), iopt.KernelProblem(-0.5 * D**2, y)),
         (("distances.npz", "--form", "raw"), iopt.KernelProblem(D, y)),
     ):
@@ -40,30 +38,6 @@ def test_points_similarities_and_distances(folder: Path) -> None:
         assert objective(folder / str(name), INDEFINITE, *options) == pytest.approx(
             expected, rel=1e-9
         )
-
-
-@pytest.mark.parametrize("name", ["solve", "verify", "bound", "compare", "diagnose"])
-def test_commands_share_the_options_of_data(name: str) -> None:
-    command = typer.main.get_command(app)
-    assert isinstance(command, TyperGroup)
-    names = [str(parameter.name) for parameter in command.commands[name].params]
-    arguments = {"verify": ["formulation", "values"], "compare": [], "diagnose": []}.get(
-        name, ["formulation"]
-    )
-    shared = ["kind", "kernel", "gamma", "a", "r", "degree", "scaling", "form"]
-    shared += [
-        "label",
-        "labels",
-        "missing",
-        "ignore",
-        "positive",
-        "symmetrize",
-        "precision",
-        "cache_mb",
-        "rank",
-    ]
-    shared += ["data_dir", "max_bytes"]
-    assert names[: 1 + len(arguments) + len(shared)] == ["data", *arguments, *shared]
 
 
 def test_brackets_in_a_name_are_printed(folder: Path, tmp_path: Path) -> None:
@@ -143,15 +117,6 @@ def test_baselines_belong_to_compare(folder: Path) -> None:
     assert "formulations: expected 'all'" in complaint(
         "compare", folder / "points.npz", "--formulations", ""
     )
-
-
-def test_the_width_of_the_gaussian_form_can_be_set(folder: Path) -> None:
-    with np.load(folder / "distances.npz") as arrays:
-        problem = iopt.KernelProblem(np.exp(-3.0 * arrays["D"] ** 2), arrays["y"])
-    answer = strict(printed("solve", folder / "distances.npz", INDEFINITE, "--gamma", 3, "--json"))
-    expected = iopt.solve(problem, INDEFINITE).objective
-    assert answer["objective"] == pytest.approx(expected, rel=1e-9)
-    assert answer["kernel"] == "gaussian of distances, gamma=3"
 
 
 def test_asymmetric_matrices_by_request(folder: Path, tmp_path: Path) -> None:
@@ -279,7 +244,6 @@ def test_data_that_cannot_be_used(name: str, message: str, folder: Path) -> None
     ("text", "message"),
     [
         ("{", "readable JSON file"),
-        ("", "readable JSON file"),
         ("[1, 2]", "JSON object of names"),
         ("{}", "the names none"),
         ('{"beta": [1, 2]}', "the names beta"),

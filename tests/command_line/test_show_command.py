@@ -53,10 +53,6 @@ def test_list_as_json() -> None:
     assert parsed["data"] == iopt.datasets.describe()
 
 
-def test_list_suggests() -> None:
-    assert "Did you mean solvers?" in complaint("list", "solver")
-
-
 @pytest.mark.parametrize("name", iopt.available_formulations())
 def test_show(name: str) -> None:
     problem = iopt.KernelProblem([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, -1.0, 3.0]], [1, -1, 1])
@@ -86,11 +82,9 @@ def test_show_takes_parameters_that_fit_other_data(title: str) -> None:
 
 
 def test_show_suggests() -> None:
+    assert "Did you mean solvers?" in complaint("list", "solver")
     assert "Did you mean SVMDual?" in complaint("show", "SVMDaul")
     assert "expected NAME or NAME(key=value, ...)" in complaint("show", "SVMDual(1)")
-
-
-def test_a_missing_parenthesis() -> None:
     assert "got 'SVMDual(C=1'" in complaint("show", "SVMDual(C=1")
 
 

@@ -103,9 +103,6 @@ def test_unknown_names_suggest(folder: Path) -> None:
     assert "parameter of gaussian" in complaint(
         "solve", path, "LPSVM", "--kernel", "gaussian", "--degree", 2
     )
-    assert "Did you mean" in complaint("solve", path, "LPSVM", "--kernel", "gausian")
-    assert "Did you mean smo?" in complaint("solve", path, "SVMDual", "--solver", "smoo")
-    assert "Did you mean SVMDual?" in complaint("solve", path, "SVMDaul")
     assert "Did you mean" in complaint("solve", "breast_canser", "SVMDual")
 
 
@@ -113,17 +110,9 @@ def test_solve_says_what_it_cannot_do(folder: Path, tmp_path: Path) -> None:
     path = folder / "points.npz"
     refusal = complaint("solve", path, INDEFINITE, "--solver", "osqp")
     assert "Solvers that can: dca, global, low-rank, multistart, smo, smo-lin-lin, uno." in refusal
-    assert "expected at least 0.0" in complaint("solve", path, "ConvexHullDual(mu=1e-6)")
-    assert complaint("solve", path, INDEFINITE, "--tol", 2).startswith("tol: ")
-    assert complaint("solve", path, INDEFINITE, "--time-limit", 0).startswith("time_limit: ")
     assert complaint("solve", path, INDEFINITE, "--max-iter", 0).startswith("max_iter: ")
     output = tmp_path / "absent" / "values.npz"
     assert complaint("solve", path, INDEFINITE, "--output", output).startswith("output: ")
-
-
-def test_a_negative_seed(folder: Path) -> None:
-    pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
-    complaint("solve", folder / "points.npz", INDEFINITE, "--solver", "uno", "--seed", -1)
 
 
 def test_limits_reach_the_solver(folder: Path) -> None:

@@ -188,6 +188,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "RowGram": (partial(RowGram, X, "linear"), {"cache_mb": np.inf}),
     "spectrum": (partial(eigendecomposition, PAIR.K), {"leading": 3}),
     "transformed": (PAIR.transformed, {"transform": "square"}),
+    "perturbed": (partial(PAIR.perturbed, noise=0.1), {"noise": np.inf, "seed": -1}),
     "Classifier": (
         partial(iopt.modeling.Classifier, np.ones(2), 0.0, np.array(Y)), {"new_points": "all"}
     ),

@@ -20,8 +20,6 @@ from indefinite_opt.problem import kernels
 
 Y = [1, 1, -1, -1]
 PLAIN = iopt.KernelProblem(np.eye(4), Y)
-DUAL = iopt.SVMDual(C=1.0)
-SOLVED = iopt.solve(PLAIN, DUAL)
 
 
 def dataset(**arrays: Any) -> iopt.datasets.Dataset:
@@ -37,10 +35,6 @@ ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "no points": (
         lambda: iopt.KernelProblem.from_data(np.ones((0, 2)), Y, scaling="standard"),
         "X: ", "got shape (0, 2)",
-    ),
-    "a result for values": (
-        lambda: iopt.verify(PLAIN, DUAL, SOLVED),
-        "values: ", "got an object of type Result. Pass its `values`.",
     ),
     "a data set with a flat K": (lambda: dataset(K=np.ones(4)), "K: ", "got shape (4,)"),
     "a data set with one number": (lambda: dataset(D=np.array(1.0)), "D: ", "got shape ()"),
@@ -94,14 +88,6 @@ def test_formulations_that_cannot_be_read(name: str) -> None:
 
 def test_infinity_is_written_inf() -> None:
     assert parse_call("SVMDual(C=inf, b=1e308)") == ("SVMDual", {"C": np.inf, "b": 1e308})
-
-
-def test_an_integer_that_is_a_float_only() -> None:
-    with pytest.raises(
-        iopt.errors.ParameterError, match=r"^C: .* above 2⁶³ as a float, got 10{20}$"
-    ):
-        iopt.solve(PLAIN, "SVMDual(C=100000000000000000000)")
-    assert iopt.solve(PLAIN, "SVMDual(C=1e20)").objective == pytest.approx(2.0)
 
 
 def test_what_came_is_shown_at_a_readable_length() -> None:
