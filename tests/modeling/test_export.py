@@ -50,25 +50,6 @@ def test_highs_reads_the_declared_optimum_back(title: str, suffix: str, tmp_path
     assert found == pytest.approx(float(compiled.value), rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("suffix", [".lp", ".mps"])
-def test_a_nonconvex_model_keeps_its_signs(suffix: str, tmp_path: Path) -> None:
-    """Nobody here may solve it; the objective at a given point is compared instead."""
-    program = iopt.SVMDual(C=2.0).declare(INDEFINITE)
-    assert program.curvature == "nonconvex"
-    structure = program.structure
-    assert isinstance(structure, BoxLineQP)
-    model = read_back(program.export(tmp_path / f"model{suffix}"))
-    x = structure.random_start(np.random.default_rng(0))
-    hessian = model.getModel().hessian_
-    H = np.zeros((16, 16))
-    for column in range(16):
-        for k in range(hessian.start_[column], hessian.start_[column + 1]):
-            row = hessian.index_[k]
-            H[row, column] = H[column, row] = hessian.value_[k]
-    value = 0.5 * x @ H @ x + np.array(model.getModel().lp_.col_cost_) @ x
-    assert value == pytest.approx(program.evaluate({"alpha": x})[0], rel=1e-10)
-
-
 @pytest.mark.parametrize("title", [*CONVEX, "SVMDual(C=inf)", "SpectrumSVM(transform=flip)"])
 def test_arrays_of_a_quadratic_program(title: str, tmp_path: Path) -> None:
     problem = INDEFINITE if "Spectrum" in title else PROBLEM

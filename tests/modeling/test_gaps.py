@@ -195,12 +195,13 @@ def test_what_violates_a_constraint_pays_for_it() -> None:
         assert certificate.bound == pytest.approx(2.0, rel=1e-9)
 
 
-def test_given_multipliers_do_not_weaken_a_check() -> None:
+@pytest.mark.parametrize("formulation", [iopt.LPSVM(C=2.0), iopt.SeparabilitySVM(C=2.0)], ids=str)
+def test_given_multipliers_do_not_weaken_a_check(formulation: iopt.Formulation) -> None:
     """All zero but for the slack's own price they bound nothing, and the recovered ones do.
 
     As margins need slacks here, which then have a multiplier, they are wrong as well.
     """
-    problem, formulation = BASE["sigmoid"], iopt.LPSVM(C=2.0)
+    problem = BASE["sigmoid"]
     values = iopt.solve(problem, formulation).values
     zero = {"margin": np.zeros(12), "slack": np.full(12, 2.0)}
     certificate = iopt.verify(problem, formulation, values, zero)

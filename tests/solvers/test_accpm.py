@@ -302,18 +302,6 @@ def test_the_papers_method_is_linear_too() -> None:
 # -------------------------------------------------------------------------------------- edge cases
 
 
-@pytest.mark.parametrize(("n", "C", "rho"), [(2, 10.0, 1.0), (8, 10.0, 0.3), (8, 0.1, 30.0)])
-def test_zero_kernel(n: int, C: float, rho: float) -> None:
-    """f = eᵀα - ‖α‖⁴/(16ρ), and all weights are equal: a = (4ρ/n)^(1/3) unless C is less."""
-    problem = iopt.KernelProblem(np.zeros((n, n)), np.tile([1, -1], n // 2))
-    solution = run(ProxyDual(problem, rho, C), tol=1e-9)
-    assert solution.status is Status.SOLVED
-    a = min(C, (4.0 * rho / n) ** (1.0 / 3.0))
-    np.testing.assert_allclose(solution.values["alpha"], a, rtol=1e-4)
-    expected = n * a - (n * a**2) ** 2 / (16.0 * rho)
-    assert solution.trace.objective[-1] == pytest.approx(expected, rel=2e-9)
-
-
 VECTOR = np.random.default_rng(7).standard_normal(9)
 DEGENERATE = {
     "rank one": np.outer(VECTOR, VECTOR),
@@ -336,23 +324,6 @@ def test_degenerate_kernels(name: str, positive: int) -> None:
     check_feasible(dual, solution.values["alpha"])
     assert value(dual, solution.values["alpha"]) == pytest.approx(best, rel=2e-6)
     assert min(solution.trace.bound) + dual.constant >= best - 1e-8 * best
-
-
-def test_three_points() -> None:
-    """Two weights are the third: a grid on the triangle finds nothing better."""
-    problem = iopt.KernelProblem(
-        [[1.0, -2.0, 0.5], [-2.0, 0.3, 1.0], [0.5, 1.0, -1.0]], [1, -1, -1]
-    )
-    dual = ProxyDual(problem, 0.7, 3.0)
-    solution = run(dual, tol=1e-8)
-    best = value(dual, solution.values["alpha"])
-    grid = np.linspace(0.0, 3.0, 61)
-    values = [
-        value(dual, np.array([b + c, b, c])) for b in grid for c in grid if b + c <= 3.0 + 1e-12
-    ]
-    assert solution.status is Status.SOLVED
-    assert max(values) <= best + 1e-8
-    assert max(values) >= best - 0.02
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
@@ -379,21 +350,6 @@ def test_units_do_not_matter(scale: float) -> None:
 DUAL = ProxyDual(random_problem("sigmoid", n=40, seed=5), 1.0, 1.0)
 
 
-def test_start() -> None:
-    """The first line of the trace is the start; from the optimum there is little left to do."""
-    generator = np.random.default_rng(0)
-    start = DUAL.random_start(generator)
-    solution = run(DUAL, start=start)
-    assert solution.trace.objective[0] + DUAL.constant == pytest.approx(value(DUAL, start))
-    assert solution.status is Status.SOLVED
-    answer = run(DUAL, Newton(), tol=1e-10).values["alpha"]
-    again = run(DUAL, start=answer)
-    assert again.iterations == 0
-    np.testing.assert_allclose(again.values["alpha"], answer, atol=1e-6)
-    near = DUAL.project(answer + 1e-3 * generator.standard_normal(40))
-    assert run(DUAL, start=near).iterations < solution.iterations
-
-
 def test_rounding_is_blamed_in_the_end() -> None:
     """Nobody gets to 1e-15: it says so, soon, and is as near as rounding allows."""
     solution = run(DUAL, tol=1e-15)
@@ -401,13 +357,3 @@ def test_rounding_is_blamed_in_the_end() -> None:
     assert solution.trace.residual[-1] < 1e-9
     assert solution.iterations < 300
     assert solution.trace.calls[-1] <= solution.iterations + 4  # one evaluation a cut
-
-
-def test_as_users_call_it() -> None:
-    problem = random_problem("sigmoid", n=40, seed=5)
-    result = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="accpm(cuts=50, rank=8)")
-    assert result.solver.startswith("accpm")
-    assert "centres" in result.message
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    other = iopt.solve(problem, "LussDual(C=1, rho=1)", solver="newton")
-    assert result.objective == pytest.approx(other.objective, rel=1e-6)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import gaussian, labels
-from helpers.programs import FORMS, INF, Program, form, smo
+from helpers.programs import INF, Program, smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Array = NDArray[np.float64]
@@ -19,33 +19,6 @@ TWO_BARRIERS = np.kron(np.eye(2), BARRIER)
 
 
 # ------------------------------------------------------------------------------------- stops
-
-
-def check_stopped(program: Program, result: iopt.workflow.Result, status: iopt.Status) -> None:
-    """The point is feasible, and nothing is claimed but what it is."""
-    x = result.values[program.variable]
-    program.check_feasible(x)
-    assert result.status is status
-    rounding = program.rounding(x)
-    assert program.sense * result.objective == pytest.approx(program.value(x), abs=rounding)
-    unit = program.unit(x)
-    at_bound = result.residual * unit - program.violation(x)
-    assert at_bound <= rounding
-    assert result.iterations == result.trace.iterations[-1]
-
-
-def slow(name: str) -> tuple[Program, iopt.KernelProblem, iopt.Formulation]:
-    K, y = gaussian(100, 3, 0.05), labels(100, 1)
-    formulation = form(name, y, 3.0 if name in FORMS[2:] else 1e4)
-    return Program.of(K, y, formulation), iopt.KernelProblem(K, y), formulation
-
-
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("seconds", [1e-9, 0.005])
-def test_time_runs_out(seconds: float, name: str) -> None:
-    program, problem, formulation = slow(name)
-    result = smo(problem, formulation, time_limit=seconds, tol=1e-12)
-    check_stopped(program, result, iopt.Status.TIME_LIMIT)
 
 
 @pytest.mark.parametrize("when", [1, 2])

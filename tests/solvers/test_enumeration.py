@@ -5,7 +5,6 @@ By default every fifth of them is solved, and all of them with the slow tests.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,21 +151,6 @@ def test_no_end_can_be_improved_nearby(instances: list[Instance]) -> None:
         ends = [end.values[name] for end in results["default"].optima]
         for x in (*ends, results["smo"].values[name]):
             assert each.program.least_curvature(x) >= -1e-6, each.title
-
-
-def test_no_exchange_of_two_weights_improves_the_default(instances: list[Instance]) -> None:
-    """The whole step of each pair, as the docstring of `MultiStart` has it."""
-    for each in instances:
-        program, x = each.program, each.answers["default"].values[each.structure.variable]
-        up = np.where(program.y > 0, program.upper - x, x)
-        down = np.where(program.y > 0, x, program.upper - x)
-        trials = [x]
-        for group in program.groups:
-            for i, j in itertools.permutations(np.flatnonzero(group), 2):
-                trials.append(x.copy())
-                trials[-1][[i, j]] += min(up[i], down[j]) * program.y[[i, j]] * [1.0, -1.0]
-        values = program.value(np.array(trials))
-        assert values.min() >= values[0] - 1e-8 * each.size(), each.title
 
 
 @pytest.mark.parametrize("solver", ["default", "smo"])

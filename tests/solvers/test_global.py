@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import Future
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import inertias, random_kernel, random_problem
-from helpers.processes import interrupted
 from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import Settings
@@ -123,22 +121,6 @@ def test_exceptions_of_the_callback_come_through() -> None:
 
     with pytest.raises(RuntimeError, match="of the callback"):
         iopt.bound(problem, iopt.SVMDual(C=10.0), callback=fails, gap=1e-12)
-
-
-def test_an_interrupt_returns_a_bracket() -> None:
-    script = (
-        "import sys, time\n"
-        "import indefinite_opt as iopt\n"
-        f"sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
-        "from helpers.problems import random_problem\n"
-        "started = lambda trace: print('go', flush=True)\n"
-        "b = iopt.bound(random_problem('sigmoid', n=150, seed=0), iopt.SVMDual(C=10.0),\n"
-        "               gap=1e-12, callback=started)\n"
-        "print(b.status.name, b.lower <= b.upper)\n"
-    )
-    # Not to be interrupted would take a minute, and end with another status.
-    _, rest, _ = interrupted("-c", script, after="go", seconds=0.5)
-    assert rest.splitlines()[-1] == "INTERRUPTED True"
 
 
 def test_verify_brackets_a_worse_local_optimum() -> None:

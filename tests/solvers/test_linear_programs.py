@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
@@ -175,38 +173,6 @@ def test_rescaling_says_the_same_program(kernel: str, formulation: iopt.Formulat
 
 
 # ------------------------------------------------------------------------- rigorous bounds
-
-
-def exact_machine(K: np.ndarray, y: np.ndarray, C: float) -> Fraction:
-    """The optimum of LPSVM for two points, one of each class, by enumeration of its dual.
-
-    λ = (t, t): max 2t with t|K_1j - K_2j| ≤ 1 and t ≤ C.
-    """
-    (a, b), (c, d) = as_matrix(K)
-    slopes = [abs(a - c), abs(b - d)]
-    return 2 * min([Fraction(C)] + [1 / slope for slope in slopes if slope])
-
-
-@given(
-    offset=st.sampled_from([0.0, 1e3, 1e6, 1e9, -1e9]),
-    entries=st.lists(st.floats(-2.0, 2.0, width=32), min_size=3, max_size=3),
-    margin=st.lists(st.floats(0.0, 10.0), min_size=2, max_size=2),
-    C=st.sampled_from([1e-3, 1.0, 1e6]),
-)
-def test_no_multipliers_beat_the_linear_machine(
-    offset: float, entries: list[float], margin: list[float], C: float
-) -> None:
-    a, b, c = entries
-    K = offset + np.array([[a, b], [b, c]])
-    problem = iopt.KernelProblem(K, [1, -1])
-    formulation = iopt.LPSVM(C=C)
-    exact = exact_machine(K, problem.y, C)
-    assert Fraction(formulation.dual_bound(problem, {"margin": np.array(margin)})) <= exact
-    # The best ones come near.
-    best = np.full(2, float(exact) / 2.0)
-    bound = Fraction(formulation.dual_bound(problem, {"margin": best}))
-    assert bound <= exact
-    assert bound >= exact * (1 - Fraction(1, 10**7) - Fraction(abs(offset)) / 10**15)
 
 
 def exact_dual_value(Delta: np.ndarray, y: np.ndarray, beta: float, pi: np.ndarray) -> Fraction:

@@ -141,11 +141,14 @@ def test_the_trace_never_steps_back(title: str, kernel: str) -> None:
 @pytest.mark.parametrize("title", QUADRATIC)
 @pytest.mark.parametrize("kernel", ["sigmoid", "random"])
 def test_the_same_seed_gives_the_same_bits(kernel: str, title: str) -> None:
-    """Of another problem with the same numbers, and of the same one once more."""
+    """Of another problem with the same numbers, and of this one after much was computed of it."""
     problem, other = (indefinite(kernel, 70, 1) for _ in range(2))
-    first, *others = (iopt.solve(each, title, seed=3) for each in (problem, other, problem))
-    for result in others:
-        assert_same(first, result)
+    first, second = (iopt.solve(each, title, seed=3) for each in (problem, other))
+    assert_same(first, second)
+    assert first.certificate.claim >= iopt.Claim.STATIONARY
+    assert problem.spectrum.inertia
+    assert problem.transformed("clip").is_psd
+    assert_same(first, iopt.solve(problem, title, seed=3))
 
 
 @pytest.mark.parametrize("title", QUADRATIC)
@@ -180,20 +183,6 @@ def test_the_seed_is_used() -> None:
         for s in range(4)
     }
     assert len(ends) == 4
-
-
-@pytest.mark.parametrize("kernel", ["sigmoid", "random"])
-@pytest.mark.parametrize("title", QUADRATIC)
-def test_what_was_computed_before_does_not_matter(title: str, kernel: str) -> None:
-    """The certificate, a spectrum and a transformed kernel are read between two calls."""
-    problem = indefinite(kernel, 60, 2)
-    before = iopt.solve(problem, title)
-    assert before.certificate.claim >= iopt.Claim.STATIONARY
-    assert problem.spectrum.inertia
-    assert problem.transformed("clip").is_psd
-    after = iopt.solve(problem, title)
-    assert after.objective == before.objective
-    np.testing.assert_array_equal(weights(after), weights(before))
 
 
 # --------------------------------------------------------------------------------- never worse than
@@ -285,12 +274,6 @@ def test_one_start_without_kicks_is_one_descent(title: str, kernel: str) -> None
     one = iopt.solve(problem, title, solver="smo")
     assert told(result) == {"descents": 1, "kicks": 0, "ends": 1}
     assert result.objective == pytest.approx(one.objective, rel=1e-6)
-
-
-@pytest.mark.parametrize("starts", [2, 3, 4, 7])
-def test_as_many_descents_as_starts(starts: int) -> None:
-    search = MultiStart(starts=starts, kicks=0, budget=INF)
-    assert told(iopt.solve(rugged_problem(60), "ConvexHullDual", search))["descents"] == starts
 
 
 # ------------------------------------------------------------------------------------ when to stop
@@ -422,11 +405,6 @@ def test_nothing_is_interrupted_by_itself(seed: int) -> None:
 # -------------------------------------------------------------------------------------- parameters
 
 
-def test_parameters_of_numpy_are_numbers() -> None:
-    search = MultiStart(np.int64(2), np.int32(0), np.float64(3.0), np.int64(1))
-    assert told(iopt.solve(rugged_problem(20), "SVMDual", solver=search))["descents"] <= 2
-
-
 # -------------------------------------------------------------------------- problems of every kind
 
 
@@ -458,14 +436,6 @@ def test_rows_on_demand(title: str) -> None:
     one = iopt.solve(problem, title, solver="smo").objective
     assert qp.sense * result.objective <= qp.sense * one + 1e-9 * abs(one)
     assert result.certificate.claim >= iopt.Claim.STATIONARY
-
-
-def test_a_megabyte_of_rows_is_enough() -> None:
-    problem = random_problem("sigmoid", n=60, seed=0)
-    rows = iopt.KernelProblem.from_data(problem.X, problem.y, "sigmoid", cache_mb=1)
-    found = iopt.solve(rows, "SVMDual(C=10)")
-    expected = iopt.solve(problem, "SVMDual(C=10)", solver=MultiStart(kicks=0))
-    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("title", QUADRATIC)

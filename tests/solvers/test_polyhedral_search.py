@@ -206,30 +206,21 @@ def test_a_limit_between_a_kick_and_its_descent_is_kept() -> None:
         assert qp.violation(solution.values["x"]) <= 1e-14
 
 
-def test_the_callback_stops_the_search() -> None:
-    reports: list[float] = []
+@pytest.mark.parametrize(("how", "when"), [("a true answer", 3), ("Ctrl-C", 1), ("Ctrl-C", 3)])
+def test_a_callback_stops_the_search(how: str, when: int) -> None:
+    """The best point is kept."""
 
     def callback(trace: Trace) -> bool:
-        reports.append(trace.objective[-1])
-        return len(reports) == 3
-
-    solution = search(LONG, callback=callback)
-    assert solution.status is Status.INTERRUPTED
-    assert len(reports) == len(solution.trace) == 3
-    assert reports[-1] == pytest.approx(LONG.value(solution.values["x"]), rel=1e-12)
-    assert reports == sorted(reports, reverse=True)
-
-
-@pytest.mark.parametrize("when", [1, 3])
-def test_ctrl_c_keeps_the_best_point(when: int) -> None:
-    def callback(trace: Trace) -> None:
-        if len(trace) == when:
+        if how == "Ctrl-C" and len(trace) == when:
             os.kill(os.getpid(), signal.SIGINT)
+        return how != "Ctrl-C" and len(trace) == when
 
     solution = search(LONG, callback=callback)
     assert solution.status is Status.INTERRUPTED
-    assert len(solution.trace) == when
-    assert solution.trace.objective[-1] == pytest.approx(LONG.value(solution.values["x"]))
+    values = solution.trace.objective
+    assert len(values) == when
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == pytest.approx(LONG.value(solution.values["x"]), rel=1e-12)
     assert LONG.violation(solution.values["x"]) <= 1e-14
 
 

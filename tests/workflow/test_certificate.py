@@ -129,32 +129,6 @@ def test_infeasible_points_claim_nothing(alpha) -> None:
     assert "violated" in str(certificate)
 
 
-@pytest.mark.parametrize("name", ["GuoSchuurmansLP", "LPSVM"])
-def test_any_multipliers_of_a_linear_program_give_a_bound(
-    name: str, sigmoid_problem: iopt.KernelProblem
-) -> None:
-    """The explicit dual is repaired, so that random multipliers bound the optimum as well."""
-    formulation = getattr(iopt, name)()
-    optimum = iopt.solve(sigmoid_problem, formulation).objective
-    generator = np.random.default_rng(0)
-    key = "sensitivity" if name == "GuoSchuurmansLP" else "margin"
-    for _ in range(20):
-        multipliers = {key: generator.standard_normal(sigmoid_problem.n)}
-        assert formulation.dual_bound(sigmoid_problem, multipliers) <= optimum + 1e-9
-
-
-def test_a_suboptimal_point_of_a_linear_program_is_feasible_only(
-    sigmoid_problem: iopt.KernelProblem,
-) -> None:
-    n = sigmoid_problem.n
-    values = {"u": np.zeros(n), "b": 0.0, "xi": np.ones(n)}
-    certificate = iopt.verify(sigmoid_problem, iopt.LPSVM(C=1.0), values)
-    assert certificate.claim is Claim.FEASIBLE
-    assert certificate.bound == pytest.approx(
-        iopt.solve(sigmoid_problem, iopt.LPSVM(C=1.0)).objective, rel=1e-9
-    )
-
-
 def test_gaps_of_the_svm_dual_are_primal_minus_dual(gaussian_problem: iopt.KernelProblem) -> None:
     """P = ½αᵀQα + C Σ max(0, 1 - y f) at the best b, computed here by brute force over b."""
     C = 2.0

@@ -42,11 +42,10 @@ def test_infinite_time_is_no_limit() -> None:
     assert iopt.solve(PAIR, "SVMDual", time_limit=INF).objective == 0.5
 
 
-def test_linear_programs_take_no_start() -> None:
-    with pytest.raises(
-        iopt.errors.ParameterError, match="this formulation is solved without a start"
-    ):
-        iopt.solve(PAIR, "LPSVM", start=[1.0, 1.0])
+@pytest.mark.parametrize("title", ["LPSVM", "KernelLogistic"])
+def test_some_formulations_take_no_start(title: str) -> None:
+    with pytest.raises(iopt.errors.ParameterError, match="formulation is solved without a start"):
+        iopt.solve(PAIR, title, start=[1.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -115,21 +114,13 @@ def test_infeasible_parameters_tell_the_least(
     assert caught.value.argument == parameter
     told = re.search(r"at least (\S+) for a smaller class of (\d+)", str(caught.value))
     assert told is not None
+    iopt.solve(problem, getattr(iopt, name)(**{parameter: float(told[1])}))
     assert float(told[1]) == pytest.approx(least, rel=1e-5)
     assert int(told[2]) == smaller
     # At the least itself there is exactly one choice for the smaller class.
     result = iopt.solve(problem, getattr(iopt, name)(**{parameter: least}))
     weights = result.values.get("alpha", result.values.get("alphabar"))
     np.testing.assert_allclose(weights[:smaller], least, rtol=1e-9)
-
-
-def test_the_least_that_is_told_is_accepted() -> None:
-    problem = iopt.KernelProblem(np.eye(6), [1, 1, 1, -1, -1, -1])
-    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
-        iopt.solve(problem, iopt.ConvexHullDual(mu=0.1))
-    told = re.search(r"at least (\S+) ", str(caught.value))
-    assert told is not None
-    iopt.solve(problem, iopt.ConvexHullDual(mu=float(told[1])))
 
 
 # --------------------------------------------------------------------------- solvers that cannot
@@ -151,19 +142,6 @@ def test_convex_solvers_refuse_indefinite_problems(
     )
     assert found is not None, str(caught.value)
     assert float(found[1]) < 0.0
-
-
-@pytest.mark.parametrize("solver", ["smo", "osqp", "uno"])
-@pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "UniformWeights"])
-def test_quadratic_solvers_refuse_linear_programs(name: str, solver: str) -> None:
-    with pytest.raises(iopt.errors.IncompatibleSolver) as caught:
-        iopt.solve(PAIR, name, solver=solver)
-    kind = "on a box with line constraints" if solver == "smo" else "with linear constraints"
-    assert str(caught.value) == (
-        f"{solver} cannot solve {as_formulation(name)} on this problem: it solves a quadratic "
-        f"program {kind}, and this is a linear program. Solvers "
-        "that can: clarabel, generation, highs, scs."
-    )
 
 
 @pytest.mark.parametrize(
@@ -194,35 +172,6 @@ def test_unbounded_names_the_point_without_bias() -> None:
     problem = iopt.KernelProblem(np.diag([2.0, 1.0, 0.0, 3.0]), [1, -1, 1, -1])
     with pytest.raises(iopt.errors.UnboundedProblem, match=r"K\[2, 2\] = 0 ≤ 0"):
         iopt.solve(problem, "SVMDual(C=inf, bias=False)")
-
-
-def rays(wanted: int) -> list[tuple[Array, Array]]:
-    """Kernels whose opposite pairs all have positive curvature, and z that has negative."""
-    generator = np.random.default_rng(0)
-    shares = np.linspace(0.0, 1.0, 11)
-    # z = y∘α with weight one in each class.
-    grid = np.array([[a, 1 - a, -b, b - 1] for a in shares for b in shares])
-    found = []
-    while len(found) < wanted:
-        A = generator.standard_normal((4, 4))
-        K = 0.5 * (A + A.T) + np.eye(4)
-        squared = np.diag(K)[:, None] + np.diag(K) - 2 * K
-        forms = np.einsum("ij,jk,ik->i", grid, K, grid)
-        if squared[:2, 2:].min() > 0.2 and forms.min() < -0.1:
-            found.append((K, grid[forms.argmin()]))
-    return found
-
-
-@pytest.mark.parametrize(("K", "z"), rays(8))
-def test_a_ray_of_several_points_is_found_on_the_way(K: Array, z: Array) -> None:
-    problem = iopt.KernelProblem(K, [1, 1, -1, -1])
-    alpha = problem.y * z
-    # The witness: feasible at every length, and the objective te'α - ½t²αᵀQα has no bound.
-    assert alpha.min() >= 0.0
-    assert abs(problem.y @ alpha) < 1e-12
-    assert alpha @ problem.Q @ alpha < 0.0
-    with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite upper bound"):
-        iopt.solve(problem, "SVMDual(C=inf)", time_limit=30.0)
 
 
 # --------------------------------------------------------------------------- where solvers stop
@@ -343,14 +292,6 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> N
 # ---------------------------------------------------------------------------------------- paths
 
 
-def test_a_warm_start_reaches_the_optimum(gaussian_problem: iopt.KernelProblem) -> None:
-    narrow = iopt.solve(gaussian_problem, "SVMDual(C=0.215443)")
-    cold = iopt.solve(gaussian_problem, "SVMDual(C=0.6)")
-    warm = iopt.solve(gaussian_problem, "SVMDual(C=0.6)", start=narrow.values["alpha"])
-    assert warm.status is iopt.Status.SOLVED
-    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
-
-
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every structure that becomes a new HiGHS model."""
@@ -420,11 +361,6 @@ def test_models_are_not_shared_between_matrices(models: list[Any]) -> None:
         assert result.objective == pytest.approx(
             iopt.solve(problem, formulation, solver="clarabel").objective, rel=1e-6
         )
-
-
-def test_a_path_of_infeasible_parameters_says_so(gaussian_problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.errors.InfeasibleProblem, match="beta"):
-        iopt.solve_path(gaussian_problem, ["GuoSchuurmansLP", "GuoSchuurmansLP(beta=1e-3)"])
 
 
 # ---------------------------------------------------------------------------------------- result
