@@ -76,12 +76,6 @@ def test_names_of_features_raise_no_warning() -> None:
         fitted.predict_proba(pd.DataFrame(frame.to_numpy(), columns=list("abcd")))
 
 
-def test_a_limit_of_steps_is_a_status() -> None:
-    with pytest.warns(UserWarning, match="limit of iterations"):
-        fitted = iopt.IndefiniteSVC(max_iter=1).fit(X, y)
-    assert fitted.fit_status_ == 1
-
-
 def test_steps_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     fitted = iopt.IndefiniteSVC(verbose=True).fit(X, y)
     lines = capsys.readouterr().out.splitlines()

@@ -10,7 +10,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 import sklearn
@@ -21,7 +20,6 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
@@ -145,14 +143,6 @@ def test_sparse_points_are_the_same_points(form: Any, kernel: str, monkeypatch: 
     )
 
 
-def test_data_frames_give_names_of_features() -> None:
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    fitted = iopt.IndefiniteSVC().fit(frame, pd.Series(y))
-    assert fitted.feature_names_in_.tolist() == list("abcd")
-    with pytest.raises(ValueError, match="feature names"):
-        fitted.predict(frame.rename(columns={"a": "z"}))
-
-
 def test_probabilities_are_calibrated_by_scikit_learn() -> None:
     from sklearn.calibration import CalibratedClassifierCV
 
@@ -193,13 +183,6 @@ def test_nested_parameters_are_read_set_and_cloned() -> None:
     assert formulation == iopt.LussDual(rho=2.0)
     with pytest.raises(ValueError, match=re.escape("'formulation__sigma'")):
         estimator.set_params(formulation__sigma=1.0)
-
-
-def test_a_grid_search_reaches_all_parameters() -> None:
-    grid = {"formulation__C": [0.1, 1.0], "kernel__a": [0.1, 0.2], "formulation__rho": [1.0]}
-    search = GridSearchCV(iopt.KernelClassifier("LussDual", "sigmoid"), grid, cv=2)
-    search.fit(X[TWO], y[TWO])
-    assert set(search.best_params_) == set(grid)
 
 
 # Any two of the three meet by default, all three in the slow run.
@@ -282,13 +265,6 @@ def test_the_path_takes_precomputed_kernels_and_numbers_of_values() -> None:
     search = iopt.IndefiniteSVCCV(Cs=4, cv=2, kernel="precomputed").fit(K, y)
     np.testing.assert_allclose(search.Cs_, [1e-4, 10 ** (-4 / 3), 10 ** (4 / 3), 1e4])
     assert search.predict(K[:3]).tolist() == y[:3].tolist()
-
-
-def test_a_pipeline_with_scaling() -> None:
-    scores = cross_val_score(
-        make_pipeline(StandardScaler(), iopt.IndefiniteSVC(kernel="sigmoid")), X, y, cv=3
-    )
-    assert scores.mean() > 0.85
 
 
 @pytest.mark.parametrize(
@@ -435,3 +411,4 @@ def test_a_limit_of_steps_is_kept() -> None:
     with pytest.warns(ConvergenceWarning, match="3 of 3 classifiers .* increase max_iter"):
         fitted = iopt.IndefiniteSVC(C=100.0, gamma=0.1, max_iter=5).fit(X, y)
     assert fitted.n_iter_.max() <= 6
+    assert fitted.fit_status_ == 1

@@ -514,15 +514,3 @@ def test_latex_text_and_legend_come_from_the_declaration(formulation: iopt.Formu
     assert program.sense in str(program)
     assert {"alpha", "alphabar", "u", "w"} & set(program.legend())
     assert program._repr_latex_().startswith("$")
-
-
-def test_latex_follows_a_changed_declaration() -> None:
-    from indefinite_opt.modeling.display.program_text import text
-
-    with_bias = text(iopt.SVMDual(C=1.0).declare(PROBLEM))
-    without = text(iopt.SVMDual(C=1.0, bias=False).declare(PROBLEM))
-    hard = text(iopt.SVMDual(C=np.inf).declare(PROBLEM))
-    assert "yᵀα = 0" in with_bias
-    assert "yᵀα" not in without
-    assert "≤ C" in with_bias
-    assert "≤ C" not in hard

@@ -18,9 +18,7 @@ from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.structures.krein import squared, stabilise
-from indefinite_opt.solvers.single_formulation.active_set import ActiveSet
 from indefinite_opt.solvers.solution import Status
-from indefinite_opt.solvers.solver import Task
 from indefinite_opt.theory.krein import krein_certificate
 
 Array = NDArray[np.float64]
@@ -338,13 +336,6 @@ def test_these_are_not_the_conditions_of_the_svm_dual(
     assert iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": weights}).claim is iopt.Claim.NONE
 
 
-def test_the_certificate_prints(solved: tuple[iopt.KernelProblem, ESVM, Array]) -> None:
-    problem, formulation, alpha = solved
-    text = str(krein_certificate(problem, formulation, {"alpha": alpha}))
-    assert text.startswith("STABILISED: the conditions hold with the original kernel (tol 1e-06)")
-    assert len(text.splitlines()) == 8
-
-
 @pytest.mark.parametrize("formulation", [iopt.SVMDual(), ESVM], ids=str)
 def test_formulations_without_a_stabilised_kernel(formulation: ESVM) -> None:
     problem = iopt.KernelProblem(SWAP, [1, -1])
@@ -573,12 +564,3 @@ def test_where_the_rows_sum_to_zero_lambda_has_no_effect() -> None:
     assert "λ has no effect" in result.message
     # G = (1, 1; 1, 1): (26) has α = (½, ½) and a residual of zero.
     assert iopt.solve(problem, KSVM(C=1.0), solver="smo").objective == pytest.approx(0.0, abs=1e-9)
-
-
-def test_it_refuses_what_is_no_least_squares() -> None:
-    problem = random_problem("gaussian", n=12, seed=0)
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="least squares of KSVM, and this is"):
-        iopt.solve(problem, iopt.SVMDual(C=1.0), solver="active-set")
-    formulation = iopt.SVMDual(C=1.0)
-    task = Task(problem, formulation, formulation.structure(problem))
-    assert ActiveSet().refusal(task) is not None

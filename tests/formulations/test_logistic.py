@@ -277,8 +277,3 @@ def test_data_for_export() -> None:
     arrays = LogisticProgram(problem, 2.0).arrays()
     np.testing.assert_array_equal(arrays["K"], problem.K)
     assert arrays["C"] == 2.0
-
-
-def test_a_start_is_refused() -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="start"):
-        iopt.solve(noisy_problem("sigmoid"), KernelLogistic(), start=np.zeros(40))

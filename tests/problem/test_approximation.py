@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -199,13 +197,6 @@ def test_a_split_of_plain_factors_takes_their_rows() -> None:
     problem = iopt.KernelProblem.from_factors(F, [1, 1, -1], np.resize([1, -1], 12))
     split = problem.split(np.arange(8), np.arange(8, 12))
     np.testing.assert_allclose(split.K_new, matrix(problem)[8:, :8], atol=1e-12)
-
-
-def test_results_can_be_pickled() -> None:
-    X, y = points(n=50)
-    problem = iopt.KernelProblem.approximate(X, y, "sigmoid", 10)
-    result = pickle.loads(pickle.dumps(iopt.solve(problem, "SVMDual")))
-    assert result.problem.approximation.method == "nystrom"
 
 
 def test_the_bound_on_the_error_is_the_lemma_and_the_rounding_of_exact_products() -> None:

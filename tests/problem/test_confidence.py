@@ -14,7 +14,6 @@ from scipy.optimize import linprog
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.exact import global_minimum
@@ -180,18 +179,6 @@ def test_the_problem_and_the_parameter_agree(seed: int) -> None:
 
 @pytest.mark.parametrize("title", WEIGHTINGS)
 @given(seed=seeds)
-def test_proposition_1(title: str, seed: int) -> None:
-    """Strictly positive confidences K∘yyᵀ, of any inertia: no training error."""
-    generator = np.random.default_rng(seed)
-    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
-    half = generator.uniform(0.01, 1.0, (6, 6))
-    problem = ConfidenceProblem.from_kernel(iopt.KernelProblem(np.outer(y, y) * (half + half.T), y))
-    classifier = iopt.solve(problem, title, solver=SOLVERS[title]).classifier
-    np.testing.assert_array_equal(classifier.predict(problem.K), y)
-
-
-@pytest.mark.parametrize("title", WEIGHTINGS)
-@given(seed=seeds)
 def test_proposition_1_for_any_confidence_function(title: str, seed: int) -> None:
     """Δ > 0: each point's own label has the larger weighted confidence, whatever α."""
     y, _, _, _ = any_confidences(seed)
@@ -203,15 +190,6 @@ def test_proposition_1_for_any_confidence_function(title: str, seed: int) -> Non
 
 SOLVERS = {"UniformWeights": "highs", "GuoSchuurmansLP": "highs", "GuoSchuurmansQP": "smo"}
 """A local solver will do: the proposition holds for all weights."""
-
-
-def test_proposition_1_in_the_feature_space_of_a_kernel() -> None:
-    """K = ΦΦᵀ with positive confidences: libsvm separates the rows of Φ."""
-    generator = np.random.default_rng(0)
-    y = np.array([1.0, -1.0] * 10)
-    features = y[:, None] * generator.uniform(0.1, 1.0, (20, 3))
-    assert np.all(features @ features.T * np.outer(y, y) > 0)
-    assert SVC(kernel="linear", C=1e6).fit(features, y).score(features, y) == 1.0
 
 
 def random_weights(y: Array, generator: np.random.Generator) -> Array:

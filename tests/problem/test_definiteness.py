@@ -165,17 +165,6 @@ def test_a_theorem_tests_its_own_conditions(kernel: Any) -> None:
     assert kernels.definiteness(kernel, 1) is None
 
 
-def test_a_kernel_that_is_not_convex_is_never_so_by_construction(points: np.ndarray) -> None:
-    class Unchecked(kernels.Polynomial):
-        def __post_init__(self) -> None:
-            """Leave out the checks of the parameters."""
-
-    kernel = Unchecked(degree=1, gamma=-1.0, r=0.0)  # K = -XXᵀ
-    problem = iopt.KernelProblem.from_data(points, LABELS, kernel)
-    assert not problem.is_psd
-    assert not problem.known_convex(0)
-
-
 def test_single_precision_is_tested_by_its_eigenvalues(points: np.ndarray) -> None:
     problem = iopt.KernelProblem.from_data(points, LABELS, "linear", precision="single")
     assert not problem.known_convex(0)

@@ -102,20 +102,6 @@ def test_a_dense_matrix_is_read_where_it_is() -> None:
         storage[0, 0] = 1.0
 
 
-def test_the_least_recently_used_rows_make_room() -> None:
-    gram, counting, K = line(10, rows=3)
-    for i in (0, 1, 2, 0):
-        gram.rows([i])
-    assert counting.taken() == [[0.0], [1.0], [2.0]]
-    gram.rows([3])  # 1 was used longest ago
-    gram.rows([0, 2, 3])
-    assert counting.taken() == [[3.0]]
-    gram.rows([2])
-    storage, slots = gram.rows([5, 2, 4])  # 0 and 3 go, 2 is asked for again
-    assert counting.taken() == [[4.0, 5.0]]
-    np.testing.assert_allclose(storage[slots], K[[5, 2, 4]], rtol=4.0 * EPS)
-
-
 @given(requests=st.lists(st.integers(0, 11), min_size=1, max_size=60), rows=st.integers(2, 6))
 def test_the_cache_against_a_model(requests: list[int], rows: int) -> None:
     """An ordered dictionary with the oldest entry first says which rows must be computed."""
@@ -524,13 +510,6 @@ def test_a_hard_margin_without_optimum_is_found_by_rows() -> None:
         problem = iopt.KernelProblem.from_data(X, y, "pseudo-euclidean", cache_mb=1)
         with pytest.raises(iopt.errors.UnboundedProblem, match=f"points {pair}"):
             iopt.SVMDual(C=np.inf).structure(problem)
-
-
-def test_uniform_weights_need_no_matrix() -> None:
-    problem, whole = on_demand("sigmoid"), random_problem("sigmoid", n=40, seed=1)
-    result = iopt.solve(problem, iopt.UniformWeights())
-    expected = iopt.UniformWeights().classifier(whole, result.values)
-    assert result.classifier.offset == pytest.approx(expected.offset, abs=1e-12)
 
 
 @pytest.mark.parametrize("scaling", [None, "minmax"])

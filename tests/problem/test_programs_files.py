@@ -248,15 +248,6 @@ def test_what_is_written_is_read(name: str, suffix: str, tmp_path: Path) -> None
     assert write_program(program, path).read_bytes() == written or suffix == ".npz"
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps"])
-def test_every_part_of_a_program_is_kept(suffix: str, tmp_path: Path) -> None:
-    program = programs.quadratic_arrays(
-        [[1.0, -2.5], [-2.5, 0.0]], [0.125, 0.0], [[1.0, 2.0], [0.0, -3.0]], [4.0, 5.0],
-        [[1.0, 1.0]], [0.5], [-np.inf, -1.0], [np.inf, 2.0], constant=-3.5, sense=-1,
-    )  # fmt: skip
-    assert same(read_program(write_program(program, tmp_path / f"all{suffix}")), program)
-
-
 FLOATS = np.array([0.0, 5e-324, 1e-310, 2.0**-1022, 1e-13, 1 / 3, 1e16 / 3, 1e22, 1e100])
 
 

@@ -20,7 +20,6 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part
-from indefinite_opt.solvers.external.uno import UNO
 from indefinite_opt.studies import Grid, LeaveOneOut, RepeatedKFold, Study
 from indefinite_opt.studies.cells import _fits
 from indefinite_opt.studies.comparison import COLUMNS
@@ -290,16 +289,6 @@ def test_an_interrupted_cell_is_solved_anew(
     )
     assert second.frame["status"].tolist() == ["solved"] * 2
     assert len(seen) == 2
-
-
-def test_a_missing_solver_stops_nothing(
-    problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(UNO, "unavailable", lambda self: "the package is not installed")
-    frame = iopt.compare(problem, TITLES[:1], solvers=["smo", "uno"], folds=2).frame
-    failed = frame[frame["solver"] == "uno"]
-    assert failed["error"].str.contains("not installed").all()
-    assert frame[frame["solver"] == "smo"]["error"].eq("").all()
 
 
 # ------------------------------------------------------------------------------- fixed test sets

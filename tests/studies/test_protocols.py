@@ -344,23 +344,6 @@ def test_only_missing_cells_are_run(tmp_path: Path) -> None:
     assert counted(small(), tmp_path / "cells.jsonl")[0] == 0
 
 
-def test_a_damaged_line_costs_its_cell(tmp_path: Path) -> None:
-    store = tmp_path / "cells.jsonl"
-    _, first = counted(small(), store)
-    lines = store.read_bytes().splitlines(keepends=True)
-    lines[3] = lines[3].replace(b'"accuracy": 0.', b'"accuracy": 1.', 1)
-    lines[5] = b"\xff\x00" + lines[5]
-    lines[7] = lines[7][:40] + b"\n"
-    lines[-1] = lines[-1][:50]
-    store.write_bytes(b"".join(lines))
-    with pytest.warns(UserWarning, match="left out damaged line 4, line 6, line 8") as told:
-        _, second = counted(small(), store)
-    assert len(told) == 1
-    assert text(second) == text(first)
-    good = [json.loads(line) for line in store.read_bytes().splitlines()[-4:]]
-    assert all(entry["rows"] for entry in good)
-
-
 SLOW_STUDY = """
 import sys, time
 from pathlib import Path

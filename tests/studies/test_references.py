@@ -10,7 +10,6 @@ import runpy
 from pathlib import Path
 from typing import Any
 
-import highspy
 import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
@@ -303,35 +302,6 @@ def test_points_come_from_a_mersenne_twister_anybody_has() -> None:
 
 
 # ---------------------------------------------------------------------------------------- export
-
-
-@pytest.mark.parametrize(
-    "name", ["random-020-c1", "sigmoid-040-hull", "l1-gaussian-040-guo", "sigmoid-040-c1-nobias"]
-)
-def test_an_lp_file_has_the_same_objective(name: str, tmp_path: Path) -> None:
-    """Read by HiGHS, which may not solve it; objective and rows at the best-known point."""
-    entry = references.load(name)
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.readModel(str(references.export(name, tmp_path / "model.lp")))
-    model = highs.getModel()
-    n, form = entry.n, model.hessian_
-    H = np.zeros((n, n))
-    for column in range(n):
-        for k in range(form.start_[column], form.start_[column + 1]):
-            row = form.index_[k]
-            H[row, column] = H[column, row] = form.value_[k]
-    (x,) = entry.values.values()
-    # HiGHS numbers the columns by name where a file names them first in a row.
-    place = [int(column.removeprefix("x")) - 1 for column in model.lp_.col_names_]
-    x = x[place]
-    value = 0.5 * x @ H @ x + np.array(model.lp_.col_cost_) @ x
-    # The reference has rounding of 40² products; the file has none.
-    assert value == pytest.approx(entry.best, rel=1e-10)
-    maximised = highs.getObjectiveSense()[1] == highspy.ObjSense.kMaximize
-    assert maximised == (entry.sense == "max")
-    assert np.all(x <= np.array(model.lp_.col_upper_) + 1e-12)
-    assert model.lp_.num_row_ == {"nobias": 0, "c1": 1}.get(name.rpartition("-")[2], 2)
 
 
 def test_an_npz_file_has_the_same_objective(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from sklearn.model_selection import StratifiedKFold
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.solvers.solution import Status
-from indefinite_opt.studies.baselines import as_baseline, known
 from indefinite_opt.studies.baselines.relevance import (
     Laplace,
     RelevanceFit,
@@ -325,14 +324,6 @@ def test_of_equal_functions_one_is_used(seed: int) -> None:
     assert np.unique(used.round(12), axis=1).shape == used.shape
 
 
-def test_copies_change_nothing() -> None:
-    problem = PROBLEMS["sigmoid"]
-    once = fit_relevance(problem.K, problem.y)
-    twice = fit_relevance(np.hstack([problem.K, -3.0 * problem.K]), problem.y)
-    assert twice.log_evidence == pytest.approx(once.log_evidence, abs=1e-5)
-    assert np.count_nonzero(twice.coef) == np.count_nonzero(once.coef)
-
-
 def test_lengths_of_functions_change_nothing() -> None:
     """Columns times numbers from 1e-120 to 1e120."""
     problem = PROBLEMS["gaussian"]
@@ -506,13 +497,6 @@ def test_probabilities_are_calibrated() -> None:
 # -------------------------------------------------------------------------------------- as baseline
 
 
-def test_it_is_a_baseline() -> None:
-    assert known()["RVM"] is RVM
-    assert as_baseline("RVM(tol=0.001)") == RVM(tol=1e-3)
-    assert str(RVM()) == "RVM"
-    assert str(RVM(tol=1e-4)) == "RVM(tol=0.0001)"
-
-
 def test_the_classifier_is_a_sum_of_kernel_values() -> None:
     """On an indefinite kernel, with labels of the caller's own."""
     problem = PROBLEMS["sigmoid"]
@@ -529,12 +513,6 @@ def test_the_classifier_is_a_sum_of_kernel_values() -> None:
     assert 0 < classifier.support.size < 10
     assert np.mean(classifier.predict(problem.K) == np.where(problem.y > 0, "yes", "no")) > 0.8
     assert classifier.fit.status is Status.SOLVED
-
-
-def test_it_is_deterministic() -> None:
-    problem = PROBLEMS["sigmoid"]
-    one, other = RVM().fit(problem, seed=0), RVM().fit(problem, seed=1)
-    np.testing.assert_array_equal(one.coef, other.coef)
 
 
 def test_without_a_constant() -> None:
