@@ -139,21 +139,6 @@ def test_a_first_fit_that_is_interrupted_leaves_nothing(name: str) -> None:
             estimator.predict(new) if is_classifier(estimator) else estimator.transform(new)
 
 
-def test_a_solve_that_is_interrupted_leaves_the_old_classes(monkeypatch: Any) -> None:
-    classifier = iopt.KernelClassifier().fit(X, LABELS)
-    before = answers(classifier, NEW)
-
-    def interrupted(*args: Any, **kwargs: Any) -> Any:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(estimators.kernel_classifier, "solve", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        classifier.fit(OTHER, OTHER_LABELS)
-    assert answers(classifier, NEW) == before
-    assert classifier.classes_.tolist() == [0, 1]
-    assert classifier.n_features_in_ == 2
-
-
 def test_a_fit_removes_what_only_the_fit_before_had() -> None:
     classifier = iopt.IndefiniteSVC(probability=True).fit(X, LABELS)
     classifier.predict_proba(NEW)

@@ -267,13 +267,3 @@ def test_second_order_convergence() -> None:
         iopt.solve(problem, KernelLogistic(C=10.0), solver=solver, tol=1e-8) for solver in SOLVERS
     )
     assert newton.iterations <= 15 < cg.iterations
-
-
-# ------------------------------------------------------------------------ other forms of K
-
-
-def test_data_for_export() -> None:
-    problem = noisy_problem("sigmoid", n=6)
-    arrays = LogisticProgram(problem, 2.0).arrays()
-    np.testing.assert_array_equal(arrays["K"], problem.K)
-    assert arrays["C"] == 2.0

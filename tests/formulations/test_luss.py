@@ -7,7 +7,6 @@ comments, or from semidefinite programs written down here.
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -415,23 +414,3 @@ def test_dual_text(formulation: Luss) -> None:
     assert "minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ" in text
     assert ("‖K - K₀‖_F² ≤ r" in text) == isinstance(formulation, iopt.LussBall)
     assert dual.legend()["mu"] == "multipliers of α ≤ C"
-
-
-def test_export(tmp_path: Path) -> None:
-    dual, ball = iopt.LussDual(C=2.0, rho=0.5), iopt.LussBall(C=2.0, radius=2.0 * LEAST)
-    for formulation, name, value in ((dual, "rho", 0.5), (ball, "radius", 2.0 * LEAST)):
-        program = formulation.declare(PROBLEM)
-        path = program.export(tmp_path / "model.npz")
-        with np.load(path) as arrays:
-            assert set(arrays) == {"K0", "y", "C", name}
-            np.testing.assert_array_equal(arrays["K0"], PROBLEM.K)
-            np.testing.assert_array_equal(arrays["y"], PROBLEM.y)
-            assert arrays["C"] == 2.0
-            assert arrays[name] == pytest.approx(value, rel=1e-12)
-        for suffix in (".lp", ".mps"):
-            with pytest.raises(iopt.errors.DataError, match="neither linear nor quadratic"):
-                program.export(tmp_path / f"model{suffix}")
-            assert not (tmp_path / f"model{suffix}").exists()
-
-
-# -------------------------------------------------------------------------------- compare, commands

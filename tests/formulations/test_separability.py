@@ -10,7 +10,6 @@ import indefinite_opt as iopt
 from helpers.peers import libsvm
 from helpers.problems import noisy_problem, random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
-from indefinite_opt.modeling.structures.separability import SeparabilityProgram
 from indefinite_opt.theory.lifting import lin_lin_theorem_1
 
 Array = NDArray[np.float64]
@@ -252,12 +251,3 @@ def test_unreachable_tolerance_is_told() -> None:
     result = iopt.solve(noisy_problem("noise"), SeparabilitySVM(C=1.0), tol=1e-16)
     assert result.status is iopt.Status.INACCURATE
     assert result.certificate.relative_gap <= 1e-9
-
-
-def test_data_for_export() -> None:
-    problem = noisy_problem("sigmoid", n=6)
-    arrays = SeparabilityProgram(problem, 2.0, identity=True).arrays()
-    np.testing.assert_array_equal(arrays["R"], np.eye(6))
-    np.testing.assert_array_equal(arrays["Q"], problem.Q)
-    other = SeparabilityProgram(problem, 2.0, identity=False).arrays()
-    np.testing.assert_array_equal(other["R"], problem.Q)

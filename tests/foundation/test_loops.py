@@ -15,7 +15,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.processes import fresh
-from indefinite_opt.foundation import clock, clock_stopped, compiled, pool, within
+from indefinite_opt.foundation import clock, clock_stopped, pool, within
 from indefinite_opt.foundation.loops import Pauses
 
 PROGRAM = """
@@ -117,18 +117,6 @@ def test_the_clock_runs_otherwise() -> None:
     before, wall = clock(), time.perf_counter()
     time.sleep(0.01)
     assert 0.0 < clock() - before <= time.perf_counter() - wall + 1e-6
-
-
-def test_inner_loops_serve_others() -> None:
-    @compiled()
-    def _square(x):  # type: ignore[no-untyped-def]
-        return x * x
-
-    @compiled()
-    def fourth(x):  # type: ignore[no-untyped-def]
-        return _square(x) * _square(x)
-
-    assert fourth(3.0) == 81.0
 
 
 def is_loop(function: ast.FunctionDef) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling.structures.box_line import FirstOrder, cheapest, project_line
+from indefinite_opt.modeling.structures.box_line import FirstOrder, project_line
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Array = NDArray[np.float64]
@@ -79,26 +79,6 @@ def test_projections_are_exact(upper: float, size: float) -> None:
         assert abs(float(a @ found) - b) <= 1e-14 * max(1.0, abs(b), float(np.abs(found).sum()))
         tested += 1
     assert tested > 100
-
-
-@pytest.mark.parametrize(
-    ("x", "a", "b", "expected"),
-    [
-        # Left of every breakpoint: both entries rise alike to a sum of 12.
-        ([1.0, 3.0], [1.0, 1.0], 12.0, [5.0, 7.0]),
-        # Right of every breakpoint: x₁ - x₂ = -6 from (1, 2) by t = 5 in the second only.
-        ([1.0, 2.0], [1.0, -1.0], -6.0, [0.0, 6.0]),
-        ([2.0, 1.0], [1.0, -1.0], 6.0, [6.0, 0.0]),
-        ([0.0, 0.0, 0.0], [1.0, 1.0, -1.0], -3.0, [0.0, 0.0, 3.0]),
-        ([5.0, 5.0], [-1.0, -1.0], -20.0, [10.0, 10.0]),
-        ([-5.0, -7.0], [1.0, 1.0], 0.0, [0.0, 0.0]),
-    ],
-)
-def test_projections_without_upper_bound(
-    x: list[float], a: list[float], b: float, expected: list[float]
-) -> None:
-    found = project_line(np.array(x), np.array(a), b, np.inf)
-    np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
 def test_a_projection_of_numbers_far_larger_than_the_box_meets_the_line() -> None:
@@ -170,14 +150,6 @@ def test_the_linear_minimum_without_upper_bound() -> None:
     assert line.linear_minimum(np.array([-1.0, 0.5])) == -np.inf
     assert line.linear_minimum(np.array([-1.0, 2.0])) == 0.0
     assert box(np.inf, 2, 3.0, y).linear_minimum(np.array([-1.0, 3.0])) == 3.0
-
-
-def test_the_cheapest_points_are_filled_first() -> None:
-    costs = np.array([-1.0, 2.0, 5.0])
-    assert cheapest(costs, 2.5, 1.0) == -1.0 + 2.0 + 2.5
-    assert cheapest(costs, 0.5, 1.0) == -0.5
-    assert cheapest(costs, 2.0, 1.0) == 1.0
-    assert cheapest(costs, 2.5, np.inf) == -2.5
 
 
 # -------------------------------------------------------------------------- first-order conditions

@@ -90,25 +90,6 @@ def test_treatments_agree_where_nothing_is_changed(gaussian_problem) -> None:
     np.testing.assert_allclose(values[0], values[2], atol=1e-8)
 
 
-def test_predict_returns_the_callers_labels() -> None:
-    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], ["yes", "no"])
-    classifier = iopt.solve(problem, iopt.SVMDual(C=1.0)).classifier
-    np.testing.assert_array_equal(classifier.predict(problem.K), ["yes", "no"])
-    np.testing.assert_array_equal(classifier.support, [0, 1])
-
-
-def test_svm_offset_agrees_with_libsvm(gaussian_problem: iopt.KernelProblem) -> None:
-    from sklearn.svm import SVC
-
-    ours = iopt.solve(gaussian_problem, iopt.SVMDual(C=1.0), tol=1e-8)
-    theirs = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(gaussian_problem.K, gaussian_problem.y)
-    np.testing.assert_allclose(
-        ours.classifier.decision_function(gaussian_problem.K),
-        theirs.decision_function(gaussian_problem.K),
-        atol=1e-6,
-    )
-
-
 def test_points_in_place_of_kernel_rows_are_refused_with_what_to_do() -> None:
     problem = iopt.KernelProblem.from_data([[0.0], [1.0], [3.0]], [0, 1, 1], "linear")
     classifier = iopt.solve(problem, iopt.SVMDual()).classifier

@@ -172,17 +172,6 @@ def test_the_least_curvature_along_rows(A: Any, least: float) -> None:
     assert 0.0 <= rounding <= 1e-14
 
 
-def test_least_curvature_of_kept_variables() -> None:
-    """Of [[2, 3], [3, 2]]: 2 for one variable, -1 for both."""
-    P = [[2.0, 3.0, 0.0], [3.0, 2.0, 0.0], [0.0, 0.0, -7.0]]
-    structure = iopt.QuadraticProgram(P, np.zeros(3)).structure()
-    for kept, least in (([0], 1.0), ([0, 1], -0.5), ([2], -1.0), ([], np.inf)):
-        found, _ = structure.along_rows.restricted(np.array(kept, dtype=np.intp), np.zeros((0, 3)))
-        # In units in which the largest entry of each row is 1.
-        assert np.sign(found) == np.sign(least)
-        assert np.isinf(found) == np.isinf(least)
-
-
 @pytest.mark.parametrize(
     ("moved", "price"), [([0.0, 0.0, 0.0], 0.0), ([2.0**-20, 0.0, 0.0], 2.0**-20)]
 )

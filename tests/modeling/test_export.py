@@ -89,6 +89,31 @@ def test_arrays_of_a_linear_program(title: str, tmp_path: Path) -> None:
     )
 
 
+def test_arrays_of_other_programs(tmp_path: Path) -> None:
+    """Those of Luss & d'Aspremont have no place in files of quadratic programs."""
+    K, Q, y = INDEFINITE.K, INDEFINITE.Q, INDEFINITE.y
+    radius = 2.0 * float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2))
+    expected: dict[iopt.Formulation, dict[str, Any]] = {
+        iopt.KernelLogistic(C=2.0): {"K": K, "C": 2.0},
+        iopt.SeparabilitySVM(C=2.0): {"Q": Q, "R": np.eye(16)},
+        iopt.SeparabilitySVM(C=2.0, identity=False): {"Q": Q, "R": Q},
+        iopt.LussDual(C=2.0, rho=0.5): {"K0": K, "y": y, "C": 2.0, "rho": 0.5},
+        iopt.LussBall(C=2.0, radius=radius): {"K0": K, "y": y, "C": 2.0, "radius": radius},
+    }
+    for formulation, parts in expected.items():
+        program = formulation.declare(INDEFINITE)
+        with np.load(program.export(tmp_path / "model.npz")) as arrays:
+            assert parts.keys() <= set(arrays)
+            for name, part in parts.items():
+                np.testing.assert_allclose(arrays[name], part, rtol=1e-12, err_msg=name)
+        if "y" not in parts:
+            continue
+        for suffix in (".lp", ".mps"):
+            with pytest.raises(iopt.errors.DataError, match="neither linear nor quadratic"):
+                program.export(tmp_path / f"model{suffix}")
+            assert not (tmp_path / f"model{suffix}").exists()
+
+
 @pytest.mark.parametrize("name", ["model.txt", "model", "model.lp.gz"])
 def test_other_suffixes_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(iopt.errors.DataError, match=r"\.lp, \.mps or \.npz"):

@@ -211,19 +211,6 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
             np.testing.assert_allclose(product, slopes, atol=rounding + 1e-7 * norm * length)
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 1e-2, 1e-1])
-def test_eigenvalues_beyond_epsilon_leave_the_gradient_exact(epsilon: float) -> None:
-    """2λφ - φ² = λ² - ε²/4 for λ ≥ ε, so that only smaller eigenvalues feel the smoothing."""
-    V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 6)))
-    oracle = ProxyOracle(eigendecomposition((V * [-3.0, -2.0, 1.0, 2.0, 3.0, 4.0]) @ V.T))
-    z = 0.3 * np.ones(6)
-    exact, product = oracle(z, 1.0)
-    product = product.copy()
-    smoothed, other = oracle(z, 1.0, epsilon)
-    assert smoothed == pytest.approx(exact, rel=1e-12)  # ε²/4 for each of the same four
-    np.testing.assert_allclose(other, product, rtol=1e-12)
-
-
 def structures(kind: str, seed: int) -> list[ProxyDual | ProxyBall]:
     K = matrix(kind, 6, seed)
     return [dual_of(K, 0.3), dual_of(K, 30.0), ball_of(K, 0.1), ball_of(K, 10.0)]
@@ -337,23 +324,6 @@ def test_no_room_is_clip(kind: str) -> None:
     np.testing.assert_allclose(ball.second_derivative(x), positive_part(K), atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", INERTIAS)
-def test_monotone_in_room_and_price(kind: str) -> None:
-    """A larger ball and a smaller price are worse; both tend to the clipped kernel."""
-    K, x = matrix(kind, 6, 4), interior(6, 4)
-    z = labels(6) * x
-    clipped = 0.5 * z @ positive_part(K) @ z - x.sum()
-    rooms = 10.0 ** np.arange(-14.0, 7.0)
-    balls = np.array([ball_of(K, room).value(x) for room in rooms])
-    assert np.all(np.diff(balls) >= -1e-12 * np.abs(balls[1:]))
-    assert balls[0] == pytest.approx(clipped, abs=1e-5 * (1.0 + abs(clipped)))
-    duals = np.array([dual_of(K, rho).value(x) for rho in 10.0 ** np.arange(-7.0, 11.0)])
-    assert np.all(np.diff(duals) <= 1e-12 * np.abs(duals[:-1]))
-    assert duals[-1] == pytest.approx(clipped, abs=1e-8 * (1.0 + abs(clipped)))
-    kernel = dual_of(K, 1e12).proxy_kernel(x)
-    np.testing.assert_allclose(kernel, positive_part(K), atol=1e-9)
-
-
 def test_second_derivative_where_all_eigenvalues_are_negative() -> None:
     """K* = 0 in a neighbourhood: the function is constant there."""
     dual = dual_of(-np.eye(4), 10.0)
@@ -361,16 +331,3 @@ def test_second_derivative_where_all_eigenvalues_are_negative() -> None:
     assert dual.value(x) == -2.0
     assert not dual.second_derivative(x).any()
     assert not dual.proxy_kernel(x).any()
-
-
-@given(seed=st.integers(0, 10_000), kind=st.sampled_from(INERTIAS), scale=st.floats(-6.0, 6.0))
-def test_convex_along_segments_and_above_tangents(seed: int, kind: str, scale: float) -> None:
-    K = matrix(kind, 5, seed)
-    a, b = interior(5, seed), interior(5, seed + 1)
-    for structure in (dual_of(K, 10.0**scale), ball_of(K, 10.0**scale)):
-        value, gradient = structure.value_gradient(a)
-        gradient = gradient.copy()
-        other, middle = structure.value(b), structure.value(0.5 * (a + b))
-        size = 1.0 + abs(value) + abs(other)
-        assert middle <= 0.5 * (value + other) + 1e-11 * size
-        assert other >= value + gradient @ (b - a) - 1e-8 * size

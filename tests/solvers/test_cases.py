@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.cases import CASES, TWO_POINTS, Case
+from helpers.cases import CASES, LIN_LIN, TWO_POINTS, Case
 
 PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
 
@@ -58,6 +58,17 @@ def test_solvers_that_cannot_say_what_they_can(title: str) -> None:
             iopt.solve(problem, title, solver=solver)
 
 
+@pytest.mark.parametrize("solver", ["smo", "dca"])
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_start_at_a_stationary_point_stays_there(k: int, solver: str) -> None:
+    """Lin & Lin (2003), section 2: (⅔, 0, ⅔) and (0, ⅔, ⅔) are local minima, strictly."""
+    start = np.where(np.arange(3) == k, 0.0, 2 / 3)
+    problem = iopt.KernelProblem(LIN_LIN, [1, 1, -1])
+    result = iopt.solve(problem, "SVMDual(C=2)", solver=solver, start=start)
+    assert (result.iterations, result.certificate.claim) == (0, iopt.Claim.LOCAL)
+    np.testing.assert_allclose(result.values["alpha"], start, atol=1e-15)
+
+
 def test_every_formulation_has_a_case() -> None:
     assert {type(case.formulation).__name__ for case in CASES} == set(iopt.available_formulations())
 
@@ -80,17 +91,3 @@ def test_three_solvers_agree_on_convex_problems(
     assert len(objectives) >= 3
     spread = max(objectives.values()) - min(objectives.values())
     assert spread <= 1e-6 * max(1.0, abs(next(iter(objectives.values()))))
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.5])
-@pytest.mark.parametrize("q", [1, 2, 3])
-def test_lemma_4_optima_are_local(q: int, shift: float) -> None:
-    """Haasdonk's family of 2^q optima."""
-    data = iopt.datasets.load(f"haasdonk-lemma4(q={q}, shift={shift})")
-    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
-    assert data.optima is not None
-    formulation = iopt.SVMDual(C=float(data.optima["C"]))
-    for alpha, objective in zip(data.optima["alpha"], data.optima["objective"], strict=True):
-        certificate = iopt.verify(problem, formulation, {"alpha": alpha})
-        assert certificate.claim is iopt.Claim.LOCAL
-        assert certificate.objective == pytest.approx(float(objective), rel=1e-12)

@@ -14,7 +14,6 @@ from helpers.exact import stationary_points
 from helpers.problems import random_problem
 from helpers.programs import Program, check_feasible, program_of, weights
 from indefinite_opt.solvers.descent.dca import DCA
-from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -131,17 +130,6 @@ def test_the_end_is_one_of_all_stationary_points(seed: int, part: str) -> None:
         assert qp.sense * result.objective == pytest.approx(nearest, rel=1e-5, abs=1e-6)
 
 
-def test_a_start_at_a_stationary_point_stays_there() -> None:
-    """Lin & Lin (2003), section 2: both local optima, from themselves, without an iteration."""
-    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
-    problem = iopt.KernelProblem(K, [1, 1, -1])
-    for k in (0, 1):
-        start = np.where(np.arange(3) == 1 - k, 0.0, 2 / 3)
-        result = iopt.solve(problem, "SVMDual(C=2)", solver="dca", start=start)
-        assert result.iterations == 0
-        np.testing.assert_allclose(result.values["alpha"], start, atol=1e-15)
-
-
 # ---------------------------------------------------------------------------------------- C = inf
 
 
@@ -187,26 +175,6 @@ def test_an_objective_without_end_is_named(name: str, solver: Any) -> None:
 
 
 # ----------------------------------------------------------------------------------- where it stops
-
-
-def test_time_runs_out_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shift of a rugged kernel needs hundreds of convex problems; every look takes a second."""
-    A = np.random.default_rng(0).standard_normal((600, 600))
-    problem = iopt.KernelProblem(0.5 * (A + A.T), np.resize([1, -1], 600))
-    assert problem.transformed("shift").is_psd  # decomposed beforehand
-    looks: list[Task] = []
-
-    def elapsed(task: Task) -> float:
-        looks.append(task)
-        return float(len(looks))
-
-    monkeypatch.setattr(Task, "elapsed", property(elapsed))
-    result = iopt.solve(problem, "ConvexHullDual", solver=DCA("shift"), time_limit=30.0)
-    assert result.status is iopt.Status.TIME_LIMIT
-    assert 0 < result.iterations < 30
-    assert 30 <= len(looks) <= 32
-    assert result.objective == pytest.approx(max(result.trace.objective), rel=1e-12)
-    check_feasible(program_of(problem, "ConvexHullDual"), weights(result))
 
 
 def test_an_end_that_cannot_be_improved_is_called_inaccurate() -> None:

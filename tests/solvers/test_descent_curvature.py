@@ -95,16 +95,6 @@ def test_the_means_of_a_concave_problem_are_left(name: str, seed: int) -> None:
     assert program.value(x) < program.value(start)
 
 
-def test_a_stationary_local_minimum_is_not_left() -> None:
-    """Lin & Lin (2003), section 2: (⅔, 0, ⅔) and (0, ⅔, ⅔) are local minima, strictly."""
-    K = [[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]]
-    for start in ([2 / 3, 0.0, 2 / 3], [0.0, 2 / 3, 2 / 3]):
-        result = smo(iopt.KernelProblem(K, [1, 1, -1]), iopt.SVMDual(C=9.0), start=start)
-        np.testing.assert_allclose(result.values["alpha"], start, atol=1e-15)
-        assert (result.iterations, escapes(result)) == (0, 0)
-        assert result.certificate.claim is iopt.Claim.LOCAL
-
-
 def weak(schur: list[list[float]]) -> Array:
     """Q = LLᵀ-like with Q₁₁ = 1 and a Schur complement: α = (1, 0, ...) is stationary, all weak."""
     S = np.array(schur)

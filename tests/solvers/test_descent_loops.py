@@ -325,23 +325,6 @@ def test_kicks_only_go_down(kind: str, name: str, slack: float) -> None:
     assert useful > 0
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_kicks_depend_on_their_state_only(name: str) -> None:
-    n = 20
-    y, formulation = np.resize([1.0, -1.0], n), form(name, np.resize([1, -1], n), 2.0)
-    program = Program.of(symmetric(n, 2), y, formulation)
-    start = box(np.eye(n), y, formulation).random_start(np.random.default_rng(0))
-    ends = []
-    for seed in (1, 1, 2):
-        point, state = Loose.at(program, start.copy()), np.array([seed], np.uint64)
-        outcome = point.kick(state, kicks=3)
-        ends.append((point.alpha, point.v, outcome, int(state[0])))
-    np.testing.assert_array_equal(ends[0][0], ends[1][0])
-    np.testing.assert_array_equal(ends[0][1], ends[1][1])
-    assert ends[0][2:] == ends[1][2:]
-    assert ends[0][3] != ends[2][3]
-
-
 def test_kicks_keep_to_their_limits() -> None:
     n = 20
     program = Program.of(symmetric(n, 2), np.resize([1.0, -1.0], n), iopt.SVMDual(C=1.0))

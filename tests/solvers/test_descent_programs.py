@@ -308,16 +308,6 @@ def test_the_form_is_a_structure(kind: str) -> None:
         assert qp.infeasibility(z + 1.0) > 0.0
 
 
-def test_convexity_is_that_along_the_rows() -> None:
-    """-x₁x₂ is convex where x₁ + x₂ is given, and is not on a box."""
-    P = np.array([[0.0, -1.0], [-1.0, 0.0]])
-    line = forms(program(2, P, A=np.ones(2), b=1.0, lower=0.0, upper=1.0))[0]
-    assert not line.known_convex
-    assert line.is_convex
-    assert line.known_convex
-    assert not forms(program(2, P, lower=0.0, upper=1.0))[0].is_convex
-
-
 # ---------------------------------------------------------------------------------- beside UNO
 
 

@@ -402,9 +402,6 @@ def test_nothing_is_interrupted_by_itself(seed: int) -> None:
         assert iopt.solve(problem, title).status is iopt.Status.SOLVED
 
 
-# -------------------------------------------------------------------------------------- parameters
-
-
 # -------------------------------------------------------------------------- problems of every kind
 
 

@@ -13,7 +13,6 @@ from helpers.polyhedra import (
     concave,
     indefinite,
     knapsack,
-    lowest,
     program,
     random_rows,
     rescaled,
@@ -220,14 +219,6 @@ def test_convex_programs_have_the_solution_of_their_equations(seed: int) -> None
     assert is_convex(scaled)
 
 
-def test_convexity_is_that_along_the_equalities() -> None:
-    """x² - y² is convex on x = 2y."""
-    P = np.diag([2.0, -2.0])
-    assert not is_convex(program(2, P, lower=0, upper=1).equilibrated)
-    assert is_convex(program(2, P, A=[[1, -2]], b=[0], lower=0, upper=1).equilibrated)
-    assert not is_convex(program(2, P, A=[[2, -1]], b=[0], lower=0, upper=1).equilibrated)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_nearest_point_of_a_simplex_is_that_of_sorting(seed: int) -> None:
     """Held, Wolfe & Crowder (1974): x_i = max(v_i - θ, 0) with θ from the sorted entries."""
@@ -334,20 +325,6 @@ def test_rays_are_found_where_there_are_some(qp: Rows, falls: bool) -> None:
     assert (error is not None) == falls
     if error is not None:
         check_ray(qp, scaled.read(rows.feasible_point()), error.ray)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_best_of_many_descents_is_the_minimum_of_all_active_sets(seed: int) -> None:
-    n = 2 + seed % 3
-    qp = random_rows(n, 4, seed % 2, seed, share=0.9)
-    scaled, generator = qp.equilibrated, np.random.default_rng(seed)
-    rows = LinearRows(scaled)
-    ends = []
-    for _ in range(30):
-        run = ActiveSetDescent(scaled, rows.random_vertex(generator))
-        run.run()
-        ends.append(qp.value(scaled.read(run.z)))
-    assert min(ends) == pytest.approx(lowest(qp), rel=1e-9, abs=1e-9)
 
 
 def test_a_descent_stops_when_told() -> None:

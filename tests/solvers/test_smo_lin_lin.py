@@ -91,14 +91,6 @@ def test_pairs_lie_in_one_class_where_each_has_its_constraint(title: str) -> Non
 # -------------------------------------------------------------------------- limits and refusals
 
 
-def test_a_path_starts_each_problem_where_the_last_one_ended() -> None:
-    problem = random_problem("sigmoid(a=1, r=0.5)", n=40, seed=0)
-    duals = [iopt.SVMDual(C=C) for C in (1.0, 2.0)]
-    first, second = iopt.solve_path(problem, duals, solver="smo-lin-lin")
-    alone = solve(problem, duals[1], start=first.values["alpha"])
-    np.testing.assert_array_equal(second.values["alpha"], alone.values["alpha"])
-
-
 def test_without_a_bias_there_is_no_pair() -> None:
     problem = random_problem("sigmoid", n=12, seed=0)
     title = "SVMDual(bias=False)"

@@ -15,7 +15,6 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.clusters import processes
-from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.studies import Grid, RepeatedKFold, Study
 from indefinite_opt.studies.papers import Computation
 
@@ -65,16 +64,6 @@ def test_a_killed_worker_costs_nothing(workers: Any, tmp_path: Path) -> None:
     # By its address, and with a store that has all cells, nothing is left to run.
     again = study().run(store, cluster=address)
     assert str(again.rows) == str(outcome.rows)
-
-
-def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indefinite_opt.foundation.clusters.SECONDS_TO_CONNECT", 1)
-    if "distributed" in sys.modules:
-        with pytest.raises(DataError, match="the address of a Dask scheduler"):
-            study().run(cluster="tcp://127.0.0.1:9")
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ParameterError, match=r"indefinite_opt\[cluster\]"):
-        study().run(cluster="tcp://127.0.0.1:9")
 
 
 @pytest.mark.slow

@@ -148,25 +148,6 @@ def test_evidence_is_close_to_the_integral() -> None:
 # ------------------------------------------------------------------------------------------ factors
 
 
-def dense_factors(mode: Laplace, Phi: Array, phi: Array, y: Array, left: list[int]) -> list[float]:
-    """φᵀC⁻¹φ and φᵀC⁻¹t̂ with the terms of the functions `left` only."""
-    target, noise = regression_view(mode.weights, Phi, y)
-    C = noise + (Phi[:, left] / mode.alpha[left]) @ Phi[:, left].T
-    solved = np.linalg.solve(C, np.column_stack([phi, target]))
-    return (phi @ solved).tolist()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_factors_are_those_of_the_dense_covariance(seed: int) -> None:
-    Phi, alpha, y = functions(count=3, seed=seed)
-    mode = mode_of(Phi, alpha, y)
-    for k in range(3):
-        others = [j for j in range(3) if j != k]
-        expected = dense_factors(mode, Phi, Phi[:, k], y, others)
-        s, q = mode.factors
-        assert [s[k], q[k]] == pytest.approx(expected, rel=1e-9)
-
-
 def test_share_is_the_change_of_the_dense_likelihood() -> None:
     """From any α_i to its best value, and that is where the likelihood is largest."""
     Phi, alpha, y = functions()
@@ -237,38 +218,6 @@ def test_the_dense_likelihood_is_stationary(name: str) -> None:
         for value in 10.0 ** np.arange(-6.0, 4.0, 2.0):
             more = log_normal(target, noise, X[:, [*used, i]], np.append(alpha, value))
             assert more < before + max(tol, 1e-9)
-
-
-def test_it_is_a_fixed_point_of_the_first_algorithm() -> None:
-    """α_i = γ_i/w_i², γ_i = 1 - α_iΣ_ii: Tipping (2001), (16), (17), written densely here."""
-    problem, fit = PROBLEMS["sigmoid"], tight("sigmoid")
-    X, _, noise = frozen(fit, problem.K, problem.y)
-    used = np.isfinite(fit.alpha)
-    Phi, alpha = X[:, used], fit.alpha[used]
-    Sigma = np.linalg.inv(Phi.T @ np.linalg.inv(noise) @ Phi + np.diag(alpha))
-    w = np.append(fit.coef, fit.offset)[used]
-    w *= np.linalg.norm(np.column_stack([problem.K, np.ones(problem.n)])[:, used], axis=0)
-    np.testing.assert_allclose(alpha, (1.0 - alpha * np.diag(Sigma)) / w**2, rtol=1e-5)
-
-
-def test_two_functions_agree_with_a_grid() -> None:
-    """The α found are the best of a grid for log N(t̂ | 0, C), and almost for log L itself."""
-    Phi, _, _ = functions(n=60, count=2)
-    noise = 0.2 * np.random.default_rng(0).standard_normal(60)
-    y = np.sign(Phi @ [1.0, -1.0] + noise)
-    fit = fit_relevance(Phi, y, constant=False, tol=TIGHT)
-    assert np.all(np.isfinite(fit.alpha))
-    X, target, noise = frozen(fit, Phi, y)
-    steps = np.arange(-15, 16) * 0.4
-    frozen_values, own_values = {}, {}
-    for i, j in itertools.product(range(steps.size), repeat=2):
-        alpha = fit.alpha * np.exp(steps[[i, j]])
-        frozen_values[i, j] = log_normal(target, noise, X, alpha)
-        own_values[i, j] = mode_of(X, alpha, y).log_evidence
-    assert max(frozen_values, key=frozen_values.__getitem__) == (15, 15)
-    assert own_values[15, 15] == pytest.approx(fit.log_evidence, rel=1e-12)
-    # What the papers leave out: measured 0.001 nats here.
-    assert max(own_values.values()) - 0.01 < fit.log_evidence
 
 
 @pytest.mark.parametrize("positives", [1, 7, 19])
@@ -368,16 +317,6 @@ def test_one_point_against_many() -> None:
     probability = expit(K @ fit.coef + fit.offset)
     assert probability[0] > 0.5
     assert np.max(probability[1:]) < 0.1
-
-
-@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "linear", "polynomial"])
-@pytest.mark.parametrize("seed", range(2))
-def test_it_always_ends(kernel: str, seed: int) -> None:
-    problem = random_problem(kernel, n=30, seed=seed)
-    fit = fit_relevance(problem.K, problem.y)
-    assert fit.status is Status.SOLVED
-    assert fit.iterations < 1000
-    assert fit.log_evidence > -30.0 * np.log(2.0)
 
 
 def test_the_limit_is_honest() -> None:

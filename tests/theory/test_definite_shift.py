@@ -38,12 +38,6 @@ def test_the_least_eigenvalue_changes_its_sign_there(n: int, seed: int) -> None:
     assert shift.conditional.positive
 
 
-@pytest.mark.parametrize("n", [2, 5, 30])
-def test_the_identity(n: int) -> None:
-    """I + Δeeᵀ has the eigenvalue 1 + nΔ, so Δ > -1/n."""
-    assert lin_lin_theorem_3(problem_of(np.eye(n))).infimum == pytest.approx(-1.0 / n, rel=1e-12)
-
-
 def test_two_points() -> None:
     """det(K + Δeeᵀ) = ac - b² + Δ(a + c - 2b): Δ > (b² - ac)/(a + c - 2b), if a + c > 2b."""
     for a, b, c in np.random.default_rng(0).standard_normal((20, 3)):

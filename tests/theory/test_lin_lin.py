@@ -1,4 +1,4 @@
-"""Lin & Lin (2003): every worked example, counterexample and checkable statement, by number.
+"""Lin & Lin (2003): worked examples, counterexamples and checkable statements, by number.
 
 Numbers are derived in the comments. Where the printed text slips, the comment says so.
 """
@@ -15,8 +15,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.cases import LIN_LIN
 from helpers.exact import stationary_points
-from helpers.printed_smo import pair_of, paper_smo
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from helpers.printed_smo import paper_smo
 from indefinite_opt.solvers import as_solver
 from indefinite_opt.theory import NormalisedSigmoid
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
@@ -37,23 +36,6 @@ def sigmoid(a: float, r: float, n: int = 12, seed: int = 0) -> iopt.KernelProble
 
 
 # Section 2: the dual (2) and the problem (5) of separability.
-
-
-def feasible_for_5(problem: iopt.KernelProblem, result: iopt.workflow.Result) -> None:
-    """Qα + by ≥ e - ξ with b the offset and ξ the upper multipliers, ξ_i > 0 only where α_i = C."""
-    alpha, b = result.values["alpha"], result.classifier.offset
-    xi = result.multipliers["upper"]
-    assert np.min(problem.Q @ alpha + b * problem.y - (1 - xi)) > -1e-6
-    assert np.min(xi) >= 0
-    assert np.max(xi[alpha < result.formulation.C * (1 - 1e-6)], initial=0.0) < 1e-6
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("a", "r"), [(1.0, 1.0), (0.5, -1.0), (-1.0, 0.5)])
-def test_theorem_1_a_stationary_point_of_2_is_feasible_for_5(a, r, seed) -> None:
-    problem = sigmoid(a, r, seed=seed)
-    assert not problem.is_psd
-    feasible_for_5(problem, iopt.solve(problem, iopt.SVMDual(C=2.0), "smo", tol=1e-9))
 
 
 def test_theorem_2_a_stationary_point_of_6_separates_and_is_one_of_2_for_large_c() -> None:
@@ -88,14 +70,6 @@ def problem_5(problem: iopt.KernelProblem, C: float) -> tuple[float, np.ndarray]
     program = cp.Problem(cp.Minimize(objective), [problem.Q @ alpha + b * problem.y >= 1 - xi])
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return float(program.value), alpha.value
-
-
-def test_for_pd_kernels_2_and_5_have_the_same_solution() -> None:
-    problem = iopt.KernelProblem.from_data(*points(10), "gaussian", gamma=0.5)
-    dual = iopt.solve(problem, iopt.SVMDual(C=2.0), tol=1e-10)
-    value, alpha = problem_5(problem, 2.0)
-    assert value == pytest.approx(dual.objective, rel=1e-7)
-    np.testing.assert_allclose(alpha, dual.values["alpha"], atol=1e-4)
 
 
 def test_for_psd_kernels_a_solution_of_5_need_not_solve_2() -> None:
@@ -148,14 +122,6 @@ def test_the_example_of_section_2_has_the_eigenvalues_derived_here() -> None:
     assert problem.spectrum.inertia == (1, 2, 0)
 
 
-def test_the_example_is_not_cpd() -> None:
-    problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
-    v = np.array([1.0, -1.0, 0.0])
-    assert v @ EXAMPLE @ v == -2.0
-    assert not problem.is_conditionally_psd
-    assert not problem.is_psd
-
-
 def test_the_objective_of_the_example_is_the_printed_one() -> None:
     """½[3(α₁ - ⅔)² + 3(α₂ - ⅔)² + 8α₁α₂ - 8/3] on α₃ = α₁ + α₂, at least -4/3."""
     problem = iopt.KernelProblem(EXAMPLE, EXAMPLE_Y)
@@ -188,20 +154,6 @@ def test_the_example_has_two_local_optima_and_a_saddle() -> None:
         assert certificate.objective == pytest.approx(objective, rel=1e-12)
 
 
-@pytest.mark.parametrize("delta", [0.5, 1.0, 10.0, 1000.0])
-def test_no_shift_makes_diag_1_minus_1_psd(delta: float) -> None:
-    """CPSD, as α₁ + α₂ = 0 gives αᵀKα = 0; K + Δeeᵀ has the eigenvalues Δ ± √(Δ² + 1)."""
-    K = np.diag([1.0, -1.0])
-    problem = iopt.KernelProblem(K, [1, -1])
-    assert problem.is_conditionally_psd
-    assert not problem.is_psd
-    root = np.sqrt(delta**2 + 1)
-    np.testing.assert_allclose(
-        np.linalg.eigvalsh(K + delta), [-1 / (delta + root), delta + root], rtol=1e-9
-    )
-    assert not iopt.KernelProblem(K + delta, [1, -1]).is_psd
-
-
 @pytest.mark.parametrize("K", [np.zeros((2, 2)), np.diag([1.0, -1.0])])
 def test_psd_and_cpsd_do_not_keep_6_bounded(K: np.ndarray) -> None:
     """Both have K₁₁ + K₂₂ - 2K₁₂ = 0, and the objective 2Δ at (Δ, Δ)."""
@@ -229,56 +181,7 @@ def test_lemma_1(delta: float) -> None:
         assert abs(value / np.exp(2 * delta) - 1) <= accuracy
 
 
-def test_theorem_4_makes_6_solvable() -> None:
-    X, y = points(8)
-    threshold = shift_threshold(X, 0.5)
-    for r in (threshold.proved, threshold.proved - 1):
-        K = np.tanh(0.5 * X @ X.T + r)
-        assert np.linalg.eigvalsh(K + 1)[0] > 0
-        assert iopt.KernelProblem(K, y).is_conditionally_psd
-        assert analyse_sigmoid(X, y, 0.5, r).bounded is True
-    assert np.linalg.eigvalsh(np.tanh(0.5 * X @ X.T + threshold.refuted + 0.1) + 1)[0] < 0
-
-
-def test_theorem_5_along_its_pair() -> None:
-    """F(Δ, Δ) = ½Δ²(K₁₁ + K₂₂ - 2K₁₂) - 2Δ (the proof prints it without ½)."""
-    X, y = np.array([[1.0], [2.0], [-1.0]]), [1, -1, -1]
-    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=1.0, r=1.0)
-    pair = np.tanh(2) + np.tanh(5) - 2 * np.tanh(3)
-    assert pair < 0
-    with pytest.raises(iopt.errors.UnboundedProblem, match="Theorem 5"):
-        iopt.SVMDual(C=INF).structure(problem)
-    qp = BoxLineQP(problem, 1.0, -1.0, INF, lines=1)
-    for delta in (1.0, 10.0, 1e4):
-        value = qp.value(np.array([delta, delta, 0.0]))
-        assert value == pytest.approx(0.5 * delta**2 * pair - 2 * delta, rel=1e-12)
-
-
-@pytest.mark.parametrize(("a", "r"), [(-0.5, 8.0), (-1.0, -0.5), (-1.0, 0.0)])
-def test_theorems_6_and_7_refuse_c_inf(a: float, r: float) -> None:
-    """a < 0: far beyond r̄ in the first, ⟨x_i, x_j⟩ ≤ min(‖x_i‖², ‖x_j‖²) in the others."""
-    X, y = points(8)
-    analysis = analyse_sigmoid(X, y, a, r)
-    assert analysis.theorem_6 == (r == 8.0)
-    assert (analysis.theorem_7 is not None) == (r <= 0.0)
-    assert analysis.bounded is False
-    with pytest.raises(iopt.errors.UnboundedProblem):
-        iopt.solve(iopt.KernelProblem.from_data(X, y, "sigmoid", a=a, r=r), iopt.SVMDual(C=INF))
-
-
-# Section 4: Theorems 8 and 9 are in test_sigmoid.py.
-
-
-def test_15_scales_the_problem() -> None:
-    """½αᵀQα - eᵀα = (½α̃ᵀ(Q + yyᵀ)/θ α̃ - eᵀα̃)/θ for yᵀα = 0, α̃ = θα, θ = 1 + tanh r."""
-    X, y = points(8)
-    plain = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.4, r=-1.5)
-    scaled = iopt.KernelProblem.from_data(X, y, NormalisedSigmoid(0.4, -1.5))
-    theta = 1 + np.tanh(-1.5)
-    alpha = iopt.SVMDual(C=3.0).structure(plain).random_start(np.random.default_rng(0))
-    first = iopt.SVMDual(C=3.0).structure(plain).value(alpha)
-    second = iopt.SVMDual(C=3.0 * theta).structure(scaled).value(theta * alpha)
-    assert theta * first == pytest.approx(second, rel=1e-12)
+# Theorems 4 to 9 are in test_sigmoid.py, Theorem 1 is beside the formulation (5).
 
 
 # Section 5: without the linear constraint.
@@ -304,19 +207,17 @@ def test_theorem_10_for_the_sigmoid() -> None:
 
 
 CONVEX_19 = iopt.KernelProblem.from_data(*points(8, seed=3), "gaussian", gamma=1.0)
-NONCONVEX_19 = sigmoid(1.0, 0.5, n=7, seed=1)
 
 
-def solvers_of_19(problem: iopt.KernelProblem) -> list[str]:
-    """The solvers that take the problem: those for convex ones only if it is."""
-    convex_only = () if problem.is_psd else ("clarabel", "highs", "osqp", "scs")
-    names = iopt.available_solvers(iopt.SVMDual(bias=False))
-    there = [name for name in names if as_solver(name).unavailable() is None]
-    return [name for name in there if name not in convex_only]
+SOLVERS_OF_19 = [
+    name
+    for name in iopt.available_solvers(iopt.SVMDual(bias=False))
+    if as_solver(name).unavailable() is None
+]
 
 
 @pytest.mark.filterwarnings("ignore:.*may be inaccurate")
-@pytest.mark.parametrize("solver", solvers_of_19(CONVEX_19))
+@pytest.mark.parametrize("solver", SOLVERS_OF_19)
 @pytest.mark.parametrize("C", [0.6, INF])
 def test_19_with_a_pd_kernel_is_unique_whatever_solves_it(solver: str, C: float) -> None:
     """For PD K there is one stationary point, attained for C = ∞, too; both found independently."""
@@ -340,22 +241,6 @@ def optimum_of_19(C: float) -> np.ndarray:
 
     L = np.linalg.cholesky(CONVEX_19.Q)
     return nnls(L.T, np.linalg.solve(L, np.ones(8)))[0]
-
-
-@functools.cache
-def stationary_points_of_19() -> list[tuple[np.ndarray, float]]:
-    return stationary_points(NONCONVEX_19.Q, -np.ones(7), 2.0, np.zeros((0, 7)), np.zeros(0))
-
-
-@pytest.mark.parametrize("solver", solvers_of_19(NONCONVEX_19))
-def test_19_with_an_indefinite_kernel_ends_at_an_enumerated_stationary_point(solver: str) -> None:
-    found = stationary_points_of_19()
-    result = iopt.solve(NONCONVEX_19, iopt.SVMDual(C=2.0, bias=False), solver)
-    distances = [np.abs(result.values["alpha"] - x).max() for x, _ in found]
-    assert min(distances) < 1e-4
-    assert result.certificate.claim >= iopt.Claim.STATIONARY
-    if solver == "multistart":
-        assert result.objective == pytest.approx(-min(value for _, value in found), rel=1e-6)
 
 
 def test_19_and_2_differ_where_k_is_cpd_only() -> None:
@@ -407,55 +292,3 @@ def test_the_unmodified_step_would_never_move() -> None:
     result = iopt.solve(problem, iopt.SVMDual(C=C), "smo")
     np.testing.assert_array_equal(result.values["alpha"], [C, C])
     assert result.objective == pytest.approx(2 * C + C * C)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_package_descends_on_an_indefinite_kernel(seed: int) -> None:
-    problem = sigmoid(1.0, 0.5, n=60, seed=seed)
-    assert not problem.is_conditionally_psd
-    result = iopt.solve(problem, iopt.SVMDual(C=5.0), "smo")
-    assert np.all(np.diff(result.trace.objective) >= -1e-9)  # maximised
-    assert result.certificate.claim >= iopt.Claim.STATIONARY
-    _, _, violation = pair_of(
-        np.where(result.values["alpha"] > 5.0 * (1 - 1e-6), 5.0, result.values["alpha"]),
-        problem.Q @ result.values["alpha"] - 1, problem.y, 5.0,
-    )  # fmt: skip
-    assert violation <= 1e-5
-
-
-def test_a_cpd_kernel_has_one_end_from_every_start() -> None:
-    """Section 6.2, Figure 5: for r < -0.5 several random starts changed nothing."""
-    X, y = points(12)
-    r = shift_threshold(X, 0.3).proved - 0.2
-    problem = iopt.KernelProblem.from_data(X, y, "sigmoid", a=0.3, r=r)
-    generator = np.random.default_rng(0)
-    ends = [
-        iopt.solve(problem, iopt.SVMDual(C=50.0), "smo", start=50 * generator.random(12)).objective
-        for _ in range(5)
-    ]
-    np.testing.assert_allclose(ends, ends[0], rtol=1e-6)
-
-
-# Beside (33): the penalty ½αᵀKα has no minimum if K has a negative eigenvalue.
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_logistic_regression_with_the_penalty_of_the_kernel_is_unbounded(seed: int) -> None:
-    """Along an eigenvector the objective is below ½λt² + CΣ(log 2 + |tλv_i|), which falls."""
-    problem, C, b = sigmoid(1.0, -1.0, n=20, seed=seed), 2.0, 0.5
-    values, vectors = np.linalg.eigh(problem.K)
-    least, v = float(values[0]), vectors[:, 0]
-    assert least < -0.1
-    kernel_penalty, own_penalty = [], []
-    for t in (0.0, 1e2, 1e4, 1e6):
-        margins = problem.y * (problem.K @ (t * v) + b)
-        losses = C * float(np.logaddexp(0.0, -margins).sum())
-        kernel_penalty.append(0.5 * t * v @ problem.K @ (t * v) + losses)
-        bound = 0.5 * least * t**2 + C * np.sum(np.log(2.0) + abs(b) + np.abs(t * least * v))
-        assert kernel_penalty[-1] <= bound * (1.0 - 1e-9 * np.sign(bound)) + 1e-9
-        own_penalty.append(0.5 * t**2 + losses)
-    assert kernel_penalty[-1] < -1e9
-    assert own_penalty == sorted(own_penalty)
-    result = iopt.solve(problem, iopt.KernelLogistic(C=C))
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.objective <= own_penalty[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.linalg
@@ -41,15 +40,3 @@ def test_diag_1_minus_1(scale: float) -> None:
 
 def test_a_kernel_of_unit_diagonal_without_negative_part_has_bound_1() -> None:
     assert loosli_proposition_3_1(noisy_problem("gaussian", n=30)) == pytest.approx(1.0, rel=1e-12)
-
-
-def test_the_supremum_over_the_ball() -> None:
-    """max Σ ε_i f(x_i), f = Σ c_j k(x_j, ·), cᵀ|K|c ≤ 1, is √(εᵀ|K|ε)."""
-    problem = noisy_problem("noise", n=6)
-    values, vectors = np.linalg.eigh(problem.K)
-    root = (vectors * np.sqrt(np.abs(values))).T
-    for signs in np.random.default_rng(0).choice([-1.0, 1.0], (3, 6)):
-        c = cp.Variable(6)
-        goal = cp.Maximize(signs @ problem.K @ c)
-        highest = cp.Problem(goal, [cp.sum_squares(root @ c) <= 1]).solve(solver="CLARABEL")
-        assert highest == pytest.approx(np.linalg.norm(root @ signs), rel=1e-6)
