@@ -39,7 +39,7 @@ from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
 from indefinite_opt.problem.programs import concave
-from indefinite_opt.problem.programs.draws import Draws
+from indefinite_opt.problem.programs.random_programs import Draws
 
 THREADS = 2
 

@@ -193,7 +193,7 @@ def test_imports_are_light() -> None:
     for module, heavy in (
         (PACKAGE, HEAVY),
         (f"{PACKAGE}.problem.programs", ("cvxpy", "highspy", "qpsolvers", "scipy.optimize")),
-        (f"{PACKAGE}.modeling.display.program_text", ("cvxpy", "latex2mathml")),
+        (f"{PACKAGE}.modeling.display.expressions", ("cvxpy", "latex2mathml")),
     ):
         code += f"\nimport {module}\nprint([name for name in {heavy!r} if name in sys.modules])"
     assert fresh(code) == "[]\n" * 3

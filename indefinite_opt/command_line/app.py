@@ -13,14 +13,12 @@ from typer.core import TyperCommand, TyperGroup
 import indefinite_opt as iopt
 from indefinite_opt.command_line.bound import bound, check_proof
 from indefinite_opt.command_line.compare import compare
-from indefinite_opt.command_line.diagnose import diagnose
-from indefinite_opt.command_line.fetch import fetch
 from indefinite_opt.command_line.predict import predict
 from indefinite_opt.command_line.qp import qp
 from indefinite_opt.command_line.reference import reference_app
 from indefinite_opt.command_line.reproduce import reproduce
-from indefinite_opt.command_line.show import list_, show
-from indefinite_opt.command_line.solve import solve, verify
+from indefinite_opt.command_line.show import fetch, list_, show
+from indefinite_opt.command_line.solve import diagnose, solve, verify
 from indefinite_opt.command_line.terminal import Interrupts, say, stderr
 from indefinite_opt.errors import IndefiniteOptError
 

@@ -17,9 +17,9 @@ from indefinite_opt.command_line.options import (
     TimeLimit,
     Tolerance,
     facts_line,
+    named_or_own,
     with_data_options,
 )
-from indefinite_opt.command_line.own_code import named_or_own
 from indefinite_opt.command_line.terminal import (
     console,
     paragraph,

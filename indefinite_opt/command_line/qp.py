@@ -9,15 +9,9 @@ import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.bound import bracket_fields
-from indefinite_opt.command_line.live_bracket import Watch
+from indefinite_opt.command_line.bound import Watch, bracket_fields
 from indefinite_opt.command_line.options import BestPoint, Json, Seed, check_writable, save_values
-from indefinite_opt.command_line.terminal import (
-    certificate_fields,
-    print_json,
-    say,
-    stderr,
-)
+from indefinite_opt.command_line.terminal import certificate_fields, print_json, say, stderr
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array
 

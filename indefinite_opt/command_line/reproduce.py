@@ -105,8 +105,8 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
 
 
 def _report(made: papers.Reproduction, page: Path) -> None:
-    say(f"{made.study.paper}, {made.study.item}: {made.study.title}", style="bold")
-    if made.study.numbers is not None:
+    say(f"{made.study.heading}: {made.study.title}", style="bold")
+    if made.study.numbers:
         notes, _ = made.footnotes
         for table in _tables(made):
             console.print(table)

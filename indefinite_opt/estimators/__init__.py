@@ -6,8 +6,7 @@ steps of a pipeline. All pass scikit-learn's own checks of estimators.
 """
 
 from indefinite_opt.estimators.kernel_classifier import KernelClassifier
-from indefinite_opt.estimators.svc import IndefiniteSVC
-from indefinite_opt.estimators.svc_cv import IndefiniteSVCCV
+from indefinite_opt.estimators.svc import IndefiniteSVC, IndefiniteSVCCV
 from indefinite_opt.estimators.transformers import (
     KernelTransformer,
     PseudoEuclideanEmbedding,

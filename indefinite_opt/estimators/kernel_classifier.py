@@ -16,16 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    check_random_state,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.fitting import all_or_nothing
 from indefinite_opt.estimators.machines import MULTICLASS, Machine, Machines, pairings, votes
-from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
+from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike, all_or_nothing
 from indefinite_opt.estimators.training_data import (
     Rows,
     TrainingData,

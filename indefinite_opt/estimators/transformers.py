@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from indefinite_opt.estimators.fitting import all_or_nothing
-from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
+from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike, all_or_nothing
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.problem import TRANSFORMS, DenseGram

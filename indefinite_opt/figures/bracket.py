@@ -1,4 +1,4 @@
-"""The figure of a bracket of an optimal value that closes over time."""
+"""Figures of brackets, gaps and residuals that close over time or iterations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.figures.inputs import BracketLike
+from indefinite_opt.figures.inputs import BracketLike, ResultLike
 from indefinite_opt.figures.style import (
     BLUE,
     GAP_RANGE,
@@ -19,6 +20,7 @@ from indefinite_opt.figures.style import (
     LINE_STYLES,
     VERMILLION,
     decades,
+    new_figure,
     no_ticks,
     plain_ticks,
     power,
@@ -176,3 +178,65 @@ def _seconds_axis(ax: Axes, last: float) -> None:
     plain_ticks(ax.xaxis, ax.get_xlim()[1])
     ax.set_xlabel("seconds")
     ax.grid(True)
+
+
+@styled
+def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False) -> Figure:
+    """What a method stops by, on a logarithmic axis, against iterations and against seconds.
+
+    That is the gap between value and bound; where a method has no bound, the KKT residual of it and
+    the relative gaps of the others.
+
+    Linear convergence is a straight line in the left panel, as in Luss & d'Aspremont (2007),
+    Figure 1.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        The keys become the legend.
+    relative : bool
+        Draw gaps relative to max(|objective without its constant|, 1).
+
+    Raises
+    ------
+    ParameterError
+        If there is no result.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
+    >>> result = iopt.solve(problem, iopt.LussDual(C=10.0, rho=1.0), solver="accpm")
+    >>> len(convergence_figure({"accpm": result}).axes)
+    2
+    """
+    if not results:
+        raise ParameterError("results", "at least one", "none")
+    bounded = [not np.all(np.isnan(result.trace.bound)) for result in results.values()]
+    figure = new_figure(9.6, 4.2)
+    panels = figure.subplots(1, 2, sharey=True)
+    for i, (name, result) in enumerate(results.items()):
+        gap = _measure(result, all(bounded) and not relative)
+        style = {
+            "color": LINE_COLORS[i % len(LINE_COLORS)],
+            "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
+        }
+        for ax, along in zip(panels, (result.trace.iterations, result.trace.seconds), strict=True):
+            ax.semilogy(along, gap, label=name, linewidth=1.6, **style)
+    for ax, label in zip(panels, ("iteration", "seconds"), strict=True):
+        ax.set_xlabel(label)
+        ax.grid(True)
+    if all(bounded):
+        panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
+    else:
+        panels[0].set_ylabel("relative gap, or KKT residual" if any(bounded) else "KKT residual")
+    panels[1].set_xscale("log")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _measure(result: ResultLike, gap: bool) -> NDArray[np.float64]:
+    """The gaps, or the measure that the solver stops by; nan where nothing can be drawn."""
+    measure = np.array(result.trace.gap if gap else result.trace.residual, dtype=float)
+    measure[~np.isfinite(measure) | (measure <= 0.0)] = np.nan
+    return measure

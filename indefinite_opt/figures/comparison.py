@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +42,9 @@ CLAIM_COLORS = {
     "FEASIBLE": "#D55E00",
     "NONE": "#CC79A7",
 }
-_CLAIM_MARKERS = {"GLOBAL": "o", "LOCAL": "s", "STATIONARY": "^", "FEASIBLE": "D", "NONE": "X"}
 
 _GAPS = ("duality gap", "global bracket")
 """Those values of `Certificate.gap_kind` that name a distance from a bound."""
-
-Panel = Callable[["Axes", ComparisonLike], None]
 
 
 @styled
@@ -61,9 +58,35 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     >>> len(figure.axes) > 1
     True
     """
-    gaps = _gap_panels(comparison)
-    widths = [1.5, 1.0, *(0.9 for _ in gaps)]
-    return _rows_figure(comparison, [_accuracy_panel, _time_panel, *gaps], widths)
+    rows, present = records_of(comparison.summary), set(comparison.summary["gap_kind"])
+    kinds = [kind for kind in (*_GAPS, "KKT residual") if kind in present] or ["duality gap"]
+    panels: list[Callable[[Axes, ComparisonLike], None]] = [_accuracy_panel, _time_panel]
+    panels += [partial(_gap_panel, kind=kind) for kind in kinds]
+    widths = [1.5, 1.0, *(0.9 for _ in kinds)]
+    labels = [
+        textwrap.fill(label, 34)
+        + (f"\n{row['failed']} of {row['cells']} failed" if row["failed"] else "")
+        for label, row in zip(row_labels(comparison), rows, strict=True)
+    ]
+    height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
+    figure, axes = side_by_side(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
+    legend: dict[str, Any] = {}
+    for ax, panel in zip(axes, panels, strict=True):
+        for k in range(0, len(labels), 2):
+            ax.axhspan(k - 0.5, k + 0.5, color=PALE, zorder=0)
+        panel(ax, comparison)
+        ax.grid(axis="x")
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
+        handles, names = ax.get_legend_handles_labels()
+        legend |= dict(zip(names, handles, strict=True))
+    axes[0].set_yticks(range(len(labels)), labels)
+    axes[0].set_ylim(len(labels) - 0.5, -0.5)
+    for tick, row in zip(axes[0].get_yticklabels(), rows, strict=True):
+        tick.set_color(VERMILLION if row["failed"] else INK)
+    handles, names = list(legend.values()), list(legend)
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    return figure
 
 
 def row_labels(comparison: ComparisonLike) -> list[str]:
@@ -98,51 +121,6 @@ def _short_name(formulation: Formulation, others: Any) -> str:
     ]
     kind = type(formulation).__name__
     return f"{kind}({', '.join(different)})" if different else kind
-
-
-def _rows_figure(
-    comparison: ComparisonLike, panels: Sequence[Panel], widths: Sequence[float]
-) -> Figure:
-    """Panels side by side with one line per row of the summary, the first one on top."""
-    labels, failed = _tick_labels(comparison)
-    height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
-    figure, axes = side_by_side(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
-    for ax, panel in zip(axes, panels, strict=True):
-        for row in range(0, len(labels), 2):
-            ax.axhspan(row - 0.5, row + 0.5, color=PALE, zorder=0)
-        panel(ax, comparison)
-        ax.grid(axis="x")
-        ax.tick_params(axis="y", length=0)
-        ax.spines["left"].set_visible(False)
-    axes[0].set_yticks(range(len(labels)), labels)
-    axes[0].set_ylim(len(labels) - 0.5, -0.5)
-    for tick, marked in zip(axes[0].get_yticklabels(), failed, strict=True):
-        tick.set_color(VERMILLION if marked else INK)
-    _shared_legend(figure, axes)
-    return figure
-
-
-def _tick_labels(comparison: ComparisonLike) -> tuple[list[str], list[bool]]:
-    """Wrapped row labels that count the failed cells, and which rows have any."""
-    rows = records_of(comparison.summary)
-    labels = [textwrap.fill(label, 34) for label in row_labels(comparison)]
-    failed = [bool(row["failed"]) for row in rows]
-    for i, row in enumerate(rows):
-        if row["failed"]:
-            labels[i] += f"\n{row['failed']} of {row['cells']} failed"
-    return labels, failed
-
-
-def _shared_legend(figure: Figure, axes: Sequence[Axes]) -> None:
-    """Put one legend below all panels, each name once."""
-    entries: dict[str, Any] = {}
-    for ax in axes:
-        handles, names = ax.get_legend_handles_labels()
-        entries |= dict(zip(names, handles, strict=True))
-    if entries:
-        figure.legend(
-            list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries)
-        )
 
 
 def _accuracy_panel(ax: Axes, comparison: ComparisonLike) -> None:
@@ -184,28 +162,19 @@ def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -
     )  # fmt: skip
 
 
-def _gap_panels(comparison: ComparisonLike) -> list[Panel]:
-    """One panel per kind of gap that occurs; a panel of duality gaps if none does."""
-    present = set(comparison.summary["gap_kind"])
-    kinds = [kind for kind in (*_GAPS, "KKT residual") if kind in present]
-    return [partial(_gap_panel, kind=kind) for kind in kinds or ["duality gap"]]
-
-
 def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
     rows = list(enumerate(records_of(comparison.summary)))
     ax.set_xscale("log")
     ax.set_xlim(0.3 * GAP_RANGE[0], 10.0 * GAP_RANGE[1])
-    for claim, color in CLAIM_COLORS.items():
+    for marker, (claim, color) in zip("os^DX", CLAIM_COLORS.items(), strict=True):
         drawn = [(i, r["gap"]) for i, r in rows if (r["gap_kind"], r["claim"]) == (kind, claim)]
         if drawn:
             positions, gaps = zip(*drawn, strict=True)
             ax.plot(
-                np.clip(gaps, *GAP_RANGE), positions, _CLAIM_MARKERS[claim], color=color,
+                np.clip(gaps, *GAP_RANGE), positions, marker, color=color,
                 markeredgecolor=INK, markeredgewidth=0.5, markersize=6.0, label=claim,
             )  # fmt: skip
-    tol = _tolerance(comparison.settings)
-    if tol is not None:
-        _reference_line(ax, tol, "tol")
+    _reference_line(ax, float(comparison.settings["tol"]), "tol")
     ax.set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1.0])
     ax.xaxis.set_major_formatter(power)
     ax.xaxis.set_minor_locator(no_ticks())
@@ -219,13 +188,6 @@ def _reference_line(ax: Axes, at: float, name: str) -> None:
         name, (at, 1.0), (0.0, 3.0), color=GREY, fontsize=8.0, ha="center",
         xycoords=("data", "axes fraction"), textcoords="offset points",
     )  # fmt: skip
-
-
-def _tolerance(settings: Mapping[str, Any]) -> float | None:
-    try:
-        return float(settings["tol"])
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def records_of(table: pd.DataFrame) -> list[dict[Any, Any]]:

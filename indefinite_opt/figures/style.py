@@ -66,7 +66,9 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
         with matplotlib.rc_context(_STYLE):
             figure = draw(*args, **kwargs)
-        if kwargs.get("ax") is None and isinstance(figure, _drawing()) and _interactive():
+        # Somebody types at a prompt; a notebook shows the figures that its cells return.
+        prompt = hasattr(sys, "ps1") and "ipykernel" not in sys.modules
+        if prompt and kwargs.get("ax") is None and isinstance(figure, _drawing()):
             figure.show_if_possible()
         return figure
 
@@ -83,11 +85,6 @@ def _drawing() -> type[Drawing]:
     from indefinite_opt.figures.drawing import Drawing
 
     return Drawing
-
-
-def _interactive() -> bool:
-    """Whether somebody types at a prompt; a notebook shows the figures that its cells return."""
-    return hasattr(sys, "ps1") and "ipykernel" not in sys.modules
 
 
 def side_by_side(
@@ -134,12 +131,9 @@ def power(value: float, _: Any = None) -> str:
     if value == 0.0:
         return "0"
     exponent = round(float(np.log10(abs(value))))
-    size = "1" if exponent == 0 else "10" if exponent == 1 else f"10{_raised(exponent)}"
+    raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    size = "1" if exponent == 0 else "10" if exponent == 1 else f"10{raised}"
     return f"−{size}" if value < 0 else size
-
-
-def _raised(exponent: int) -> str:
-    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def plain_ticks(axis: Axis, largest: float) -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.foundation import Array, Values, checks
-from indefinite_opt.modeling import (
-    OFFSETS,
-    Classifier,
-    Formulation,
-    Model,
-    check_weight_bound,
-    confidence_classifier,
-    constant_scores,
-    constants,
-    reduced_weight,
-)
+from indefinite_opt.formulations.guo_schuurmans_qp import WeighsSensitivity
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Model, constants
 from indefinite_opt.modeling.linear_programs import (
     Columns,
     Entries,
@@ -30,7 +21,7 @@ from indefinite_opt.problem import KernelProblem, own_sensitivity
 
 
 @dataclass(frozen=True)
-class GuoSchuurmansLP(Formulation):
+class GuoSchuurmansLP(WeighsSensitivity):
     r"""Linear program (12): the convex upper bound on (9) for any confidence function.
 
     .. math:: \min_{\alpha,\delta}\ \delta
@@ -78,18 +69,9 @@ class GuoSchuurmansLP(Formulation):
     2.0
     """
 
-    beta: float | None = None
-    relative: float | None = None
-    sensitivity: Array | None = field(default=None, repr=False, compare=False)
-    offset: str = "widest"
-
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (11), (12)"
     structure_type: ClassVar[type] = LinearProgram
     convex: ClassVar[bool | None] = True
-
-    def __post_init__(self) -> None:
-        check_weight_bound("beta", self.beta, self.relative)
-        checks.choice("offset", self.offset, OFFSETS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -138,16 +120,9 @@ class GuoSchuurmansLP(Formulation):
         units = self._game(problem).units()
         return None if units is None else self.structure(problem, units)
 
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)
-
-    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
-        Delta = own_sensitivity(problem, self.sensitivity)
-        return constant_scores(problem, values["alpha"], Delta)
-
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
         return self._game(problem).bound(multipliers["sensitivity"])
 
     def _game(self, problem: KernelProblem) -> SensitivityGame:
-        beta = reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)
-        return SensitivityGame(problem, own_sensitivity(problem, self.sensitivity), beta)
+        Delta = own_sensitivity(problem, self.sensitivity)
+        return SensitivityGame(problem, Delta, self._beta(problem))

@@ -30,7 +30,31 @@ from indefinite_opt.problem import (
 
 
 @dataclass(frozen=True)
-class GuoSchuurmansQP(Formulation):
+class WeighsSensitivity(Formulation):
+    """A program in weights of at most β̄ that weigh the sensitivity to flipped labels."""
+
+    beta: float | None = None
+    relative: float | None = None
+    sensitivity: Array | None = field(default=None, repr=False, compare=False)
+    offset: str = "widest"
+
+    def __post_init__(self) -> None:
+        check_weight_bound("beta", self.beta, self.relative)
+        checks.choice("offset", self.offset, OFFSETS)
+
+    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
+        return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)
+
+    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
+        Delta = own_sensitivity(problem, self.sensitivity)
+        return constant_scores(problem, values["alpha"], Delta)
+
+    def _beta(self, problem: KernelProblem) -> float:
+        return reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)
+
+
+@dataclass(frozen=True)
+class GuoSchuurmansQP(WeighsSensitivity):
     r"""Quadratic program (4), the ν-form of the support vector machine.
 
     .. math:: \min_\alpha\ \alpha^\top Q\alpha
@@ -77,18 +101,9 @@ class GuoSchuurmansQP(Formulation):
     1.0
     """
 
-    beta: float | None = None
-    relative: float | None = None
-    sensitivity: Array | None = field(default=None, repr=False, compare=False)
-    offset: str = "widest"
-
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (2), (4)"
     structure_type: ClassVar[type] = BoxLineQP
     convex: ClassVar[bool | None] = None
-
-    def __post_init__(self) -> None:
-        check_weight_bound("beta", self.beta, self.relative)
-        checks.choice("offset", self.offset, OFFSETS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -125,13 +140,3 @@ class GuoSchuurmansQP(Formulation):
 
     def structure_order(self, problem: KernelProblem) -> int:
         return 0
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)
-
-    def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
-        Delta = own_sensitivity(problem, self.sensitivity)
-        return constant_scores(problem, values["alpha"], Delta)
-
-    def _beta(self, problem: KernelProblem) -> float:
-        return reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)

@@ -1,11 +1,13 @@
-"""Objects from text such as `sigmoid(a=0.1, r=-1)` or `SVMDual(C=inf)`."""
+"""Objects from text such as `SVMDual(C=inf)`, and the classes of a folder that it may name."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+import pkgutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
@@ -107,3 +109,25 @@ def instantiate(
 
 def _folded(name: str) -> str:
     return name.casefold().replace("_", "-")
+
+
+def discover(package: str, path: Iterable[str], base: type[T]) -> list[type[T]]:
+    """Every concrete subclass of `base` in a folder and its subfolders, in the order of file names.
+
+    Files whose name begins with an underscore are not imported.
+    """
+    modules = [
+        importlib.import_module(info.name)
+        for info in pkgutil.walk_packages(list(path), f"{package}.")
+        if not info.ispkg and not info.name.rpartition(".")[2].startswith("_")
+    ]
+    found = [
+        member
+        for module in modules
+        for member in vars(module).values()
+        if inspect.isclass(member)
+        and issubclass(member, base)
+        and not inspect.isabstract(member)
+        and member.__module__ == module.__name__
+    ]
+    return sorted(found, key=lambda cls: cls.__module__.rpartition(".")[2])

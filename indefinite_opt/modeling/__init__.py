@@ -14,7 +14,6 @@ from indefinite_opt.modeling.classifier import (
     constant_scores,
     least_error_offset,
 )
-from indefinite_opt.modeling.export import write_model
 from indefinite_opt.modeling.formulation import (
     Formulation,
     check_weight_bound,
@@ -25,7 +24,14 @@ from indefinite_opt.modeling.formulation import (
 )
 from indefinite_opt.modeling.gaps import gap_in_words, relative
 from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_conflict, proved_ray
-from indefinite_opt.modeling.program import Definition, Inner, Model, Program, constants
+from indefinite_opt.modeling.program import (
+    Definition,
+    Inner,
+    Model,
+    Program,
+    constants,
+    write_model,
+)
 from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, QuadraticProgram
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,
@@ -33,38 +39,3 @@ from indefinite_opt.modeling.semidefinite import (
     proxy_dual,
     proxy_within,
 )
-
-__all__ = [
-    "OFFSETS",
-    "TREATMENTS",
-    "Classifier",
-    "Conflict",
-    "Definition",
-    "Formulation",
-    "Inner",
-    "KernelChange",
-    "Model",
-    "PolyhedralQP",
-    "Program",
-    "ProxyChange",
-    "QuadraticProgram",
-    "Ray",
-    "check_weight_bound",
-    "check_weights",
-    "confidence_classifier",
-    "constant_scores",
-    "constants",
-    "gap_in_words",
-    "kernel_variable",
-    "least_error_offset",
-    "priced_proxy",
-    "proved_conflict",
-    "proved_ray",
-    "proxy_dual",
-    "proxy_within",
-    "reduced_weight",
-    "relative",
-    "short",
-    "weighted_bound",
-    "write_model",
-]

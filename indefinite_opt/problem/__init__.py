@@ -7,7 +7,6 @@ pseudo-Euclidean embeddings are derived from them.
 
 from indefinite_opt.foundation import checked_points
 from indefinite_opt.problem import datasets, kernels
-from indefinite_opt.problem.cholesky import cholesky_in_place
 from indefinite_opt.problem.confidence_problem import (
     ConfidenceProblem,
     checked_sensitivity,
@@ -26,6 +25,7 @@ from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,
     breakdown_direction,
+    cholesky_in_place,
     eigendecomposition,
     in_own_units,
     negative_direction,
@@ -33,39 +33,3 @@ from indefinite_opt.problem.spectrum import (
     own_units,
     zero_tolerance,
 )
-
-__all__ = [
-    "TRANSFORMS",
-    "ConfidenceProblem",
-    "DenseGram",
-    "Embedding",
-    "Encoding",
-    "FactorGram",
-    "Gram",
-    "Kernel",
-    "KernelProblem",
-    "Problem",
-    "Sigmoid",
-    "Spectrum",
-    "Split",
-    "as_text",
-    "breakdown_direction",
-    "check_problem",
-    "checked_points",
-    "checked_sensitivity",
-    "cholesky_in_place",
-    "datasets",
-    "eigendecomposition",
-    "eigenpairs_above",
-    "embed",
-    "in_own_units",
-    "kernels",
-    "negative_direction",
-    "norm_bound",
-    "own_sensitivity",
-    "own_units",
-    "read_frame",
-    "read_grid",
-    "remarks",
-    "zero_tolerance",
-]

@@ -1,6 +1,8 @@
-"""Compiled loops of squared distances."""
+"""Compiled loops of squared distances, and of sums that bound norms."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -42,3 +44,15 @@ def squared_distances(X: Array, Z: Array, out: Array) -> None:
             total[:] = 0.0
             for k in range(0, features, 4):
                 _add_squares(total, left[k : k + 4], right[k : k + 4])
+
+
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def row_norms(rows: Any, sums: Any, squares: Any) -> None:
+    """sums[i] = Σ_j |K_ij| and squares[i] = Σ_j K_ij², in one pass."""
+    for i in range(rows.shape[0]):
+        row, total, square = rows[i], 0.0, 0.0
+        for j in range(row.size):
+            size = abs(row[j])
+            total += size
+            square += size * size
+        sums[i], squares[i] = total, square

@@ -149,11 +149,6 @@ class Data:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def as_data(given: Data | Source) -> Data:
-    """The data, given as such or as their source."""
-    return given if isinstance(given, Data) else Data(given)
-
-
 def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
     """A digest of all data that determine the cells. A stored K is read in place, not copied."""
     digest = hashlib.sha256()

@@ -7,10 +7,11 @@ version of the package, the data, the protocol with the metrics, the method and 
 
 from __future__ import annotations
 
+import functools
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,17 +20,97 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import cached_property, checks
-from indefinite_opt.studies.cells import Cell, Outcome, Plan, Row, Unit, forget_problems, key_of
-from indefinite_opt.studies.data import Data, Source, as_data
-from indefinite_opt.studies.execution import check_jobs, on_cluster, run_units
+from indefinite_opt.foundation import cached_property, checks, connected
+from indefinite_opt.studies.cells import (
+    Cell,
+    Outcome,
+    Plan,
+    Row,
+    Unit,
+    forget_problems,
+    key_of,
+    run_unit,
+)
+from indefinite_opt.studies.data import Data, Source
 from indefinite_opt.studies.methods import Grid, Method, as_grid
 from indefinite_opt.studies.metrics import METRICS, as_metrics
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
-from indefinite_opt.studies.store import Store
+from indefinite_opt.studies.store import Store, append
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def run_units(
+    units: Iterable[Unit], n_jobs: int | None, store: Store | None, several: bool
+) -> Iterator[Outcome]:
+    """The outcomes of units as they come; they are in the store already.
+
+    With several units and n_jobs other than 1, joblib's processes share them, and each writes to
+    the store what it has finished.
+    """
+    if n_jobs in (None, 1) or not several:
+        write = None if store is None else store.add
+        for unit in units:
+            yield from run_unit(unit, write)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    write = None if store is None else functools.partial(append, store.path)
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+        for outcomes in parallel(delayed(_listed)(unit, write) for unit in units):
+            yield from outcomes
+
+
+def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iterator[Outcome]:
+    """The outcomes of units that run on a Dask cluster, written to the store by this process.
+
+    A unit whose worker dies is given to another one. If several die of it, as many as the cluster's
+    `allowed-failures` say, its cells are run one by one, and the one of which workers die then has
+    failed; it is not stored, so that it is tried again next time. The cluster is what `connected`
+    takes.
+    """
+    with connected(cluster) as client:
+        from distributed import KilledWorker, as_completed
+
+        waiting, given = iter(units), {}
+
+        def submit(unit: Any) -> Any:
+            future = client.submit(_listed, unit, pure=False)
+            given[future.key] = unit
+            return future
+
+        running = as_completed([])
+        threads = sum(client.nthreads().values()) or 1
+        # Two units for each thread, so that none waits for the next one.
+        for _, unit in zip(range(2 * threads), waiting, strict=False):
+            running.add(submit(unit))
+        for future in running:
+            unit = given.pop(future.key)
+            try:
+                outcomes = future.result()
+            except KilledWorker as error:
+                if len(unit.cells) > 1:
+                    for cell in unit.cells:
+                        running.add(submit(unit._replace(cells=[cell])))
+                else:
+                    (cell,) = unit.cells
+                    rows = unit.failed(cell, f"KilledWorker: {error}")
+                    yield Outcome(cell.key, [{**row, "cell_seconds": 0.0} for row in rows])
+                outcomes = []
+            for outcome in outcomes:
+                if store is not None and not outcome.interrupted:
+                    store.add(outcome)
+                yield outcome
+            for unit in waiting:
+                running.add(submit(unit))
+                break
+
+
+def _listed(unit: Unit, write: Any = None) -> list[Outcome]:
+    return list(run_unit(unit, write))
+
 
 Progress = Callable[[int, int, Row], None]
 
@@ -101,7 +182,10 @@ class Study:
     def sources(self) -> dict[str, Data]:
         """The data sets by name."""
         named = self.data if isinstance(self.data, Mapping) else {name: name for name in self.data}
-        return {name: as_data(given) for name, given in named.items()}
+        return {
+            name: source if isinstance(source, Data) else Data(source)
+            for name, source in named.items()
+        }
 
     @cached_property
     def grids(self) -> dict[str, Grid]:
@@ -155,10 +239,10 @@ class Study:
         progress : callable, optional
             Called with (number of cells done, number of all cells, last row).
         """
-        check_jobs(n_jobs)
         units = self.units(store is not None)
-        if cluster is not None or n_jobs not in (None, 1):
-            units = _apart(units)
+        # With few divisions single cells are distributed, so that no process is idle.
+        if len(units) < 8 and (cluster is not None or n_jobs not in (None, 1)):
+            units = [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
         outcomes = run_all(units, store, n_jobs, cluster, resume, progress)
         # By data set, then by method, then by division, in whose order the units are.
         cells = [(unit.name, cell) for unit in units for cell in unit.cells]
@@ -181,7 +265,8 @@ def run_all(
     progress: Progress | None,
 ) -> dict[str, list[Row]]:
     """The rows of all cells of units by key, as `Study.run` describes it; see also `run_unit`."""
-    check_jobs(n_jobs)
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
     outcomes: dict[str, list[Row]] = {}
     with ExitStack() as stack:
         stack.callback(forget_problems)
@@ -285,14 +370,6 @@ class _Schedule:
             if mine:
                 self._started |= {cell.key for cell in mine}
                 yield unit._replace(cells=mine)
-
-
-def _apart(units: list[Unit]) -> list[Unit]:
-    """Units of single cells if there are too few units for several processes."""
-    # With fewer divisions single cells are distributed, so that no process is idle.
-    if len(units) >= 8:
-        return units
-    return [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,15 +7,16 @@ spaces, the dual stabilisation problem, Proposition 3.1.
 
 from indefinite_opt.problem import Embedding, embed
 from indefinite_opt.theory.definite_shift import DefiniteShift, lin_lin_theorem_3
-from indefinite_opt.theory.hulls import HullPoint, SVMPoint, hull_to_svm, svm_to_hull
-from indefinite_opt.theory.krein import KreinCertificate, krein_certificate
-from indefinite_opt.theory.lifting import (
-    Lift,
-    Lifted,
-    haasdonk_proposition_2,
-    lin_lin_theorem_1,
+from indefinite_opt.theory.hulls import (
+    HullPoint,
+    SVMPoint,
+    Uniqueness,
+    haasdonk_lemma_5,
+    hull_to_svm,
+    svm_to_hull,
 )
-from indefinite_opt.theory.rademacher import loosli_proposition_3_1
+from indefinite_opt.theory.krein import KreinCertificate, krein_certificate, loosli_proposition_3_1
+from indefinite_opt.theory.lifting import Lift, Lifted, haasdonk_proposition_2, lin_lin_theorem_1
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import LimitStudy, NormalisedSigmoid, limit_study
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
@@ -25,7 +26,6 @@ from indefinite_opt.theory.stabilisation import (
     stabilisation_program,
 )
 from indefinite_opt.theory.suitability import Diagnosis, HullDiagnosis, diagnose, hull_diagnosis
-from indefinite_opt.theory.uniqueness import Uniqueness, haasdonk_lemma_5
 
 __all__ = [
     "DefiniteShift",

@@ -1,7 +1,11 @@
-"""Support vector machines as separators of reduced convex hulls, and back (Haasdonk 2005)."""
+"""Support vector machines as separators of reduced convex hulls, and unique optima of both.
+
+See Haasdonk (2005), Propositions 1 and 3 and Lemma 5.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -157,3 +161,155 @@ def hull_to_svm(
             "No SVM has this plane (Haasdonk 2005, Proposition 3); a smaller mu may help.",
         )  # fmt: skip
     return SVMPoint(float(qp.upper) / rho, {"alpha": weights / rho})
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """What Lemma 5 of Haasdonk (2005) says about a stationary point; `print` it.
+
+    Attributes
+    ----------
+    signature : (p, q)
+        Of the pseudo-Euclidean space of the data; the lemma asks for p = 1.
+    hull_distance : float
+        ‖z⁺ - z⁻‖² = wᵀMw, which the lemma asks to be positive.
+    least_distance : float
+        The least d²_ij over pairs within a class where i may gain weight and j may lose it; inf
+        if there is no such pair. z⁺ and z⁻ have positive squared distance to all other points of
+        their reduced hulls if and only if it is positive.
+    enough : float
+        Both distances must exceed this for their signs to be certain despite rounding and `tol`.
+    mu : float
+        The upper bound of the weights in the reduced hulls.
+    bounded : bool
+        Whether a weight is at its upper bound.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> found = iopt.theory.haasdonk_lemma_5(problem, 10.0, [0.5, 0.5])
+    >>> found.unique, found.globally_optimal
+    (True, True)
+    """
+
+    signature: tuple[int, int]
+    hull_distance: float
+    least_distance: float
+    enough: float
+    mu: float
+    bounded: bool
+
+    @property
+    def missing(self) -> list[str]:
+        """The conditions that fail."""
+        p, q = self.signature
+        failing = []
+        if p != 1:
+            failing.append(f"the data live in R^({p},{q}), not in R^(1,q)")
+        if self.hull_distance <= self.enough:
+            failing.append(f"z⁺ and z⁻ have squared distance {self.hull_distance:.4g}")
+        if self.least_distance <= self.enough:
+            failing.append(
+                f"a point of a hull has squared distance {self.least_distance:.4g} in a direction "
+                "that leads into it"
+            )
+        return failing
+
+    @property
+    def unique(self) -> bool:
+        """Whether z⁺ and z⁻ are the only stationary pair of their reduced hulls."""
+        return not self.missing
+
+    @property
+    def globally_optimal(self) -> bool:
+        """Whether the weights are the global optimum of the SVM dual, too.
+
+        They are if the hulls are not reduced and no weight is at its bound: eᵀα - ½αᵀQα is then
+        at most s - s²δ²/8 for s = Σα and the least squared distance δ², and attains the maximum
+        2/δ² of that expression.
+        """
+        return self.unique and self.mu >= 1.0 and not self.bounded
+
+    @property
+    def sentences(self) -> list[str]:
+        """The verdict and its reasons."""
+        if not self.unique:
+            return [f"Lemma 5 says nothing: {'; '.join(self.missing)}."]
+        said = [
+            f"z⁺ and z⁻ are the only stationary pair of the hulls with mu = {self.mu:.4g} "
+            "(Lemma 5), and so the nearest one."
+        ]
+        if self.globally_optimal:
+            said.append("The hulls are whole: the SVM is globally optimal.")
+        return said
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def haasdonk_lemma_5(
+    problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
+) -> Uniqueness:
+    """Test whether a stationary point is the only one, in a space with one real direction.
+
+    The directions into a reduced hull at z⁺ are spanned by Φ(x_i) - Φ(x_j), where i may gain weight
+    and j may lose it. In R^(1,q) two vectors of positive squared norm satisfy (aᵀMb)² ≥ ‖a‖²‖b‖².
+    If the squared norms d²_ij are positive, then at a stationary point all these directions lie in
+    one cone with w, and so do the differences of all other points of the hull from z⁺.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    C : float
+        Upper bound of the weights; may be infinite.
+    alpha : (n,) array_like
+        Stationary weights of `SVMDual(C)`.
+    tol : float
+        Tolerance of feasibility, of the KKT residual, and of what counts as being at a bound.
+
+    Raises
+    ------
+    ParameterError
+        If C is not positive.
+    ProblemError
+        If alpha is not n finite numbers, not feasible, or not stationary.
+
+    References
+    ----------
+    Haasdonk (2005), Lemma 5.
+
+    Examples
+    --------
+    Three points (±1, 0), (3, 1) in R^(1,1):
+
+    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [-1.0, 0.0]])
+    >>> problem = KernelProblem(X @ np.diag([1.0, -1.0]) @ X.T, [1, 1, -1])
+    >>> answer = haasdonk_lemma_5(problem, 10.0, [0.5, 0.0, 0.5])
+    >>> answer.signature, answer.hull_distance, answer.least_distance    # 2² - 1²
+    ((1, 1), 4.0, 3.0)
+    >>> answer.unique, answer.globally_optimal
+    (True, True)
+    """
+    qp, y = svm_program(problem, C), problem.y
+    weights = stationary_weights(qp, alpha, tol)
+    lower, upper = qp.at_bounds(weights, tol)
+    least = np.inf
+    for group in (y > 0, y < 0):
+        gaining, losing = np.flatnonzero(group & ~upper), np.flatnonzero(group & ~lower)
+        distances = problem.squared_distances[np.ix_(gaining, losing)]
+        least = min(least, float(np.min(distances[gaining[:, None] != losing], initial=np.inf)))
+    coef = y * weights
+    norm = float(coef @ problem.gram.times(coef))
+    # At a point stationary within tol, the sign of wᵀM(Φ_i - Φ_j) is certain if
+    # |wᵀM(Φ_i - Φ_j)| ≥ (‖w‖² d²_ij)^½ > tol.
+    enough = max(2.0 * problem.zero_tolerance, tol**2 / norm if norm > 0.0 else 0.0)
+    scale = 2.0 / float(weights.sum())
+    return Uniqueness(
+        signature=problem.signature,
+        hull_distance=norm * scale**2,
+        least_distance=least,
+        enough=enough,
+        mu=1.0 if np.isinf(C) else scale * C,
+        bounded=bool(upper.any()),
+    )

@@ -5,18 +5,6 @@ lists the solvers of a formulation. `certificates` holds `verify`, which certifi
 """
 
 from indefinite_opt.workflow.bracket import Bracket, bound
-from indefinite_opt.workflow.choice import available_solvers
-from indefinite_opt.workflow.path import solve_path
+from indefinite_opt.workflow.posing import available_solvers
 from indefinite_opt.workflow.result import Result, load
-from indefinite_opt.workflow.solving import solve, solve_qp
-
-__all__ = [
-    "Bracket",
-    "Result",
-    "available_solvers",
-    "bound",
-    "load",
-    "solve",
-    "solve_path",
-    "solve_qp",
-]
+from indefinite_opt.workflow.solving import solve, solve_path, solve_qp

@@ -1,7 +1,9 @@
-"""The result of solving a problem with a formulation."""
+"""The result of solving a problem with a formulation, and its .npz files, which execute nothing."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,24 +11,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import (
     MAX_BYTES,
     Array,
     Values,
     cached_property,
+    checks,
     finite_array,
     html_card,
+    parsed_json,
+    read_arrays,
+    writing,
 )
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem, Problem
+from indefinite_opt.problem import Encoding, KernelProblem, Problem, kernels
 from indefinite_opt.solvers import Optimum, Status, Trace
-from indefinite_opt.workflow import saving
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+FORMAT = "indefinite_opt result 3"
+"""Name and version of the form of these files."""
+
+_NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
+"""Of these the offset may be None."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +195,58 @@ class Result:
         DataError
             If the file cannot be written.
         """
-        return saving.save(self, path)
+        path, problem = Path(path), self.problem
+        if type(problem) is not KernelProblem:
+            expected = "one on a KernelProblem, whose data the file holds"
+            raise ParameterError("result", expected, f"one on a {type(problem).__name__}")
+        kernel, factors = problem.kernel, problem.factors
+        if kernel is not None and (not isinstance(kernel, kernels.Kernel) or not _named(kernel)):
+            raise ParameterError(
+                "kernel", "one that has a name, which the file can hold", repr(kernel),
+                "Pickle holds functions.",
+            )  # fmt: skip
+        if any(isinstance(value, np.ndarray) for value in vars(self.formulation).values()):
+            expected = "one without arrays about the points, such as weights"
+            raise ParameterError("formulation", expected, str(self.formulation))
+        cls = type(self.formulation)
+        if known().get(cls.__name__) is not cls:
+            raise ParameterError(
+                "formulation", "one of this package, which the file can name",
+                str(self.formulation), "Pickle holds others.",
+            )  # fmt: skip
+        made = None if kernel is None else [kernel.name, dataclasses.asdict(kernel)]
+        facts = {
+            "format": FORMAT,
+            "name": problem.name,
+            "formulation": str(self.formulation),
+            "kernel": made,
+            "scaling": problem.scaling,
+            "cache_mb": problem.cache_mb,
+            "precision": problem.precision,
+            "approximation": problem.how_approximated,
+            "form": problem.form,
+            "table": problem.table and dataclasses.asdict(problem.table),
+            "objects": problem.objects,
+            "meanings": problem.meanings,
+            "status": self.status.name,
+            "solver": self.solver,
+            "message": self.message,
+            "tol": self.evidence.tol,
+            "time_limit": self.evidence.time_limit,
+            **{name: getattr(self, name) for name in _NUMBERS},
+        }
+        arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts)), "y": problem.labels}
+        if kernel is not None:
+            arrays["X"] = problem.X
+        elif factors:
+            arrays |= {"F": factors.factors, "signs": factors.signs}
+        else:
+            arrays["K"] = problem.gram.whole
+        for kind, values in (("value", self.values), ("multiplier", self.multipliers)):
+            arrays |= {f"{kind} {name}": array for name, array in values.items()}
+        with writing("path", path), path.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        return path
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -261,8 +325,70 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
     >>> again.predict([[0.5], [4.0]]), again.certificate.claim.name
     (array(['low', 'high'], dtype='<U4'), 'GLOBAL')
     """
-    found = saving.read(Path(path), max_bytes)
-    limits = found.pop("tol"), found.pop("time_limit")
-    evidence = Evidence(found["multipliers"] or None, None, *limits)
-    found["iterations"] = int(found["iterations"])
-    return Result(**found, trace=Trace(), optima=(), evidence=evidence)
+    arrays = read_arrays(Path(path), max_bytes)
+    try:
+        facts = parsed_json(str(arrays["facts"]).encode())
+        if facts["format"] != FORMAT:
+            raise KeyError("format")
+        problem = _problem(facts, arrays)
+        formulation = as_formulation(facts["formulation"])
+        parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
+        for name, array in arrays.items():
+            kind, blank, rest = name.partition(" ")
+            if blank and kind in parts:
+                parts[kind][rest] = np.asarray(array, dtype=np.float64)
+        numbers: dict[str, Any] = {
+            name: None if facts[name] is None else float(facts[name]) for name in _NUMBERS
+        }
+        formulation.classifier(problem, parts["value"])  # or an error of what is missing
+        limits = float(facts["tol"]), float(facts["time_limit"])
+        return Result(
+            **{**numbers, "iterations": int(numbers["iterations"])},
+            problem=problem,
+            formulation=formulation,
+            values=parts["value"],
+            multipliers=parts["multiplier"],
+            status=Status[facts["status"]],
+            solver=str(facts["solver"]),
+            message=str(facts["message"]),
+            trace=Trace(),
+            optima=(),
+            evidence=Evidence(parts["multiplier"] or None, None, *limits),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        expected = "a result that Result.save or `solve --save` has written"
+        raise DataError("path", expected, f"{path}: {type(error).__name__}: {error}") from None
+
+
+def _named(kernel: kernels.Kernel) -> bool:
+    """Whether the name of a kernel stands for its class."""
+    own = type(kernel).__module__ == kernels.Kernel.__module__
+    return own and kernel.name in kernels.names()
+
+
+def _problem(facts: Any, arrays: Any) -> KernelProblem:
+    y, name = arrays["y"], str(facts["name"])
+    if facts["kernel"] is not None:
+        kind, parameters = facts["kernel"]
+        given = arrays["X"], y, kernels.get(str(kind), **parameters)
+        if facts["approximation"] is not None:
+            how = facts["approximation"]
+            problem = KernelProblem.approximate(*given, **how, scaling=facts["scaling"], name=name)
+        else:
+            problem = KernelProblem.from_data(
+                *given, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
+                precision=facts["precision"], name=name,
+            )  # fmt: skip
+    elif "F" in arrays:
+        problem = KernelProblem.from_factors(arrays["F"], arrays["signs"], y, name=name)
+    else:
+        problem = KernelProblem(arrays["K"], y, precision=facts["precision"], name=name)
+    if facts["form"] is not None:
+        form, gamma = facts["form"]
+        checks.choice("form", form, kernels.FORMS)
+        checks.positive("gamma", gamma)
+        problem.form = form, float(gamma)
+    problem.table = facts["table"] and Encoding.from_dict(facts["table"])
+    problem.objects = tuple(map(str, facts["objects"]))
+    problem.meanings = {str(label): str(text) for label, text in facts["meanings"].items()}
+    return problem

@@ -1,8 +1,8 @@
-"""Solve a problem with a formulation; the result computes its own certificate."""
+"""Solve a problem with a formulation, or a path of them; results compute their certificates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -34,8 +34,7 @@ from indefinite_opt.solvers import (
     default_solver,
 )
 from indefinite_opt.workflow.certificates import convex_gap
-from indefinite_opt.workflow.choice import available_solvers
-from indefinite_opt.workflow.posing import posed
+from indefinite_opt.workflow.posing import available_solvers, posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -389,3 +388,42 @@ def _feasible_start(structure: Structure[Any], start: Start) -> Array | None:
     if isinstance(start, Mapping):
         return structure.start_near(checked_values("start", start, structure.shapes)[name])
     return structure.start_near(finite_array("start", start, shape))
+
+
+def solve_path(
+    problem: KernelProblem,
+    formulations: Iterable[Formulation | str],
+    solver: str | Solver[Any] | None = None,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool = False,
+) -> list[Result]:
+    """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
+
+    `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
+    derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
+    from the solution before. `smo` first moves the weights at the bound along with the bound, and
+    the free weights accordingly; it is the solver for long paths of quadratic programs if a local
+    optimum is enough. Parameters and default solvers are those of `solve`, and `time_limit` holds
+    for each formulation separately.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
+    >>> [result.objective for result in path]
+    [0.4375, 0.75, 1.0]
+    """
+    options = Options(tol, time_limit, max_iter, None, seed, None, verbose)
+    results: list[Result] = []
+    session: Session[Any] | None = None
+    for item in formulations:
+        _, formulation = posed(problem, item)
+        if not results or type(results[-1].formulation) is not type(formulation):
+            session = None
+        result, session = solve_with(problem, formulation, solver, session, options)
+        results.append(result)
+    return results

@@ -20,7 +20,7 @@ from helpers.commands import (
     run,
     strict,
 )
-from indefinite_opt.command_line.live_bracket import Watch
+from indefinite_opt.command_line.bound import Watch
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 
 

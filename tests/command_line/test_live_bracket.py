@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.live_bracket import Watch, share_closed
+from indefinite_opt.command_line.bound import Watch, share_closed
 
 
 def test_the_gap_closes_on_a_logarithmic_scale() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.figures.convergence import convergence_figure
+from indefinite_opt.figures.bracket import convergence_figure
 
 PROBLEM = random_problem("sigmoid", n=40, seed=2)
 

@@ -46,12 +46,13 @@ def hand_made(name: str = "six points") -> SimpleNamespace:
     return SimpleNamespace(
         problem=iopt.KernelProblem(K, ["no", "yes", "yes", "yes"], name=name),
         formulations=formulations,
-        settings={"folds": "2", "seed": "7", "tol": "1e-06", "kernel": "precomputed"},
+        settings={"evaluation": "2 folds", "seed": "7", "tol": "1e-06"}
+        | {"kernel": "precomputed", "scaling": "none"},
         test_per_train=1.0,
         frame=pd.DataFrame(cells, columns=[*start, "fold", "accuracy", *middle, "status", "error"]),
         summary=pd.DataFrame(
             rows, columns=[*start, "accuracy", "spread", *middle, "failed", "cells"]
-        ),
+        ).assign(chosen=""),
     )
 
 

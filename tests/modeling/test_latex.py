@@ -13,9 +13,15 @@ import pytest
 from numpy.typing import NDArray
 
 from indefinite_opt.modeling import Model, Program
-from indefinite_opt.modeling.display.expressions import Printer, latex_expression
+from indefinite_opt.modeling.display.expressions import (
+    Printer,
+    latex,
+    latex_expression,
+    legend,
+    mathml,
+    text,
+)
 from indefinite_opt.modeling.display.notation import GLOSSARY, TEXT
-from indefinite_opt.modeling.display.program_text import latex, legend, mathml, text
 
 N = 4
 RNG = np.random.default_rng(0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.problem import cholesky, spectrum
-from indefinite_opt.problem.cholesky import cholesky_in_place
+from indefinite_opt.problem import spectrum
+from indefinite_opt.problem.spectrum import cholesky_in_place
 
 pytestmark = pytest.mark.usefixtures("nothing_abandoned")
 
@@ -16,7 +16,7 @@ BLOCKS = (1, 2, 3, 7, 19, 20, 21, 512)
 @pytest.fixture(autouse=True)
 def blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else LAPACK would factorise small matrices as a whole."""
-    monkeypatch.setattr(cholesky, "_MIN_TILED_ORDER", 0)
+    monkeypatch.setattr(spectrum, "_MIN_TILED_ORDER", 0)
 
 
 def positive(n: int, seed: int) -> np.ndarray:
@@ -39,7 +39,7 @@ def test_the_factor_is_that_of_lapack(block: int, order: str) -> None:
 def test_a_small_matrix_is_factorised_as_a_whole(
     order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cholesky, "_MIN_TILED_ORDER", 21)
+    monkeypatch.setattr(spectrum, "_MIN_TILED_ORDER", 21)
     test_the_factor_is_that_of_lapack(1, order)
 
 
@@ -89,9 +89,7 @@ def test_tiny_blocks_find_the_same_direction(lines: int, monkeypatch: pytest.Mon
     A = A + A.T
     normals = np.linalg.qr(generator.standard_normal((40, lines)))[0] if lines else None
     whole = spectrum.negative_direction(A, normals)
-    monkeypatch.setattr(
-        spectrum, "cholesky_in_place", lambda matrix: cholesky.cholesky_in_place(matrix, 3)
-    )
+    monkeypatch.setattr(spectrum, "cholesky_in_place", lambda matrix: cholesky_in_place(matrix, 3))
     blocked = spectrum.negative_direction(A, normals)
     assert whole is not None
     assert blocked is not None

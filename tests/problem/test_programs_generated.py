@@ -11,8 +11,8 @@ import pytest
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import programs
-from indefinite_opt.problem.programs.draws import Draws
 from indefinite_opt.problem.programs.library import FAMILIES, GRAPHS, SUITE
+from indefinite_opt.problem.programs.random_programs import Draws
 
 DIGESTS = {
     "boxqp-50-40-1": "05ab6205c4c76110",

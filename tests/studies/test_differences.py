@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from indefinite_opt.studies.differences import best_against_others, corrected_t_test, holm
+from indefinite_opt.studies.report.verdict import best_against_others, corrected_t_test, holm
 
 
 def test_closed_form_with_two_degrees_of_freedom() -> None:

@@ -328,7 +328,7 @@ def test_every_fold_and_setting_is_there(text: str, page: Page) -> None:
 
 def test_everything_is_escaped(tmp_path: Path) -> None:
     comparison = hand_made(name=EVIL)
-    comparison.settings = {EVIL: EVIL, "kernel": EVIL}
+    comparison.settings |= {EVIL: EVIL} | dict.fromkeys(("kernel", "evaluation", "seed"), EVIL)
     for table in (comparison.frame, comparison.summary):
         table["solver"] = EVIL
     comparison.frame.loc[8, "error"] = EVIL

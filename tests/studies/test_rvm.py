@@ -20,14 +20,14 @@ from sklearn.model_selection import StratifiedKFold
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.solvers.solution import Status
-from indefinite_opt.studies.baselines.relevance import (
+from indefinite_opt.studies.baselines.rvm import (
+    RVM,
     Laplace,
     RelevanceFit,
     best_change,
     fit_relevance,
     laplace,
 )
-from indefinite_opt.studies.baselines.rvm import RVM
 
 Array = NDArray[np.float64]
 

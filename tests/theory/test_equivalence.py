@@ -9,9 +9,8 @@ import indefinite_opt as iopt
 from helpers.exact import stationary_points
 from helpers.problems import random_problem
 from indefinite_opt.errors import InfeasibleProblem, NoCounterpart, ProblemError
-from indefinite_opt.theory.hulls import hull_to_svm, svm_to_hull
+from indefinite_opt.theory.hulls import haasdonk_lemma_5, hull_to_svm, svm_to_hull
 from indefinite_opt.theory.suitability import hull_diagnosis
-from indefinite_opt.theory.uniqueness import haasdonk_lemma_5
 
 TWO_POINTS = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 

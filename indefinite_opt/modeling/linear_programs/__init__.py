@@ -23,23 +23,3 @@ from indefinite_opt.modeling.linear_programs.to_highs import (
     simplex_limit,
     solved_by_highs,
 )
-
-__all__ = [
-    "Columns",
-    "DualUnits",
-    "Entries",
-    "FactorUnits",
-    "KernelUnits",
-    "LinearProgram",
-    "OneNormMachine",
-    "Rows",
-    "SensitivityGame",
-    "SensitivityUnits",
-    "add_rows",
-    "change_costs",
-    "highs_model",
-    "power_near",
-    "run_within",
-    "simplex_limit",
-    "solved_by_highs",
-]

@@ -1,15 +1,137 @@
-"""Lower bounds on convex quadratic programs from any point and any multipliers."""
+"""Multipliers that fit a gradient at a point of a polyhedron, and lower bounds from any."""
 
 from __future__ import annotations
 
-import numpy as np
+import contextlib
 
-from indefinite_opt.foundation import EPS, Array
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.quadratic_programs.multipliers import reduced
+from indefinite_opt.modeling.linear_programs import solved_by_highs
+from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, exact_residuals
 from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.structure import Point
+from indefinite_opt.problem.programs import StandardForm
+
+
+def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
+    """z and y, those of the inequalities and of the equations; zeros where there are none."""
+    z = multipliers.get("inequalities", np.zeros(body.h.size))
+    return z, multipliers.get("equalities", np.zeros(body.b.size))
+
+
+def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
+    """∇F + Gᵀz + Aᵀy, (n,)."""
+    return gradient + body.G.T @ z + body.A.T @ y
+
+
+def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
+    """The multipliers of the active constraints that leave the least residual ‖·‖₂.
+
+    The residual of each variable is measured in a unit in which its conditions have terms near 1.
+    """
+    active = body.active_rows(x, tol)
+    lower, upper = body.at_bounds(x, tol)
+    rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
+    row, column = balancing_units(np.vstack([rows, gradient]))
+    scaled = rows * row[:-1, None] * column
+    columns, target = np.vstack([scaled, -scaled[count:]]).T, -gradient * row[-1] * column
+    multipliers = _least(columns, target, lower, upper)
+    multipliers[count : len(rows)] -= multipliers[len(rows) :]
+    z = np.zeros(body.h.size)
+    z[active], y = np.split(multipliers[: len(rows)] * row[:-1] / row[-1], [count])
+    left = reduced(body, gradient, z, y)
+    return {
+        "inequalities": z,
+        "equalities": y,
+        "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
+        "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
+    }
+
+
+def _least(
+    columns: Array, target: Array, lower: NDArray[np.bool_], upper: NDArray[np.bool_]
+) -> Array:
+    """v ≥ 0 with the least ‖columns·v - target‖, where bounds excuse residuals of one sign.
+
+    A variable at a bound counts as long as its residual has the wrong sign. What is minimised is
+    convex, and quadratic as long as the same variables count: Newton's method, whose steps are
+    halved until they lead down.
+    """
+    from scipy.optimize import nnls
+
+    v, missed, counted = np.zeros(columns.shape[1]), np.inf, ~(lower | upper)
+    if not v.size:  # on which scipy's function would end the process
+        return v
+
+    def wrong(v: Array) -> Array:
+        left = columns @ v - target
+        return np.where((left > 0.0) & lower | (left < 0.0) & upper, 0.0, left)
+
+    for _ in range(50):  # two to five are usual, and one or two pivots for each multiplier
+        best, share = v, 1.0
+        if counted.any():
+            with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
+                best, _ = nnls(columns[counted], target[counted], maxiter=30 * v.size)
+        while np.linalg.norm(wrong(v + share * (best - v))) >= missed:
+            share *= 0.5
+            if share < EPS:
+                return v
+        v = v + share * (best - v)
+        left = wrong(v)
+        missed, before, counted = float(np.linalg.norm(left)), counted, left != 0.0
+        counted |= ~(lower | upper)
+        if share == 1.0 and np.array_equal(before, counted):
+            break
+    return v
+
+
+def strict(
+    body: Polyhedron, x: Array, gradient: Array, tol: float, residual: float
+) -> tuple[Values, Array] | None:
+    """Multipliers of the rows with maximal support, and the reduced gradient that they leave.
+
+    They are positive at as many active constraints as any. A linear program in the multipliers of
+    the rows and in s, at most the multipliers of the active inequalities and at most 1, with the
+    largest sum of s, for a gradient in its own unit. The conditions may be missed by twice the
+    `residual` of known multipliers: by as much as `tol`, small multipliers would seem positive
+    where they cannot be. None if HiGHS does not solve it.
+    """
+    lower, upper = body.at_bounds(x, tol)
+    active = np.flatnonzero(body.active_rows(x, tol))
+    rows = np.vstack([body.G[active], body.A])
+    held = np.flatnonzero(lower ^ upper)
+    k, count = len(rows), active.size + held.size
+    if not rows.size:
+        return None
+    signs = np.where(lower, 1.0, -1.0)[held, None]
+    free = np.flatnonzero(~(lower | upper))
+    reach = np.zeros((active.size, k))
+    reach[:, : active.size] = np.eye(active.size)
+    above = np.vstack([reach, signs * rows[:, held].T])
+    matrix = np.block([[rows[:, free].T, np.zeros((free.size, count))], [above, -np.eye(count)]])
+    slack, floor = 2.0 * residual, np.zeros(k + count)
+    floor[active.size : k] = -np.inf
+    least = np.concatenate([np.zeros(active.size), -signs[:, 0] * gradient[held]])
+    form = StandardForm(
+        1, np.concatenate([np.zeros(k), -np.ones(count)]), floor,
+        np.concatenate([np.full(k, np.inf), np.ones(count)]),
+        np.concatenate([-gradient[free] - slack, least]),
+        np.concatenate([-gradient[free] + slack, np.full(count, np.inf)]), matrix,
+    )  # fmt: skip
+    solution = solved_by_highs(form)
+    if solution is None:
+        return None
+    z, (prices, _) = np.zeros(body.h.size), solution
+    z[active], y = np.maximum(prices[: active.size], 0.0), prices[active.size : k]
+    left = reduced(body, gradient, z, y)
+    # The tolerance of HiGHS itself, 1e-7, would be a tenth of the default one.
+    if np.max(np.abs(left[free]), initial=0.0) > slack + 0.01 * tol:
+        return None
+    return {"inequalities": z, "equalities": y}, left
 
 
 def convex_bound(

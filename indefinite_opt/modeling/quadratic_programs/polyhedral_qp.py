@@ -8,9 +8,14 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values, cached_property
 from indefinite_opt.modeling.gaps import CANCELLED, relative
-from indefinite_opt.modeling.quadratic_programs.convex_bound import convex_bound
+from indefinite_opt.modeling.quadratic_programs.convex_bound import (
+    convex_bound,
+    fitted,
+    of_rows,
+    reduced,
+    strict,
+)
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
-from indefinite_opt.modeling.quadratic_programs.multipliers import fitted, of_rows, reduced, strict
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.qp import QP, critical_curvature

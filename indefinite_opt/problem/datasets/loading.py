@@ -31,20 +31,12 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import MAX_BYTES, Array, instantiate
+from indefinite_opt.errors import DataError, ProblemError
+from indefinite_opt.foundation import MAX_BYTES, Array, instantiate, read_arrays, real_array
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.datasets.encoding import finite_features
-from indefinite_opt.problem.datasets.home import Home, fetch
-from indefinite_opt.problem.datasets.proximities import (
-    load_auralsonar,
-    load_catcortex,
-    load_coilyork,
-    load_protein,
-)
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.datasets.tables import TABLES, load_table, read_csv
-from indefinite_opt.problem.datasets.words import load_words
+from indefinite_opt.problem.datasets.tables import TABLES, Home, fetch, load_table, read_csv
 from indefinite_opt.problem.kernels import Sigmoid, Simpson
 
 _ALIASES = {"pima": "diabetes", "german": "german_numeric"}
@@ -241,3 +233,119 @@ def _usps_all(home: Home) -> tuple[Array, Any]:
         raise DataError(source, expected, f"shape {frame.shape}, digits {counts} times")
     numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     return finite_features(numbers, source), digits
+
+
+def _read_npz(home: Home, stem: str, matrix: str, n: int) -> dict[str, Any]:
+    path = home.needed_file("proximity", f"{stem}.npz")
+    expected = f"arrays {matrix} of shape {(n, n)} and y of shape {(n,)}"
+    arrays = read_arrays(path, home.max_bytes)
+    shapes = {key: array.shape for key, array in arrays.items()}
+    if shapes.get(matrix) != (n, n) or shapes.get("y") != (n,):
+        raise DataError(str(path), expected, f"shapes {shapes}")
+    try:
+        return {**arrays, matrix: real_array(str(path), arrays[matrix], "finite real numbers")}
+    except ProblemError as error:
+        raise DataError(error.argument, error.expected, error.got) from None
+
+
+def load_protein(home: Home, positive: tuple[str, ...]) -> Dataset:
+    """Evolutionary distances D of 213 proteins: the named class, or HA and HB, against the rest."""
+    arrays = _read_npz(home, "protein", "D", 213)
+    groups = ("HA", "HB", "M", "G")
+    codes = [1 + groups.index(group) for group in positive]
+    rest = " and ".join(group for group in groups if group not in positive)
+    return Dataset(
+        name="protein" if len(positive) == 2 else f"protein-{positive[0]}",
+        D=arrays["D"],
+        y=np.where(np.isin(arrays["y"], codes), 1, -1),
+        description="evolutionary distances between 213 proteins",
+        classes=(rest, " and ".join(positive)),
+    )
+
+
+def load_catcortex(home: Home, positive: str) -> Dataset:
+    """Distances D = 4 - (S + S^T) / 2 of 53 areas of the cat cortex, one region against the rest.
+
+    S holds the strengths of the connections, 0 to 3, and the diagonal of D is 0. Haasdonk (2005),
+    Section 7.5, uses an earlier version with 65 areas.
+    """
+    arrays = _read_npz(home, "catcortex53", "D", 53)
+    code = 1 + ("Visual", "Auditory", "Somato-Motor", "Frontolimbic").index(positive)
+    return Dataset(
+        name=f"catcortex53-{positive[0]}",
+        D=arrays["D"],
+        y=np.where(arrays["y"] == code, 1, -1),
+        description=f"53 areas of the cat cortex, {positive} (+1) against the rest",
+        classes=("rest", positive),
+    )
+
+
+def load_coilyork(home: Home) -> Dataset:
+    """Distances D between 144 images of two objects: the training half, symmetrised.
+
+    The D of the source is not symmetric and is replaced by (D + D^T) / 2. Its test half lacks the
+    distances between test objects and is not loaded.
+    """
+    arrays = _read_npz(home, "coilyork_half", "D", 144)
+    return Dataset(
+        name="coilyork",
+        D=0.5 * (arrays["D"] + arrays["D"].T),
+        y=np.where(arrays["y"] == 1, 1, -1),
+        description="144 images of two objects (training half), distances made symmetric",
+    )
+
+
+def load_auralsonar(home: Home) -> Dataset:
+    """Similarities K of 100 sonar signals as people judged them: class 1 (+1), class 2 (-1)."""
+    arrays = _read_npz(home, "auralsonar", "S", 100)
+    return Dataset(
+        name="auralsonar",
+        K=arrays["S"],
+        y=np.where(arrays["y"] == 1, 1, -1),
+        description="human similarity ratings of 100 sonar signals (Chen et al., JMLR 2009)",
+        classes=("class 2", "class 1"),
+    )
+
+
+_ENGLISH = """
+    answer, blanket, breakfast, brother, building, butterfly, candle, carpenter, chicken, daughter,
+    dinner, farmer, feather, finger, forest, garden, hammer, harvest, kitchen, knowledge, ladder,
+    laughter, letter, market, meadow, morning, neighbour, number, orchard, pocket, quarter, river,
+    shepherd, shoulder, silver, spider, thunder, weather, window, winter
+"""
+
+_ITALIAN = """
+    albero, arancia, bambino, bicicletta, bottiglia, camicia, cavallo, chiave, coltello, domenica,
+    farina, farfalla, finestra, fiore, foresta, formaggio, fratello, giardino, ginocchio, inverno,
+    lampada, lavoro, martello, mattina, montagna, naso, nuvola, occhio, orologio, pecora, pioggia,
+    ponte, quaderno, sabbia, scuola, sedia, sorella, spiaggia, tavolo, vicino
+"""
+
+
+def load_words() -> Dataset:
+    """Edit distances of 40 English (+1) and 40 Italian words (-1)."""
+    words = [word.strip() for text in (_ENGLISH, _ITALIAN) for word in text.split(",")]
+    D = np.zeros((len(words), len(words)))
+    for i, word in enumerate(words):
+        for j in range(i):
+            D[i, j] = D[j, i] = edit_distance(word, words[j])
+    y = np.repeat([1, -1], len(words) // 2)
+    return Dataset(
+        name="words", y=y, D=D, classes=("italian", "english"),
+        description="edit distances of 40 English and 40 Italian words", names=tuple(words),
+    )  # fmt: skip
+
+
+def edit_distance(first: str, second: str) -> float:
+    """The least number of letters to insert, delete or replace (Levenshtein 1966).
+
+    >>> edit_distance("winter", "water"), edit_distance("sun", "")
+    (2.0, 3.0)
+    """
+    row: Array = np.arange(len(second) + 1.0)
+    for i, letter in enumerate(first):
+        above, row = row, row.copy()
+        row[0] = i + 1
+        for j, other in enumerate(second):
+            row[j + 1] = min(above[j + 1] + 1, row[j] + 1, above[j] + (letter != other))
+    return float(row[-1])

@@ -3,7 +3,11 @@
 `generate` makes a reference program from its name, and `names` lists those of the suite.
 """
 
-from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.arrays import (
+    QuadraticArrays,
+    program_of_qpsolvers,
+    quadratic_arrays,
+)
 from indefinite_opt.problem.programs.cvxpy_problem import CvxpyProgram, program_of_cvxpy
 from indefinite_opt.problem.programs.files import read_program, write_program
 from indefinite_opt.problem.programs.graphs import (
@@ -22,7 +26,6 @@ from indefinite_opt.problem.programs.graphs import (
 )
 from indefinite_opt.problem.programs.library import generate, graph, names
 from indefinite_opt.problem.programs.naming import UNNAMED, Names
-from indefinite_opt.problem.programs.qpsolvers_problem import program_of_qpsolvers
 from indefinite_opt.problem.programs.random_programs import (
     bilinear,
     blending,

@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, real_array
-from indefinite_opt.problem.programs.arrays import (
-    MAX_ENTRIES,
-    QuadraticArrays,
-    quadratic_arrays,
-)
+from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.naming import Names, written_names
 
 CUSTOMARY_INFINITY = 1e20

@@ -97,15 +97,17 @@ from indefinite_opt.studies.papers.framework.declaration import (
     Check,
     Code,
     Entry,
+    Fact,
     Note,
     PaperStudy,
+    PublishedTable,
     declared,
     find,
     notes,
+    published,
     studies,
 )
 from indefinite_opt.studies.papers.framework.pages import duration, write_index, write_study
-from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
 from indefinite_opt.studies.papers.framework.reproduction import (
     Compared,
     Reproduction,

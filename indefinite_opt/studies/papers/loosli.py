@@ -4,39 +4,400 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.problem import Kernel, KernelProblem, datasets
+from indefinite_opt.formulations import ESVM
+from indefinite_opt.foundation import clock
+from indefinite_opt.problem import Kernel, KernelProblem, datasets, kernels
+from indefinite_opt.studies.baselines import LIBSVM, Baseline
+from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Check, Code, Computation, Entry
-from indefinite_opt.studies.papers._loosli_boards import (
-    FIGURE_1,
-    FIGURE_3_POINTS,
-    FIGURE_4_POINTS,
-    METHODS,
-    SPECTRA,
-    check_figure_1,
-    check_figure_2,
-    check_figure_5,
-    draw_figure_1,
-    draw_figure_2,
-    draw_figure_5,
-    figure_2,
-    figure_5,
-    figure_of_regions,
-    method,
-)
+from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
 from indefinite_opt.studies.protocols import Nested, RepeatedKFold
 from indefinite_opt.studies.study import Study, StudyOutcome
+from indefinite_opt.workflow import solve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+SPECTRA = {"Abs eigs": "flip", "Trunc eigs": "clip", "Shift eigs": "shift"}
+
+METHODS = ("ESVM", "ESVM-L", "KSVM", "RVM", "Indefinite SVM", "LP SVM", *SPECTRA)
+
+_METHODS = {
+    "ESVM": "ESVM",
+    "ESVM-L": "ESVM(energy=0.9)",
+    "KSVM": "KSVM",
+    "Indefinite SVM": "LussDual(new_points=original)",
+    "LP SVM": "LPSVM",
+    **{name: f"SpectrumSVM(transform={h}, new_points=original)" for name, h in SPECTRA.items()},
+}
+
+
+def method(name: str, C: float | list[float], kernel: list[str] | None = None) -> Grid:
+    """A method of the tables and figures; the relevance vector machine has no C."""
+    if name == "RVM":
+        return Grid("RVM", kernel=kernel)
+    solver = "active-set" if name == "KSVM" else None
+    return Grid(_METHODS[name], C=C, kernel=kernel, solver=solver)
+
+
+def trained(name: str, C: float, problem: KernelProblem) -> Fitted:
+    """The classifier of a method with one C."""
+    (chosen,) = method(name, C).entries
+    if isinstance(chosen.method, Baseline):
+        return chosen.method.fit(problem)
+    return solve(problem, chosen.method, chosen.solver).classifier
+
+
+BOARD_KERNEL = "sigmoid(a=4, r=-1.1)"
+
+BOARD_BOUND = 100.0
+
+BOARD_RESOLUTION = 60
+"""Points of the drawn decision functions along an axis."""
+
+
+def board(n: int, overlap: float = 0.0, seed: int = 0) -> KernelProblem:
+    """A checkerboard of four by four squares with the sigmoid kernel."""
+    drawn = datasets.checkerboard(n=n, overlap=overlap, seed=seed)
+    return KernelProblem.from_dataset(drawn, BOARD_KERNEL)
+
+
+def unseen(overlap: float = 0.0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two thousand other points of the checkerboard, and their labels."""
+    drawn = datasets.checkerboard(n=2000, overlap=overlap, seed=1)
+    return drawn.points, drawn.y
+
+
+def region(name: str, n: int) -> dict[str, Any]:
+    """The decision function of a method on a grid, and its error on other points."""
+    problem = board(n)
+    others, labels = unseen()
+    classifier = trained(name, BOARD_BOUND, problem)
+    axis = np.linspace(-1.0, 1.0, BOARD_RESOLUTION)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    predicted = classifier.predict(problem.kernel_with(others))
+    return {
+        "test_error": float(np.mean(predicted != labels)),
+        "lambda_min": float(problem.spectrum.minimum),
+        "positive": (classifier.predict(problem.kernel_with(grid)) > 0).astype(int),
+    }
+
+
+def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure:
+    """The regions of all methods in three rows, with the training points."""
+    from matplotlib.figure import Figure
+
+    rows = outcomes["regions"].rows
+    data = datasets.checkerboard(n=n)
+    figure = Figure(figsize=(8.4, 8.6), layout="constrained")
+    for ax, row in zip(figure.subplots(3, 3).ravel(), rows, strict=True):
+        image = np.reshape(row["positive"], (BOARD_RESOLUTION, BOARD_RESOLUTION))
+        ax.imshow(
+            image, extent=(-1, 1, -1, 1), origin="lower", cmap="coolwarm", alpha=0.5,
+            interpolation="nearest",
+        )  # fmt: skip
+        ax.scatter(*data.points.T, c=data.y, s=4, cmap="coolwarm")
+        ax.set_title(f"{row['setting']}: error {100 * row['test_error']:.0f} %", fontsize=9)
+        ax.set(xticks=[], yticks=[])
+    return figure
+
+
+def figure_of_regions(n: int) -> Code:
+    """Figures 3 and 4: all methods on a checkerboard of n points, which is quick."""
+    regions = Computation(region, {name: {"name": name, "n": n} for name in METHODS})
+    least = Entry(metric="lambda_min", relative=0.05, counted=False)
+    checks = check_figure_3 if n == FIGURE_3_POINTS else check_figure_4
+    draw = functools.partial(regions_figure, n=n)
+    return Code({"regions": regions}, {"min eig": least}, draw, checks)
+
+
+FIGURE_3_POINTS, FIGURE_4_POINTS = 500, 180
+
+POOR = 0.1
+"""Difference of two errors from which on one classifier is poor beside another."""
+
+
+def _test_errors(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, float]:
+    return {row["setting"]: float(row["test_error"]) for row in outcomes["regions"].rows}
+
+
+def _percentages(errors: Mapping[str, float], names: Iterable[str]) -> str:
+    return ", ".join(f"{name} {100 * errors[name]:.0f} %" for name in names)
+
+
+def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 3."""
+    errors = _test_errors(outcomes)
+    poor = [name for name in SPECTRA if name != "Abs eigs"]
+    return {
+        "poor": Check(
+            all(errors[name] >= errors["ESVM"] + POOR for name in poor),
+            f"errors: {_percentages(errors, ['ESVM', *poor])}",
+        ),
+        "absolute": Check(
+            errors["Abs eigs"] < errors["ESVM"] + POOR,
+            f"errors: {_percentages(errors, ['ESVM', 'Abs eigs'])}",
+        ),
+    }
+
+
+def check_figure_4(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentence on Figure 4."""
+    errors = _test_errors(outcomes)
+    proposed = ("ESVM", "ESVM-L", "KSVM")
+    return {
+        "reliable": Check(
+            all(errors[name] < errors["RVM"] for name in proposed),
+            f"errors: {_percentages(errors, [*proposed, 'RVM'])}",
+        )
+    }
+
+
+TWO_POINTS = ((1.0, 0.3), (-1.0, 0.2))
+"""Two points whose kernel matrix has an eigenvalue of each sign, so that the dual has a saddle; the
+negative one is along yᵀα = 0."""
+
+TWO_POINTS_KERNEL = "sigmoid(a=-1, r=1)"
+
+TWO_POINTS_BOUND = 5.0
+"""C; the minimum is at this bound."""
+
+
+def solutions(points: tuple[tuple[float, float], ...]) -> dict[str, Any]:
+    """The weights and offsets of ESVM and of LIBSVM, and the kernel matrix."""
+    problem = KernelProblem.from_data(np.array(points), [1, -1], TWO_POINTS_KERNEL)
+    esvm = solve(problem, ESVM(TWO_POINTS_BOUND)).classifier
+    libsvm = LIBSVM(TWO_POINTS_BOUND).fit(problem)
+    return {
+        "K": problem.K,
+        "ESVM": {"coef": esvm.coef, "offset": esvm.offset},
+        "LIBSVM": {"coef": libsvm.coef, "offset": libsvm.offset},
+    }
+
+
+FIGURE_1 = {"solutions": Computation(solutions, {"two points": {"points": TWO_POINTS}})}
+
+
+def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 1."""
+    (row,) = outcomes["solutions"].rows
+    K, y = np.array(row["K"]), np.array([1.0, -1.0])
+    least, largest = np.linalg.eigvalsh(K)
+    coefs, right = {}, {}
+    for name in ("ESVM", "LIBSVM"):
+        coefs[name] = np.array(row[name]["coef"])
+        right[name] = int(np.sum(y * (K @ coefs[name] + row[name]["offset"]) > 0.0))
+    # The Lagrangian is stationary where all margins y_i f(x_i) are 1.
+    margins = y * (K @ coefs["ESVM"] + row["ESVM"]["offset"])
+    alpha = y * coefs["LIBSVM"]
+    return {
+        "saddle": Check(bool(least < 0.0 < largest), f"eigenvalues {least:.3g} and {largest:.3g}"),
+        "stabilised": Check(
+            bool(np.allclose(margins, 1.0, atol=1e-6)),
+            f"the margins of both points are {margins[0]:.6f} and {margins[1]:.6f}",
+        ),
+        "minimised": Check(
+            bool(np.all(alpha >= TWO_POINTS_BOUND * (1.0 - 1e-6))),
+            f"its weights are {alpha[0]:.3g} and {alpha[1]:.3g}, with C = {TWO_POINTS_BOUND:g}",
+        ),
+        "better": Check(
+            right["ESVM"] > right["LIBSVM"],
+            f"ESVM classifies {right['ESVM']} of both points correctly, LIBSVM {right['LIBSVM']}",
+        ),
+    }
+
+
+def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
+    """Above the dual objective with both solutions, below their decision boundaries."""
+    from matplotlib.figure import Figure
+
+    (row,) = outcomes["solutions"].rows
+    K, y, X = np.array(row["K"]), np.array([1.0, -1.0]), np.array(TWO_POINTS)
+    figure = Figure(figsize=(7.2, 7.2), layout="constrained")
+    top, *below = figure.subplot_mosaic("SS;EL").values()
+    axis = np.linspace(-TWO_POINTS_BOUND, 1.2 * TWO_POINTS_BOUND, 80)
+    alpha = np.stack(np.meshgrid(axis, axis), axis=-1)
+    signed = alpha * y
+    loss = 0.5 * np.einsum("ijk,kl,ijl->ij", signed, K, signed) - alpha.sum(axis=-1)
+    top.contourf(axis, axis, loss, levels=30, cmap="Greys")
+    for ax, name, color in zip(below, ("ESVM", "LIBSVM"), ("green", "magenta"), strict=True):
+        coef, offset = np.array(row[name]["coef"]), row[name]["offset"]
+        top.plot(*(coef * y), "o", color=color, ms=9, label=name)
+        plane = np.linspace(-1.5, 1.5, 80)
+        grid = np.stack(np.meshgrid(plane, plane), axis=-1).reshape(-1, 2)
+        values = kernels.get(TWO_POINTS_KERNEL)(grid, X) @ coef + offset
+        ax.contourf(plane, plane, np.sign(values).reshape(80, 80), cmap="coolwarm", alpha=0.5)
+        ax.scatter(X[:, 0], X[:, 1], c=y, cmap="coolwarm", edgecolor="black")
+        ax.set_title(name)
+    top.set(xlabel="α₁", ylabel="α₂", title="½αᵀGα - eᵀα")
+    top.legend()
+    return figure
+
+
+OVERLAP = 0.1
+
+RANKS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 400)
+
+
+def errors(n: int, ranks: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Training and test error for each number of eigenvectors."""
+    problem = board(n, OVERLAP)
+    others, labels = unseen(OVERLAP)
+    sizes = np.sort(np.abs(problem.spectrum.values))[::-1]
+    rows, K_new = [], problem.kernel_with(others)
+    for rank in ranks:
+        classifier = solve(problem, ESVM(BOARD_BOUND, rank=rank)).classifier
+        rows.append(
+            {
+                "rank": rank,
+                "training": float(np.mean(classifier.predict(problem.K) != problem.labels)),
+                "test": float(np.mean(classifier.predict(K_new) != labels)),
+                "size": sizes[rank - 1],
+                "share": sizes[:rank].sum() / sizes.sum(),
+            }
+        )
+    return rows
+
+
+def figure_2(quick: bool) -> dict[str, Computation]:
+    """A single setting, since all ranks share a spectrum."""
+    setting = {"n": 100, "ranks": RANKS[:16:3]} if quick else {"n": 500, "ranks": RANKS}
+    return {"errors": Computation(errors, {"ESVM": setting})}
+
+
+def draw_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
+    """Errors, sizes of the eigenvalues, and their cumulated share, one below the other."""
+    from matplotlib.figure import Figure
+
+    rows = outcomes["errors"].rows
+    figure = Figure(figsize=(6.4, 8.0), layout="constrained")
+    panels = figure.subplots(3, 1, sharex=True)
+    ranks = [row["rank"] for row in rows]
+    for ax, names in zip(panels, (("training", "test"), ("size",), ("share",)), strict=True):
+        for name in names:
+            ax.plot(ranks, [row[name] for row in rows], marker="o", ms=3, label=name)
+    panels[0].legend()
+    for ax, label in zip(panels, ("error", "|λ|", "share of Σ|λ|"), strict=True):
+        ax.set_ylabel(label)
+    panels[2].set_xlabel("number of eigenvectors")
+    return figure
+
+
+STABLE = 0.02
+"""Difference of errors up to which they are stable: 40 of the 2000 test points."""
+
+
+def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 2."""
+    rows = [row for row in outcomes["errors"].rows if not row["error"]]
+    # ESVM-L keeps this share of the absolute sum of the eigenvalues.
+    last, kept = rows[-1], [row for row in rows if row["share"] >= 0.9]
+    spread = max(abs(row["test"] - last["test"]) for row in kept)
+    best = min(rows, key=lambda row: (row["test"], row["rank"]))
+    first = kept[0]
+    return {
+        "harmless": Check(
+            first["test"] <= last["test"] + STABLE,
+            f"{first['rank']} eigenvectors have {100 * first['share']:.0f} % of the sum and an "
+            f"error of {100 * first['test']:.1f} %, all {last['rank']} that were tried "
+            f"{100 * last['test']:.1f} %",
+        ),
+        "stable": Check(
+            spread <= STABLE, f"from there on the error varies by {100 * spread:.1f} points"
+        ),
+        "cleans": Check(
+            best["test"] < last["test"],
+            f"the least error, {100 * best['test']:.1f} %, is that of {best['rank']} eigenvectors",
+        ),
+    }
+
+
+SIZES = (50, 100, 200, 400, 700, 1000)
+
+
+def training_times(name: str, n: int, runs: int) -> list[dict[str, Any]]:
+    """The seconds of each of several trainings, on boards of different seeds."""
+    trained(name, BOARD_BOUND, board(20, OVERLAP))  # so that loading is not counted
+    rows = []
+    for run in range(runs):
+        problem = board(n, OVERLAP, seed=run)
+        _ = problem.K
+        began = clock()
+        trained(name, BOARD_BOUND, problem)
+        rows.append({"name": name, "n": n, "training_seconds": clock() - began})
+    return rows
+
+
+def figure_5(quick: bool) -> dict[str, Computation]:
+    """One setting for each method and size."""
+    sizes, runs = (SIZES[:2], 2) if quick else (SIZES, 10)
+    settings = {
+        f"{name}, {n}": {"name": name, "n": n, "runs": runs} for name in METHODS for n in sizes
+    }
+    return {"times": Computation(training_times, settings)}
+
+
+def mean_times(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, dict[int, float]]:
+    """The mean seconds of a training by method and number of points."""
+    times: dict[str, dict[int, list[float]]] = {}
+    for row in outcomes["times"].rows:
+        if not row["error"]:
+            of_method = times.setdefault(row["name"], {})
+            of_method.setdefault(row["n"], []).append(row["training_seconds"])
+    return {
+        name: {n: float(np.mean(seconds)) for n, seconds in of_method.items()}
+        for name, of_method in times.items()
+    }
+
+
+def draw_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
+    """The mean time of each method."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 5.0), layout="constrained")
+    ax = figure.subplots()
+    for name, means in mean_times(outcomes).items():
+        ax.loglog(list(means), list(means.values()), marker="o", label=name)
+    ax.set(xlabel="training points", ylabel="seconds")
+    ax.legend()
+    return figure
+
+
+SIMILAR = 5.0
+"""Ratio of times up to which two methods are of similar complexity."""
+
+
+def check_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
+    """The sentences on Figure 5, for the largest number of points."""
+    means = mean_times(outcomes)
+    n = max(n for of_method in means.values() for n in of_method)
+    times = {name: means[name][n] for name in METHODS}
+    ranked = sorted(times, key=times.__getitem__)
+
+    def told(*names: str) -> str:
+        shown = (f"{name} {times[name]:.3g} s" for name in dict.fromkeys(names))
+        return f"{n} points: " + ", ".join(shown)
+
+    low, high = sorted([times["KSVM"], times["RVM"]])
+    return {
+        "similar": Check(high <= SIMILAR * low, told("KSVM", "RVM")),
+        "suffers": Check(times["ESVM"] > times["ESVM-L"], told("ESVM", "ESVM-L")),
+        "competitive": Check(ranked[0] == "ESVM-L", told(ranked[0], "ESVM-L")),
+        "complex": Check(
+            set(ranked[-2:]) == {"Indefinite SVM", "LP SVM"},
+            told("Indefinite SVM", "LP SVM", *ranked[-2:]),
+        ),
+    }
+
 
 TABLE_METHODS = tuple(name for name in METHODS if name != "ESVM-L")
 

@@ -31,7 +31,6 @@ from indefinite_opt.studies.report.markup import (
 from indefinite_opt.studies.report.tables import (
     Row,
     accuracy_text,
-    chosen_text,
     claim_text,
     failures_text,
     gap_text,
@@ -73,13 +72,15 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     script = _SCRIPT.read_text(encoding="utf-8")
     settings = dict(comparison.settings)
     command = settings.pop("command", "")
+    rows = records_of(comparison.summary)
+    best = max((r["accuracy"] for r in rows if not math.isnan(r["accuracy"])), default=math.nan)
     page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(f"Indefinite kernels: {comparison.problem.name}"),
         style=STYLE.read_text(encoding="utf-8"),
         name=escaped(comparison.problem.name),
         lead=_lead(comparison),
         facts=_facts(comparison),
-        results=_results(comparison),
+        results="\n".join(_result(comparison, row, best) for row in rows),
         claims=definitions((badge(k), escaped(v)) for k, v in CLAIM_MEANINGS.items()),
         measures=definitions((escaped(k), escaped(v)) for k, v in MEASURE_MEANINGS.items()),
         figure=image(comparison_figure(comparison), "Accuracy, time and gaps"),
@@ -123,13 +124,8 @@ def _lead(comparison: ComparisonLike) -> str:
     return escaped(
         f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and certified "
         f"on the same {problem.n} points. Accuracy is measured on points left out of training: "
-        f"{_evaluation(comparison)}, seed {comparison.settings.get('seed', 'not recorded')}."
+        f"{comparison.settings['evaluation']}, seed {comparison.settings['seed']}."
     )
-
-
-def _evaluation(comparison: ComparisonLike) -> str:
-    folds = comparison.frame["fold"].nunique()
-    return str(comparison.settings.get("evaluation", f"{folds} folds"))
 
 
 def _facts(comparison: ComparisonLike) -> str:
@@ -140,11 +136,11 @@ def _facts(comparison: ComparisonLike) -> str:
         "classes": f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
         f"-1 = {settings.get('negative', problem.classes[0])} ({negative})",
         **({"table": settings["table"]} if "table" in settings else {}),
-        "kernel": settings.get("kernel", "precomputed"),
-        "scaling": settings.get("scaling", "none"),
+        "kernel": settings["kernel"],
+        "scaling": settings["scaling"],
         "signature": "({}, {})".format(*problem.signature),
         "negative share": f"{100 * problem.negative_share:.3g} %",
-        "evaluation": _evaluation(comparison),
+        "evaluation": settings["evaluation"],
     }
     return definitions((escaped(k), escaped(v)) for k, v in facts.items())
 
@@ -156,12 +152,6 @@ def _named(formulation: str) -> str:
     return f"<strong>{escaped(name)}</strong>{parameters}"
 
 
-def _results(comparison: ComparisonLike) -> str:
-    rows = records_of(comparison.summary)
-    best = max((r["accuracy"] for r in rows if not math.isnan(r["accuracy"])), default=math.nan)
-    return "\n".join(_result(comparison, row, best) for row in rows)
-
-
 def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     kind, gap = gap_text(row)
     accuracy = accuracy_text(row)
@@ -169,13 +159,13 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     if abs(row["accuracy"] - best) < 5e-5:
         accuracy = f"<strong>{accuracy}</strong>"
     failed = failures_text(comparison, row)
-    chosen = f"<small>{escaped(chosen_text(row))}</small>" if chosen_text(row) else ""
+    chosen = f"<small>{escaped(row['chosen'])}</small>" if row["chosen"] else ""
     cells = [
         f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
         f'<td data-name="Solver">{escaped(row["solver"])}</td>',
         _number("Accuracy", row["accuracy"], accuracy),
         _number("Objective", row["objective"], number_text(row["objective"], ".6g")),
-        f'<td data-name="Claim">{badge(claim_text(row)) if claim_text(row) else "–"}</td>',
+        f'<td data-name="Claim">{badge(claim_text(row))}</td>',
         f'<td class="measure" data-name="Evidence" data-value="{row["gap"]:.17g}">'
         f"<small>{escaped(kind)}</small>{gap}</td>",
         _number("SVs", row["support"], number_text(row["support"], ".4g")),

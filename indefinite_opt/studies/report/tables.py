@@ -24,15 +24,10 @@ MAX_ERRORS_SHOWN = 3
 """Number of different error messages shown per row; the table of folds has all of them."""
 
 
-def chosen_text(row: Row) -> str:
-    """The parameters that a grid left to be chosen, with the number of cells that chose them."""
-    return str(row.get("chosen", ""))
-
-
 def chosen_texts(comparison: ComparisonLike) -> list[tuple[str, str]]:
     """The name of each row whose parameters were chosen, and how often each choice was made."""
     rows = zip(row_labels(comparison), records_of(comparison.summary), strict=True)
-    return [(label, chosen_text(row)) for label, row in rows if chosen_text(row)]
+    return [(label, row["chosen"]) for label, row in rows if row["chosen"]]
 
 
 def number_text(value: float, form: str) -> str:
@@ -95,7 +90,7 @@ def table_cells(comparison: ComparisonLike) -> list[list[str]]:
     """The summary as texts, one for each of `HEADS` in each row."""
     rows = []
     for row in records_of(comparison.summary):
-        chosen = chosen_text(row)
+        chosen = row["chosen"]
         name = f"{row['formulation']}: {chosen}" if chosen else row["formulation"]
         rows.append([name, *_texts(row, ".6g", ".3g").values()])
     return rows
@@ -179,7 +174,7 @@ def _terminal_cells(label: str, row: Row) -> dict[str, Any]:
     return {
         **texts,
         "method": Text(label),
-        "chosen": chosen_text(row).partition(" (")[0],
+        "chosen": row["chosen"].partition(" (")[0],
         "solver": Text(texts["solver"]),
         "claim": Text(texts["claim"], styles.get(texts["claim"], "red")),
     }

@@ -1,15 +1,111 @@
-"""What a comparison shows, in a few sentences that say no more than its numbers do."""
+"""What a comparison shows, in a few sentences that say no more than its numbers do.
+
+Methods differ beyond chance, or not, by tests on their accuracies on the same test sets.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels
+from indefinite_opt.foundation import EPS, finite_array
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.studies.differences import best_against_others
 from indefinite_opt.studies.methods import NO_SOLVER
+
+
+class Difference(NamedTuple):
+    """The best of several methods against another one, with the mean of best minus other.
+
+    The p-value is that of the corrected resampled t-test, adjusted for the number of other methods;
+    NaN if it cannot be computed.
+    """
+
+    best: str
+    other: str
+    mean: float
+    p_value: float
+
+
+def corrected_t_test(differences: ArrayLike, test_per_train: float) -> tuple[float, float]:
+    """The t statistic and the two-sided p-value of the corrected resampled t-test.
+
+    t = mean(d) / sqrt((1/J + n_test/n_train) var(d)) with J - 1 degrees of freedom, from the
+    differences d of the scores of two methods on J divisions. The training sets of resampled
+    divisions overlap, so that the variance of the mean is larger than var(d)/J; n_test/n_train is
+    1/(k - 1) for k folds. See Nadeau & Bengio (2003), Inference for the generalization error,
+    Machine Learning 52, section 4.
+
+    The result is (0, 1) if all differences are zero, and NaN where the variance is zero otherwise,
+    or where there are fewer than three divisions.
+    >>> t, p = corrected_t_test([0.0, 0.1, 0.2], 0.5)
+    >>> round(t, 6), round(p, 6)
+    (1.095445, 0.387628)
+    """
+    values = finite_array("differences", differences, (None,))
+    count = values.size
+    # With two divisions the variance has a single degree of freedom.
+    if count < 3 or not math.isfinite(test_per_train):
+        return math.nan, math.nan
+    if not values.any():
+        return 0.0, 1.0
+    variance = float(np.var(values, ddof=1))
+    # Equal differences differ by the rounding of the scores only.
+    if variance <= (count * EPS * np.abs(values).max()) ** 2:
+        return math.nan, math.nan
+    from scipy.special import stdtr  # scipy.stats takes half a second to load
+
+    statistic = float(values.mean()) / math.sqrt((1.0 / count + test_per_train) * variance)
+    return statistic, float(2.0 * stdtr(count - 1, -abs(statistic)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number by Holm's step-down method; NaN stays NaN.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    known = sorted((p, i) for i, p in enumerate(p_values) if not math.isnan(p))
+    adjusted, least = [math.nan] * len(p_values), 0.0
+    for rank, (p, i) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - rank) * p))
+        adjusted[i] = least
+    return adjusted
+
+
+def best_against_others(
+    scores: Mapping[str, Sequence[float]], test_per_train: float
+) -> list[Difference]:
+    """The method of the best mean against every other one, in the order in which they are given.
+
+    `scores` are those of each method on the same divisions; NaN where it failed. A method that
+    failed anywhere is left out, and one that has other divisions than the best. The best method is
+    chosen by the scores that are compared, which favours it.
+    """
+    whole = {
+        name: np.asarray(of_method, float)
+        for name, of_method in scores.items()
+        if len(of_method) and np.isfinite(of_method).all()
+    }
+    if len(whole) < 2:
+        return []
+    best = max(whole, key=lambda name: float(whole[name].mean()))
+    gains = {
+        name: whole[best] - values
+        for name, values in whole.items()
+        if name != best and values.size == whole[best].size
+    }
+    adjusted = holm([corrected_t_test(gain, test_per_train)[1] for gain in gains.values()])
+    return [
+        Difference(best, name, float(gain.mean()), p)
+        for (name, gain), p in zip(gains.items(), adjusted, strict=True)
+    ]
+
 
 LEVEL = 0.05
 """Probability of a false difference, over all comparisons with the best method, that the sentences

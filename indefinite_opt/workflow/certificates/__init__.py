@@ -9,15 +9,3 @@ from indefinite_opt.workflow.certificates.certificate import Certificate, Facts,
 from indefinite_opt.workflow.certificates.no_optimum import NoOptimum
 from indefinite_opt.workflow.certificates.proof_document import read_document
 from indefinite_opt.workflow.certificates.verification import convex_gap, convexity, verify
-
-__all__ = [
-    "Certificate",
-    "Facts",
-    "NoOptimum",
-    "claim_of",
-    "convex_gap",
-    "convexity",
-    "proof_checker",
-    "read_document",
-    "verify",
-]

@@ -9,19 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import (
-    InfeasibleProblem,
-    ParameterError,
-    UnboundedProblem,
-)
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnboundedProblem
 from indefinite_opt.foundation import Array, checked_values, finite_array
-from indefinite_opt.modeling import (
-    Conflict,
-    Formulation,
-    Ray,
-    proved_conflict,
-    proved_ray,
-)
+from indefinite_opt.modeling import Conflict, Formulation, Ray, proved_conflict, proved_ray
 from indefinite_opt.modeling.structures import StandardForm, Structure
 from indefinite_opt.problem import Problem
 from indefinite_opt.workflow.certificates.proof_document import no_optimum_document, write_document

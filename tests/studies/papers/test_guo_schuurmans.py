@@ -11,12 +11,13 @@ import indefinite_opt as iopt
 from indefinite_opt.modeling import least_error_offset
 from indefinite_opt.problem import ConfidenceProblem, KernelProblem
 from indefinite_opt.studies.papers import find
-from indefinite_opt.studies.papers._discretised import (
+from indefinite_opt.studies.papers.guo_schuurmans import (
     CategoricalNaiveBayes,
     cut_points,
+    data,
     discretised,
+    protocol,
 )
-from indefinite_opt.studies.papers.guo_schuurmans import data, protocol
 
 ONE_CLASS = ("crx", "corral")
 """Rows of the column shift in which the paper does not have the share of the larger class."""
@@ -62,7 +63,6 @@ def test_naive_bayes_of_pairs_classifies_as_that_of_points() -> None:
 def test_a_constant_classifier_has_the_printed_share() -> None:
     """Shift, which leaves such a classifier, tells which rows the paper used."""
     numbers = find("guo-schuurmans-table-2")["guo-schuurmans-table-2"].numbers
-    assert numbers is not None
     for name, source in data(False).items():
         shares = []
         for division in protocol(False).divisions(source.y):

@@ -11,7 +11,7 @@ from indefinite_opt.studies.papers import (
     find,
     reproduce,
 )
-from indefinite_opt.studies.papers._loosli_boards import (
+from indefinite_opt.studies.papers.loosli import (
     BOARD_KERNEL,
     TWO_POINTS,
     TWO_POINTS_BOUND,
@@ -87,7 +87,6 @@ def test_tables_on_the_data_of_the_paper() -> None:
 
 def test_lost_data_are_said() -> None:
     table = study("table-3")
-    assert table.numbers is not None
     noted = {row: table.note(row, "ESVM") for row in table.numbers.rows}
     kinds = {row: note.kind for row, note in noted.items() if note}
     lost = {row for row, kind in kinds.items() if kind == "missing"}

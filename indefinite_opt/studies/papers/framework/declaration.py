@@ -14,11 +14,90 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.papers.framework.published_table import Fact, PublishedTable, published
 from indefinite_opt.studies.study import Study, StudyOutcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+_FACT = re.compile(rf"({_NUMBER})(?:\s*(?:±|\()\s*({_NUMBER})\)?)?")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number of a paper, with its standard deviation if printed, and its decimal places."""
+
+    value: float
+    spread: float | None = None
+    decimals: int = 0
+
+    def __str__(self) -> str:
+        spread = "" if self.spread is None else f" ± {self.spread:.{self.decimals}f}"
+        return f"{self.value:.{self.decimals}f}{spread}"
+
+
+class PublishedTable(dict[tuple[str, str], Fact]):
+    """The numbers of a table by row and column, both in their order; see `published`."""
+
+    def __init__(self, columns: tuple[str, ...], lines: Mapping[str, tuple[Fact | None, ...]]):
+        super().__init__(
+            ((row, column), fact)
+            for row, facts in lines.items()
+            for column, fact in zip(columns, facts, strict=True)
+            if fact is not None
+        )
+        self.columns, self.rows = columns, tuple(lines)
+
+
+def published(text: str) -> PublishedTable:
+    """The table that a text shows.
+
+    The first line has the names of the columns, every other one the name of a row and a number for
+    each column: 0.824, 82.7±1.4, 82.7 (1.4) with the standard deviation, or - where the paper has
+    none. Entries are separated by two spaces or more.
+
+    >>> table = published('''
+    ...             SVM          5-NN
+    ... heart       82.7 (1.4)   81
+    ... cat cortex  -            95.71±0.9
+    ... ''')
+    >>> table.rows, table.columns
+    (('heart', 'cat cortex'), ('SVM', '5-NN'))
+    >>> table["heart", "SVM"], ("cat cortex", "SVM") in table
+    (Fact(value=82.7, spread=1.4, decimals=1), False)
+
+    Raises
+    ------
+    ParameterError
+        For a line with another number of entries, an entry that is no number, or a second row or
+        column of one name.
+    """
+    heads, *lines = (
+        re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip()
+    )
+    facts: dict[str, tuple[Fact | None, ...]] = {}
+    for name, *entries in lines:
+        if len(entries) != len(heads) or name in facts:
+            expected = f"a row of its own with {len(heads)} entries for {name!r}"
+            raise ParameterError("published", expected, f"{len(entries)}: {entries}")
+        facts[name] = tuple(None if entry == "-" else _fact(entry) for entry in entries)
+    if len(set(heads)) < len(heads):
+        raise ParameterError("published", "columns of different names", repr(heads))
+    return PublishedTable(tuple(heads), facts)
+
+
+def _fact(text: str) -> Fact:
+    found = _FACT.fullmatch(text)
+    if found is None:
+        raise ParameterError("published", "a number, or one with its deviation", repr(text))
+    value, spread = found.groups()
+    mantissa = value.partition("e")[0]
+    decimals = len(mantissa.partition(".")[2])
+    if "e" in value:
+        decimals = max(0, decimals - int(value.partition("e")[2]))
+    return Fact(float(value), None if spread is None else float(spread), decimals)
+
 
 Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
 Experiments = Mapping[str, Study | Computation]
@@ -113,7 +192,7 @@ class PaperStudy(Code):
     minutes: float
     quick_minutes: float
     data: Sequence[str]
-    numbers: PublishedTable | None = None
+    numbers: PublishedTable = field(default_factory=lambda: PublishedTable((), {}))
     choices: Sequence[str] = ()
     notes: Mapping[Any, Note] = field(default_factory=dict)
     long: Sequence[str] = ()
@@ -122,16 +201,19 @@ class PaperStudy(Code):
     def __post_init__(self) -> None:
         if bool(self.statements) != (self.checks is not None):
             raise ParameterError("checks", "a function that checks the statements", "only one")
-        if self.numbers is None and self.draw is None:
+        if not self.numbers and self.draw is None:
             raise ParameterError("numbers", "a published table or a function that draws", "none")
-        rows = () if self.numbers is None else self.numbers.rows
-        columns = () if self.numbers is None else self.numbers.columns
         for place in self.notes:
             row, column = (place, "*") if isinstance(place, str) else place
+            rows, columns = self.numbers.rows, self.numbers.columns
             if row not in ("*", *rows) or column not in ("*", *columns):
                 raise ParameterError("notes", "rows and columns of the numbers", repr(place))
             if self.notes[place].kind == "deviations" and "*" in (row, column):
                 raise ParameterError("deviations", "a row and a column for each", repr(place))
+
+    @property
+    def heading(self) -> str:
+        return f"{self.paper}, {self.item}"
 
     def run_by(self, quick: bool) -> Experiments:
         """The experiments of a full or of a quick run."""
@@ -177,7 +259,7 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
 
     studies = {}
     for item, parts in items.items():
-        numbers, choices = parts.pop("numbers", None), whole(parts.pop("choices", ""))
+        numbers, choices = parts.pop("numbers", ""), whole(parts.pop("choices", ""))
         remarks: dict[Place, Note] = {}
         for kind in LEADS:
             for place, note in notes(kind, whole(parts.pop(kind, ""))).items():
@@ -187,7 +269,7 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
         studies[item] = PaperStudy(
             paper=paper,
             item=item.replace("-", " ").capitalize(),
-            numbers=None if numbers is None else published(numbers),
+            numbers=published(numbers) if numbers else PublishedTable((), {}),
             choices=_paragraphs(choices),
             statements=_named(parts.pop("statements", "")),
             notes=remarks,

@@ -66,7 +66,7 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
     } | reproduction.versions
     page = _template("study.html").substitute(
         style=STYLE.read_text(encoding="utf-8"),
-        title=escaped(_title(reproduction)),
+        title=escaped(reproduction.study.heading),
         lead=escaped(_lead(reproduction)),
         facts=definitions((escaped(k), escaped(v)) for k, v in facts.items()),
         sections="\n".join(_sections(reproduction)),
@@ -75,7 +75,7 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
     )
     verdicts = reproduction.verdicts
     entry = {
-        "title": _title(reproduction),
+        "title": reproduction.study.heading,
         "shows": study.title,
         "quick": reproduction.quick,
         "seconds": reproduction.seconds,
@@ -95,7 +95,7 @@ def write_index(folder: Path) -> Path:
     entries: dict[str, dict[str, Any]] = {}
     for name, study in studies().items():
         path = folder / f"{name}.json"
-        made = {"title": f"{study.paper}, {study.item}", "shows": study.title}
+        made = {"title": study.heading, "shows": study.title}
         entries[name] = parsed_json(path.read_bytes()) if path.is_file() else made
     run = [entry for entry in entries.values() if "tally" in entry]
     held, said = (sum(entry["statements"][k] for entry in run) for k in (0, 1))
@@ -124,16 +124,12 @@ def _template(name: str) -> Template:
     return Template((_FOLDER / name).read_text(encoding="utf-8"))
 
 
-def _title(reproduction: Reproduction) -> str:
-    return f"{reproduction.study.paper}, {reproduction.study.item}"
-
-
 def _lead(reproduction: Reproduction) -> str:
     study = reproduction.study
     verdicts = reproduction.verdicts.values()
     parts = [
         f"{study.title} ({study.place}).",
-        str(reproduction.tally) if study.numbers is not None else "",
+        str(reproduction.tally),
         _statements_held(sum(one.holds for one in verdicts), len(verdicts)),
     ]
     return " ".join(filter(None, parts))
@@ -199,7 +195,7 @@ def _sections(reproduction: Reproduction) -> list[str]:
     if figure is not None:
         caption = f"{reproduction.study.title}; in the layout of the paper."
         parts.append(
-            f"<section><h2>Figure</h2><figure>{image(figure, _title(reproduction))}"
+            f"<section><h2>Figure</h2><figure>{image(figure, reproduction.study.heading)}"
             f"<figcaption>{escaped(caption)}</figcaption></figure></section>"
         )
     if reproduction.verdicts:
@@ -246,7 +242,7 @@ def _settings(reproduction: Reproduction) -> list[tuple[str, str]]:
 
 def _markdown(reproduction: Reproduction) -> str:
     """Table, picture and statements as GitHub shows them."""
-    lines = [f"# {_title(reproduction)}", "", _lead(reproduction), ""]
+    lines = [f"# {reproduction.study.heading}", "", _lead(reproduction), ""]
     if reproduction.figure is not None:
         lines += [f"![{reproduction.study.title}]({reproduction.name}.svg)", ""]
     if reproduction.verdicts:

@@ -18,8 +18,7 @@ from indefinite_opt.foundation import cached_property
 from indefinite_opt.studies.cells import Row
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.papers.framework.declaration import LEADS, Check, Note, PaperStudy
-from indefinite_opt.studies.papers.framework.published_table import Fact
+from indefinite_opt.studies.papers.framework.declaration import LEADS, Check, Fact, Note, PaperStudy
 from indefinite_opt.studies.study import Study, StudyOutcome
 
 if TYPE_CHECKING:
@@ -152,8 +151,6 @@ class Reproduction:
     @cached_property
     def compared(self) -> dict[tuple[str, str], Compared]:
         """All published numbers of the rows that were run, with ours."""
-        if self.study.numbers is None:
-            return {}
         return {
             (row, column): self._compare(row, column, fact)
             for (row, column), fact in self.study.numbers.items()
@@ -181,16 +178,16 @@ class Reproduction:
     @property
     def columns(self) -> list[str]:
         """The columns with an entry in `compared`, in the order of the paper."""
-        numbers, used = self.study.numbers, {column for _, column in self.compared}
-        return [] if numbers is None else [name for name in numbers.columns if name in used]
+        used = {column for _, column in self.compared}
+        return [name for name in self.study.numbers.columns if name in used]
 
     @property
     def lines(self) -> dict[str, list[Compared | None]]:
         """By row, in the order of the paper, the entry of each of the `columns`."""
-        numbers, columns = self.study.numbers, self.columns
+        columns = self.columns
         lines = {
             row: [self.compared.get((row, column)) for column in columns]
-            for row in ([] if numbers is None else numbers.rows)
+            for row in self.study.numbers.rows
         }
         return {row: entries for row, entries in lines.items() if any(entries)}
 
@@ -208,7 +205,7 @@ class Reproduction:
     @property
     def tally(self) -> Tally:
         """The counts of the published numbers; those that were not run are only published."""
-        places = list(self.study.numbers or ())
+        places = list(self.study.numbers)
         counted = sum(self.study.counted(*place) for place in places)
         mine = [one for one in self.compared.values() if one.at_hand]
         return Tally(
