@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 import sys
@@ -38,11 +37,6 @@ def record_of(output: Path) -> Path:
     return record
 
 
-def read_rows(output: Path) -> list[dict[str, str]]:
-    with (output / "cells.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_compare_prints_the_table(study: tuple[Path, Result]) -> None:
     output, result = study
     assert result.exit_code == 0, result.output
@@ -66,30 +60,6 @@ def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
     assert len(cells) == 4
     lines = record_of(output).read_text(encoding="utf-8").splitlines()
     assert len(lines) == 4
-
-
-def test_compare_has_the_numbers_of_the_api(study: tuple[Path, Result]) -> None:
-    output, _ = study
-    data = iopt.datasets.load("breast_cancer")
-    problem = iopt.KernelProblem.from_dataset(data, "sigmoid", scaling="minmax")
-    expected = iopt.compare(problem, ["SVMDual", "SpectrumSVM"], folds=2)
-    found = read_rows(output)
-    assert len(found) == len(expected.rows)
-    for row, other in zip(expected.rows, found, strict=True):
-        assert (other["formulation"], other["fold"]) == (row["formulation"], str(row["fold"]))
-        assert float(other["accuracy"]) == row["accuracy"]
-        assert float(other["objective"]) == pytest.approx(row["objective"], rel=1e-9)
-
-
-def test_a_second_run_only_reads(study: tuple[Path, Result]) -> None:
-    output, first = study
-    record = record_of(output)
-    before = record.read_bytes(), record.stat().st_mtime_ns
-    second = run("compare", "breast_cancer", *TWO, "--output", output)
-    assert second.exit_code == 0
-    # The same table, times included: nothing was solved again.
-    assert second.stdout == first.stdout
-    assert (record.read_bytes(), record.stat().st_mtime_ns) == before
 
 
 @pytest.mark.usefixtures("no_report")

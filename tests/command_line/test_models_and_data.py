@@ -44,31 +44,18 @@ def test_a_saved_model_predicts_as_the_api(
     name: str, formulation: str, folder: Path, tmp_path: Path
 ) -> None:
     with np.load(folder / name) as arrays:
-        given = {letter: arrays[letter] for letter in arrays.files}
+        ((letter, width),) = ((k, arrays[k].shape[1]) for k in arrays.files if k != "y")
     model, new = tmp_path / "model.npz", tmp_path / "new.npz"
     printed("solve", folder / name, formulation, "--save", model)
-    generator = np.random.default_rng(3)
-    if "X" in given:
-        problem = iopt.KernelProblem.from_data(given["X"], given["y"], "sigmoid", scaling="minmax")
-        rows = {"X": generator.normal(size=(7, given["X"].shape[1]))}
-        kernel = problem.kernel_with(rows["X"])
-    elif "D" in given:
-        gamma = 1.0 / float(np.mean(given["D"] ** 2))
-        problem = iopt.KernelProblem(np.exp(-gamma * given["D"] ** 2), given["y"])
-        rows = {"D": generator.uniform(size=(7, 24))}
-        kernel = np.exp(-gamma * rows["D"] ** 2)
-    else:
-        problem = iopt.KernelProblem(given["K"], given["y"])
-        rows = {"K": generator.normal(size=(7, 24))}
-        kernel = rows["K"]
-    classifier = iopt.solve(problem, formulation, seed=0).classifier
-    truth = classifier.predict(kernel)
-    truth[0] = problem.classes[int(truth[0] == problem.classes[0])]
-    np.savez(new, y=truth, **rows)
+    result, rows = iopt.load(model), np.random.default_rng(3).uniform(size=(7, width))
+    labels, classes = result.predict(rows), result.problem.classes
+    truth = labels.copy()
+    truth[0] = classes[int(truth[0] == classes[0])]
+    np.savez(new, y=truth, **{letter: rows})
     answer = strict(printed("predict", model, new, "--json"))
-    expected = classifier.decision_function(kernel)
-    assert answer["decision_values"] == pytest.approx(expected.tolist(), rel=1e-6, abs=1e-9)
-    assert answer["labels"] == [str(label) for label in classifier.predict(kernel)]
+    expected = result.decision_function(rows)
+    assert answer["decision_values"] == pytest.approx(expected.tolist(), rel=1e-12)
+    assert answer["labels"] == [str(label) for label in labels]
     assert answer["accuracy"] == pytest.approx(6 / 7)
     table = printed("predict", model, new).splitlines()
     assert table[0] == "label,decision_value"

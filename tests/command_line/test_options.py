@@ -244,13 +244,7 @@ def test_data_that_cannot_be_used(name: str, message: str, folder: Path) -> None
     ("text", "message"),
     [
         ("{", "readable JSON file"),
-        ("[1, 2]", "JSON object of names"),
-        ("{}", "the names none"),
         ('{"beta": [1, 2]}', "the names beta"),
-        ('{"alpha": [1, 2]}', r"shape \(24,\), got shape \(2,\)"),
-        ('{"alpha": null}', r"values\['alpha'\]"),
-        ('{"alpha": "x"}', "real numbers"),
-        ('{"alpha": [[1], [2, 3]]}', "real numbers"),
         (json.dumps({"alpha": [float("nan")] * 24}), "got nan at 0"),
     ],
 )

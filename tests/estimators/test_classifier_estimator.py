@@ -69,15 +69,6 @@ def test_the_classifier_of_a_definite_kernel_is_that_of_svc(parameters: dict[str
     assert {certificate.claim for certificate in ours.certificates_.values()} == {iopt.Claim.GLOBAL}
 
 
-def test_two_classes_have_the_signs_of_svc() -> None:
-    ours, theirs = iopt.IndefiniteSVC().fit(X[TWO], y[TWO]), SVC(tol=1e-8).fit(X[TWO], y[TWO])
-    np.testing.assert_allclose(
-        ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
-    )
-    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-5)
-    assert ours.certificate_.claim is iopt.Claim.GLOBAL
-
-
 def test_one_versus_rest_is_that_of_scikit_learn() -> None:
     ours = iopt.IndefiniteSVC(multiclass="ovr", gamma=0.5).fit(X, y)
     theirs = OneVsRestClassifier(SVC(gamma=0.5, tol=1e-8)).fit(X, y)

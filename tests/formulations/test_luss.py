@@ -123,12 +123,6 @@ def test_optimum_against_a_semidefinite_program_written_here() -> None:
     assert result.objective == pytest.approx(bound, rel=1e-6)
 
 
-def test_a_positive_kernel_is_changed_all_the_same(gaussian_problem: iopt.KernelProblem) -> None:
-    plain = iopt.solve(gaussian_problem, "SVMDual(C=2)")
-    result = iopt.solve(gaussian_problem, "LussDual(C=2, rho=1)")
-    assert result.objective < plain.objective - 1e-3
-
-
 @pytest.mark.parametrize(
     "solver", ["projected-gradient(step=diminishing)", "projected-gradient(smoothing=0.001)"]
 )
@@ -405,12 +399,3 @@ def test_verify_points(title: str) -> None:
         assert "is violated by" in str(certificate)
     with pytest.raises(iopt.errors.ProblemError, match="values: expected alpha of shape"):
         iopt.verify(PROBLEM, formulation, {"beta": np.zeros(n)})
-
-
-@pytest.mark.parametrize("formulation", [iopt.LussDual(), iopt.LussBall()], ids=str)
-def test_dual_text(formulation: Luss) -> None:
-    dual = formulation.dual(PROBLEM)
-    text = str(dual)
-    assert "minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ" in text
-    assert ("‖K - K₀‖_F² ≤ r" in text) == isinstance(formulation, iopt.LussBall)
-    assert dual.legend()["mu"] == "multipliers of α ≤ C"

@@ -229,16 +229,6 @@ def test_proposition_2(seed: int) -> None:
     assert result.objective == pytest.approx(outcome.fun, rel=1e-7, abs=1e-9)
 
 
-def test_proposition_2_does_not_bound_4_itself() -> None:
-    """K = -I: α = (½, ½), (11) is -1, (9) is -1, and (4) is -½: the paper's (4) is half of (9)."""
-    problem = ConfidenceProblem.from_kernel(iopt.KernelProblem(-np.eye(2), [1, -1]))
-    linear = iopt.solve(problem, iopt.GuoSchuurmansLP(beta=0.5))
-    square = iopt.solve(problem, iopt.GuoSchuurmansQP(beta=0.5))
-    assert linear.objective == pytest.approx(-1.0, abs=1e-12)
-    assert square.objective == pytest.approx(-0.5, abs=1e-12)
-    assert linear.objective == pytest.approx(2.0 * square.objective, abs=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_quadratic_program_against_brute_force(seed: int) -> None:
     problem, Delta = any_problem(seed)
@@ -246,16 +236,6 @@ def test_the_quadratic_program_against_brute_force(seed: int) -> None:
     least = global_minimum(Delta + Delta.T, np.zeros(6), 0.4, lines, np.array([0.0, 1.0]))
     result = iopt.solve(problem, iopt.GuoSchuurmansQP(beta=0.4))
     assert 2.0 * result.objective == pytest.approx(least, rel=1e-6, abs=1e-8)
-
-
-@pytest.mark.parametrize("formulation", [iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansQP()], ids=str)
-def test_declaration_and_structure_agree(formulation: iopt.Formulation) -> None:
-    problem, _ = any_problem(7)
-    program = formulation.declare(problem)
-    result = iopt.solve(problem, formulation)
-    declared, violation = program.evaluate(result.values)
-    assert declared == pytest.approx(result.objective, rel=1e-9, abs=1e-9)
-    assert violation <= 1e-7  # the solvers' own feasibility tolerance
 
 
 def test_the_offset_has_the_least_training_error_of_the_directed_scores() -> None:
@@ -314,43 +294,6 @@ def test_blocks_do_not_change_the_tables(
     np.testing.assert_array_equal(function(X, X, y), whole)
 
 
-def test_naive_bayes_of_all_pairs_is_a_product() -> None:
-    """Pairs of independent labels: P(a, b | x, x') = P(a | x) P(b | x'), each the plain model."""
-    X, y = learning_data()
-    plain = GaussianNB().fit(X, y).predict_log_proba(X)
-    of_own = plain[np.arange(len(y)), (y > 0).astype(int)]
-    plus, minus = NaiveBayesPairs(pairs=None).fit(X, y)(X, X, y)
-    np.testing.assert_allclose(plus, plain[:, 1, None] + of_own, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(minus, plain[:, 0, None] + of_own, rtol=1e-9, atol=1e-9)
-
-
-def test_logistic_regression_of_all_pairs_is_a_product_but_for_the_ridge() -> None:
-    X, y = learning_data(n=45, seed=3)
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = LogisticRegression(C=np.inf, tol=1e-9, max_iter=5000).fit(scaled, y)
-    plain = model.predict_log_proba(scaled)
-    of_own = plain[np.arange(len(y)), (y > 0).astype(int)]
-    plus, minus = LogisticPairs(ridge=1e-6).fit(X, y)(X, X, y)
-    # ½ ridge ‖W‖² is 1e-9 of the loss; the gradient of 1e-6 leaves more.
-    np.testing.assert_allclose(plus, plain[:, 1, None] + of_own, rtol=0, atol=1e-3)
-    np.testing.assert_allclose(minus, plain[:, 0, None] + of_own, rtol=0, atol=1e-3)
-
-
-@pytest.mark.parametrize("learner", ["logistic(pairs=150)", "naive-bayes(pairs=150)"])
-def test_additive_confidences_leave_the_weights_no_say(learner: str) -> None:
-    """With yᵀα = 0, eᵀα = 1 all decision values agree up to a constant; rank k ≤ 3."""
-    X, y = learning_data()
-    problem = ConfidenceProblem.from_learner(X, y, learner)
-    assert np.linalg.matrix_rank(problem.directed) <= 3
-    rows = problem.kernel_with(learning_data(n=40, seed=9)[0])
-    generator = np.random.default_rng(0)
-    scores = [rows @ (y * random_weights(y, generator)) for _ in range(3)]
-    for other in scores[1:]:
-        assert np.ptp(other - scores[0]) <= 1e-9 * np.ptp(scores[0])
-    predictions = [iopt.solve(problem, title).classifier.predict(rows) for title in WEIGHTINGS[1:]]
-    np.testing.assert_array_equal(*predictions)
-
-
 @pytest.mark.parametrize("learner", ["logistic(pairs=150)", "naive-bayes(pairs=150)"])
 def test_additive_confidences_make_9_linear(learner: str) -> None:
     """Sensitivities depend on the label alone: (9) is the mean of the two, (12) their maximum."""
@@ -367,18 +310,6 @@ def test_additive_confidences_make_9_linear(learner: str) -> None:
     assert forms[2] == pytest.approx((of_class[0][0] + of_class[1][0]) / 2, rel=1e-9)
     assert not problem.is_psd
     assert problem.is_convex(lines=2)
-
-
-def test_log_probabilities_make_a_matrix_that_is_not_psd() -> None:
-    """Section 3: log P < 0, so that eᵀCe < 0."""
-    X, y = learning_data()
-    plus, minus = ConfidenceProblem.from_learner(X, y).confidences_with(X)
-    confidence = np.where(y[:, None] > 0, plus, minus)
-    assert np.all(plus < 0)
-    assert np.all(minus < 0)
-    assert confidence.sum() < 0
-    # (y, y_j) and (ȳ, y_j) are two of four label pairs.
-    assert np.all(np.exp(plus) + np.exp(minus) < 1.0)
 
 
 @given(
@@ -534,26 +465,6 @@ def test_new_points_of_a_learned_problem(learner: str) -> None:
     plus, minus = problem.confidences_with(X_new)
     decided = np.where(plus @ alpha + offset > minus @ alpha - offset, "yes", "no")
     np.testing.assert_array_equal(result.classifier.predict(problem.kernel_with(X_new)), decided)
-
-
-def test_uniform_weights_multiply_probabilities() -> None:
-    """Section 3: α⁰ at b = 0 is argmax_y Π_j P(y, y_j | x, x_j)."""
-    X, y = learning_data()
-    problem = ConfidenceProblem.from_learner(X, y, "naive-bayes")
-    X_new = learning_data(n=12, seed=6)[0]
-    model = GaussianNB().fit(*all_pairs(X, y))
-    plus, minus = naive_tables(model.predict_log_proba, X_new, X, y)
-    rows, product = problem.kernel_with(X_new), plus.sum(axis=1) > minus.sum(axis=1)
-    for title in ("UniformWeights", "UniformWeights(bias=False)"):
-        classifier = iopt.solve(problem, title).classifier
-        np.testing.assert_array_equal(classifier.predict(rows) > 0, product)
-    np.testing.assert_allclose(
-        classifier.decision_function(rows), (plus - minus).mean(axis=1) / 2, rtol=1e-9
-    )
-    biased = iopt.solve(problem, "UniformWeights(bias=True)").classifier
-    errors = [np.sum(one.predict(problem.directed) != y) for one in (classifier, biased)]
-    assert biased.offset != 0.0
-    assert errors[1] <= errors[0]
 
 
 def test_uniform_weights_of_a_kernel_have_an_offset() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
 
 
 def test_diagnosis_of_a_negated_kernel() -> None:
@@ -31,25 +30,6 @@ def test_diagnosis_before_and_after_training() -> None:
     # w = 1, margin 2/|w| = 2, nothing at the bound.
     assert after.margin == pytest.approx(2.0, rel=1e-5)
     assert after.bounded == 0.0
-
-
-@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "epanechnikov"])
-def test_hull_distance_is_at_most_that_of_the_class_means(kernel: str) -> None:
-    problem = random_problem(kernel, n=40, seed=2)
-    for C in (0.1, 1.0, 10.0):
-        result = iopt.solve(problem, iopt.SVMDual(C=C))
-        diagnosis = iopt.theory.diagnose(problem, result.values["alpha"], upper=C)
-        assert diagnosis.hull_distance is not None
-        assert diagnosis.hull_distance <= problem.class_mean_distance + 1e-9
-
-
-def test_nu_form_is_the_hull_problem_rescaled(sigmoid_problem: iopt.KernelProblem) -> None:
-    """ᾱ = 2α, μ = 2β̄, objective -4αᵀQα."""
-    hull = iopt.solve(sigmoid_problem, iopt.ConvexHullDual(mu=0.1))
-    nu = iopt.solve(
-        sigmoid_problem, iopt.GuoSchuurmansQP(beta=0.05), start=hull.values["alphabar"] / 2
-    )
-    assert hull.objective == pytest.approx(-4.0 * nu.objective, rel=1e-5)
 
 
 def test_hull_plane_passes_through_the_midpoint() -> None:

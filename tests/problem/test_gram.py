@@ -554,10 +554,3 @@ def test_data_sets_pass_on_cache_and_precision() -> None:
     for other in ({"K": np.eye(2)}, {"D": 1.0 - np.eye(2)}):
         data = Dataset(name="o", y=y, **other)
         assert iopt.KernelProblem.from_dataset(data, precision="single").precision == "single"
-
-
-def test_a_kernel_given_as_a_function_is_wrapped() -> None:
-    gram = RowGram(points(6), lambda X, Z: X @ Z.T)
-    assert isinstance(gram.kernel, Custom)
-    with pytest.raises(iopt.errors.ProblemError, match="to return a real matrix of shape"):
-        RowGram(points(6), lambda X, Z: X)

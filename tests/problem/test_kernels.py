@@ -83,50 +83,6 @@ def test_simpson_by_hand_and_its_rule_for_empty_images() -> None:
     np.testing.assert_array_equal(kernels.Simpson()(images), expected)
 
 
-def test_known_spectra() -> None:
-    # tanh(<x, z> - 1) for x = 0, 1: trace -t, determinant -t^2, with t = tanh(1).
-    t = math.tanh(1.0)
-    expected = [t * (-1 - math.sqrt(5)) / 2, t * (-1 + math.sqrt(5)) / 2]
-    K = kernels.Sigmoid(a=1.0, r=-1.0)([[0.0], [1.0]])
-    np.testing.assert_allclose(np.linalg.eigvalsh(K), expected, rtol=1e-12)
-    # Epanechnikov on 0, 1, 2 with gamma = 1/2: tridiagonal (1/2, 1, 1/2), 1 + cos(k pi / 4).
-    K = kernels.Epanechnikov(gamma=0.5)([[0.0], [1.0], [2.0]])
-    expected = [1 + math.cos(k * math.pi / 4) for k in (3, 2, 1)]
-    np.testing.assert_allclose(np.linalg.eigvalsh(K), expected, rtol=1e-12)
-
-
-def test_signs_of_eigenvalues() -> None:
-    points = np.random.default_rng(1).uniform(size=(40, 2))
-
-    def least(kernel: kernels.Kernel) -> float:
-        return float(np.linalg.eigvalsh(kernel(points))[0])
-
-    # 40 eigenvalues of a matrix of norm below 40^2 are exact to about 1e-12.
-    for kernel in (kernels.Linear(), kernels.Polynomial(), kernels.Gaussian(gamma=9.0)):
-        assert least(kernel) > -1e-12
-    for kernel in (
-        kernels.Sigmoid(a=1.0),
-        kernels.L1Gaussian(gamma=9.0),
-        kernels.Epanechnikov(gamma=9.0),
-        kernels.DistanceSubstitution("cityblock", gamma=9.0),
-        kernels.PseudoEuclidean(),
-    ):
-        assert least(kernel) < -1e-3
-
-
-def test_l1_gaussian_on_the_corners_of_the_diamond() -> None:
-    # K has rows (1, e^-4g, e^-4g, ...): on +-e1, +-e2 all L1 distances are 2; adding the
-    # centre at distance 1 gives an indefinite matrix when 4 e^-2g > 1 + 3 e^-4g.
-    points = [[1, 0], [-1, 0], [0, 1], [0, -1], [0, 0]]
-    gamma = 0.1
-    far, near = math.exp(-4 * gamma), math.exp(-gamma)
-    reduced = [[1 + 3 * far, 2 * near], [2 * near, 1]]  # on (1, 1, 1, 1, 0)/2 and the centre
-    expected = sorted([*np.linalg.eigvalsh(reduced), *[1 - far] * 3])
-    K = kernels.L1Gaussian(gamma=gamma)(points)
-    np.testing.assert_allclose(np.linalg.eigvalsh(K), expected, rtol=1e-12)
-    assert expected[0] < 0
-
-
 def test_get_and_names() -> None:
     assert kernels.names() == [
         "linear",

@@ -31,13 +31,6 @@ def test_large_matrices_are_checked_everywhere() -> None:
     iopt.KernelProblem(K, y)
 
 
-def test_labels_are_mapped_and_kept() -> None:
-    problem = iopt.KernelProblem(np.eye(3), ["b", "a", "b"])
-    np.testing.assert_array_equal(problem.y, [1.0, -1.0, 1.0])
-    np.testing.assert_array_equal(problem.labels, ["b", "a", "b"])
-    assert problem.class_sizes == (2, 1)
-
-
 def test_eigendecompositions_happen_once_and_only_when_asked(monkeypatch) -> None:
     calls = []
 

@@ -174,14 +174,6 @@ def test_nothing_of_the_problem_changes() -> None:
     assert u.value is V or np.array_equal(u.value, V)
 
 
-def test_a_convex_program_has_the_optimum_of_cvxpy() -> None:
-    u = x()
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(M @ u - 1) + V @ u), [u >= -1, u <= 1])
-    program, _ = program_of_cvxpy(problem)
-    problem.solve(solver=cp.CLARABEL)
-    assert program.objective(u.value) == pytest.approx(problem.value, rel=1e-9)
-
-
 def test_large_problems_are_read_in_seconds() -> None:
     box = programs.box_qp(300, 100, 1)
     u = cp.Variable(300)

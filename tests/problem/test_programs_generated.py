@@ -161,15 +161,6 @@ def test_blending_counts_every_unit() -> None:
     assert program.A @ point == pytest.approx([1.0, 1.0])
 
 
-def test_the_support_of_a_standard_program_is_a_clique() -> None:
-    program = programs.standard_qp(9, 60, 3)
-    P, diagonal = program.P, np.diag(program.P)
-    edges = np.add.outer(diagonal, diagonal) > 2.0 * P
-    where = np.flatnonzero(on_the_simplex(P).stationary[0][0] > 1e-9)
-    assert where.size > 1
-    assert all(edges[i, j] for i, j in itertools.combinations(where, 2))
-
-
 # --- graphs --------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part, random_problem
@@ -89,27 +88,6 @@ def test_centre_of_a_balanced_box_with_one_cut(weight: float, C: float) -> None:
     a = C * (n + 1 + weight) / (2 * n + 1 + weight)
     np.testing.assert_allclose(found.alpha, a, rtol=1e-9)
     assert found.depth == pytest.approx(n * a * weight / (1 + weight), rel=1e-9)
-
-
-def test_a_light_level_leaves_the_centre_of_the_box() -> None:
-    """With next to no weight on cut and level the centre is the middle of the box."""
-    found = first_set(ProxyDual(balanced(1000), 1.0, 2.0))
-    assert found.center(1e-3, tol=1e-10)
-    np.testing.assert_allclose(found.alpha, 1.0, atol=1e-3)
-
-
-def test_centre_on_the_line_with_unequal_classes() -> None:
-    """One point against three: α = (a, a/3, a/3, a/3), and a is the root of a derivative."""
-    C, weight = 2.0, 3.0
-    dual = ProxyDual(iopt.KernelProblem(np.eye(4), [1, -1, -1, -1]), 1.0, C)
-    found = first_set(dual)
-    assert found.center(weight, tol=1e-10)
-
-    def slope(a: float) -> float:
-        return -(4.0 + 1.0 + weight) / a + 1.0 / (C - a) + 3.0 / (3.0 * C - a)
-
-    a = brentq(slope, 1e-9, C - 1e-9, xtol=1e-14)
-    np.testing.assert_allclose(found.alpha, [a, a / 3, a / 3, a / 3], rtol=1e-9)
 
 
 def centre_by_clarabel(

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 import indefinite_opt as iopt
 from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetric
@@ -220,22 +219,6 @@ def test_two_weights_in_a_narrow_valley(a: float, b: float, scale: float, C: flo
     # αᵀQα is what is left of terms of size s(aC)².
     rounding = EPS * scale * (a * C) ** 2
     assert result.objective == pytest.approx(best, rel=TOL, abs=rounding)
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
-@pytest.mark.parametrize("n", [3, 6, 12])
-def test_rank_one_against_its_primal(n: int, scale: float) -> None:
-    """½sz² - eᵀα with z = wᵀα, w = y∘x: the primal, ½b²/s + CΣmax(0, 1 - bw), has one variable."""
-    x, y, C = np.random.default_rng(n).standard_normal(n), np.resize([1.0, -1.0], n), 10.0
-    K, formulation = scale * np.outer(x, x), iopt.SVMDual(C=C, bias=False)
-    result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
-    Program.of(K, y, formulation).check(result)
-    primal = minimize_scalar(
-        lambda b: 0.5 * b**2 / scale + C * np.maximum(0.0, 1.0 - b * y * x).sum(),
-        bounds=(-1.0 / np.abs(x).min(), 1.0 / np.abs(x).min()),
-        options={"xatol": 1e-12},
-    )
-    assert result.objective == pytest.approx(primal.fun, rel=TOL, abs=TOL)
 
 
 @pytest.mark.parametrize(

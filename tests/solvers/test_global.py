@@ -148,17 +148,6 @@ def test_verify_brackets_a_worse_local_optimum() -> None:
     assert worse >= 5
 
 
-def test_a_path_of_global_solutions_is_as_good_as_each_alone() -> None:
-    generator = np.random.default_rng(12)
-    A = generator.standard_normal((14, 14))
-    problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
-    duals = [iopt.SVMDual(C=C) for C in (0.5, 1.0, 2.0)]
-    for dual, result in zip(duals, iopt.solve_path(problem, duals, solver="global"), strict=True):
-        alone = iopt.solve(problem, dual, solver="global")
-        assert result.certificate.claim is iopt.Claim.GLOBAL
-        assert result.objective == pytest.approx(alone.objective, rel=2e-6)
-
-
 def test_a_start_is_used_also_along_rays() -> None:
     """The hard margin's own solution, scaled: nothing better is found, and it is proved."""
     generator = np.random.default_rng(3)

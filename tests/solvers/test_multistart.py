@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.peers import libsvm
+from helpers.cases import LIN_LIN
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import Program, check_feasible, program_of, weights
 from indefinite_opt.solvers.descent.descent import Descent
@@ -205,17 +205,6 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
             assert qp.sense * many.objective <= qp.sense * one.objective + allowed
 
 
-@pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
-@pytest.mark.parametrize("n", [60, pytest.param(120, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
-def test_never_worse_than_libsvm(kernel: str, n: int, C: float) -> None:
-    """LIBSVM descends from zero to one stationary point."""
-    for seed in range(2):
-        problem = indefinite(kernel, n, seed)
-        _, _, theirs = libsvm(problem, C)
-        assert iopt.solve(problem, iopt.SVMDual(C=C)).objective >= theirs * (1.0 - 1e-6)
-
-
 @pytest.mark.parametrize(
     "title", ["SVMDual(C=2)", "ConvexHullDual(mu=0.5)", "GuoSchuurmansQP(beta=0.25)"]
 )
@@ -237,8 +226,7 @@ def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, titl
 @pytest.mark.parametrize("k", [0, 1])
 def test_a_given_start_is_used(k: int, solver: MultiStart | None) -> None:
     """Lin & Lin (2003), section 2: two local optima, (2/3, 0, 2/3) and (0, 2/3, 2/3)."""
-    K = np.array([[1.0, 2.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -1.0, 0.0]])
-    problem = iopt.KernelProblem(K, [1, 1, -1])
+    problem = iopt.KernelProblem(LIN_LIN, [1, 1, -1])
     start = np.where(np.arange(3) == 1 - k, 0.0, 0.5)
     result = iopt.solve(problem, "SVMDual(C=inf)", solver=solver, start=start)
     np.testing.assert_allclose(result.values["alpha"], 4 / 3 * start, atol=1e-6)
@@ -433,18 +421,3 @@ def test_rows_on_demand(title: str) -> None:
     one = iopt.solve(problem, title, solver="smo").objective
     assert qp.sense * result.objective <= qp.sense * one + 1e-9 * abs(one)
     assert result.certificate.claim >= iopt.Claim.STATIONARY
-
-
-@pytest.mark.parametrize("title", QUADRATIC)
-@pytest.mark.parametrize("y", [[1, -1], [1, 1, -1], [1, -1, -1, -1, -1]], ids=len)
-def test_the_smallest_problems(y: list[int], title: str) -> None:
-    """Classes of one member; negative definite, indefinite and zero kernels."""
-    n = len(y)
-    for K in (-np.eye(n), np.zeros((n, n)), np.diag(np.resize([1.0, -1.0], n)), -np.ones((n, n))):
-        problem = iopt.KernelProblem(K, y)
-        result = iopt.solve(problem, title, solver=MultiStart(starts=9))
-        check_feasible(program_of(problem, title), weights(result))
-        assert result.status is iopt.Status.SOLVED
-        one = iopt.solve(problem, title, solver="smo")
-        sense = program_of(problem, title).sense
-        assert sense * result.objective <= sense * one.objective + 1e-12

@@ -77,22 +77,6 @@ def test_neighbours_against_a_loop_over_negative_distances(k: int) -> None:
     assert fitted.support.size == 25
 
 
-@pytest.mark.parametrize("k", [1, 3, 9])
-@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
-def test_neighbours_of_a_euclidean_kernel_are_those_of_scikit_learn(kernel: str, k: int) -> None:
-    """Distances of the Gaussian kernel grow with those of the points."""
-    from sklearn.neighbors import KNeighborsClassifier
-
-    problem = random_problem(kernel, n=60, seed=2)
-    X_new = new_points(50)
-    peer = KNeighborsClassifier(n_neighbors=k).fit(problem.X, problem.labels)
-    predicted = KNN(k).fit(problem).predict(problem.kernel_with(X_new))
-    assert predicted.tolist() == peer.predict(X_new).tolist()
-    shares = peer.predict_proba(X_new)[:, 1]
-    values = KNN(k).fit(problem).decision_function(problem.kernel_with(X_new))
-    np.testing.assert_allclose(values, k * (2 * shares - 1), atol=1e-12)
-
-
 def test_ties() -> None:
     # x = 0, 1, 3 on a line, labels -, +, +; the new point 0.5 is as far from 0 as from 1.
     x = np.array([0.0, 1.0, 3.0])

@@ -14,13 +14,12 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part
-from indefinite_opt.studies import Grid, LeaveOneOut, RepeatedKFold, Study
+from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study
 from indefinite_opt.studies.cells import _fits
 from indefinite_opt.studies.comparison import COLUMNS
 from indefinite_opt.studies.data import data_digest
@@ -86,21 +85,13 @@ def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
 
 
 def test_a_grid_is_chosen_by_inner_folds(problem: iopt.KernelProblem) -> None:
-    """The same as a study with the nested protocol, and honest: no test point is seen before."""
+    """By a study with the nested protocol."""
     grid = {"C": [0.01, 1], "kernel": ["gaussian(gamma=0.3)", "gaussian(gamma=9)"]}
     comparison = iopt.compare(problem, ["SVMDual", "LIBSVM", "KNN"], folds=3, grid=grid)
-    X, y = points()
-    for row, (train, test) in zip(
-        comparison.frame[comparison.frame["formulation"] == "LIBSVM"].to_dict("records"),
-        StratifiedKFold(3, shuffle=True, random_state=0).split(X, y), strict=True,
-    ):  # fmt: skip
-        search = GridSearchCV(
-            SVC(), [{"C": [C], "gamma": [gamma]} for C in grid["C"] for gamma in (0.3, 9.0)],
-            cv=StratifiedKFold(3, shuffle=True, random_state=0),
-        ).fit(X[train], y[train])  # fmt: skip
-        best = search.best_params_
-        assert row["chosen"] == f"C={best['C']}, gaussian(gamma={best['gamma']:g})"
-        assert row["accuracy"] == pytest.approx(search.score(X[test], y[test]))
+    nested = Nested(RepeatedKFold(3), RepeatedKFold(3))
+    study = Study({"p": problem}, {"LIBSVM": Grid("LIBSVM", **grid)}, nested, ("accuracy",))
+    rows = comparison.frame[comparison.frame["formulation"] == "LIBSVM"]
+    assert rows["accuracy"].tolist() == study.run().column("p", "LIBSVM", "accuracy")
     assert comparison.settings["grid"] == (
         "C in 0.01, 1; kernel in gaussian(gamma=0.3), gaussian(gamma=9)"
     )
@@ -154,48 +145,6 @@ def test_accuracies_of_an_independent_loop(C: float, seed: int) -> None:
         frame = iopt.compare(given, [iopt.SVMDual(C=C)], folds=5, seed=seed).frame
         # One of the 18 test points may lie on the border.
         np.testing.assert_allclose(frame["accuracy"], expected, atol=1 / 18 + 1e-12)
-
-
-def test_every_formulation_sees_the_same_folds() -> None:
-    """Two names of one problem, and a baseline whose accuracy tells the fold."""
-    X, y = points(40, seed=5)
-    K = rbf_kernel(X, gamma=0.3)
-    problem = iopt.KernelProblem(K, y)
-    titles = ["SVMDual(C=2)", "SpectrumSVM(C=2, transform=clip)", "UniformWeights"]
-    together = iopt.compare(problem, titles, folds=4).frame
-    pivot = together.pivot_table("objective", "fold", "formulation")
-    # K is positive definite: clipping changes nothing, fold by fold.
-    np.testing.assert_allclose(pivot.iloc[:, 0], pivot.iloc[:, 1], rtol=1e-6)
-    assert pivot["SVMDual(C=2)"].nunique() == 4
-    for title in titles:
-        alone = iopt.compare(problem, [title], folds=4).frame
-        rows = together[together["formulation"] == alone["formulation"][0]]
-        pd.testing.assert_frame_equal(
-            without_time(rows.reset_index(drop=True)), without_time(alone)
-        )
-
-
-def test_scaling_is_fitted_on_the_training_points_of_each_fold() -> None:
-    """Two extreme points in one fold: scaled with them, all others would be squeezed."""
-    X, y = points(40)
-    X[7], X[11] = [40.0, -90.0, 9.0], [-30.0, 80.0, 5.0]
-    splitter = StratifiedKFold(2, shuffle=True, random_state=0)
-    objectives, scores, leaking = [], [], []
-    for train, held in splitter.split(X, y):
-        for scaled, kept in ((train, objectives), (np.arange(40), leaking)):
-            scaler = MinMaxScaler(feature_range=(-1, 1)).fit(X[scaled])
-            Z, Z_new = scaler.transform(X[train]), scaler.transform(X[held])
-            svc = SVC(C=10.0, gamma=0.7, tol=1e-10).fit(Z, y[train])
-            coef = svc.dual_coef_[0]
-            block = rbf_kernel(Z[svc.support_], gamma=0.7)
-            kept.append(np.abs(coef).sum() - 0.5 * coef @ block @ coef)
-            if kept is objectives:
-                scores.append(np.mean(svc.predict(Z_new) == y[held]))
-    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.7)", scaling="minmax")
-    frame = iopt.compare(problem, ["SVMDual(C=10)"], folds=2).frame
-    np.testing.assert_allclose(frame["objective"], objectives, rtol=1e-6)
-    np.testing.assert_allclose(frame["accuracy"], scores, atol=1 / 20 + 1e-12)
-    assert np.abs(np.array(leaking) / objectives - 1).max() > 1e-3
 
 
 def test_all_formulations_by_default(problem: iopt.KernelProblem) -> None:
@@ -400,17 +349,6 @@ def test_a_finished_study_is_only_read(problem: iopt.KernelProblem, tmp_path: Pa
     )
     assert len(seen) == 1
     assert again.frame["accuracy"].isna().all()
-
-
-def test_a_record_grows_with_the_formulations(problem: iopt.KernelProblem, tmp_path: Path) -> None:
-    record = tmp_path / "study.jsonl"
-    iopt.compare(problem, TITLES[:2], folds=2, record=record)
-    seen: list[Any] = []
-    comparison = iopt.compare(
-        problem, TITLES[1:], folds=2, record=record, progress=progress_of(seen)
-    )
-    assert [cell[0] for _, _, cell in seen[1:]] == ["UniformWeights"] * 2
-    assert sorted(comparison.summary["formulation"]) == sorted(TITLES[1:])
 
 
 def test_without_resuming_all_cells_are_run_again(

@@ -332,18 +332,6 @@ def counted(study: Study, store: Path, **options: Any) -> tuple[int, Any]:
     return len(store.read_bytes().splitlines()) - before, outcome
 
 
-def test_only_missing_cells_are_run(tmp_path: Path) -> None:
-    store = tmp_path / "cells.jsonl"
-    ran, first = counted(small(), store)
-    assert ran == 18
-    again, second = counted(small(), store)
-    assert again == 0
-    assert text(second) == text(first)
-    assert counted(small(), store, resume=False)[0] == 18
-    assert counted(small(seed=1), store)[0] == 18
-    assert counted(small(), tmp_path / "cells.jsonl")[0] == 0
-
-
 SLOW_STUDY = """
 import sys, time
 from pathlib import Path

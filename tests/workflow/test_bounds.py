@@ -91,30 +91,6 @@ def test_cases(case: Any) -> None:
     assert bracket.status is iopt.Status.SOLVED
 
 
-@pytest.mark.parametrize(
-    ("formulation", "optimum"),
-    [
-        # -I over two simplices: Σᾱ² is largest where weights are 0 or at their bound.
-        (iopt.ConvexHullDual(mu=1.0), 2.0),
-        (iopt.ConvexHullDual(mu=0.75), 2.0 * (0.75**2 + 0.25**2)),
-        (iopt.ConvexHullDual(mu=0.5), 1.0),
-        (iopt.GuoSchuurmansQP(beta=0.5), -0.5),
-        (iopt.GuoSchuurmansQP(beta=0.375), -2.0 * (0.375**2 + 0.125**2)),
-        # 2 Σ C + ½ C² · 4 with all at C.
-        (iopt.SVMDual(C=3.0), 12.0 + 18.0),
-        (iopt.SVMDual(C=3.0, bias=False), 12.0 + 18.0),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("method", ["branch-and-bound", "relaxation"])
-def test_minus_identity(formulation: iopt.Formulation, optimum: float, method: str) -> None:
-    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
-    bracket = iopt.bound(problem, formulation, gap=1e-8, method=method)
-    assert_holds(bracket, optimum)
-    assert bracket.relative_gap <= 1e-8
-    assert bracket.maximised is (not isinstance(formulation, iopt.GuoSchuurmansQP))
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("formulation", "optimum"),

@@ -17,10 +17,6 @@ from helpers.problems import random_problem
 Claim = iopt.Claim
 
 
-def test_claims_are_ordered() -> None:
-    assert Claim.NONE < Claim.FEASIBLE < Claim.STATIONARY < Claim.LOCAL < Claim.GLOBAL
-
-
 def test_the_global_maximiser_is_no_minimum() -> None:
     """min -xy on the square, in the form HiGHS calls optimal at 0: Q = (0, 1; 1, 0), no line.
 

@@ -205,13 +205,6 @@ def test_the_measure_of_a_certificate_is_what_its_gap_is_called() -> None:
     assert local.measure == local.stationarity > 0.0
 
 
-@pytest.mark.parametrize("lines", [1, 2])
-def test_excluded_directions_never_have_the_least_curvature(lines: int) -> None:
-    """Of 3I all directions have curvature 3, whatever constraints take away."""
-    least, _ = program(3.0 * np.eye(6), lines=lines).least_curvature(np.arange(6))
-    assert least == pytest.approx(3.0, rel=1e-14)
-
-
 def test_one_weak_bound_among_strong_ones_is_enough_to_doubt() -> None:
     """diag(2, -3, -7): free, at a bound with a zero multiplier, and held there by a large one."""
     qp = program(np.diag([2.0, -3.0, -7.0]))

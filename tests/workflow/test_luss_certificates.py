@@ -283,42 +283,6 @@ def test_clip_is_the_limit_of_both(kind: str, C: float) -> None:
     assert far.objective - offset == pytest.approx(clip.objective, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", INERTIAS)
-@pytest.mark.parametrize("room", [0.05, 5.0])
-def test_price_of_the_ball(kind: str, room: float) -> None:
-    """With the multiplier of the ball as a price the same point is optimal."""
-    problem = make(kind, 7, 2)
-    radius = negative_square(problem) + room
-    ball = iopt.LussBall(C=2.0, radius=radius)
-    inside = iopt.solve(problem, ball, tol=1e-9)
-    alpha = inside.values["alpha"]
-    structure = ball.structure(problem)
-    rho = structure.price(structure.oracle.coordinates(problem.y * alpha))
-    dual = iopt.LussDual(C=2.0, rho=rho)
-    certificate = iopt.verify(problem, dual, {"alpha": alpha})
-    assert certificate.claim is iopt.Claim.GLOBAL
-    outside = iopt.solve(problem, dual, tol=1e-9)
-    assert outside.objective - rho * radius == pytest.approx(inside.objective, rel=1e-7, abs=1e-7)
-    assert objective(problem, dual, alpha) == pytest.approx(outside.objective, rel=1e-7, abs=1e-7)
-
-
-@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd"])
-def test_monotone_in_every_parameter(kind: str) -> None:
-    """More C is more; a smaller ball is more; so is a higher price, the constant left out."""
-    problem = make(kind, 8, 6)
-    least = negative_square(problem)
-
-    def best(formulation: iopt.Formulation) -> float:
-        return iopt.solve(problem, formulation, tol=1e-8).objective - constant(problem, formulation)
-
-    for values in (
-        [best(iopt.LussDual(C=C, rho=1.0)) for C in (0.01, 0.1, 1.0, 10.0)],
-        [best(iopt.LussDual(C=1.0, rho=rho)) for rho in (0.01, 0.1, 1.0, 10.0, 1e4)],
-        [best(iopt.LussBall(C=1.0, radius=least + r)) for r in (10.0, 1.0, 0.1, 0.01)],
-    ):
-        assert np.all(np.diff(values) >= -1e-7)
-
-
 def test_bounds_of_a_ball_cover_the_rounding_of_its_room() -> None:
     """All weights are C; r - ‖(K₀)₋‖² cancels; 21 units of rounding were missing."""
     K = np.array(
