@@ -40,8 +40,6 @@ OWN_TESTS = {
     "factored_kernel": ("factors", "low_rank"),
     "approximation": ("approximation",),
     "equilibration": ("exact_conditions", "quadratic_program"),
-    "row_curvature": ("exact_conditions", "quadratic_program"),
-    "multipliers": ("exact_conditions", "quadratic_program"),
     "convex_bound": ("exact_conditions", "quadratic_program"),
     "polyhedral_qp": ("exact_conditions", "quadratic_program"),
     "polyhedron": ("exact_conditions", "quadratic_program", "polyhedral_rows"),

@@ -106,23 +106,16 @@ def show(
     The formulas are generated from its declaration.
     """
     formulation = chosen_formulation(name)
-    program = formulation.declare(_toy_problem())
+    # Only symbols are shown. The kernel is indefinite, and so small that it lies in every ball of
+    # `LussBall`; the points are enough for small bounds on the weights, and no two are equal, which
+    # keeps the hard margin bounded.
+    K = 1e-9 * iopt.kernels.get("l1-gaussian")(np.random.default_rng(0).standard_normal((500, 3)))
+    program = formulation.declare(iopt.KernelProblem(K, np.repeat([-1, 1], 250)))
     if latex:
         say(program.latex())
         return
     meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
     say("\n".join([str(program), "", "where", *meanings, "", formulation.reference]))
-
-
-def _toy_problem() -> iopt.KernelProblem:
-    """A problem to show formulations on; only the symbols are shown.
-
-    Its kernel is indefinite, and so small that it lies in every ball of `LussBall`. There are
-    enough points for small bounds on the weights, and no two are equal, which keeps the hard
-    margin bounded.
-    """
-    X = np.random.default_rng(0).standard_normal((500, 3))
-    return iopt.KernelProblem(1e-9 * iopt.kernels.get("l1-gaussian")(X), np.repeat([-1, 1], 250))
 
 
 def fetch(

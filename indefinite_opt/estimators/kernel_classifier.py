@@ -285,8 +285,15 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         self.dual_coef_ = machines.coef[:, support]
         if k > 2 and self._pairwise_machines:
             self.intercept_ = -self.intercept_
-            # Positive for the first class; 0 less the coefficients, as negated zeros print as -0.
-            self.dual_coef_ = _one_versus_one_layout(0.0 - machines.coef, bounds)[:, support]
+            # As LIBSVM stores them: a point of class i has its coefficients in the pairs with
+            # classes 0, ..., i - 1, i + 1, ..., k - 1 in the rows 0, ..., k - 2. They are positive
+            # for the first class; 0 less the coefficients, as negated zeros print as -0.
+            layout = np.zeros((k - 1, machines.coef.shape[1]))
+            pairs = itertools.combinations(enumerate(itertools.pairwise(bounds)), 2)
+            for row, ((i, first), (j, second)) in zip(0.0 - machines.coef, pairs, strict=True):
+                layout[j - 1, slice(*first)] = row[slice(*first)]
+                layout[i, slice(*second)] = row[slice(*second)]
+            self.dual_coef_ = layout[:, support]
 
     def _values(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -398,21 +405,6 @@ class KernelClassifier(FormulationClassifier):
                     "The points of a fit are sorted and divided; weights are given to fit.",
                 )  # fmt: skip
         return method
-
-
-def _one_versus_one_layout(coef: Array, bounds: list[int]) -> Array:
-    """Coefficients of pairs as LIBSVM stores them, (k - 1, n).
-
-    A point of class i has its coefficients in the pairs with classes 0, ..., i - 1, i + 1, ...,
-    k - 1 in the rows 0, ..., k - 2.
-    """
-    classes = [slice(*ends) for ends in itertools.pairwise(bounds)]
-    layout = np.zeros((len(classes) - 1, coef.shape[1]))
-    pairs = itertools.combinations(enumerate(classes), 2)
-    for row, ((i, first), (j, second)) in zip(coef, pairs, strict=True):
-        layout[j - 1, first] = row[first]
-        layout[i, second] = row[second]
-    return layout
 
 
 def _seed(random_state: Any) -> int:

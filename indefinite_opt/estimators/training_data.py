@@ -152,8 +152,11 @@ class Points(TrainingData):
 
     def key(self) -> tuple[Any, ...] | None:
         """Kernel and content of the points; None for functions, which may change their values."""
-        parameters = self._parameters()
-        return None if parameters is None else (*parameters, digest(self.data))
+        if type(self.kernel).__module__ != Kernel.__module__:
+            return None
+        values = [getattr(self.kernel, field.name) for field in dataclasses.fields(self.kernel)]
+        parameters = (type(self.kernel), *values, digest(self.data))
+        return None if any(map(callable, values)) else parameters
 
     def definiteness(self) -> kernels.Definiteness | None:
         """The theorem that proves the kernel definite; None for sparse points.
@@ -163,14 +166,6 @@ class Points(TrainingData):
         if sparse.issparse(self.data):
             return None
         return kernels.definiteness(self.kernel, self.data.shape[1])
-
-    def _parameters(self) -> tuple[Any, ...] | None:
-        """What a kernel of the package is made of; None for any other function."""
-        if type(self.kernel).__module__ != Kernel.__module__:
-            return None
-        fields = dataclasses.fields(self.kernel)
-        values = [getattr(self.kernel, field.name) for field in fields]
-        return None if any(map(callable, values)) else (type(self.kernel), *values)
 
     def _values(self, left: Any, right: Any = None) -> Array:
         """Kernel values of dense points, or of sparse ones a few rows at a time."""

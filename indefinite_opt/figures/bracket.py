@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures.inputs import BracketLike, ResultLike
@@ -133,7 +132,10 @@ def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, floa
 
 def _closing_panel(ax: Axes, brackets: Mapping[str, BracketLike]) -> None:
     drawn = {name: _steps(bracket) for name, bracket in brackets.items()}
-    floor = _draw_below([gap for _, _, _, gap in drawn.values()])
+    every = np.concatenate([gap for *_, gap in drawn.values()])
+    positive = every[every > GAP_RANGE[0]]
+    least = float(positive.min()) if positive.size else 10.0 * GAP_RANGE[0]
+    floor = float(10.0 ** (np.floor(np.log10(least)) - 1.0))  # where a gap of 0 is drawn
     for i, (name, (seconds, _, _, gap)) in enumerate(drawn.items()):
         color, line = LINE_COLORS[i % len(LINE_COLORS)], LINE_STYLES[i % len(LINE_STYLES)]
         if not name:
@@ -145,15 +147,7 @@ def _closing_panel(ax: Axes, brackets: Mapping[str, BracketLike]) -> None:
         )  # fmt: skip
         ax.plot(seconds[-1:], gap[-1:], "o", color=color, markersize=4.0, clip_on=False)
     _seconds_axis(ax, max(seconds[-1] for seconds, *_ in drawn.values()))
-    _gap_axis(ax, np.concatenate([np.maximum(gap, floor) for *_, gap in drawn.values()]), floor)
-
-
-def _draw_below(gaps: Sequence[Array]) -> float:
-    """Where a gap of 0 is drawn: one decade below the least positive gap."""
-    every = np.concatenate(gaps)
-    positive = every[every > GAP_RANGE[0]]
-    least = float(positive.min()) if positive.size else 10.0 * GAP_RANGE[0]
-    return float(10.0 ** (np.floor(np.log10(least)) - 1.0))
+    _gap_axis(ax, np.maximum(every, floor), floor)
 
 
 def _gap_axis(ax: Axes, gaps: Array, floor: float) -> None:
@@ -216,7 +210,9 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     figure = new_figure(9.6, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
     for i, (name, result) in enumerate(results.items()):
-        gap = _measure(result, all(bounded) and not relative)
+        gaps = all(bounded) and not relative
+        gap = np.array(result.trace.gap if gaps else result.trace.residual, dtype=float)
+        gap[~np.isfinite(gap) | (gap <= 0.0)] = np.nan
         style = {
             "color": LINE_COLORS[i % len(LINE_COLORS)],
             "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
@@ -233,10 +229,3 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     panels[1].set_xscale("log")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
-
-
-def _measure(result: ResultLike, gap: bool) -> NDArray[np.float64]:
-    """The gaps, or the measure that the solver stops by; nan where nothing can be drawn."""
-    measure = np.array(result.trace.gap if gap else result.trace.residual, dtype=float)
-    measure[~np.isfinite(measure) | (measure <= 0.0)] = np.nan
-    return measure

@@ -50,7 +50,10 @@ def spectrum_figure(problem: KernelProblem) -> Figure:
 
 
 def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
-    threshold = _smallest_size(spectra)
+    # The axis becomes linear below every eigenvalue, but at most 12 decades down.
+    sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
+    ends = [f(part) for part in sizes if part.size for f in (np.min, np.max)] or [1.0]
+    threshold = float(10.0 ** np.floor(np.log10(max(min(ends), 1e-12 * max(ends)))))
     lowest = min(0.0, *(s.minimum for s in spectra))
     highest = max(0.0, *(s.maximum for s in spectra))
     largest = max(threshold, -lowest, highest)
@@ -91,13 +94,3 @@ def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
         title=title, title_fontsize=9.5, alignment="left", loc="lower left", ncols=3,
         bbox_to_anchor=(0.0, 1.0), borderpad=0.0, handlelength=1.4, columnspacing=1.2,
     )  # fmt: skip
-
-
-def _smallest_size(spectra: Sequence[Spectrum]) -> float:
-    """Where the axis becomes linear: below every eigenvalue, but at most 12 decades down."""
-    sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
-    nonzero = np.concatenate(sizes)
-    if nonzero.size == 0:
-        return 1.0
-    smallest = max(float(nonzero.min()), 1e-12 * float(nonzero.max()))
-    return float(10.0 ** np.floor(np.log10(smallest)))

@@ -19,14 +19,14 @@ from indefinite_opt.problem.factored_kernel import FactorGram
 from indefinite_opt.problem.kernel_matrix import DenseGram, Gram, remarks
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
-from indefinite_opt.problem.partial_eigen import eigenpairs_above
-from indefinite_opt.problem.problem import Problem
+from indefinite_opt.problem.labelled_kernel import Problem
 from indefinite_opt.problem.spectrum import (
     TRANSFORMS,
     Spectrum,
     breakdown_direction,
     cholesky_in_place,
     eigendecomposition,
+    eigenpairs_above,
     in_own_units,
     negative_direction,
     norm_bound,

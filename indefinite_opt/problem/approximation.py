@@ -146,12 +146,6 @@ class Approximation:
         self.error = ErrorBound(norm, float(failure), vectors, passes, seed)
         return self.error
 
-    def known_error(self) -> ErrorBound | None:
-        """The bound, computed now if that takes about a second; else None unless it is known."""
-        if self.error is None and float(self.gram.n) ** 2 <= _MAX_ENTRIES_UNASKED:
-            return self.bound_error()
-        return self.error
-
     def quadratic_difference(self, z: Array) -> float:
         """zᵀ(K - K̃)z from the values of the kernel between the nonzero entries of z.
 
@@ -191,7 +185,9 @@ class Approximation:
         )
         if sensitivity is None:
             return np.inf, 0.0, f"{about}; for this formulation nothing is known of K."
-        error = self.known_error()
+        if self.error is None and float(self.gram.n) ** 2 <= _MAX_ENTRIES_UNASKED:
+            self.bound_error()  # which takes about a second
+        error = self.error
         if error is None:
             return np.inf, 0.0, (
                 f"{about}; their distance was not bounded (see `approximation.bound_error`), so "

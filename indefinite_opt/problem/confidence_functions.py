@@ -22,6 +22,7 @@ This has three consequences that the paper does not mention. Let a_b(x) = A_+b(x
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -229,14 +230,12 @@ def sampled_pairs(y: Array, pairs: int | None, seed: int) -> tuple[Indices, Indi
     share = 1.0 if pairs is None else min(1.0, pairs / y.size**2)
     generator = np.random.default_rng(seed)
     groups = np.flatnonzero(y < 0), np.flatnonzero(y > 0)
-    chosen = [_pairs_between(a, b, share, generator) for a in groups for b in groups]
+    chosen = []
+    for a, b in itertools.product(groups, groups):
+        total = a.size * b.size
+        count, places = max(1, round(share * total)), np.arange(total)
+        if count < total:
+            places = generator.choice(total, count, replace=False)
+        chosen.append(np.vstack([a[places // b.size], b[places % b.size]]))
     first, second = np.hstack(chosen)
     return first, second
-
-
-def _pairs_between(a: Indices, b: Indices, share: float, generator: np.random.Generator) -> Indices:
-    """A share of the pairs of one of `a` with one of `b`, (2, count)."""
-    total = a.size * b.size
-    count = max(1, round(share * total))
-    places = np.arange(total) if count == total else generator.choice(total, count, replace=False)
-    return np.vstack([a[places // b.size], b[places % b.size]])

@@ -564,7 +564,10 @@ class RowGram(Gram):
                 self._storage[slots[rows], columns] = values
 
             self._compute(missing, slice(None), keep)
-            self._keep(missing, slots)
+            # After `_vacated`, an interrupt between two lines loses rows but never confuses them.
+            self._row_in[slots] = missing
+            self._last_use[slots] = self._requests
+            self._slot_of[missing] = slots
             slots = self._slot_of[wanted]
         return read_only(self._storage), slots
 
@@ -579,12 +582,6 @@ class RowGram(Gram):
         self._slot_of[evicted[evicted >= 0]] = -1
         self._row_in[oldest] = -1
         return np.concatenate([oldest, fresh])
-
-    def _keep(self, indices: Indices, slots: Indices) -> None:
-        # After `_vacated`, an interrupt between two lines loses rows but never confuses them.
-        self._row_in[slots] = indices
-        self._last_use[slots] = self._requests
-        self._slot_of[indices] = slots
 
     def spread(
         self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None

@@ -1,8 +1,10 @@
-"""A kernel matrix with labels: its spectrum, and what is known of the curvature of αᵀQα."""
+"""What every problem offers, and a kernel matrix with labels: spectrum and curvature of αᵀQα."""
 
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,30 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.problem.kernel_matrix import Gram, remarks
-from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import Spectrum, negative_direction, zero_tolerance
+
+
+class Problem(ABC):
+    """The data of an optimization problem: a `KernelProblem`, or a `QuadraticProgram`."""
+
+    name: str
+    """What to call it in reports."""
+    assign: Callable[[Array], None] | None = None
+    """Writes a point x into the caller's own variables, if the problem was made from these."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of training points, or of variables."""
+
+    @property
+    def curvature_known(self) -> bool:
+        """Whether convexity can be tested."""
+        return True
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise `ProblemError` if the caller has changed the data since the problem was made."""
 
 
 class LabelledKernel(Problem):

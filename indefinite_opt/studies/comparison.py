@@ -260,7 +260,16 @@ def compare(
     grids = _grids(formulations, solvers, grid or {})
     held_out = None if test is None else _checked_test(problem, test)
     several = any(len(each.entries) > 1 for _, each in grids)
-    chosen = _protocol(protocol, held_out, folds, seed, several)
+    if protocol is not None and held_out is not None:
+        raise ParameterError("protocol", "None with a fixed test set", str(protocol))
+    if protocol is None:
+        chosen: Protocol = FixedTestSet()
+        if held_out is None:
+            chosen = RepeatedKFold(folds, seed=seed)
+        # Three inner folds are the fewest that leave most of the training points to train.
+        chosen = Nested(chosen, RepeatedKFold(3, seed=seed)) if several else chosen
+    else:
+        chosen = as_protocol(protocol)
     study = Study(
         {problem.name: Data(problem, test=held_out)},
         {f"{title} · {each.solver}": each for title, each in grids},
@@ -314,7 +323,11 @@ def _grids(
             for name, several in values.items()
             if name in {*grid.names, "kernel"} and name not in written
         }
-        for solver in _solver_names(grid, solvers):
+        names = [grid.solver]
+        if grid.solver != NO_SOLVER and solvers is not None:
+            fitting = available_solvers(grid.method)  # type: ignore[arg-type]
+            names = [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
+        for solver in names:
             each = grid.over(solver, mine)
             title = each.title if values else str(each)
             found.setdefault((title, solver), each)
@@ -332,26 +345,6 @@ def _written(item: Grid | Method | type[Method] | str, names: Iterable[str]) -> 
         return {name for name, _ in item.parameters} | kernel
     usual = {each.name: each.default for each in dataclasses.fields(item)}  # type: ignore[arg-type]
     return {name for name in names if name in usual and getattr(item, name) != usual[name]}
-
-
-def _solver_names(grid: Grid, solvers: Sequence[str] | None) -> list[str]:
-    if grid.solver == NO_SOLVER or solvers is None:
-        return [grid.solver]
-    fitting = available_solvers(grid.method)  # type: ignore[arg-type]
-    return [name for name in dict.fromkeys(solvers) if as_solver(name).name in fitting]
-
-
-def _protocol(
-    given: Protocol | int | None, test: HeldOut | None, folds: int, seed: int, varied: bool
-) -> Protocol:
-    """The protocol of a comparison: with a grid the parameters are chosen by inner folds."""
-    if given is not None:
-        if test is not None:
-            raise ParameterError("protocol", "None with a fixed test set", str(given))
-        return as_protocol(given)
-    outer = FixedTestSet() if test is not None else RepeatedKFold(folds, seed=seed)
-    # Three inner folds are the fewest that leave most of the training points to train.
-    return Nested(outer, RepeatedKFold(3, seed=seed)) if varied else outer
 
 
 def _settings(

@@ -57,12 +57,6 @@ def svm_program(problem: KernelProblem, C: float) -> BoxLineQP:
     return BoxLineQP.svm(problem, C)
 
 
-def _hulls(problem: KernelProblem, mu: float) -> BoxLineQP:
-    check_problem(problem)
-    checks.positive("mu", mu)
-    return BoxLineQP.hulls(problem, reduced_weight("mu", mu, 1.0, problem.smaller_class))
-
-
 def svm_to_hull(problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6) -> HullPoint:
     """Map α to ᾱ = 2α/Σα with μ = 2C/Σα: stationary, and a local optimum if α is one.
 
@@ -142,7 +136,10 @@ def hull_to_svm(
     >>> hull_to_svm(problem, 20.0, [1.0, 1.0])     # ρ = ½(2 + 2)
     SVMPoint(C=10.0, values={'alpha': array([0.5, 0.5])})
     """
-    qp, y = _hulls(problem, mu), problem.y
+    check_problem(problem)
+    checks.positive("mu", mu)
+    bound = reduced_weight("mu", mu, 1.0, problem.smaller_class)
+    qp, y = BoxLineQP.hulls(problem, bound), problem.y
     weights = stationary_weights(qp, alphabar, tol)
     lower, upper = qp.at_bounds(weights, tol)
     free = [~(lower | upper) & (y == sign) for sign in (1.0, -1.0)]

@@ -100,13 +100,13 @@ semidefinite (least eigenvalue -2.29).
     if 1 < different.shape[0] < points.shape[0]:
         once = _conditional(a * different @ different.T + r, error)
     off_diagonal = inner[~np.eye(points.shape[0], dtype=bool)]
-    norms = np.diag(inner)
+    norms, same = np.diag(inner), labels[:, None] == labels[None, :]
     return SigmoidAnalysis(
         n=points.shape[0],
         a=a,
         r=r,
         C=C,
-        case=_case(a, r),
+        case=0 if a == 0 else (1 if r < 0 else 2) if a > 0 else (3 if r > 0 else 4),
         distinct=different.shape[0] == points.shape[0],
         squared_norms=(float(norms.min()), float(norms.max())),
         inner_products=(float(off_diagonal.min()), float(off_diagonal.max())),
@@ -117,7 +117,9 @@ semidefinite (least eigenvalue -2.29).
         threshold=None if a == 0 else shift_threshold(points, abs(a)),
         pair=_closest_pair(points, labels, u, a, error),
         theorem_7=_pair_of_theorem_7(points, labels, inner, a, r),
-        separated=_separated(labels, u, error),
+        # Then K_ij + Δ is positive within and negative between classes for some Δ, so that every
+        # entry of Q + Δyyᵀ is positive and ½αᵀ(Q + Δyyᵀ)α - eᵀα is bounded below for α ≥ 0.
+        separated=float(u[same].min() - u[~same].max()) > 2.0 * error,
         settled=once.positive or (a > 0 and shifted is not None and shifted.positive),
     )
 
@@ -188,14 +190,6 @@ def checked_sigmoid(X: ArrayLike, a: float | None, r: float) -> tuple[Array, flo
             "Beyond it a⟨x, z⟩ + r has no digits to spare: scale the features, or lower a.",
         )  # fmt: skip
     return points, scale, float(kernel.r)
-
-
-def _case(a: float, r: float) -> int:
-    if a == 0:
-        return 0
-    if a > 0:
-        return 1 if r < 0 else 2
-    return 3 if r > 0 else 4
 
 
 def _argument_error(points: Array, a: float, r: float) -> float:
@@ -322,13 +316,3 @@ def _pair_of_theorem_7(
     i, j = int(positive[p]), int(negative[q])
     x, z = points[i], points[j]
     return (i, j) if _inner(x, z) <= min(_inner(x, x), _inner(z, z)) else None
-
-
-def _separated(y: Array, u: Array, error: float) -> bool:
-    """Whether u is certainly larger within each class, diagonal included, than between classes.
-
-    Then K_ij + Δ is positive within and negative between classes for some Δ, so that every entry
-    of Q + Δyyᵀ is positive and ½αᵀ(Q + Δyyᵀ)α - eᵀα is bounded below for α ≥ 0.
-    """
-    same = y[:, None] == y[None, :]
-    return float(u[same].min() - u[~same].max()) > 2.0 * error

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,33 +49,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class _Method(NamedTuple):
-    """What is computed after the bounds that need one eigendecomposition each.
-
-    Attributes
-    ----------
-    nodes : int or None
-        Number of nodes that the relaxation bounds; None for as many as the caller allows.
-    solver : str or None
-        Conic solver whose multipliers give one more bound of the whole box.
-    """
-
-    nodes: int | None = 0
-    solver: str | None = None
-
-
 _CONVEX_TOL = 1e-6
 """Largest tolerance with which a convex program is solved: the default one of `solve`."""
 
-_LEAST_SECONDS = 1e-3
-"""Least time limit of a solver, which then ends at once with a point."""
-
-METHODS = {
-    "branch-and-bound": _Method(nodes=None),
-    "relaxation": _Method(nodes=1),
-    **{solver: _Method(solver=solver) for solver in CONIC_SOLVERS},
-    "cheap": _Method(),
-}
+METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,7 +389,7 @@ def bound(
     checks.positive("gap", gap)
     checks.positive("atol", atol, zero=True)
     checks.choice("method", method, METHODS)
-    plan = METHODS[method]
+    relaxed = method in ("branch-and-bound", "relaxation")
     checks.seed("seed", seed, optional=True)
     checks.switch("verbose", verbose)
     callback = reporting(callback) if verbose else callback
@@ -423,8 +400,8 @@ def bound(
     if method == "relaxation":
         settings = replace(settings, max_secant_bounds=0)
 
-    def begun() -> tuple[QP, GlobalSearch | str]:
-        """The program, and the search or why there is none."""
+    def begun() -> tuple[Task[QP], GlobalSearch | str]:
+        """The task, and the search or why there is none."""
         structure = _bracketable(chosen, asked)
         reason = obstacle(structure)
         task = Task(
@@ -432,15 +409,15 @@ def bound(
             formulation=chosen,
             structure=structure,
             time_limit=limit,
-            max_iter=plan.nodes or max_nodes,
+            max_iter=1 if method == "relaxation" else max_nodes,
             seed=0 if seed is None else int(seed),
             callback=callback,
             began=began,
         )
-        return structure, reason or GlobalSearch(task, gap, atol=float(atol), settings=settings)
+        return task, reason or GlobalSearch(task, gap, atol=float(atol), settings=settings)
 
     try:
-        structure, search = limited(chosen.structure_order(asked), limit, begun)
+        task, search = limited(chosen.structure_order(asked), limit, begun)
     except TimeLimitReached:
         raise SolverFailed(
             f"no bracket of {chosen} is known: the time limit of {limit:.3g} s was reached before "
@@ -451,20 +428,19 @@ def bound(
             threads = thread_count()
             LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
         if isinstance(search, str):
-            if not convexity(structure, limit - (clock() - began)):
+            if not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
-            left = max(limit - (clock() - began), _LEAST_SECONDS)
-            options = Options(tol, left, seed=seed, callback=callback)
+            options = Options(tol, task.remaining, seed=seed, callback=callback)
             result = solve_with(asked, chosen, None, None, options)[0]
-            bracket = _dual_bracket(result, structure, gap, atol)
+            bracket = _dual_bracket(result, task.structure, gap, atol)
         else:
             with nullcontext() if cluster is None else connected(cluster) as search.client:
-                status = search.run(relax=plan.nodes != 0)
-            if plan.nodes != 0:
+                status = search.run(relax=relaxed)
+            if relaxed:
                 search.bounds[method] = search.bracket.lower
-            elif plan.solver is not None and status is not Status.INTERRUPTED:
-                status = _bound_by_conic_solver(search, plan.solver)
+            elif method in CONIC_SOLVERS and status is not Status.INTERRUPTED:
+                status = _bound_by_conic_solver(search, method)
             bracket = _bracket(search, status)
         if verbose:
             for text in str(bracket).splitlines():

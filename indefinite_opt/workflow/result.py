@@ -200,7 +200,10 @@ class Result:
             expected = "one on a KernelProblem, whose data the file holds"
             raise ParameterError("result", expected, f"one on a {type(problem).__name__}")
         kernel, factors = problem.kernel, problem.factors
-        if kernel is not None and (not isinstance(kernel, kernels.Kernel) or not _named(kernel)):
+        own = type(kernel).__module__ == kernels.Kernel.__module__
+        if kernel is not None and not (
+            isinstance(kernel, kernels.Kernel) and own and kernel.name in kernels.names()
+        ):
             raise ParameterError(
                 "kernel", "one that has a name, which the file can hold", repr(kernel),
                 "Pickle holds functions.",
@@ -358,12 +361,6 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         expected = "a result that Result.save or `solve --save` has written"
         raise DataError("path", expected, f"{path}: {type(error).__name__}: {error}") from None
-
-
-def _named(kernel: kernels.Kernel) -> bool:
-    """Whether the name of a kernel stands for its class."""
-    own = type(kernel).__module__ == kernels.Kernel.__module__
-    return own and kernel.name in kernels.names()
 
 
 def _problem(facts: Any, arrays: Any) -> KernelProblem:

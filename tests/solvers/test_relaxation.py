@@ -10,7 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.internals import relaxation_loops
-from indefinite_opt.problem.partial_eigen import eigenpairs_above
+from indefinite_opt.problem.spectrum import eigenpairs_above
 from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
 from indefinite_opt.solvers.branch_and_bound.minorant import (
     BoxQuadratic,

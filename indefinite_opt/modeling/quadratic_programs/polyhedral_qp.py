@@ -9,6 +9,7 @@ import numpy as np
 from indefinite_opt.foundation import EPS, Array, Values, cached_property
 from indefinite_opt.modeling.gaps import CANCELLED, relative
 from indefinite_opt.modeling.quadratic_programs.convex_bound import (
+    RowCurvature,
     convex_bound,
     fitted,
     of_rows,
@@ -17,7 +18,6 @@ from indefinite_opt.modeling.quadratic_programs.convex_bound import (
 )
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
-from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.qp import QP, critical_curvature
 from indefinite_opt.modeling.structures.structure import Curvature, Optimality, Point
 

@@ -124,7 +124,8 @@ class PairedBox(VectorProgram):
             M = float(lows[members].min(initial=np.inf))
             residual = max(residual, m - M)
             free = signed[members][highs[members] == lows[members]]
-            levels[g] = float(free.mean()) if free.size else _between(m, M)
+            ends = [end for end in (m, M) if np.isfinite(end)]
+            levels[g] = float(np.mean(free)) if free.size else sum(ends) / max(len(ends), 1)
         reduced = gradient + self.signs * levels[self.group]
         return FirstOrder(residual, self.line_multipliers(levels[:-1]), reduced)
 
@@ -307,13 +308,6 @@ class BoxLine(PairedBox):
                 members = np.flatnonzero(self.problem.y == sign)
                 x[members] = _fill(members.size, 0.5 * self.total, float(self.upper))
         return x
-
-
-def _between(m: float, M: float) -> float:
-    """Midpoint of [m, M]; the finite end where one is infinite; 0 where both are."""
-    if np.isfinite(m) and np.isfinite(M):
-        return 0.5 * (m + M)
-    return m if np.isfinite(m) else M if np.isfinite(M) else 0.0
 
 
 def _fill(count: int, total: float, upper: float) -> Array:

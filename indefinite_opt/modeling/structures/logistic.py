@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, Array, Values, cached_property
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
@@ -214,17 +214,12 @@ class LogisticProgram(ExplicitProgram):
         # H(1 - t) by log1p(-t), which is accurate even for t below the rounding of 1.
         entropy = self.C * float((entr(shares) - xlog1py(1.0 - shares, -shares)).sum())
         size = self.C * float(np.linalg.norm(shares))
-        reach = float(np.linalg.norm(pull)) + 4.0 * self._product_rounding * size
+        # Twice a bound on the rounding of a product Ku relative to ‖u‖, n·eps·‖|K|‖₂.
+        n, known = self.problem.n, self.problem.curvature_known
+        norm = self.problem.zero_tolerance if known else max(n, 10) * EPS * n * self.problem.largest
+        reach = float(np.linalg.norm(pull)) + 8.0 * norm * size
         bound = (1.0 - rounding) * entropy - (1.0 + rounding) * 0.5 * reach**2
         return max(bound, 0.0) if np.isfinite(bound) else 0.0
-
-    @cached_property
-    def _product_rounding(self) -> float:
-        """Bound on the rounding of a product Ku relative to ‖u‖, twice n·eps·‖|K|‖₂."""
-        problem = self.problem
-        if problem.curvature_known:
-            return 2.0 * problem.zero_tolerance
-        return 2.0 * max(problem.n, 10) * EPS * problem.n * problem.largest
 
     def curvature_times(self, point: LogisticPoint, step: Array) -> Array:
         """∇²Φ(α)·step = step + K(D - Dee^TD/(eᵀDe))K·step, D = C diag(t(1 - t)); two products."""

@@ -63,7 +63,9 @@ class LSSVM(Baseline):
         values, vectors = spectrum.values + 1.0 / self.C, spectrum.vectors
         size = max(float(np.max(np.abs(spectrum.values), initial=0.0)), 1.0 / self.C)
         if np.any(np.abs(values) <= n * EPS * size):
-            other = self._regular(spectrum.values)
+            # A price near C whose inverse is in the middle between neighbouring -λ.
+            above = -spectrum.values[-spectrum.values > (1.0 + 1e-9) / self.C]
+            other = 2.0 / (1.0 / self.C + float(np.min(above) if above.size else 2.0 / self.C))
             raise ParameterError(
                 "C", "one for which K + I/C is regular on the vectors of sum 0", f"{self.C:g}",
                 f"-1/C is an eigenvalue there; with C = {other:.6g} it is regular.",
@@ -76,10 +78,3 @@ class LSSVM(Baseline):
         a -= a.mean()
         mean = problem.gram.times(np.full(n, 1.0 / n))
         return Classifier(a, float(y.mean() - mean @ a), problem.classes)
-
-    def _regular(self, eigenvalues: Array) -> float:
-        """A price near C whose inverse is in the middle between neighbouring -λ."""
-        poles = np.unique(-eigenvalues[eigenvalues < 0.0])
-        above = poles[poles > (1.0 + 1e-9) / self.C]
-        ahead = float(above[0]) if above.size else 2.0 / self.C
-        return 2.0 / (1.0 / self.C + ahead)

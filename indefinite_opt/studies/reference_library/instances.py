@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, finite_array
@@ -146,7 +146,11 @@ class Instance:
                 np.asarray(data.X), data.y, cast("Any", data.kernel), name=self.name
             )
         if self.kernel == "paley-graph":
-            return KernelProblem(*_paley(self.n), name=self.name)
+            # Minus the adjacency matrix on n - 1 vertices, and one isolated point.
+            n, vertices, K = self.n - 1, np.arange(self.n - 1), np.zeros((self.n, self.n))
+            differences = np.subtract.outer(vertices, vertices) % n
+            K[:-1, :-1] = -1.0 * np.isin(differences, vertices[1:] ** 2 % n)
+            return KernelProblem(K, np.where(np.arange(self.n) < n, 1, -1), name=self.name)
         # NumPy guarantees the stream of RandomState, but not that of default_rng.
         random = np.random.RandomState(self.seed)
         X = random.uniform(-1.0, 1.0, (self.n, FEATURES))
@@ -184,14 +188,6 @@ class Instance:
         return None
 
 
-def _paley(n: int) -> tuple[Array, NDArray[np.int64]]:
-    """Minus the adjacency matrix of the Paley graph on n - 1 vertices, and one isolated point."""
-    vertices, K = np.arange(n - 1), np.zeros((n, n))
-    differences = np.subtract.outer(vertices, vertices) % (n - 1)
-    K[:-1, :-1] = -1.0 * np.isin(differences, vertices[1:] ** 2 % (n - 1))
-    return K, np.where(np.arange(n) < n - 1, 1, -1)
-
-
 def instances() -> list[Instance]:
     """Every instance of the library, in the order of the table.
 
@@ -207,8 +203,11 @@ def instances() -> list[Instance]:
         for C in [(1, 10)[(row + column) % 2]]
     ]
     kernels = [
-        Instance(f"{family}-{n:03d}-{end}", KERNELS[family], n, _seed(family, n), title)
+        Instance(f"{family}-{n:03d}-{end}", KERNELS[family], n, seed, title)
         for family, n, end, title in (*grid, *EXTRAS)
+        # Every family and size has a seed of its own; graphs and cubes draw nothing.
+        for drawn in [family not in ("lemma4", "paley")]
+        for seed in [drawn * (1000 * (1 + list(KERNELS).index(family)) + n)]
     ]
     return kernels + [Instance(name, "", n, 0, "") for name, n in _programs().items()]
 
@@ -218,12 +217,6 @@ def _programs() -> dict[str, int]:
     """The names of programs of the suite that are not too large, and their numbers of variables."""
     sizes = {name: generate(name).n for name in names()}
     return {name: n for name, n in sizes.items() if n <= MAX_VARIABLES}
-
-
-def _seed(family: str, n: int) -> int:
-    """A different seed for every family and size; 0 for graphs and cubes, which draw nothing."""
-    drawn = family not in ("lemma4", "paley")
-    return 1000 * (1 + list(KERNELS).index(family)) + n if drawn else 0
 
 
 @dataclass(frozen=True)

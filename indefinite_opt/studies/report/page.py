@@ -72,13 +72,17 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     script = _SCRIPT.read_text(encoding="utf-8")
     settings = dict(comparison.settings)
     command = settings.pop("command", "")
-    rows = records_of(comparison.summary)
+    rows, count = records_of(comparison.summary), len(comparison.formulations)
     best = max((r["accuracy"] for r in rows if not math.isnan(r["accuracy"])), default=math.nan)
     page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(f"Indefinite kernels: {comparison.problem.name}"),
         style=STYLE.read_text(encoding="utf-8"),
         name=escaped(comparison.problem.name),
-        lead=_lead(comparison),
+        lead=escaped(
+            f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and "
+            f"certified on the same {comparison.problem.n} points. Accuracy is measured on points "
+            f"left out of training: {settings['evaluation']}, seed {settings['seed']}."
+        ),
         facts=_facts(comparison),
         results="\n".join(_result(comparison, row, best) for row in rows),
         claims=definitions((badge(k), escaped(v)) for k, v in CLAIM_MEANINGS.items()),
@@ -116,16 +120,6 @@ def _scripted(value: str) -> str:
     """Escaped text with the index of K_ij and the exponent of R^(p,q) set as such."""
     indexed = re.sub(r"(\w)_(\w+)", r"\1<sub>\2</sub>", escaped(value))
     return re.sub(r"\^(\([\d,]+\))", r"<sup>\1</sup>", indexed)
-
-
-def _lead(comparison: ComparisonLike) -> str:
-    problem = comparison.problem
-    count = len(comparison.formulations)
-    return escaped(
-        f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and certified "
-        f"on the same {problem.n} points. Accuracy is measured on points left out of training: "
-        f"{comparison.settings['evaluation']}, seed {comparison.settings['seed']}."
-    )
 
 
 def _facts(comparison: ComparisonLike) -> str:

@@ -61,22 +61,19 @@ class Computation:
 
         The arguments are those of `Study.run`.
         """
-        units = [
-            _Unit([_Cell(self._key(arguments), name)], self.function, arguments)
-            for name, arguments in self.settings.items()
-        ]
+        units, source = [], _source(self.function)
+        for name, arguments in self.settings.items():
+            # A digest of everything that determines the rows of a setting.
+            content = {
+                key: value.digest if isinstance(value, Data) else repr(value)
+                for key, value in sorted(arguments.items())
+            }
+            cell = _Cell(key_of(source, str(content)), name)
+            units.append(_Unit([cell], self.function, arguments))
         rows = run_all(units, store, n_jobs, cluster, True, progress)
         return ComputationOutcome(
             {cell.name: rows[cell.key] for unit in units for cell in unit.cells}
         )
-
-    def _key(self, arguments: Mapping[str, Any]) -> str:
-        """A digest of everything that determines the rows of a setting."""
-        told = {
-            name: value.digest if isinstance(value, Data) else repr(value)
-            for name, value in sorted(arguments.items())
-        }
-        return key_of(_source(self.function), str(told))
 
 
 def _source(function: Callable[..., Any]) -> str:
