@@ -23,7 +23,7 @@ from indefinite_opt.solvers.branch_and_bound.proof import Part, Tangent
 from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
 from indefinite_opt.solvers.branch_and_bound.secants import SecantProgram
 from indefinite_opt.solvers.branch_and_bound.settings import Settings
-from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox, are_disjoint
+from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
 from indefinite_opt.solvers.solver import Task
 
 T = TypeVar("T")
@@ -265,13 +265,9 @@ class BoxBound:
     def _is_linear(self) -> bool:
         """Whether secants make linear programs that the simplex method solves.
 
-        Rows without a common variable have multipliers in closed form, and active sets need half as
-        many nodes there. The call of a longer program may be abandoned, and HiGHS would go on
-        without an end.
+        The call of a longer program may be abandoned, and HiGHS would go on without an end.
         """
-        quadratic = self.quadratic
-        short = quadratic.n < LONG
-        return short and quadratic.is_concave and not are_disjoint(quadratic.rows)
+        return self.quadratic.n < LONG and self.quadratic.is_concave
 
     def _vertex(self, box: Box) -> tuple[Array, Array] | None:
         """The solution of the `SecantProgram` of a box, if there is one and HiGHS finds it."""

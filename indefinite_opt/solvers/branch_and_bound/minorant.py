@@ -26,7 +26,6 @@ from indefinite_opt.solvers.branch_and_bound.tangents import (
     Indices,
     Mask,
     ScaledBox,
-    are_disjoint,
 )
 
 _EIGENVALUE_ERROR = 12.0 * EPS
@@ -168,7 +167,7 @@ def _orthonormal_weights(rows: Array, tolerance: Array) -> Array:
     met = np.flatnonzero((tolerance < MAX_MISSED * lengths) & np.isfinite(lengths))
     weights = np.zeros((met.size, len(rows)))
     weights[np.arange(met.size), met] = 1.0 / lengths[met]
-    if met.size and not are_disjoint(rows[met]):
+    if np.any(np.count_nonzero(rows[met], axis=0) > 1):
         factor, order = qr((weights @ rows).T, mode="r", pivoting=True, check_finite=False)
         sizes = np.abs(np.diagonal(factor))
         rank = int(np.count_nonzero(sizes > MIN_INDEPENDENT_SHARE))

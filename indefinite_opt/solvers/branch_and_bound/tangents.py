@@ -22,10 +22,6 @@ TINY = float(np.finfo(np.float64).tiny)
 """More than any sum here loses by underflow: less than 5e-324 for each of its terms, times the
 widths of intervals."""
 
-MAX_ACTIVE_SETS = 15
-"""Most active sets that are tried for the minimum of a minorant; a handful is usual from a start
-near it, and each takes a linear system."""
-
 MAX_INTERIOR_STEPS = 25
 """Most steps of an interior point method for that minimum, each of which takes two factorisations;
 ten are usual."""
@@ -56,11 +52,6 @@ class Bound:
     """What was added to the curvature to make the minorant convex: Σ ½ shift (d_i² - 1)."""
     coupling: Array = field(default_factory=lambda: np.empty((0, 0)))
     """`ScaledBox.coupling` of the curvature before that, (m, k)."""
-
-
-def are_disjoint(rows: Array) -> bool:
-    """Whether no two rows share a variable."""
-    return bool(np.all(np.count_nonzero(rows, axis=0) <= 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,93 +107,23 @@ class ScaledBox:
         crossed = matrix @ self.rows.T
         return crossed - 0.5 * (self.rows.T @ (self.rows @ crossed))
 
-    def best_tangent(self, d: Array) -> Bound:
-        """The highest tangent of a convex f that is found from a start, which is in the box.
-
-        Active sets may fail to settle, mostly in early tangents, and their highest tangent then
-        leaves two to ten times the gap of the minimum.
-        """
-        if not are_disjoint(self.rows):
-            return self.by_interior_points(d)
-        best, settled = self.by_active_sets(d)
-        inner = best if settled else self.by_interior_points(d)
-        return inner if inner.value > best.value else best
-
-    def tangent(self, d: Array, nu: Array | None = None) -> Bound:
-        """Minimum over the box of the tangent at d with multiples of the rows.
-
-        Without `nu` they are the best ones if no two rows share a variable.
-        """
+    def tangent(self, d: Array, nu: Array) -> Bound:
+        """Minimum over the box of the tangent at d with these multiples of the rows."""
         curved = self.curvature @ d
         gradient = self.slope + curved
         value = self.constant - 0.5 * float(d @ curved)
-        nu = line_multipliers(gradient, self.rows, self.rhs) if nu is None else nu
         reduced = gradient + nu @ self.rows
         slack = float(np.abs(nu) @ self.row_tolerance) + float(np.abs(reduced) @ self.tolerance)
         value -= float(np.abs(reduced).sum()) + float(nu @ self.rhs) + slack
         return Bound(value, d, reduced, nu, slack)
 
-    def by_active_sets(self, d: Array) -> tuple[Bound, bool]:
-        """The highest of the tangents at d and at the points of a primal-dual active set method.
-
-        Also whether the method ended at the minimum: active sets may recur, or their number may
-        reach its limit.
-        """
-        best = self.tangent(d)
-        scale = float(np.trace(self.curvature)) / d.size
-        scale = scale if scale > 2.0 * TINY else 1.0
-        low, high = d <= -1.0, d >= 1.0
-        seen: list[bytes] = []
-        settled = False
-        for _ in range(MAX_ACTIVE_SETS):
-            key = np.packbits([low, high]).tobytes()
-            if key in seen:
-                settled = key == seen[-1]
-                break
-            seen.append(key)
-            wished, nu = self._on_face(low, high)
-            found = self.tangent(np.clip(wished, -1.0, 1.0))
-            if found.value > best.value:
-                best = found
-            if not np.isfinite(wished).all():  # too little curvature for a stationary point
-                break
-            reduced = self.slope + self.curvature @ wished + nu @ self.rows
-            low, high = wished - reduced / scale < -1.0, wished - reduced / scale > 1.0
-        return best, settled
-
-    def _on_face(self, low: Mask, high: Mask) -> tuple[Array, Array]:
-        """Stationary point with some variables at their ends, and the multipliers of the rows."""
-        d = np.where(high, 1.0, -1.0)
-        free = np.flatnonzero(~(low | high))
-        if free.size == 0:
-            return d, line_multipliers(self.slope + self.curvature @ d, self.rows, self.rhs)
-        d[free] = 0.0
-        right = -(self.slope + self.curvature @ d)[free]
-        met = np.flatnonzero(np.any(self.rows[:, free] != 0.0, axis=1))
-        k, rows = free.size, self.rows[np.ix_(met, free)]
-        system = np.zeros((k + met.size, k + met.size))
-        system[:k, :k] = self.curvature[np.ix_(free, free)]
-        system[:k, k:] = rows.T
-        system[k:, :k] = rows
-        right = np.concatenate([right, (self.rhs - self.rows @ d)[met]])
-        try:
-            solved = np.linalg.solve(system, right)
-        except np.linalg.LinAlgError:
-            solved = np.linalg.lstsq(system, right)[0]
-        d[free] = solved[:k]
-        if not np.isfinite(d).all():
-            return d, np.zeros(len(self.rows))
-        nu = line_multipliers(self.slope + self.curvature @ d, self.rows, self.rhs)
-        nu[met] = solved[k:]
-        return d, nu
-
     @np.errstate(all="ignore")
-    def by_interior_points(self, d: Array) -> Bound:
-        """The highest of the tangents on the way of an interior point method (Mehrotra 1992).
+    def best_tangent(self, d: Array) -> Bound:
+        """The highest of the tangents of a convex f on the way of an interior point method.
 
-        Where rows share variables it takes the place of active sets, which hardly ever come to an
-        end there, while the best multipliers of one tangent are a linear program of their own. If
-        no point of the box is on the rows, the tangents grow without limit.
+        The method is that of Mehrotra (1992), from a start in the box. The best multipliers of the
+        rows for one tangent are a linear program of their own, so that those of the method serve in
+        their place. If no point of the box is on the rows, the tangents grow without limit.
         """
         point = _InnerPoint(self, MAX_START * d)
         best = self.tangent(point.w, -point.dual)
@@ -253,22 +174,3 @@ class _InnerPoint(PredictorCorrector):
             return ahead + crossed @ turn, turn
 
         return solve
-
-
-def line_multipliers(g: Array, rows: Array, rhs: Array) -> Array:
-    """ν that maximises -Σ|g + rowsᵀν| - νᵀrhs, the minimum of gᵀd over the box and the rows.
-
-    One row at a time, because they share no variable: the slope of that concave function falls by
-    2|a_i| at each of its kinks.
-    """
-    nu = np.zeros(len(rows))
-    for k, row in enumerate(rows):
-        members = np.flatnonzero(row)
-        a = row[members]
-        kinks = -g[members] / a
-        order = np.argsort(kinks)
-        fallen = np.cumsum(2.0 * np.abs(a[order]))
-        slope = float(np.abs(a).sum()) - float(rhs[k])
-        at = min(int(np.searchsorted(fallen, slope)), members.size - 1)
-        nu[k] = kinks[order[at]]
-    return nu
