@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 from collections import Counter
 from fractions import Fraction
 
@@ -106,25 +105,6 @@ def test_linear_programs_agree_with_highs() -> None:
         assert found.fun == pytest.approx(float(exact[0]), rel=1e-9, abs=1e-9)
         compared += 1
     assert compared >= 20
-
-
-def test_no_point_of_a_grid_is_better() -> None:
-    """Of the programs of two variables whose box is finite."""
-    compared = 0
-    for drawn in some_programs():
-        p = drawn.base
-        if p.n != 2 or np.isinf(p.lb).any() or np.isinf(p.ub).any() or p.b.size:
-            continue
-        sides = (np.linspace(low, high, 41) for low, high in zip(p.lb, p.ub, strict=True))
-        X = np.array(list(itertools.product(*sides)))
-        X = X[np.all(p.h >= X @ p.G.T, axis=1)]
-        found = p.minimum()
-        if not len(X) or found is None:
-            continue
-        values = 0.5 * np.einsum("pi,ij,pj->p", X, p.P, X) + X @ p.q
-        assert float(found[0]) <= values.min() + 1e-12 * p.terms(X[values.argmin()])
-        compared += 1
-    assert compared >= 10
 
 
 def test_what_is_shown_is_exact() -> None:

@@ -19,7 +19,6 @@ from helpers.polyhedra import Rows, lowest, program, uno
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, paired
-from indefinite_opt.problem.programs import graph
 from indefinite_opt.solvers.descent import Descent, descend
 from indefinite_opt.solvers.local_search.iterated_search import Effort
 from indefinite_opt.solvers.local_search.pair_search import LocalSearch
@@ -144,25 +143,6 @@ def test_a_descent_ends_at_a_stationary_point(n: int, kind: str) -> None:
 
 
 # ------------------------------------------------------------------------------- closed forms
-
-
-GRAPHS = {
-    "johnson-5-2-4": 2,  # Petersen's: pairs of 5, adjacent if disjoint, without a triangle
-    "triangular-8": 7,  # pairs of 8, adjacent if they meet: all that hold one number
-    "hamming-6-4": 4,  # words of 6 bits at distance 4 or more: A(6, 4)
-    "turan-45-9": 9,  # nine parts of five
-}
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_clique_numbers(name: str) -> None:
-    """Motzkin & Straus (1965), Bomze (1997): max xᵀ(A + ½I)x on the simplex is 1 - 1/(2ω)."""
-    A, clique = graph(name).adjacency, GRAPHS[name]
-    n = len(A)
-    one = program(n, -2.0 * (A + 0.5 * np.eye(n)), A=np.ones(n), b=1.0, lower=0.0)
-    x = search(one)
-    assert one.value(x) == pytest.approx(-(1.0 - 0.5 / clique), rel=1e-9)
-    np.testing.assert_allclose(x[x > 1e-6], 1.0 / clique, rtol=1e-5)
 
 
 def test_the_least_norm_on_a_hyperplane() -> None:
