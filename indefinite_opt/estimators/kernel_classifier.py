@@ -81,7 +81,11 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             warnings.warn(remark, UserWarning, stacklevel=3)
         self._settle(data, bounds, self._trained(kernel, bounds))
         if self.probability:
-            self._calibrate(X, y, weights)
+            inner = self._uncalibrated()
+            if get_config()["enable_metadata_routing"]:
+                inner.set_fit_request(sample_weight=True)
+            calibrated = CalibratedClassifierCV(inner, ensemble=False)
+            self._calibration = calibrated.fit(X, y, sample_weight=weights)
         return self
 
     def _checked(
@@ -299,13 +303,6 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         return self._machines.decisions(X)
-
-    def _calibrate(self, X: Any, y: Any, weights: Array) -> None:
-        inner = self._uncalibrated()
-        if get_config()["enable_metadata_routing"]:
-            inner.set_fit_request(sample_weight=True)
-        calibrated = CalibratedClassifierCV(inner, ensemble=False)
-        self._calibration = calibrated.fit(X, y, sample_weight=weights)
 
     def _uncalibrated(self) -> Any:
         """The same estimator without probabilities, for the fits of the calibration."""

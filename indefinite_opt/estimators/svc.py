@@ -217,23 +217,20 @@ class IndefiniteSVC(FormulationClassifier):
                 raise UnknownName("kernel", str(name), known) from None
         if name == "linear":
             return kernels.Linear()
-        gamma = self._gamma_for(X, copies)
+        gamma: Any = self.gamma  # as in `SVC`; the variance is that of as many copies of the points
+        if gamma == "scale":
+            fitted: Any = kernels.RBF().fitted(X, copies)
+            gamma = fitted.gamma
+        elif gamma == "auto":
+            gamma = 1.0 / float(X.shape[1])
+        elif not checks.is_number(gamma):
+            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
+        gamma = float(gamma)
         if name == "rbf":
             return kernels.Gaussian(gamma)
         if name == "sigmoid":
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
-
-    def _gamma_for(self, X: Any, copies: Array | None) -> float:
-        """γ as in `SVC`, where the variance is that of as many copies of the points."""
-        if checks.is_number(self.gamma):
-            return float(self.gamma)
-        if self.gamma == "auto":
-            return 1.0 / float(X.shape[1])
-        if self.gamma != "scale":
-            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(self.gamma))
-        fitted: Any = kernels.RBF().fitted(X, copies)
-        return float(fitted.gamma)
 
     def _settle(self, data: Any, bounds: list[int], members: list[Machine]) -> None:
         super()._settle(data, bounds, members)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 
-from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations.convex_hull_dual import ConvexHullDual
 from indefinite_opt.formulations.convex_hull_primal import ConvexHullPrimal
 from indefinite_opt.formulations.esvm import ESVM
@@ -24,7 +23,7 @@ from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.formulations.spectrum_svm import SpectrumSVM
 from indefinite_opt.formulations.svm_dual import SVMDual
 from indefinite_opt.formulations.uniform_weights import UniformWeights
-from indefinite_opt.foundation import discover, instantiate
+from indefinite_opt.foundation import as_instance, discover
 from indefinite_opt.modeling import Formulation
 
 
@@ -45,14 +44,6 @@ def available_formulations() -> list[str]:
 
 def as_formulation(formulation: Formulation | type[Formulation] | str) -> Formulation:
     """The formulation of an object, a class, or a name with parameters."""
-    if isinstance(formulation, Formulation):
-        return formulation
-    if isinstance(formulation, type) and issubclass(formulation, Formulation):
-        return formulation()
-    if isinstance(formulation, str):
-        return instantiate("formulation", known(), formulation)
-    raise ParameterError(
-        "formulation", "a formulation or its name", repr(formulation),
-        "A baseline is trained by its own fit(problem), by compare or by KernelClassifier."
-        if hasattr(formulation, "fit") else "",
-    )  # fmt: skip
+    told = "A baseline is trained by its own fit(problem), by compare or by KernelClassifier."
+    hint = told if hasattr(formulation, "fit") else ""
+    return as_instance("formulation", Formulation, known(), formulation, hint)  # type: ignore[type-abstract]

@@ -45,7 +45,13 @@ from indefinite_opt.foundation.interruptible import (
     within,
 )
 from indefinite_opt.foundation.loops import clock, clock_stopped, compiled, read_only
-from indefinite_opt.foundation.naming import discover, instantiate, parse_call, split_calls
+from indefinite_opt.foundation.naming import (
+    as_instance,
+    discover,
+    instantiate,
+    parse_call,
+    split_calls,
+)
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.scans import LOOPED_ENTRIES, checksum, read_rows
 from indefinite_opt.foundation.threads import (

@@ -107,6 +107,19 @@ def instantiate(
     return make(**arguments)
 
 
+def as_instance(
+    kind: str, base: type[T], known: Mapping[str, type[T]], source: Any, hint: str = ""
+) -> T:
+    """The object of a class that an object, its class, or text with name and parameters says."""
+    if isinstance(source, base):
+        return source
+    if isinstance(source, type) and issubclass(source, base):
+        return source()
+    if isinstance(source, str):
+        return instantiate(kind, known, source)
+    raise ParameterError(kind, f"a {kind} or its name", repr(source), hint)
+
+
 def _folded(name: str) -> str:
     return name.casefold().replace("_", "-")
 

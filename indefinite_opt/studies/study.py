@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def check_jobs(n_jobs: int | None) -> None:
+    """Raise ParameterError unless n_jobs is a number of processes for joblib."""
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+
+
 def run_units(
     units: Iterable[Unit], n_jobs: int | None, store: Store | None, several: bool
 ) -> Iterator[Outcome]:
@@ -239,6 +245,7 @@ class Study:
         progress : callable, optional
             Called with (number of cells done, number of all cells, last row).
         """
+        check_jobs(n_jobs)
         units = self.units(store is not None)
         # With few divisions single cells are distributed, so that no process is idle.
         if len(units) < 8 and (cluster is not None or n_jobs not in (None, 1)):
@@ -265,8 +272,7 @@ def run_all(
     progress: Progress | None,
 ) -> dict[str, list[Row]]:
     """The rows of all cells of units by key, as `Study.run` describes it; see also `run_unit`."""
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+    check_jobs(n_jobs)
     outcomes: dict[str, list[Row]] = {}
     with ExitStack() as stack:
         stack.callback(forget_problems)

@@ -255,22 +255,7 @@ def haasdonk_lemma_5(
     If the squared norms d²_ij are positive, then at a stationary point all these directions lie in
     one cone with w, and so do the differences of all other points of the hull from z⁺.
 
-    Parameters
-    ----------
-    problem : KernelProblem
-    C : float
-        Upper bound of the weights; may be infinite.
-    alpha : (n,) array_like
-        Stationary weights of `SVMDual(C)`.
-    tol : float
-        Tolerance of feasibility, of the KKT residual, and of what counts as being at a bound.
-
-    Raises
-    ------
-    ParameterError
-        If C is not positive.
-    ProblemError
-        If alpha is not n finite numbers, not feasible, or not stationary.
+    Parameters and errors are those of `svm_to_hull`; `tol` also says what counts as at a bound.
 
     References
     ----------

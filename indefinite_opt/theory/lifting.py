@@ -152,22 +152,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     and ξ_i > 0 only where α_i = C. More than the theorem says: with λ = α the first-order
     conditions of (5) hold as well.
 
-    Parameters
-    ----------
-    problem : KernelProblem
-    C : float
-        Upper bound of the weights, finite.
-    alpha : (n,) array
-        0 ≤ α ≤ C, yᵀα = 0, stationary within `tol`: this is checked first.
-    tol : float
-        Largest KKT residual, complementarity and violation, as in a certificate of `SVMDual`.
-
-    Raises
-    ------
-    ParameterError
-        If C is not a positive number.
-    ProblemError
-        If α is of another shape, infeasible or not stationary.
+    Parameters and errors are those of `haasdonk_proposition_2`; complementarity is tested, too.
 
     References
     ----------

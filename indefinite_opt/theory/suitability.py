@@ -60,7 +60,7 @@ def hull_diagnosis(
 ) -> HullDiagnosis:
     """Evaluate Haasdonk's criteria (2005, sections 7.3 and 7.4) at a stationary point of SVM-DU.
 
-    Parameters and errors are those of `haasdonk_lemma_5`.
+    Parameters and errors are those of `svm_to_hull`.
 
     Examples
     --------

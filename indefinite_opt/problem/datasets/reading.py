@@ -207,11 +207,11 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
     expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
     options: dict[str, Any] = {"header": None, "low_memory": False}
     frame = _parsed(path, content, expected, skiprows=int(named), **options)
-    if not named and width is None and _counts_columns(header) and len(frame) > 1:
+    counts = header if _is_number(header[-1]) else header[:-1]  # perhaps beside a label's name
+    counted = any(counts == [str(k + first) for k in range(len(counts))] for first in (0, 1))
+    if not named and width is None and counted and len(frame) == len(counts) + 1 > 1:
         # Names 0, 1, ... as pandas writes them: one line more than a square matrix has.
-        unnamed = len(header) if _is_number(header[-1]) else len(header) - 1
-        if len(frame) == unnamed + 1:
-            named, frame = True, _parsed(path, content, expected, skiprows=1, **options)
+        named, frame = True, _parsed(path, content, expected, skiprows=1, **options)
     if named and len(header) != frame.shape[1]:
         got = f"{len(header)} names of {frame.shape[1]} columns"
         raise DataError(str(path), expected, got)
@@ -307,12 +307,6 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _counts_columns(header: list[str]) -> bool:
-    """Whether a first row is 0, 1, ... or 1, 2, ..., perhaps with the name of a last column."""
-    numbers = header if _is_number(header[-1]) else header[:-1]
-    return any(numbers == [str(k + first) for k in range(len(numbers))] for first in (0, 1))
 
 
 def _refuse_header(header: list[str], source: str) -> None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import discover, instantiate
+from indefinite_opt.foundation import as_instance, discover
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.baselines.knn import KNN
 from indefinite_opt.studies.baselines.libsvm import LIBSVM
@@ -33,10 +32,4 @@ def available_baselines() -> list[str]:
 
 def as_baseline(baseline: Baseline | type[Baseline] | str) -> Baseline:
     """A baseline, given as an object, a class, or a name with parameters."""
-    if isinstance(baseline, Baseline):
-        return baseline
-    if isinstance(baseline, type) and issubclass(baseline, Baseline):
-        return baseline()
-    if isinstance(baseline, str):
-        return instantiate("baseline", known(), baseline)
-    raise ParameterError("baseline", "a baseline or its name", repr(baseline))
+    return as_instance("baseline", Baseline, known(), baseline)  # type: ignore[type-abstract]
