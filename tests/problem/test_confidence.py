@@ -100,17 +100,6 @@ def test_sensitivities_against_the_loops(seed: int) -> None:
 
 
 @given(seed=seeds)
-def test_the_form_9_is_twice_the_form_4(seed: int) -> None:
-    problem, Delta = any_problem(seed)
-    alpha = np.random.default_rng(seed).uniform(size=problem.n)
-    # (9) as written: Σ_i α_i Σ_k α_k Δ_ki.
-    form = sum(
-        alpha[i] * alpha[k] * Delta[k, i] for i in range(problem.n) for k in range(problem.n)
-    )
-    assert 2.0 * alpha @ problem.Q @ alpha == pytest.approx(form, rel=1e-12, abs=1e-12)
-
-
-@given(seed=seeds)
 def test_decision_rule_3_is_a_kernel_machine(seed: int) -> None:
     """argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, against a `Classifier` on the directed rows."""
     y, tables, (minus, plus), (b,) = any_confidences(seed)

@@ -284,13 +284,6 @@ def test_lengths_of_functions_change_nothing() -> None:
     np.testing.assert_allclose(scaled.alpha, plain.alpha, rtol=1e-6)
 
 
-def test_exchanged_classes_change_the_sign() -> None:
-    problem, one = PROBLEMS["sigmoid"], tight("sigmoid")
-    other = fit_relevance(problem.K, -problem.y, tol=TIGHT)
-    np.testing.assert_allclose(other.coef, -one.coef, rtol=1e-5, atol=1e-9)
-    assert other.offset == pytest.approx(-one.offset, rel=1e-5, abs=1e-9)
-
-
 def test_the_label_as_a_function() -> None:
     """k(x, x') = yy', rank one and separating: one function, finite, with every label right."""
     y = np.repeat([-1.0, 1.0], 20)

@@ -218,12 +218,6 @@ def test_every_box_that_is_left_counts() -> None:
     assert part.upper >= whole.lower
 
 
-def test_time_limit() -> None:
-    bracket = iopt.bound(problem_of(40, 0), "SVMDual", gap=1e-12, time_limit=1e-9)
-    assert_consistent(bracket)
-    assert bracket.status is iopt.Status.TIME_LIMIT
-
-
 def test_relaxation_is_one_box() -> None:
     bracket = iopt.bound(problem_of(40, 1), "ConvexHullDual", gap=1e-14, method="relaxation")
     assert_consistent(bracket)

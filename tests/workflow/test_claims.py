@@ -80,6 +80,9 @@ def test_a_zero_multiplier_counts_on_one_side_only() -> None:
     # Both weak and free directions are negative: the free one alone decides, with its own value.
     both = program(np.diag([-3.0, -5.0]))
     assert examined(both, [0.5, 1.0], [0.0, 0.0]) == (Curvature.NEGATIVE, -3.0)
+    # Free, at a bound with a zero multiplier, and held there by a large one.
+    three = program(np.diag([2.0, -3.0, -7.0]))
+    assert examined(three, [0.5, 1.0, 1.0], [0.0, 0.0, -9.0]) == (Curvature.UNDECIDED, -3.0)
 
 
 def test_flat_directions_are_flat_to_rounding() -> None:
@@ -203,12 +206,6 @@ def test_the_measure_of_a_certificate_is_what_its_gap_is_called() -> None:
     local = iopt.verify(curved, iopt.SVMDual(C=1.0), {"alpha": [0.9, 0.9]})
     assert local.gap_kind == "KKT residual"
     assert local.measure == local.stationarity > 0.0
-
-
-def test_one_weak_bound_among_strong_ones_is_enough_to_doubt() -> None:
-    """diag(2, -3, -7): free, at a bound with a zero multiplier, and held there by a large one."""
-    qp = program(np.diag([2.0, -3.0, -7.0]))
-    assert examined(qp, [0.5, 1.0, 1.0], [0.0, 0.0, -9.0]) == (Curvature.UNDECIDED, -3.0)
 
 
 def test_absolute_tolerances_of_brackets() -> None:

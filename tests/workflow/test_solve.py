@@ -225,22 +225,6 @@ def test_smo_against_libsvm(kernel: str, C: float, seed: int) -> None:
     np.testing.assert_allclose(decision, svc.decision_function(problem.K), atol=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_smo_is_stationary_on_random_problems(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    n = int(generator.integers(2, 40))
-    A = generator.standard_normal((n, n)) * 10.0 ** generator.uniform(-3, 3)
-    y = np.append([1, -1], generator.choice([-1, 1], n - 2))
-    problem = iopt.KernelProblem(A + A.T, y)
-    C = 10.0 ** generator.uniform(-2, 2)
-    for formulation in (iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), iopt.ConvexHullDual()):
-        result = iopt.solve(problem, formulation)
-        assert result.status is iopt.Status.SOLVED
-        assert result.certificate.claim >= iopt.Claim.STATIONARY
-        structure = formulation.structure(problem)
-        check_feasible(structure, result.values[structure.variable])
-
-
 # --------------------------------------------------------------------------------------- starts
 
 
