@@ -57,9 +57,6 @@ class WorkingSet:
         self.contains = np.zeros(gram.n, np.bool_)
         self._inverse = np.empty((0, 0))  # T, with room to grow
         self._least = MIN_CURVATURE_SHARE * float(np.max(np.abs(gram.diagonal)))
-        # The part of M⁻¹ of members that have been held, and the place of each of them in it.
-        self._part, self._known = np.empty((0, 0)), np.empty(0, np.intp)
-        self._slots = np.full(gram.n, -1)
         self._work = 0.0
 
     @property
@@ -94,8 +91,6 @@ class WorkingSet:
         """Let all members leave."""
         self.contains[self.members] = False
         self.members = self.members[:0]
-        self._part, self._known = np.empty((0, 0)), np.empty(0, np.intp)
-        self._slots[:] = -1
 
     def append(self, points: Indices) -> int:
         """Let points join, except those that make K indefinite; returns how many did."""
@@ -119,8 +114,6 @@ class WorkingSet:
             self._work += float(points.size) * (old + points.size) ** 2 / 4.0
             self._border(border[joining].T, inverse)
         self._join(points[joining])
-        rows = self._rows(self._known, old)
-        self._part += rows @ rows.T
         return first + joining.size
 
     def _border(self, border: Array, inverse: Array) -> None:
@@ -204,31 +197,15 @@ class WorkingSet:
         return np.concatenate([[-moves.sum()], moves])
 
     def _inverse_part(self, places: Indices) -> Array:
-        """How the moves of some members depend on their slopes: a part of M⁻¹."""
-        known = self._slots[places] >= 0
-        if not known.all():
-            old, new = self._known, places[~known]
-            rows = self._rows(new)
-            part = np.empty((old.size + new.size,) * 2)
-            part[: old.size, : old.size] = self._part
-            part[old.size :, : old.size] = rows @ self._rows(old).T
-            part[: old.size, old.size :] = part[old.size :, : old.size].T
-            part[old.size :, old.size :] = rows @ rows.T
-            self._part, self._known = part, np.concatenate([old, new])
-            self._slots[new] = np.arange(old.size, old.size + new.size)
-            self._work += self.order * new.size * float(self._known.size) / 6.0
-        slots = self._slots[places]
-        return self._part[np.ix_(slots, slots)]
+        """How the moves of some members depend on their slopes: a part of M⁻¹.
 
-    def _rows(self, places: Indices, first: int = 0) -> Array:
-        """Of each member r such that rrᵀ is its part of M⁻¹, from an entry on: a row of T, or minus
-        their sum for the reference."""
-        T = self.inverse[:, first:]
-        if not self.tied:
-            return T[places]
-        rows = T[places - 1]
-        rows[places == 0] = -T.sum(axis=0)
-        return rows
+        It is rrᵀ with a row r for each: that of T, or minus the sum of all for the reference.
+        """
+        rows = self.inverse[places - 1] if self.tied else self.inverse[places]
+        if self.tied:
+            rows[places == 0] = -self.inverse.sum(axis=0)
+        self._work += self.order * float(places.size) ** 2 / 6.0
+        return rows @ rows.T
 
 
 def _definite_part(corner: Array) -> tuple[Indices, Array]:

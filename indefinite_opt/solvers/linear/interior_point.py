@@ -36,10 +36,6 @@ class InteriorSettings(StepSettings):
     """As in every step; with this value points stay central for rows that join later."""
     common_length: bool = False
     """As in every step; nothing is curved here."""
-    max_refinements: int = 5
-    """Most conjugate gradient steps per linear system."""
-    max_relative_residual: float = 1e-9
-    """Relative residual at which they stop."""
     diagonal_shift: float = 1e-13
     """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
@@ -217,7 +213,7 @@ class NormalEquations:
         slack = self.inverse[n:] * pull[n:]
         right = lack - self.rows @ (self.inverse[:n] * pull[:n])
         right[self.kept :] += slack
-        ddual = self._refined(right)
+        ddual = self._apply(right)
         moved = np.zeros(self.free.size)
         if self.free.size:
             right = self.border.T @ ddual + pull[self.free]
@@ -231,37 +227,6 @@ class NormalEquations:
         )
         dw[self.free] = moved
         return dw, ddual
-
-    def _refined(self, right: Array) -> Array:
-        """M⁻¹ times a vector by conjugate gradients, preconditioned with the factors.
-
-        They make up for rounding.
-        """
-        n = self.rows.shape[1]
-        solved = self._apply(right)
-        wanted = self.settings.max_relative_residual * float(np.linalg.norm(self.scale * right))
-        direction, before = np.zeros_like(right), np.inf
-        rest = right - self._times(solved, n)
-        for _ in range(self.settings.max_refinements):
-            if float(np.linalg.norm(self.scale * rest)) <= wanted:
-                break
-            ahead = self._apply(rest)
-            product = float(rest @ ahead)
-            direction = ahead + product / before * direction
-            image = self._times(direction, n)
-            curvature = float(direction @ image)
-            if not (product > 0.0 and curvature > 0.0):
-                break
-            solved = solved + product / curvature * direction
-            rest = rest - product / curvature * image
-            before = product
-        return solved
-
-    def _times(self, dual: Array, n: int) -> Array:
-        """M times a vector."""
-        image = self.rows @ (self.inverse[:n] * (dual @ self.rows))
-        image[self.kept :] += self.inverse[n:] * dual[self.kept :]
-        return image
 
     def _apply(self, right: Array) -> Array:
         """The factorised M⁻¹ times a vector or the columns of a matrix."""
