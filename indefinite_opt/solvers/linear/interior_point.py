@@ -36,7 +36,7 @@ class InteriorSettings(StepSettings):
     """As in every step; with this value points stay central for rows that join later."""
     common_length: bool = False
     """As in every step; nothing is curved here."""
-    diagonal_shift: float = 1e-13
+    diagonal_shift: float = 1e-14
     """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
 
@@ -131,27 +131,13 @@ class InteriorPoint(PredictorCorrector):
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
         try:
-            self._normal = normal = NormalEquations(self, weights)
+            normal = NormalEquations(self, weights)
         except np.linalg.LinAlgError:
             return None
         lack = -(self.rows @ self.v)
         lack[: self.kept] += self.e
         lack[self.kept :] += self.w[self.program.cost.size :]
         return partial(normal.solve, lack)
-
-    def step(self) -> bool:
-        """One step, projected onto Ev = e in the norm of Θ against its rounding."""
-        if not super().step():
-            return False
-        if self.kept:
-            rows, n = self.rows[: self.kept], self.program.cost.size
-            scaled = rows * self._normal.inverse[:n]
-            lack = self.e - rows @ self.v
-            move, nothing = np.zeros((2, self.w.size))
-            move[:n] = np.linalg.lstsq(scaled @ rows.T, lack, rcond=None)[0] @ scaled
-            reach, _ = self.longest(*self.distances(), move, nothing, nothing)
-            self.w = self.w + (self.settings.boundary_share * reach if reach < 1.0 else 1.0) * move
-        return True
 
     def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
         """The activity, moved to this distance inside the bounds where it is not."""
