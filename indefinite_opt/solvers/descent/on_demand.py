@@ -80,10 +80,9 @@ class Blocks:
             outside[:] = True
             outside[members] = False
             members, computed = self.place(members)
-            settled = computed < settings.settled_share * count
-            share = limits.block_share * (settings.settled_factor if settled else 1.0)
+            left = limits.block_share * violation
             inner = limits._replace(
-                violation=max(loops.BLOCK_TOLERANCE_SHARE * limits.violation, share * violation),
+                violation=max(loops.BLOCK_TOLERANCE_SHARE * limits.violation, left),
                 steps=min(limits.steps - steps, loops.STEPS_PER_MEMBER * count),
                 work=settings.max_steps_per_row * settings.computing_work * n * count,
             )

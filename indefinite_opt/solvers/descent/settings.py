@@ -105,10 +105,6 @@ class DescentSettings:
     max_inner_block: int = 512
     """Points of the smaller blocks by which a block is solved, whose part of K should stay in the
     cache of the processor; if more weights are free, such blocks would undo each other's steps."""
-    settled_share: float = 0.05
-    settled_factor: float = 0.3
-    """A block of which at most this share is new is solved more accurately, by this factor: the
-    next block will be nearly the same."""
     max_work_between_checks: float = 5e8
     """Most work (entries of K read) between two looks at the clock, half a second."""
     max_steps_per_row: float = 4.0
