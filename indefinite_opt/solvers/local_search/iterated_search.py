@@ -83,9 +83,6 @@ class SearchSettings:
     the first steps of a descent repair a point."""
     max_escapes: int = 100
     """Most stationary points that are left by a direction between weakly active constraints."""
-    spectral: int = 2
-    """Eigenvectors of the most negative eigenvalues whose extreme vertices are starts, two for
-    each."""
 
 
 @dataclass(frozen=True)

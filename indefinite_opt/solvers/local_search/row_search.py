@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -24,7 +25,6 @@ from indefinite_opt.solvers.polyhedral.descent import (
     compiled,
     is_convex,
     nearest_point,
-    with_objective,
 )
 from indefinite_opt.solvers.polyhedral.recession import endless, falling_ray
 from indefinite_opt.solvers.solution import Solution, Status
@@ -45,11 +45,9 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
     """The search with active sets, for any rows.
 
     The first descent is from the given start or a feasible point, and is enough for a convex
-    program. The others are from the minimum of a convexified program, the vertices that are extreme
-    along the eigenvectors of the most negative eigenvalues, random vertices and points between
-    them. Iterated local search follows: from the best ends down a randomly tilted objective (a
-    kick), and down the true one again. At all ends edges are followed to their far ends as long as
-    the objective is lower there.
+    program. The others are from random vertices. Iterated local search follows: from the best ends
+    down a randomly tilted objective (a kick), and down the true one again. At all ends edges are
+    followed to their far ends as long as the objective is lower there.
 
     Parameters
     ----------
@@ -140,42 +138,12 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
             raise endless(self.scaled, ray, start)
 
     def _starts(self) -> Iterable[Start]:
-        yield self._convexified
-        eigenvectors = self._timed(np.linalg.eigh, self.scaled.P)[1][:, : self.settings.spectral].T
-        for vector in eigenvectors[: max(self.options.starts // 4, 1)]:
-            for sign in (1.0, -1.0):
-                yield functools.partial(self._extreme, sign * vector)
-        while True:
-            yield self._random_vertex
-            yield self._between
-
-    def _convexified(self, generator: np.random.Generator) -> Array:
-        """The minimum of the objective made convex by a multiple of ‖z - end‖²."""
-        shift = max(-float(self._timed(np.linalg.eigvalsh, self.program.P)[0]), 0.0)
-        center, n = self.elite[0].x, self.program.q.size
-        convex = with_objective(
-            self.program, self.program.P + shift * np.eye(n), self.program.q - shift * center
-        )
-        run = ActiveSetDescent(self.scaled, self._random_vertex(generator), convex)
-        run.run(self._asked)
-        return run.z
-
-    def _extreme(self, direction: Array, generator: np.random.Generator) -> Array:
-        z = self.rows.best(direction)
-        return self._random_vertex(generator) if z is None else self._pooled(z)
+        return itertools.repeat(self._random_vertex)
 
     def _random_vertex(self, generator: np.random.Generator) -> Array:
-        return self._pooled(self.rows.random_vertex(generator))
-
-    def _pooled(self, z: Array) -> Array:
+        z = self.rows.random_vertex(generator)
         self._pool.append(z)
         return z
-
-    def _between(self, generator: np.random.Generator) -> Array:
-        """A random point between some vertices."""
-        points = [self._random_vertex(generator), self._random_vertex(generator), self._pool[0]]
-        shares = generator.dirichlet(np.ones(len(points)))
-        return np.asarray(shares @ np.array(points))
 
     def _asked(self) -> Status | None:
         """Why a descent should stop, or None."""
