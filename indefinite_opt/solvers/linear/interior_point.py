@@ -158,7 +158,7 @@ class NormalEquations:
     """
 
     def __init__(self, point: InteriorPoint, weights: Array) -> None:
-        self.rows, self.kept, self.settings = point.rows, point.kept, point.settings
+        self.rows, self.kept = point.rows, point.kept
         rows, kept, free, n = point.rows, point.kept, point.free, point.free.size
         self.inverse = inverse = np.zeros(weights.size)
         bounded = np.concatenate([~free, np.ones(weights.size - n, bool)])
