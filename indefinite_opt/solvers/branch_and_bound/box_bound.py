@@ -319,7 +319,6 @@ class BoxBound:
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
         settings = self.settings
-        patience = settings.root_idle_iterations if root else settings.idle_iterations
         chunk = settings.min_chunk
         while not self.deadline.halt.is_set():
             self._advance(running, chunk)
@@ -338,6 +337,8 @@ class BoxBound:
             if self._done(node, best):
                 break
             gap, done = self.bracket.value - best.value, running[0].iterations
+            near = gap <= settings.near_gaps * (self.bracket.value - self.bracket.cutoff)
+            patience = settings.root_idle_iterations if root or near else settings.idle_iterations
             before = [k for k in gaps if k <= done - patience]
             if before and gap > settings.idle_gap_share * gaps[before[-1]]:
                 break
