@@ -124,8 +124,11 @@ class PairedBox(VectorProgram):
             M = float(lows[members].min(initial=np.inf))
             residual = max(residual, m - M)
             free = signed[members][highs[members] == lows[members]]
-            ends = [end for end in (m, M) if np.isfinite(end)]
-            levels[g] = float(np.mean(free)) if free.size else sum(ends) / max(len(ends), 1)
+            if free.size:
+                levels[g] = float(free.mean())
+            else:
+                ends = [end for end in (m, M) if np.isfinite(end)]
+                levels[g] = sum(ends) / max(len(ends), 1)
         reduced = gradient + self.signs * levels[self.group]
         return FirstOrder(residual, self.line_multipliers(levels[:-1]), reduced)
 
