@@ -23,8 +23,10 @@ def interrupted(*command: str, after: str, seconds: float = 0.0) -> tuple[int, s
     Whatever takes a minute longer is ended, and the test fails.
     """
     process = subprocess.Popen(
-        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A shell may have started the tests in the background, where Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == f"{after}\n"
