@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -271,111 +270,71 @@ def run_all(
     resume: bool,
     progress: Progress | None,
 ) -> dict[str, list[Row]]:
-    """The rows of all cells of units by key, as `Study.run` describes it; see also `run_unit`."""
+    """The rows of all cells of units by key, as `Study.run` describes it; see also `run_unit`.
+
+    Cells in the store are taken over, and those that another process is running are waited for.
+    """
     check_jobs(n_jobs)
+    wanted = dict.fromkeys(cell.key for unit in units for cell in unit.cells)
     outcomes: dict[str, list[Row]] = {}
+    started: set[str] = set()
     with ExitStack() as stack:
         stack.callback(forget_problems)
         opened = None if store is None else stack.enter_context(Store(store))
-        schedule = _Schedule(list(units), opened, resume)
-        total = len({cell.key for unit in units for cell in unit.cells})
-        if schedule.found:
-            outcomes |= {outcome.key: outcome.rows for outcome in schedule.drained()}
-            if progress:
-                progress(len(outcomes), total, list(outcomes.values())[-1][-1])
+        shared = opened if resume else None
 
-        def execute(pending: Iterator[Any]) -> Iterator[Outcome]:
-            if cluster is not None:
-                return on_cluster(pending, cluster, opened)
-            return run_units(pending, n_jobs, opened, len(units) > 1)
+        def start(key: str) -> bool:
+            """Whether a cell is to be run here, and by nobody else from now on."""
+            if key in outcomes or key in started or (shared and not shared.claim(key)):
+                return False
+            if shared:
+                shared.refresh()  # another process may have finished it just before
+                if key in shared.outcomes:
+                    shared.release(key)
+                    return False
+            started.add(key)
+            return True
 
-        for outcome in schedule.outcomes(execute):
-            outcomes[outcome.key] = outcome.rows
-            if progress:
-                progress(len(outcomes), total, outcome.rows[-1])
-    return outcomes
+        def pending() -> Iterator[Any]:
+            for unit in units:
+                cells = [cell for cell in unit.cells if start(cell.key)]
+                if cells:
+                    yield unit._replace(cells=cells)
 
+        def keep(found: Mapping[str, list[Row]]) -> None:
+            outcomes.update(found)
+            if found and progress:
+                progress(len(outcomes), len(wanted), list(found.values())[-1][-1])
 
-class _Schedule:
-    """The cells that are still to be run, by this process or by others that share the store.
+        def left() -> set[str]:
+            return wanted.keys() - started - outcomes.keys()
 
-    Attributes
-    ----------
-    found : deque of Outcome
-        What others have finished, or what was in the store before.
-    """
+        def read_store() -> None:
+            if shared:
+                shared.refresh()
+                known = shared.outcomes
+                keep({key: known[key] for key in wanted if key in known and key not in outcomes})
 
-    def __init__(self, units: list[Unit], store: Store | None, resume: bool) -> None:
-        self.store = store if resume else None
-        self.found: deque[Outcome] = deque()
-        self._started: set[str] = set()
-        self._left = self._without_finished(units)
-
-    def drained(self) -> Iterator[Outcome]:
-        """What was found, each once."""
-        while self.found:
-            yield self.found.popleft()
-
-    def outcomes(self, execute: Callable[[Iterator[Unit]], Iterator[Outcome]]) -> Iterator[Outcome]:
-        """The outcomes of all cells as they come."""
-        told = False
-        while self._left:
-            busy: list[Unit] = []
-            for outcome in execute(self._free(self._left, busy)):
-                if self.store is not None:
-                    self.store.release(outcome.key)
-                yield from self.drained()
-                yield outcome
-            yield from self.drained()
-            self._left = busy
-            if busy and self.store is not None:
-                if not told:
-                    warnings.warn(
-                        f"{self.store.path}: waiting for cells that another process is running",
-                        stacklevel=4,
-                    )
-                told = True
-                # Another process is running them; the store is looked into again a little later.
+        read_store()
+        waited = False
+        while left():
+            execute = (
+                on_cluster(pending(), cluster, opened)
+                if cluster is not None
+                else run_units(pending(), n_jobs, opened, len(units) > 1)
+            )
+            for outcome in execute:
+                if shared:
+                    shared.release(outcome.key)
+                keep({outcome.key: outcome.rows})
+            read_store()
+            if shared and left():
+                if not waited:
+                    told = f"{shared.path}: waiting for cells that another process is running"
+                    warnings.warn(told, stacklevel=3)
+                waited = True
                 time.sleep(0.2)
-                self.store.refresh()
-                self._left = self._without_finished(busy)
-        yield from self.drained()
-
-    def _without_finished(self, units: list[Unit]) -> list[Unit]:
-        """The units without the cells that were started or found."""
-        left = (
-            unit._replace(cells=[cell for cell in unit.cells if not self._known(cell.key)])
-            for unit in units
-        )
-        return [unit for unit in left if unit.cells]
-
-    def _known(self, key: str) -> bool:
-        """Whether a cell was started or found; it is found now if only the store has it."""
-        if key not in self._started and self.store is not None and key in self.store.outcomes:
-            self._started.add(key)
-            self.found.append(Outcome(key, self.store.outcomes[key]))
-        return key in self._started
-
-    def _free(self, units: list[Unit], busy: list[Unit]) -> Iterator[Unit]:
-        """The units that nobody works on; those of others are added to `busy`."""
-        for unit in units:
-            mine: list[Cell] = []
-            others: list[Cell] = []
-            for cell in unit.cells:
-                if cell.key not in self._started:
-                    free = self.store is None or self.store.claim(cell.key)
-                    (mine if free else others).append(cell)
-            if self.store is not None and mine:
-                self.store.refresh()  # another process may have finished some just before
-                for cell in mine:
-                    if self._known(cell.key):
-                        self.store.release(cell.key)
-                mine = [cell for cell in mine if cell.key not in self._started]
-            if others:
-                busy.append(unit._replace(cells=others))
-            if mine:
-                self._started |= {cell.key for cell in mine}
-                yield unit._replace(cells=mine)
+    return outcomes
 
 
 @dataclass(frozen=True, eq=False)
