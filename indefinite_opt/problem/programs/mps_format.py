@@ -9,6 +9,7 @@ the lower one -inf where the file has none.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from indefinite_opt.problem.programs import tokens
 from indefinite_opt.problem.programs.arrays import QuadraticArrays
 from indefinite_opt.problem.programs.standard_form import CUSTOMARY_INFINITY, StandardForm
 
-_TRIANGLES = (b"QUADOBJ", b"QSECTION")
 _WHOLE = b"QMATRIX"
+_QUADRATIC = (b"QUADOBJ", b"QSECTION", _WHOLE)
+_SECTIONS = (
+    b"NAME", b"OBJSENSE", b"ROWS", b"COLUMNS", b"RHS", b"RANGES", b"BOUNDS", *_QUADRATIC
+)  # fmt: skip
 _SENSES = {b"MAX": -1, b"MAXIMIZE": -1, b"MAXIMISE": -1, b"MIN": 1, b"MINIMIZE": 1, b"MINIMISE": 1}
 _ENDS = {
     b"UP": ("upper",), b"LO": ("lower",), b"FX": ("lower", "upper"), b"FR": ("lower", "upper"),
@@ -52,7 +56,6 @@ class _Reader:
         self.objective = b""
         self.kinds: list[bytes] = []
         self.columns: dict[bytes, int] = {}
-        self.last = b""
         self.entries: dict[tuple[int, int], float] = {}
         self.products: dict[tuple[int, int], float] = {}
         self.sides: dict[int, float] = {}
@@ -62,18 +65,14 @@ class _Reader:
     def begin(self, words: list[bytes]) -> None:
         """The head of a section."""
         head = self.section = words[0].upper()
-        known = (
-            b"NAME", b"OBJSENSE", b"ROWS", b"COLUMNS", b"RHS", b"RANGES", b"BOUNDS",
-            *_TRIANGLES, _WHOLE,
-        )  # fmt: skip
-        if head not in known or head in self.seen:
-            names = ", ".join(name.decode() for name in known)
+        if head not in _SECTIONS or head in self.seen:
+            names = ", ".join(name.decode() for name in _SECTIONS)
             raise self._error(f"sections, each once, among {names}", words)
         self.seen.add(head)
         if head == b"OBJSENSE" and len(words) > 1:
             self.data(words[1:])
-        if head in (*_TRIANGLES, _WHOLE):
-            if {*_TRIANGLES, _WHOLE} & self.seen != {head}:
+        if head in _QUADRATIC:
+            if self.seen & {*_QUADRATIC} != {head}:
                 raise self._error("one section with quadratic terms", words)
             if len(words) > 1 and words[1] != self.objective:
                 raise self._error("quadratic terms of the objective only", words)
@@ -89,35 +88,42 @@ class _Reader:
                 self._row(words)
             case b"COLUMNS":
                 self._column(words)
-            case b"RHS":
-                self._pairs(words, self.sides)
-            case b"RANGES":
-                self._pairs(words, self.ranges)
+            case b"RHS" | b"RANGES":
+                # Behind the name of the vector, if there is one.
+                pairs = words[len(words) % 2 :]
+                if not 2 <= len(pairs) <= 4:
+                    raise self._error("one or two rows with their numbers", words)
+                for i, value in self._numbers(pairs):
+                    if self.section == b"RHS":
+                        self._once(self.sides, i, value, words)
+                    elif i == -1:
+                        raise self._error("ranges of constraints only", words)
+                    else:
+                        self._once(self.ranges, i, value, words)
             case b"BOUNDS":
                 self._bound(words)
-            case section if section in (*_TRIANGLES, _WHOLE):
+            case section if section in _QUADRATIC:
                 if len(words) != 3:
                     raise self._error("two variables and a number", words)
-                place = self._place(words[0]), self._place(words[1])
-                if section != _WHOLE:
-                    place = max(place), min(place)
+                i, j = map(self._variable, words[:2])
+                place = (i, j) if section == _WHOLE else (max(i, j), min(i, j))
                 self._once(self.products, place, tokens.number(words[2], self.source), words)
             case _:
                 raise self._error("the head of a section", words)
 
     def statement(self) -> StandardForm:
         """What the file states."""
-        sides = [self._both_sides(i, kind) for i, kind in enumerate(self.kinds)]
         n = len(self.columns)
         lower, upper = np.zeros(n), np.full(n, np.inf)
         for j, value in self.bounds["upper"].items():
             lower[j], upper[j] = -np.inf if value < 0.0 else 0.0, value
         for j, value in self.bounds["lower"].items():
             lower[j] = value
+        sides = np.array([self._sides(i, kind) for i, kind in enumerate(self.kinds)]).reshape(-1, 2)
         read = tokens.stated(
             self.source, self.sense, self.columns, self.entries, self.products,
-            ([low for low, _ in sides], [high for _, high in sides]), (lower, upper),
-            -self.sides.get(-1, 0.0), tokens.decoded(row for row, i in self.rows.items() if i >= 0),
+            (sides[:, 0], sides[:, 1]), (lower, upper), -self.sides.get(-1, 0.0),
+            tokens.decoded(row for row, i in self.rows.items() if i >= 0),
         )  # fmt: skip
         P = np.asarray(read.hessian)
         if _WHOLE not in self.seen:
@@ -128,6 +134,17 @@ class _Reader:
                 "A triangle stands in a section QUADOBJ.",
             )  # fmt: skip
         return read
+
+    def _sides(self, i: int, kind: bytes) -> tuple[float, float]:
+        side, width = self.sides.get(i, 0.0), self.ranges.get(i)
+        if abs(side) >= CUSTOMARY_INFINITY:
+            side = float(np.copysign(np.inf, side))
+        if kind == b"E":
+            low, high = sorted((side, side + (width or 0.0)))
+            return low, high
+        if kind == b"L":
+            return -np.inf if width is None else side - abs(width), side
+        return side, np.inf if width is None else side + abs(width)
 
     def _row(self, words: list[bytes]) -> None:
         kind = words[0].upper()
@@ -141,47 +158,24 @@ class _Reader:
             self.objective = self.objective or words[1]
 
     def _column(self, words: list[bytes]) -> None:
-        name = words[0]
         if len(words) not in (3, 5):
             raise self._error("a variable and one or two rows with their numbers", words)
         if words[1].strip(b"'").upper() == b"MARKER":
             raise self._error("continuous variables", words)
-        if name not in self.columns:
-            self.columns[name] = len(self.columns)
-        elif name != self.last:
+        j = self.columns.setdefault(words[0], len(self.columns))
+        if j < len(self.columns) - 1:
             raise self._error("the lines of a variable behind one another", words)
-        self.last = name
-        j = self.columns[name]
-        for row, digits in zip(words[1::2], words[2::2], strict=True):
-            i, value = self._row_number(row, words), tokens.number(digits, self.source)
-            if i != -2:
-                self._once(self.entries, (i, j), value, words)
+        for i, value in self._numbers(words[1:]):
+            self._once(self.entries, (i, j), value, words)
 
-    def _pairs(self, words: list[bytes], values: dict[int, float]) -> None:
-        """Rows and numbers, behind the name of the vector if there is one."""
-        pairs = words[len(words) % 2 :]
-        if not 2 <= len(pairs) <= 4:
-            raise self._error("one or two rows with their numbers", words)
+    def _numbers(self, pairs: list[bytes]) -> Iterator[tuple[int, float]]:
+        """The numbers of rows and the values that stand with them, without free rows."""
         for row, digits in zip(pairs[::2], pairs[1::2], strict=True):
-            i = self._row_number(row, words)
-            if i == -1 and values is self.ranges:
-                raise self._error("ranges of constraints only", words)
-            if i != -2:
-                self._once(values, i, tokens.number(digits, self.source), words)
-
-    def _both_sides(self, i: int, kind: bytes) -> tuple[float, float]:
-        side = self.sides.get(i, 0.0)
-        side = side if abs(side) < CUSTOMARY_INFINITY else np.copysign(np.inf, side)
-        width = self.ranges.get(i)
-        if width is None:
-            low, high = side if kind != b"L" else -np.inf, side if kind != b"G" else np.inf
-        elif kind == b"E":
-            low, high = min(side, side + width), max(side, side + width)
-        elif kind == b"L":
-            low, high = side - abs(width), side
-        else:
-            low, high = side, side + abs(width)
-        return low, high
+            if row not in self.rows:
+                raise self._error("a row of the section ROWS", [row])
+            value = tokens.number(digits, self.source)
+            if self.rows[row] != -2:
+                yield self.rows[row], value
 
     def _bound(self, words: list[bytes]) -> None:
         """A kind, the name of the vector if there is one, a variable, and a number if it needs one.
@@ -199,20 +193,15 @@ class _Reader:
         else:
             short = len(words) == 2 or (len(words) == 3 and words[2] not in self.columns)
             name, value = words[1 if short else 2], np.inf
-        j = self._place(name)
+        j = self._variable(name)
         for end in _ENDS[kind]:
             below = end == "lower" and not numbered
             self._once(self.bounds[end], j, -value if below else value, words)
 
-    def _place(self, name: bytes) -> int:
+    def _variable(self, name: bytes) -> int:
         if name not in self.columns:
             raise self._error("a variable of the section COLUMNS", [name])
         return self.columns[name]
-
-    def _row_number(self, name: bytes, words: list[bytes]) -> int:
-        if name not in self.rows:
-            raise self._error("a row of the section ROWS", words)
-        return self.rows[name]
 
     def _once(self, values: dict[Any, float], place: Any, value: float, words: list[bytes]) -> None:
         if place in values:

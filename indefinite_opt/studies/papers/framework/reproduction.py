@@ -151,11 +151,8 @@ class Reproduction:
     @cached_property
     def compared(self) -> dict[tuple[str, str], Compared]:
         """All published numbers of the rows that were run, with ours."""
-        return {
-            (row, column): self._compare(row, column, fact)
-            for (row, column), fact in self.study.numbers.items()
-            if self._was_run(row, column)
-        }
+        entries = (self._compare(*place, fact) for place, fact in self.study.numbers.items())
+        return {(one.row, one.column): one for one in entries if one is not None}
 
     @cached_property
     def verdicts(self) -> dict[str, Check]:
@@ -238,79 +235,64 @@ class Reproduction:
         """The command that runs the study."""
         return f"indefinite-opt reproduce {self.name}{' --quick' if self.quick else ''}"
 
-    def _was_run(self, row: str, column: str) -> bool:
-        """Whether an entry belongs to this run; a quick one leaves out rows and columns."""
-        entry = self.study.entry(row, column)
-        if entry.mean_of:
-            return all(self._was_run(other, column) for other in entry.mean_of)
-        note = self.study.note(row, column)
-        experiment, data = self._source(row, column)
-        if (note is not None and note.kind == "missing") or data in self.absent:
-            return not self.quick
-        if experiment not in self.experiments:
-            return experiment in self.study.long and not self.quick
-        chosen = self.experiments[experiment]
-        if isinstance(chosen, Study):
-            return data in chosen.sources and (entry.method or column) in chosen.grids
-        return data in chosen.settings
-
-    def _source(self, row: str, column: str) -> tuple[str, str]:
-        """The experiment and the data set, or setting, of an entry."""
-        entry = self.study.entry(row, column)
-        first = next(iter(self.experiments), "")
-        return entry.experiment or first, entry.data.format(row=row, column=column)
-
-    def _compare(self, row: str, column: str, fact: Fact) -> Compared:
-        entry, note = self.study.entry(row, column), self.study.note(row, column)
-        counted = self.study.counted(row, column)
+    def _compare(self, row: str, column: str, fact: Fact) -> Compared | None:
+        """An entry beside our number; None if it does not belong to this run."""
+        note, counted = self.study.note(row, column), self.study.counted(row, column)
         measured = self._measured(row, column)
+        if measured is None:
+            return None
         if isinstance(measured, str) or math.isnan(measured[0]):
             problem = measured if isinstance(measured, str) else ""
-            reason = note.reason if note is not None and note.kind == "missing" else problem
-            return Compared(row, column, fact, None, math.nan, counted, note, reason)
+            return Compared(row, column, fact, None, math.nan, counted, note, problem)
         value, spread = measured
-        ours = Fact(value, None if math.isnan(spread) else spread, fact.decimals)
         # What is printed was rounded, so that ours is rounded, too; and 3.0 points are 3 points,
         # although the difference of .735 and .705 is a little larger in binary.
         difference = abs(round(value, fact.decimals) - fact.value)
         # Decimals after the ninth are rounding errors of the division.
-        distance = round(difference / entry.spread(fact), 9)
+        distance = round(difference / self.study.entry(row, column).spread(fact), 9)
+        ours = Fact(value, spread, fact.decimals)
         return Compared(row, column, fact, ours, distance, counted, note)
 
-    def _measured(self, row: str, column: str) -> tuple[float, float] | str:
-        """Our number and its deviation over runs, NaN if there is one, or why there is none."""
-        entry = self.study.entry(row, column)
+    def _measured(self, row: str, column: str) -> tuple[float, float | None] | str | None:
+        """Our number and its deviation over several runs, or why there is no number.
+
+        None if the entry does not belong to this run: a quick one leaves out rows and columns.
+        """
+        entry, note = self.study.entry(row, column), self.study.note(row, column)
         if entry.mean_of:
-            parts = [self._measured(row, column) for row in entry.mean_of]
-            values = [part[0] for part in parts if not isinstance(part, str)]
-            if len(values) < len(parts):
-                return next(part for part in parts if isinstance(part, str))
-            return float(np.mean(values)), math.nan
-        experiment, data = self._source(row, column)
-        if data in self.absent:
-            return self.absent[data]
+            parts = [self._measured(other, column) for other in entry.mean_of]
+            strange = [part for part in parts if not isinstance(part, tuple)]
+            if strange:
+                return None if None in strange else strange[0]
+            return float(np.mean([part[0] for part in parts if isinstance(part, tuple)])), None
+        experiment = entry.experiment or next(iter(self.experiments), "")
+        data = entry.data.format(row=row, column=column)
+        lost = note.reason if note and note.kind == "missing" else self.absent.get(data)
+        if lost is None and experiment in self.study.long and experiment not in self.experiments:
+            lost = "it takes hours"
+        if lost is not None:
+            return None if self.quick else lost
         outcome = self.outcomes.get(experiment)
-        if outcome is None:
-            hours = experiment in self.study.long
-            return "it takes hours" if hours else "no result is stored"
         if isinstance(outcome, StudyOutcome):
-            mine = (data, entry.method or column)
-            lines = [one for one in outcome.table if (one["data"], one["method"]) == mine]
-            if not lines or lines[0]["failed"] == lines[0]["divisions"]:
-                rows = [one for one in outcome.rows if (one["data"], one["method"]) == mine]
-                return rows[0]["error"] if rows else "no result is stored"
-            error = entry.metric == "error"
-            metric = "accuracy" if error else entry.metric
-            value, spread = lines[0][metric], lines[0][f"{metric}_sd"]
-            value = 1.0 - value if error else value
+            mine = data, entry.method or column
+            rows, lines = (
+                [one for one in table if (one["data"], one["method"]) == mine]
+                for table in (outcome.rows, outcome.table)
+            )
+            if not rows or not lines or lines[0]["failed"] == lines[0]["divisions"]:
+                return str(rows[0]["error"]) if rows else None
+            metric = "accuracy" if entry.metric == "error" else entry.metric
+            value, spread = float(lines[0][metric]), float(lines[0][f"{metric}_sd"])
+            value = 1.0 - value if entry.metric == "error" else value
             runs = lines[0]["divisions"]
         else:
-            rows = outcome.settings.get(data, [])
+            rows = outcome.settings.get(data, []) if outcome else []
             if not rows or rows[0]["error"]:
-                return rows[0]["error"] if rows else "no result is stored"
+                return str(rows[0]["error"]) if rows else None
             numbers, runs = [float(one[entry.metric]) for one in rows], len(rows)
             value, spread = float(np.mean(numbers)), float(np.std(numbers))
-        return entry.factor * value, entry.factor * spread if runs > 1 else math.nan
+        several = runs > 1 and not math.isnan(spread)
+        return entry.factor * value, entry.factor * spread if several else None
 
 
 def reproduce(
