@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, real_array
-from indefinite_opt.problem.programs.arrays import MAX_ENTRIES, QuadraticArrays, quadratic_arrays
+from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.naming import Names, written_names
 
 CUSTOMARY_INFINITY = 1e20
@@ -68,7 +67,18 @@ class StandardForm(NamedTuple):
         """
         n = self.cost.size
         rows: Array = real_array("rows", self.matrix, "a matrix of real numbers", (None, None))
-        low, high = _row_ends(len(rows), self.row_lower, self.row_upper)
+        expected = "one lower and one upper bound for each row, infinite ones allowed"
+        low, high = (
+            real_array(argument, side, expected, (len(rows),), finite=False)
+            for argument, side in (("row_lower", self.row_lower), ("row_upper", self.row_upper))
+        )
+        crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
+        if crossed.size:
+            i = int(crossed[0])
+            raise ProblemError(
+                "rows", "lower bounds that are at most the upper ones, not inf and -inf",
+                f"{low[i]:g} and {high[i]:g} for row {i}",
+            )  # fmt: skip
         equal = low == high
         above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
         called = np.array(self.row_names or [""] * len(rows), dtype=object)
@@ -84,14 +94,6 @@ class StandardForm(NamedTuple):
             rows[equal], low[equal], self.lower, self.upper, constant=self.constant,
             sense=self.sense, name=self.name, names=Names(variables, *split),
         )  # fmt: skip
-
-    def check_size(self, source: str) -> None:
-        """`DataError` if there are no variables, or too many entries to make dense."""
-        n = self.cost.size
-        if n == 0:
-            raise DataError(source, "a program", "one with no variables")
-        if n * max(n, self.matrix.shape[0]) > MAX_ENTRIES:
-            raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
 
     def check_sides(self, infinity: float, target: str) -> None:
         """`DataError` for finite bounds and right-hand sides that files hold as infinite ones."""
@@ -136,17 +138,3 @@ class StandardForm(NamedTuple):
                 yield "<=", i, high
             if low > -np.inf:
                 yield ">=", i, low
-
-
-def _row_ends(count: int, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
-    expected = "one lower and one upper bound for each row, infinite ones allowed"
-    low: Array = real_array("row_lower", lower, expected, (count,), finite=False)
-    high: Array = real_array("row_upper", upper, expected, (count,), finite=False)
-    crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
-    if crossed.size:
-        i = int(crossed[0])
-        raise ProblemError(
-            "rows", "lower bounds that are at most the upper ones, not inf and -inf",
-            f"{low[i]:g} and {high[i]:g} for row {i}",
-        )  # fmt: skip
-    return low, high

@@ -9,9 +9,9 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from indefinite_opt.errors import DataError
+from indefinite_opt.problem.programs.arrays import MAX_ENTRIES
 from indefinite_opt.problem.programs.standard_form import StandardForm
 
 
@@ -58,19 +58,24 @@ def stated(
     constant: float,
     row_names: tuple[str, ...],
 ) -> StandardForm:
-    """The program whose objective is the row -1 of the entries; arrays are made if they may be."""
+    """The program whose objective is the row -1 of the entries.
+
+    `DataError` if there are no variables, or too many entries to make dense.
+    """
     low, high, lower, upper = (np.array(side, dtype=float) for side in (*sides, *bounds))
     m, n = low.size, len(columns)
-    read = StandardForm(
-        sense, np.zeros(n), lower, upper, low, high, sparse.csr_array((m, n)),
-        constant=sense * constant, variables=decoded(columns), row_names=row_names,
-    )  # fmt: skip
-    read.check_size(source)
+    if n == 0:
+        raise DataError(source, "a program", "one with no variables")
+    if n * max(n, m) > MAX_ENTRIES:
+        raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
     rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
     for array, values in ((rows, entries), (P, products)):
         i, j = np.fromiter(chain.from_iterable(values), int).reshape(-1, 2).T
         array[i, j] = np.fromiter(values.values(), float)
-    return read._replace(hessian=sense * P, cost=sense * rows[-1], matrix=rows[:-1])
+    return StandardForm(
+        sense, sense * rows[-1], lower, upper, low, high, rows[:-1], sense * P, sense * constant,
+        variables=decoded(columns), row_names=row_names,
+    )  # fmt: skip
 
 
 def number(word: bytes, source: str, infinity: float | None = None) -> float:
