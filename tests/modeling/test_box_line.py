@@ -167,7 +167,7 @@ def test_the_violation_of_a_constraint_is_relative() -> None:
     assert box(9.0, 2, 10.0, y).infeasibility(np.array([3.0, 1.0])) == pytest.approx(0.6)
     assert box(9.0, 2, 2.0, y).infeasibility(np.array([5.0, 1.0])) == pytest.approx(4.0 / 6.0)
     assert box(9.0, 2, 10.0, y).infeasibility(np.zeros(2)) == 1.0
-    assert box(9.0, 2, 0.5, y).infeasibility(np.zeros(2)) == 0.5
+    assert box(9.0, 2, 0.5, y).infeasibility(np.zeros(2)) == 1.0
 
 
 def test_what_counts_as_being_at_a_bound() -> None:

@@ -34,6 +34,7 @@ def highs_model(form: StandardForm) -> Any:
     of a Hessian for convexity and can call a maximiser optimal.
     """
     import highspy
+    from scipy import sparse
 
     matrix, (m, n) = form.matrix, form.matrix.shape
     if isinstance(matrix, np.ndarray):
@@ -52,22 +53,11 @@ def highs_model(form: StandardForm) -> Any:
         np.zeros(n, np.int32),
     )  # fmt: skip
     if form.hessian is not None:
-        _pass_hessian(highs, sense * form.hessian)
+        lower = sparse.csc_array(np.tril(sense * form.hessian))
+        highs.passHessian(
+            n, lower.nnz, highspy.HessianFormat.kTriangular, lower.indptr, lower.indices, lower.data
+        )
     return highs
-
-
-def _pass_hessian(highs: Any, hessian: Array) -> None:
-    """Pass the lower triangle, column by column."""
-    import highspy
-
-    n = hessian.shape[0]
-    row, column = np.tril_indices(n)
-    order = np.lexsort((row, column))
-    starts = np.concatenate([[0], np.cumsum(np.arange(n, 0, -1))])
-    highs.passHessian(
-        n, row.size, highspy.HessianFormat.kTriangular, starts.astype(np.int32),
-        row[order].astype(np.int32), hessian[row[order], column[order]],
-    )  # fmt: skip
 
 
 def add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:

@@ -89,11 +89,9 @@ class PairedBox(VectorProgram):
         """Largest violation of a constraint, relative to the size of x."""
         size = float(np.max(np.abs(x), initial=0.0)) or 1.0
         outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
-        k = self.totals.size
-        held = np.bincount(self.group, self.signs * x, k + 1)[:k]
-        mass = np.bincount(self.group, np.abs(x), k + 1)[:k]
-        scale = np.maximum(mass, np.abs(self.totals))
-        off = np.abs(held - self.totals) / np.where(scale > 0.0, scale, 1.0)
+        rows = self.A
+        scale = np.maximum(np.abs(rows) @ np.abs(x), np.abs(self.b))
+        off = np.abs(rows @ x - self.b) / np.where(scale > 0.0, scale, 1.0)
         return max(float(np.max(outside, initial=0.0)) / size, float(np.max(off, initial=0.0)))
 
     def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -258,18 +256,6 @@ class BoxLine(PairedBox):
     def b(self) -> Array:
         return np.array([0.0, self.total])[: self.lines]
 
-    def infeasibility(self, x: Array) -> float:
-        least, most = float(x.min()), float(x.max())
-        above = float((x - self.upper).max()) if np.ndim(self.upper) else most - float(self.upper)
-        box = max(0.0, -least, above) / (max(most, -least) or 1.0)
-        if self.lines == 0:
-            return box
-        mass = float(np.abs(x).sum()) or 1.0
-        off = abs(float(self.problem.y @ x))
-        if self.lines == 2:
-            off = max(off, abs(float(x.sum()) - self.total))
-        return max(box, off / max(mass, self.total))
-
     def line_multipliers(self, levels: Array) -> Array:
         if self.lines < 2:
             return levels
@@ -290,18 +276,13 @@ class BoxLine(PairedBox):
             if np.any(np.isinf(upper)):
                 return 0.0 if np.all(g >= 0.0) else -np.inf
             return float((upper * np.minimum(g, 0.0)).sum())
-        if not isinstance(upper, float | int):
-            return cheapest_balance(g, y, upper)
         plus, minus = np.sort(g[y > 0]), np.sort(g[y < 0])
         if self.lines == 2:
-            half = 0.5 * self.total
-            return cheapest(plus, half, upper) + cheapest(minus, half, upper)
-        # The minimum fills pairs of opposite classes in the order of their costs.
-        pairs = min(plus.size, minus.size)
-        sums = plus[:pairs] + minus[:pairs]
-        if np.isinf(upper):
-            return 0.0 if sums[0] >= 0.0 else -np.inf
-        return upper * float(np.minimum(sums, 0.0).sum())
+            half, most = 0.5 * self.total, float(upper)
+            return cheapest(plus, half, most) + cheapest(minus, half, most)
+        if np.any(np.isinf(upper)):
+            return 0.0 if plus[0] + minus[0] >= 0.0 else -np.inf
+        return cheapest_balance(g, y, np.broadcast_to(upper, self.n))
 
     def start(self) -> Array:
         """A feasible point: zero, or with two lines as few nonzero weights as the box allows."""
@@ -369,23 +350,17 @@ def project_line(
 
     ends = np.concatenate([a * (x - lower), a * (x - upper)])
     # Without any bound every t is as good as a breakpoint.
-    breakpoints = np.sort(ends[np.isfinite(ends)]) if np.isfinite(ends).any() else np.zeros(1)
-    low, high = 0, breakpoints.size - 1
-    # Outside the breakpoints only entries without a bound in that direction vary.
-    rising, falling = np.isinf(upper), np.isinf(lower)
-    if level(breakpoints[low]) <= b:
-        slope = float(np.sum(np.where(a > 0, rising, falling)))
-        t = breakpoints[low] - (b - level(breakpoints[low])) / slope if slope else breakpoints[low]
-    elif level(breakpoints[high]) >= b:
-        slope = float(np.sum(np.where(a > 0, falling, rising)))
-        t = breakpoints[high] + (level(breakpoints[high]) - b) / slope if slope else breakpoints[-1]
-    else:
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if level(breakpoints[middle]) > b else (low, middle)
-        above, below = level(breakpoints[low]), level(breakpoints[high])
-        share = (above - b) / (above - below)
-        t = breakpoints[low] + share * (breakpoints[high] - breakpoints[low])
+    inner = np.sort(ends[np.isfinite(ends)]) if np.isfinite(ends).any() else np.zeros(1)
+    # Beyond the breakpoints the level is linear, with a slope that one more point on each side has.
+    outside = inner[0] - 1.0 - abs(inner[0]), inner[-1] + 1.0 + abs(inner[-1])
+    points = np.concatenate([outside[:1], inner, outside[1:]])
+    low, high = 0, points.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if level(points[middle]) > b else (low, middle)
+    above, below = level(points[low]), level(points[high])
+    share = (above - b) / (above - below) if above > below else 0.0
+    t = points[low] + share * (points[high] - points[low])
     z = np.clip(x - t * a, lower, upper)
     # The rounding error of the sum, large if x far exceeds the box, goes to entries off a bound.
     missing = b - float(a @ z)
