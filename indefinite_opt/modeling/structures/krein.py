@@ -77,74 +77,16 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
 
 
 def _stabilised(problem: KernelProblem, energy: float, rank: int | None) -> Stabilised:
-    if problem.gram.is_low_rank and (rank is not None or energy < 1.0):
-        return _kept(problem, problem.spectrum, 0.0, 0.0, energy, rank)
-    if rank is not None and rank < problem.n:
-        return _leading(problem, energy, rank)
-    return _whole(problem) if energy == 1.0 else _leading(problem, energy)
-
-
-def squared(problem: KernelProblem) -> KernelProblem:
-    """The same labels with the kernel K², positive semidefinite; made once per problem."""
-    name = f"{problem.name}, squared"
-    return derived(problem, "squared", lambda: problem.with_factor(problem.K, name))
-
-
-def _whole(problem: KernelProblem) -> Stabilised:
     began, known = clock(), 0 in problem.gram.decompositions
-    whole = problem.spectrum
-    seconds = 0.0 if known else clock() - began
-    image = problem.transformed("flip")
-    return Stabilised(whole.values, whole.vectors, 1.0, problem.n, seconds, image)
-
-
-def _leading(problem: KernelProblem, energy: float, rank: int | None = None) -> Stabilised:
-    """K̃ from the largest eigenvalues alone if few suffice, else from some of all of them."""
-    # Each decomposition computes twice as many as the one before, so that all together cost little
-    # more than the last.
-    began, count = clock(), rank or 16
-    known = rank is not None and 0 in problem.gram.decompositions
-    while not known and count <= problem.n // 2 and (found := _largest(problem.K, count)):
-        part, rest = found
-        reached = float(np.abs(part.values).sum())
-        if rank is not None or reached >= energy * (reached + rest):
-            return _kept(problem, part, rest, clock() - began, energy, rank)
-        count *= 2
-    return _kept(problem, problem.spectrum, 0.0, clock() - began, energy, rank)
-
-
-def _largest(K: Array, count: int) -> tuple[Spectrum, float] | None:
-    """The eigenvalues largest in magnitude, and a bound on the sum of |λ| over the others.
-
-    None if K is zero or the iteration fails; all eigenvalues are then computed instead, as
-    `computed` shows.
-    """
-    from scipy.sparse.linalg import ArpackError
-
-    n, square = K.shape[0], float(np.linalg.norm(K)) ** 2
-    if square == 0.0:
-        return None
-    try:
-        part = eigendecomposition(K, leading=count)
-    except ArpackError:
-        return None
-    # The difference of squares cancels; the tolerance covers its rounding.
-    missing = max(square - float(part.values @ part.values), 0.0) + zero_tolerance(n, square)
-    return part, float(np.sqrt((n - count) * missing))
-
-
-def _kept(
-    problem: KernelProblem,
-    part: Spectrum,
-    rest: float,
-    seconds: float,
-    energy: float,
-    rank: int | None,
-) -> Stabilised:
-    """The `rank` largest of the known eigenvalues, or the fewest that reach the share.
-
-    The unknown ones sum to at most `rest`.
-    """
+    whole = energy == 1.0 and (rank is None or rank >= problem.n)
+    if whole or problem.gram.is_low_rank or (known and rank is not None):
+        part, rest = problem.spectrum, 0.0
+    else:
+        part, rest = _leading(problem.K, energy, rank) or (problem.spectrum, 0.0)
+    seconds = 0.0 if known and part is problem.spectrum else clock() - began
+    if whole:
+        image = problem.transformed("flip")
+        return Stabilised(part.values, part.vectors, 1.0, problem.n, seconds, image)
     sizes = np.abs(part.values)
     order = np.argsort(-sizes, kind="stable")
     sums = np.cumsum(sizes[order])
@@ -160,7 +102,36 @@ def _kept(
     flipped = replace(Spectrum(values, vectors), values=np.abs(values))
     image = problem._of_spectrum(flipped, f"{problem.name}, {name}", why)
     share = float(sums[count - 1]) / total if count else 1.0
-    return Stabilised(values, vectors, share, part.values.size, seconds, image)
+    return Stabilised(values, vectors, share, sizes.size, seconds, image)
+
+
+def _leading(K: Array, energy: float, rank: int | None) -> tuple[Spectrum, float] | None:
+    """The eigenvalues largest in magnitude that suffice, and a bound on Σ|λ| over the others.
+
+    Each decomposition computes twice as many as the one before, so that all together cost little
+    more than the last. None if all are needed, or the iteration fails.
+    """
+    from scipy.sparse.linalg import ArpackError
+
+    n, square, count = len(K), float(np.linalg.norm(K)) ** 2, rank or 16
+    while square and count <= n // 2:
+        try:
+            part = eigendecomposition(K, leading=count)
+        except ArpackError:
+            return None
+        # The difference of squares cancels; the tolerance covers its rounding.
+        missing = max(square - float(part.values @ part.values), 0.0) + zero_tolerance(n, square)
+        reached, rest = float(np.abs(part.values).sum()), float(np.sqrt((n - count) * missing))
+        if rank is not None or reached >= energy * (reached + rest):
+            return part, rest
+        count *= 2
+    return None
+
+
+def squared(problem: KernelProblem) -> KernelProblem:
+    """The same labels with the kernel K², positive semidefinite; made once per problem."""
+    name = f"{problem.name}, squared"
+    return derived(problem, "squared", lambda: problem.with_factor(problem.K, name))
 
 
 @dataclass(frozen=True, eq=False)
