@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,16 +11,12 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.logistic import balanced
+from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import Embedding, KernelProblem
 
-_MARGIN_TOLERANCE = 1e-6
-"""Slacks and distances of decision values from the margin, in units of the margin, that count as
-zero when multipliers are recovered: the default tolerance of certificates."""
 
-
-class SpacePrimal(ExplicitProgram):
+class SpacePrimal(MarginProgram):
     """min ½wᵀMw + linear terms + price·Σξ_i  s.t.  y_i wᵀMΦ(x_i) + ... ≥ -ξ_i,  ξ ≥ 0.
 
     Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw decreases
@@ -30,37 +25,13 @@ class SpacePrimal(ExplicitProgram):
     """
 
     title = "a primal in a pseudo-Euclidean space"
-    price_name: ClassVar[str] = "C"
-    problem: KernelProblem
     embedding: Embedding
     """Φ and M of any isometric embedding."""
-
-    @property
-    def price(self) -> float:
-        """The price of the slacks."""
-        return float(getattr(self, self.price_name))
-
-    @property
-    @abstractmethod
-    def dual(self) -> BoxLineQP:
-        """The program in α whose stationary points lift to stationary points of this one."""
 
     @property
     @abstractmethod
     def totals(self) -> tuple[Array, Array]:
         """Rows and right-hand sides of the equations of α, (k, n) and (k,)."""
-
-    @abstractmethod
-    def linear_terms(self, values: Values) -> float:
-        """The part of the objective that is neither the norm nor the slacks."""
-
-    @abstractmethod
-    def excess(self, values: Values) -> Array:
-        """By how much each margin exceeds what is asked of it without slack, (n,)."""
-
-    @abstractmethod
-    def margin_unit(self, values: Values) -> float:
-        """The size relative to which margins and slacks are judged."""
 
     @abstractmethod
     def decision_values(self, values: Values) -> Array:
@@ -69,10 +40,6 @@ class SpacePrimal(ExplicitProgram):
     @abstractmethod
     def tightened(self, w: Array, values: Values) -> dict[str, Array]:
         """The feasible point with the least slacks for w; the offset is that of the values."""
-
-    @abstractmethod
-    def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
-        """A point and multipliers from weights of `dual`."""
 
     @property
     def is_convex(self) -> bool:
@@ -98,23 +65,20 @@ class SpacePrimal(ExplicitProgram):
         """wᵀMw, of any sign."""
         return float(w @ (self.embedding.M * w))
 
-    def value(self, values: Values) -> float:
-        slack = self.price * float(values["xi"].sum())
-        return 0.5 * self.square_norm(values["w"]) + self.linear_terms(values) + slack
+    def regulariser(self, values: Values) -> float:
+        """½wᵀMw."""
+        return 0.5 * self.square_norm(values["w"])
 
-    def infeasibility(self, values: Values) -> float:
-        """Largest possible shortfall of a slack, including rounding, relative to its size."""
-        w, xi, unit = values["w"], values["xi"], self.margin_unit(values)
+    def rounding(self, values: Values) -> Array:
+        w, excess = values["w"], self.excess(values)
         lengths = np.linalg.norm(self.embedding.points, axis=1) * float(np.linalg.norm(w))
-        excess = self.excess(values)
-        others = np.abs(excess - self.problem.y * self._inner(w)) + unit
-        rounding = EPS * (w.size + 4.0) * (lengths + others)
-        needed = np.maximum(rounding - excess, 0.0)
-        return max(float(np.max((needed - xi) / np.maximum(needed, unit))), 0.0)
+        others = np.abs(excess - self.problem.y * self._inner(w)) + self.margin_unit(values)
+        return np.asarray(EPS * (w.size + 4.0) * (lengths + others))
 
-    def repaired(self, values: Values) -> dict[str, Array]:
-        needed = -self.excess(values)
-        return {**values, "xi": np.maximum.reduce([values["xi"], needed, np.zeros(needed.size)])}
+    def equations(self, values: Values) -> tuple[Array, Array, Array, Array]:
+        """w = Σ α_i y_i Φ(x_i), and `totals`."""
+        signed = self.problem.y[:, None] * self.embedding.points
+        return signed.T, values["w"], *self.totals
 
     def residual(self, values: Values, multipliers: Values) -> float:
         """Largest violation of w = Σα_iy_iΦ(x_i), the equations of α, α + η = price, α ≥ 0, η ≥ 0,
@@ -142,39 +106,6 @@ class SpacePrimal(ExplicitProgram):
             float(np.max(np.minimum(np.abs(eta) / self.price, np.abs(xi) / unit))),
         )
 
-    def complementarity(self, values: Values, multipliers: Values) -> float:
-        """Σ |α_i| |margin_i + ξ_i| + |η_i| |ξ_i|."""
-        products = np.abs(multipliers["margin"] * (self.excess(values) + values["xi"]))
-        products += np.abs(multipliers["slack"] * values["xi"])
-        return float(products.sum())
-
-    def multipliers(self, values: Values) -> dict[str, Array]:
-        """α and η = price - α, recovered from w by `expansion`."""
-        alpha = self.expansion(values)
-        return {"margin": alpha, "slack": self.price - alpha}
-
-    def expansion(self, values: Values) -> Array:
-        """α with 0 ≤ α ≤ price, complementary to the slacks, with Σα_iy_iΦ(x_i) nearest to w.
-
-        Points beyond their margin get 0 and points with slack the price; the others solve a bounded
-        least squares problem that includes the equations of α.
-        """
-        from scipy.optimize import lsq_linear
-
-        y, small = self.problem.y, _MARGIN_TOLERANCE * self.margin_unit(values)
-        slack, beyond = values["xi"] > small, self.excess(values) > small
-        alpha = np.where(slack, self.price, 0.0)
-        free = ~(slack | beyond)
-        if not free.any():
-            return alpha
-        signed = y[:, None] * self.embedding.points
-        rows, sums = self.totals
-        weight = float(np.max(np.abs(signed), initial=0.0)) or 1.0
-        system = np.vstack([signed.T, weight * rows])
-        wanted = np.concatenate([values["w"], weight * sums]) - system @ alpha
-        alpha[free] = lsq_linear(system[:, free], wanted, bounds=(0.0, self.price), method="bvls").x
-        return alpha
-
     def coefficients(self, values: Values) -> tuple[Array, float]:
         """c and b' with which the decision values are Σ_j c_j k(x_j, x_i) + b', eᵀc = 0.
 
@@ -183,7 +114,7 @@ class SpacePrimal(ExplicitProgram):
         """
         coef: Array = self.problem.y * self.expansion(values)
         missing = self._inner(values["w"] - coef @ self.embedding.points)
-        small = _MARGIN_TOLERANCE * self.margin_unit(values)
+        small = self.near_margin * self.margin_unit(values)
         if float(np.max(np.abs(missing), initial=0.0)) > small:
             least = np.linalg.lstsq(self.embedding.points.T, values["w"], rcond=None)[0]
             coef = np.asarray(least, dtype=np.float64)
@@ -215,7 +146,7 @@ class SpacePrimal(ExplicitProgram):
             said = [f"The normal has squared norm {norm:.4g}: {self.in_words(norm)}."]
         else:
             said = [f"The normal has squared norm {norm:.4g}: no positive margin (section 7.4)."]
-        count = int(np.sum(xi > _MARGIN_TOLERANCE * self.margin_unit(values)))
+        count = int(np.sum(xi > self.near_margin * self.margin_unit(values)))
         said.append(
             f"Only the {count} of {xi.size} points with slack can be misclassified (below "
             "Proposition 2)."
@@ -264,24 +195,12 @@ class LiftedPrimal(SpacePrimal):
         return self.problem.y[None, :], np.zeros(1)
 
     @property
-    def gap_floor(self) -> float:
-        """Zero for a convex program, whose optimal value is positive; else the price C."""
-        return 0.0 if self.is_convex else self.C
-
-    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"w": (self.embedding.M.size,), "b": (), "xi": (self.problem.n,)}
-
-    def linear_terms(self, values: Values) -> float:
-        return 0.0
 
     def excess(self, values: Values) -> Array:
         """y_if(x_i) - 1, (n,)."""
         return self.problem.y * self.decision_values(values) - 1.0
-
-    def margin_unit(self, values: Values) -> float:
-        """1, the margin."""
-        return 1.0
 
     def decision_values(self, values: Values) -> Array:
         """wᵀMΦ(x_i) + b, (n,)."""
@@ -303,8 +222,7 @@ class LiftedPrimal(SpacePrimal):
         return total - 0.5 * self.square_norm(normal) - rounding - (y.size * EPS * terms) ** 2
 
     def tightened(self, w: Array, values: Values) -> dict[str, Array]:
-        point = {"w": w, "b": values["b"]}
-        return {**point, "xi": np.maximum(-self.excess(point), 0.0)}
+        return self.repaired({"w": w, "b": values["b"], "xi": np.zeros(self.problem.n)})
 
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, b, ξ) and multipliers from weights of SVM-DU, as in Proposition 2.
@@ -314,12 +232,12 @@ class LiftedPrimal(SpacePrimal):
         """
         dual, y = self.dual, self.problem.y
         gradient = dual.gradient(alpha)
-        offset = float(dual.first_order(alpha, gradient, _MARGIN_TOLERANCE).lines[0])
+        offset = float(dual.first_order(alpha, gradient, self.near_margin).lines[0])
         w = self.normal(alpha)
         # K and the embedding give decision values that differ by a constant, as yᵀα = 0.
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
         values = self.tightened(w, {"b": np.array(offset + shift)})
-        return values, {"margin": alpha, "slack": self.C - alpha}
+        return values, self.priced(alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,9 +287,9 @@ class LiftedHulls(SpacePrimal):
         n = self.problem.n
         return {"w": (self.embedding.M.size,), "rho_plus": (), "rho_minus": (), "xi": (n,)}
 
-    def linear_terms(self, values: Values) -> float:
-        """-ρ₊ + ρ₋."""
-        return float(values["rho_minus"] - values["rho_plus"])
+    def regulariser(self, values: Values) -> float:
+        """½wᵀMw - ρ₊ + ρ₋."""
+        return super().regulariser(values) + float(values["rho_minus"] - values["rho_plus"])
 
     def excess(self, values: Values) -> Array:
         """y_i(wᵀMΦ(x_i) - ρ of the class), (n,)."""
@@ -420,4 +338,4 @@ class LiftedHulls(SpacePrimal):
 
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, ρ₊, ρ₋, ξ) and multipliers from weights of CH-DU."""
-        return self.tightened(self.normal(alpha)), {"margin": alpha, "slack": self.mu - alpha}
+        return self.tightened(self.normal(alpha)), self.priced(alpha)

@@ -13,13 +13,13 @@ import numpy as np
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.krein import squared
+from indefinite_opt.modeling.structures.margin_program import MarginProgram, no_warnings
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
 
 
 @dataclass(frozen=True, eq=False)
-class SeparabilityProgram(ExplicitProgram):
+class SeparabilityProgram(MarginProgram):
     """min ½αᵀRα + C eᵀξ  s.t.  Qα + by ≥ e - ξ,  ξ ≥ 0,  with R = I or R = Q.
 
     With multipliers λ of the margins and μ of ξ ≥ 0 the first-order conditions are
@@ -39,16 +39,13 @@ class SeparabilityProgram(ExplicitProgram):
     """Whether R = I."""
 
     title = "a separability problem"
+    near_margin = 1e-5
+    """Interior-point methods may leave an active constraint that far from equality."""
 
     @property
     def is_convex(self) -> bool:
         """Whether R ⪰ 0; for R = Q up to the rounding of eigenvalues."""
         return self.identity or self.problem.is_convex(0)
-
-    @property
-    def gap_floor(self) -> float:
-        """Zero for a convex program, whose optimal value is positive; else the price C."""
-        return 0.0 if self.is_convex else self.C
 
     @property
     def why_convex(self) -> str:
@@ -76,20 +73,23 @@ class SeparabilityProgram(ExplicitProgram):
         of the size of rounding would outweigh it.
         """
         alpha = self._Q_times(lam) if self.identity else lam
-        margins = self._Q_times(alpha) + b * self.problem.y
-        point = _with_slacks(1.0, alpha, b, margins)
-        missing = float(np.max((1.0 - margins)[lam < self.C], initial=0.0))
+        point = self._tightened(alpha, b)
+        missing = float(np.max(point["xi"][lam < self.C], initial=0.0))
         if not self.is_convex or not 0.0 < missing < 0.5:
             return point
         # A few units in the last place more, so that no slack is left.
-        scaled = _with_slacks(1.0 / (1.0 - missing) + 4.0 * EPS, alpha, b, margins)
-        return min(point, scaled, key=self.value)
+        scale = 1.0 / (1.0 - missing) + 4.0 * EPS
+        return min(point, self._tightened(scale * alpha, scale * b), key=self.value)
+
+    def _tightened(self, alpha: Array, b: float) -> dict[str, Array]:
+        """The point with the least slacks."""
+        return self.repaired({"alpha": alpha, "b": np.array(b), "xi": np.zeros(alpha.size)})
 
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """A point and multipliers from weights of `dual`; b is the multiplier of yᵀλ = 0."""
         dual = self.dual
         b = float(dual.first_order(alpha, dual.gradient(alpha)).lines[0])
-        return self.lift(alpha, b), {"margin": alpha, "slack": self.C - alpha}
+        return self.lift(alpha, b), self.priced(alpha)
 
     def _Q_times(self, x: Array) -> Array:
         y = self.problem.y
@@ -98,82 +98,40 @@ class SeparabilityProgram(ExplicitProgram):
     def _R_times(self, x: Array) -> Array:
         return x if self.identity else self._Q_times(x)
 
-    def _margins(self, values: Values) -> Array:
-        """Qα + by."""
-        return self._Q_times(values["alpha"]) + float(values["b"]) * self.problem.y
+    def regulariser(self, values: Values) -> float:
+        """½αᵀRα."""
+        return 0.5 * float(values["alpha"] @ self._R_times(values["alpha"]))
 
-    def value(self, values: Values) -> float:
-        """½αᵀRα + C eᵀξ; nan if it overflows, so that no claim can follow from it."""
-        alpha = values["alpha"]
-        with np.errstate(over="ignore", invalid="ignore"):
-            square = float(alpha @ self._R_times(alpha))
-            value = 0.5 * square + self.C * float(values["xi"].sum())
-        return value if np.isfinite(value) else np.nan
+    def excess(self, values: Values) -> Array:
+        """Qα + by - e."""
+        return self._Q_times(values["alpha"]) + float(values["b"]) * self.problem.y - 1.0
 
-    def infeasibility(self, values: Values) -> float:
-        """Largest possible shortfall of a slack, including rounding, relative to max(1, ξ_i)."""
-        alpha, xi, b = values["alpha"], values["xi"], float(values["b"])
-        with np.errstate(over="ignore", invalid="ignore"):
-            terms = self.problem.largest * float(np.abs(alpha).sum()) + abs(b) + 1.0
-            rounding = 2.0 * (xi.size + 4.0) * EPS * terms
-            needed = np.maximum(1.0 - self._margins(values) + rounding, 0.0)
-            violation = float(np.max((needed - xi) / np.maximum(needed, 1.0)))
-        return max(violation, 0.0) if np.isfinite(violation) else np.inf
+    def rounding(self, values: Values) -> Array:
+        terms = self.problem.largest * float(np.abs(values["alpha"]).sum())
+        return np.array(2.0 * (self.problem.n + 4.0) * EPS * (terms + abs(values["b"]) + 1.0))
 
-    def repaired(self, values: Values) -> dict[str, Array]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            needed = np.maximum(1.0 - self._margins(values), 0.0)
-        return {**values, "xi": np.maximum(values["xi"], needed)}
-
-    def multipliers(self, values: Values) -> dict[str, Array]:
-        """λ of the margins and μ = C - λ of ξ ≥ 0.
-
-        λ_i = C where the margin is below 1 and 0 where it is above 1; the others solve Qλ = Rα,
-        yᵀλ = 0 in the least squares sense within the bounds.
-        """
-        from scipy.optimize import lsq_linear
-
+    def equations(self, values: Values) -> tuple[Array, Array, Array, Array]:
+        """Qλ = Rα and yᵀλ = 0."""
         problem = self.problem
-        with np.errstate(over="ignore", invalid="ignore"):
-            shortfall = 1.0 - self._margins(values)
-            goal = self._R_times(values["alpha"])
-        lam = np.where(shortfall > 0.0, self.C, 0.0)
-        # Interior-point methods may leave an active constraint that far from equality.
-        tight = np.flatnonzero(np.abs(shortfall) <= 1e-5)
-        if tight.size and np.all(np.isfinite(goal)):
-            lam[tight] = 0.0
-            weight = problem.largest or 1.0
-            rows = np.vstack([problem.Q[:, tight], weight * problem.y[tight]])
-            rest = goal - self._Q_times(lam)
-            right = np.append(rest, -weight * float(problem.y @ lam))
-            lam[tight] = lsq_linear(rows, right, (0.0, self.C), method="bvls").x
-        return {"margin": lam, "slack": self.C - lam}
+        return problem.Q, self._R_times(values["alpha"]), problem.y[None, :], np.zeros(1)
 
+    @no_warnings
     def residual(self, values: Values, multipliers: Values) -> float:
         """Largest of ‖Rα - Qλ‖_∞, |yᵀλ|, ‖λ + μ - Ce‖_∞ and -min(λ, μ), each in its own unit."""
         lam, slack = multipliers["margin"], multipliers["slack"]
-        with np.errstate(over="ignore", invalid="ignore"):
-            pull, push = self._Q_times(lam), self._R_times(values["alpha"])
-            total = float(np.abs(lam).sum())
-            possible = CANCELLED * self.problem.largest * total
-            unit = max(float(np.abs(pull).max()), float(np.abs(push).max()), possible) or 1.0
-            residual = max(
-                float(np.abs(push - pull).max()) / unit,
-                abs(float(self.problem.y @ lam)) / (total or 1.0),
-                float(np.abs(lam + slack - self.C).max()) / self.C,
-                -min(float(lam.min()), float(slack.min())) / self.C,
-            )
+        pull, push = self._Q_times(lam), self._R_times(values["alpha"])
+        total = float(np.abs(lam).sum())
+        possible = CANCELLED * self.problem.largest * total
+        unit = max(float(np.abs(pull).max()), float(np.abs(push).max()), possible) or 1.0
+        residual = max(
+            float(np.abs(push - pull).max()) / unit,
+            abs(float(self.problem.y @ lam)) / (total or 1.0),
+            float(np.abs(lam + slack - self.C).max()) / self.C,
+            -min(float(lam.min()), float(slack.min())) / self.C,
+        )
         return residual if np.isfinite(residual) else np.inf
 
-    def complementarity(self, values: Values, multipliers: Values) -> float:
-        """Σ |λ_i| |margin_i - 1 + ξ_i| + |μ_i ξ_i|."""
-        xi = values["xi"]
-        with np.errstate(over="ignore", invalid="ignore"):
-            slack = np.abs(self._margins(values) - 1.0 + xi)
-            paid = np.abs(multipliers["margin"]) @ slack
-            total = float(paid + np.abs(multipliers["slack"]) @ np.abs(xi))
-        return total if np.isfinite(total) else np.inf
-
+    @no_warnings
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         """The dual at the nearest feasible λ, optimally scaled, minus its rounding.
 
@@ -189,14 +147,13 @@ class SeparabilityProgram(ExplicitProgram):
         length, size = float(np.linalg.norm(lam)), float(lam.sum())
         # From one product with K, and from yᵀλ = 0, which holds up to rounding only.
         rounding = 8.0 * problem.zero_tolerance * length
-        with np.errstate(over="ignore", invalid="ignore"):
-            image = self._Q_times(lam)
-            if self.identity:
-                square = (float(np.linalg.norm(image)) + rounding) ** 2
-            else:
-                # Negative eigenvalues that count as zero may have decreased λᵀQλ.
-                square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
-                square += problem.convexity_allowance(0) * length**2
+        image = self._Q_times(lam)
+        if self.identity:
+            square = (float(np.linalg.norm(image)) + rounding) ** 2
+        else:
+            # Negative eigenvalues that count as zero may have decreased λᵀQλ.
+            square = max(float(lam @ image), 0.0) + 2.0 * rounding * length
+            square += problem.convexity_allowance(0) * length**2
         share = min(1.0, size / square) if square > 0.0 else 1.0
         relative = 8.0 * (problem.n + 4.0) * EPS
         bound = (1.0 - relative) * share * size - (1.0 + relative) * 0.5 * share * (share * square)
@@ -212,9 +169,3 @@ class SeparabilityProgram(ExplicitProgram):
             "without end, so that no point is a global optimum.",
             words,
         )
-
-
-def _with_slacks(scale: float, alpha: Array, b: float, margins: Array) -> dict[str, Array]:
-    """α and b, scaled, with the least slacks that make them feasible."""
-    xi = np.maximum(1.0 - scale * margins, 0.0)
-    return {"alpha": scale * alpha, "b": np.array(scale * b), "xi": xi}
