@@ -18,10 +18,12 @@ from helpers.internals import descent_loops
 from helpers.polyhedra import Rows, lowest, program, uno
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, paired
 from indefinite_opt.solvers.descent import Descent, descend
 from indefinite_opt.solvers.local_search.iterated_search import Effort
 from indefinite_opt.solvers.local_search.pair_search import LocalSearch
+from indefinite_opt.solvers.local_search.pairing import as_paired
 from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
@@ -31,9 +33,9 @@ KINDS = ("box", "simplex", "row", "rows", "mixed", "half", "free")
 
 
 def forms(one: Rows) -> tuple[PairedQP, Any, Any]:
-    form = paired(one.P, one.q, one.A, one.b, one.lower, one.upper)
-    assert form is not None
-    return form
+    """The scaled form, within the bounds and those that the rows imply."""
+    ends = Polyhedron(one.G, one.h, one.A, one.b, one.lower, one.upper).intervals
+    return paired(one.P, one.q, one.A, one.b, *ends)
 
 
 def check_feasible(one: Rows, x: Array) -> None:
@@ -240,7 +242,8 @@ def test_curved_rays_that_a_bound_ends_are_no_error() -> None:
 
 def test_a_variable_in_two_rows_has_no_form() -> None:
     rows = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
-    assert paired(np.eye(3), np.zeros(3), rows, np.ones(2), np.zeros(3), np.ones(3)) is None
+    two = iopt.QuadraticProgram(np.eye(3), A=rows, b=np.ones(2), lb=0.0, ub=1.0).structure()
+    assert as_paired(two) is None
     assert paired(np.eye(3), np.zeros(3), 0.0 * rows, np.zeros(2), np.zeros(3), np.ones(3))
 
 
@@ -254,7 +257,7 @@ def test_the_form_of_a_program() -> None:
     np.testing.assert_array_equal(qp.signs, [1.0, 1.0, -1.0])
     np.testing.assert_array_equal(qp.group, [0, 1, 0])
     # x₁ = (8 + 2x₃)/4 ≤ 3.5 where x₃ ≤ 3.
-    assert restore(qp.upper)[0] == 3.5
+    assert restore(qp.upper)[0] == pytest.approx(3.5, rel=1e-11)
     assert qp.upper[1] == INF
     x = np.array([2.5, 1.25, 1.0])
     np.testing.assert_allclose(restore(place(x)), x)

@@ -117,14 +117,14 @@ class PairedQP(PairedBox, QP):
 
 def paired(
     P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array
-) -> tuple[PairedQP, Map, Map] | None:
+) -> tuple[PairedQP, Map, Map]:
     """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, in variables that move in pairs.
 
     The new variables are z_i = |a_i| x_i with a_i the coefficient of x_i in its row, divided by a
-    typical one of that row, or 1. A bound that is infinite is replaced by what the row implies, and
-    a row of zeros is passed over. With the program come the x of a point z, which is at a bound
-    exactly where z is, and the feasible z nearest to that of an x. None if a variable is in two
-    rows.
+    typical one of that row, or 1. No variable is in two rows, and a row of zeros is passed over.
+    Bounds that follow from a row and the other bounds must be among the given ones. With the
+    program come the x of a point z, which is at a bound exactly where z is, and the feasible z
+    nearest to that of an x.
 
     >>> P, q = np.array([[0.0, 2.0], [2.0, 0.0]]), np.zeros(2)
     >>> given = np.array([[4.0, -2.0]]), np.array([6.0]), np.zeros(2), np.full(2, 9.0)
@@ -133,8 +133,6 @@ def paired(
     (array([ 1., -1.]), array([2., 1.]))
     """
     used = rows != 0.0
-    if np.any(used.sum(axis=0) > 1):
-        return None
     kept = used.any(axis=1)
     rows, rhs, used = rows[kept], rhs[kept], used[kept]
     k = rows.shape[0]
@@ -152,11 +150,7 @@ def paired(
         matrix = matrix * shape[:, None]
         matrix *= shape
     low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
-    implied = _implied(signs, group, totals, low, high)
-    qp = PairedQP(
-        DenseGram(matrix, shared=False), q / sizes, signs, group, totals,
-        np.where(np.isfinite(low), low, implied[0]), np.where(np.isfinite(high), high, implied[1]),
-    )  # fmt: skip
+    qp = PairedQP(DenseGram(matrix, shared=False), q / sizes, signs, group, totals, low, high)
 
     def restore(z: Array) -> Array:
         x = np.clip(z / sizes, lower, upper)
@@ -167,28 +161,3 @@ def paired(
         return qp.project(sizes * x)
 
     return qp, restore, place
-
-
-def _implied(
-    signs: Array, group: NDArray[np.int64], totals: Array, lower: Array, upper: Array
-) -> tuple[Array, Array]:
-    """Bounds on each variable that follow from its equality constraint and the other bounds."""
-    k = totals.size
-    least = np.where(signs > 0.0, lower, -upper)  # of the terms s_i z_i
-    most = np.where(signs > 0.0, upper, -lower)
-    sums = np.append(totals, 0.0)[group]
-
-    def rest(ends: Array) -> Array:
-        """Sum of the ends of all other terms of the same group."""
-        finite = np.isfinite(ends)
-        known = np.where(finite, ends, 0.0)
-        missing = np.bincount(group, ~finite, k + 1)[group] - ~finite
-        others = np.bincount(group, known, k + 1)[group] - known
-        return np.where((missing == 0) & (group < k), others, np.nan)
-
-    top, bottom = sums - rest(least), sums - rest(most)
-    top, bottom = np.where(np.isnan(top), np.inf, top), np.where(np.isnan(bottom), -np.inf, bottom)
-    low = np.where(signs > 0.0, bottom, -top)
-    high = np.where(signs > 0.0, top, -bottom)
-    # Rounding must not make a bound cross the other one.
-    return np.minimum(low, upper), np.maximum(high, lower)

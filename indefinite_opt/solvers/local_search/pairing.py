@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import QP, PairedQP, paired
 from indefinite_opt.solvers.solution import Optimum, Solution
 
@@ -45,14 +44,11 @@ class Paired:
         return replace(solution, values={name: x}, optima=optima, gradient=None)
 
 
-def as_paired(asked: QP) -> Paired | None:
+def as_paired(asked: PolyhedralQP) -> Paired | None:
     """The scaled form; None if there is none, or if a variable has no finite range."""
-    lower, upper, low, high, rows = asked.constraints
-    if not np.array_equal(low, high):
+    if not (asked.is_disjoint and asked.is_bounded):
         return None
-    found = paired(asked.H(), np.full(asked.n, asked.linear), rows, low, lower, upper)
-    if found is None or not asked.is_bounded:
-        return None
-    qp, restore, place = found
+    # The ranges have the bounds that follow from rows, too.
+    qp, restore, place = paired(asked.P, asked.q, asked.A, asked.b, *asked.ranges)
     qp.sense, qp.constant = asked.sense, asked.constant
     return Paired(asked, qp, lambda z: asked.project(restore(z)), place)
