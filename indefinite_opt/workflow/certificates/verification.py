@@ -21,7 +21,6 @@ from indefinite_opt.errors import (
     UnboundedProblem,
 )
 from indefinite_opt.foundation import (
-    Array,
     TimeLimitReached,
     Values,
     checked_values,
@@ -208,18 +207,16 @@ def certify(
             "before the program had been set up"
         ) from None
     task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
-    convex = convexity(structure, _left(task))
+    convex = convexity(structure, time_limit - task.elapsed)
     point = structure.at(structure.from_values(values))
-    primal, near, size, price = _made_feasible(task, point, atol / tol)
-    attained = near.value + price
-
+    place = _Place(task, point, atol)
     multipliers = multipliers or None
     if multipliers is None and structure.multipliers_from_solver:
         multipliers = _solver_multipliers(task)
     unknown = Optimality(multipliers or {}, np.inf, np.inf)
     optimality = task.in_time(unknown, structure.optimality, point, multipliers, tol)
     stationarity = optimality.stationarity
-    complementarity = relative(optimality.complementarity + price, size)
+    complementarity = relative(optimality.complementarity + place.price, place.unit)
     kkt = stationarity <= tol and complementarity <= tol
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     wrong = structure.inconsistencies(optimality, tol) if given else []
@@ -228,27 +225,27 @@ def certify(
 
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
-        bound = task.in_time(
-            -np.inf, _convex_bound, task, point, near, optimality.multipliers, given, size, witness
-        )
+        about = optimality.multipliers, given, witness
+        bound = task.in_time(-np.inf, place.convex_bound, *about)
     elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
-        bound, notes = _global_bound(task, structure, point, attained, size, atol, witness)
+        bound, notes = place.global_bound(structure, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
-    gap = _gap(point.value, attained, bound)
-    relative_gap = relative(gap, size)
-    facts = Facts(primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver)
+    gap, relative_gap = place.gap(bound), place.relative_gap(bound)
+    facts = Facts(
+        place.primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver
+    )
     curvature, words = structure.hessian_eigenvalue, Curvature.UNKNOWN.sentence()
     if not kkt:
         failing = "complementarity" if stationarity <= tol else "stationarity"
         words = f"The first-order conditions fail: {failing}."
     elif structure.examines_curvature and claim_of(facts, tol) is Claim.STATIONARY:
-        sign, curvature, words = _second_order(task, point, optimality)
+        sign, curvature, words = place.second_order(optimality)
         facts = replace(facts, curvature=sign)
         words = _doubt(problem, convex, np.isfinite(bound)) + words
 
     claim = claim_of(facts, tol)
     if claim is Claim.NONE:
-        reasons = [*wrong, _violation(task, values, primal)]
+        reasons = [*wrong, _violation(task, values, place.primal)]
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
@@ -261,13 +258,13 @@ def certify(
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
     if claim >= Claim.FEASIBLE:
         reasons += formulation.remarks(problem, values)
-    exact_change, exact_failure, about = _exact_kernel(problem, structure, point)
-    reasons += about
+    exact_change, exact_failure, words_on_kernel = _exact_kernel(problem, structure, point)
+    reasons += words_on_kernel
     found = dict(optimality.multipliers)
     return Certificate(
         claim=claim,
         objective=structure.declared(point.value),
-        primal_residual=primal,
+        primal_residual=place.primal,
         stationarity=stationarity,
         complementarity=complementarity,
         curvature=curvature,
@@ -286,40 +283,129 @@ def certify(
 
 def _violation(task: Task[Any], values: Values, primal: float) -> str:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
-    told = f"violated by {primal:.2e}, relative to the size of its terms."
+    words = f"violated by {primal:.2e}, relative to the size of its terms"
     if task.structure.convexity_order <= 2000 and primal < np.inf:
-        named: dict[str, float] = {}
         with suppress(IndefiniteOptError):  # of kernels that are never formed
             program = task.in_time(None, task.formulation.declare, task.problem)
-            named = {} if program is None else program.violations(values)
-        if named:
-            name, most = max(named.items(), key=lambda item: item[1])
-            if most > 0.0:
-                return f"The constraint {name!r} is {told[:-1]}, and by {most:.3g} as it stands."
-    return f"A constraint is {told}"
+            sizes = {} if program is None else program.violations(values)
+            name = max(sizes, key=sizes.__getitem__, default="")
+            if name and sizes[name] > 0.0:
+                return f"The constraint {name!r} is {words}, and by {sizes[name]:.3g} as it stands."
+    return f"A constraint is {words}."
+
+
+class _Place:
+    """A point, a feasible one nearby, and the unit of gaps there, which is at least atol/tol."""
+
+    def __init__(self, task: Task[Any], point: Point[Any], atol: float = 0.0) -> None:
+        self.task, self.structure, self.point = task, task.structure, point
+        self.primal = self.structure.infeasibility(point.x)
+        self.near = task.in_time(point, self.structure.feasible_near, point, self.primal)
+        size = task.in_time(abs(point.value), self.structure.gap_unit, point.value, point.x)
+        self.unit = max(size, atol / task.tol)
+        self.price = task.in_time(np.inf, self.structure.price_of_rounding, self.near, self.unit)
+
+    def gap(self, bound: float) -> float:
+        """The larger distance of a bound from the objectives of the point and of the feasible one.
+
+        A point that violates constraints slightly may be better than every feasible point. The cost
+        of satisfying them exactly is part of the gap.
+        """
+        return max(abs(self.point.value - bound), abs(self.near.value + self.price - bound))
+
+    def relative_gap(self, bound: float) -> float:
+        """The gap, in its unit."""
+        return relative(self.gap(bound), self.unit)
+
+    def convex_bound(
+        self, multipliers: Values, given: bool = False, witness: object = None
+    ) -> float:
+        """A lower bound on a convex F.
+
+        Near the optimum the multipliers, or the tangent at a feasible point, give a sharp bound. If
+        given multipliers do not, recovered ones may. For a proxy kernel the solver's witness and
+        the SVM with that kernel may improve the bound, until the gap is closed.
+        """
+        task, structure, near = self.task, self.structure, self.near
+        bound = self._bound_from(multipliers)
+        if given:
+            own = structure.bound_multipliers(self.point)
+            if structure.multipliers_from_solver and self.relative_gap(bound) > task.tol:
+                own = _solver_multipliers(task)
+            if own is not None:
+                bound = max(bound, self._bound_from(own))
+        if isinstance(structure, ProxyStructure):
+            x, value, gradient = near.x, near.value, near.gradient
+            wanted = value - task.tol * structure.gap_unit(value, x)
+            if bound < wanted and isinstance(witness, Witness):
+                bound = max(bound, structure.tangent_bound(witness.points, witness.shares))
+                if bound < wanted and witness.weights is not None:
+                    bound = max(bound, KernelBound(task).of(witness.points[0], witness.weights))
+            if bound < wanted and np.isfinite(value):
+                accuracy = 0.1 * (value - wanted)
+                bound = max(bound, KernelBound(task).at(x, value, gradient, accuracy)[0])
+        return bound
+
+    def _bound_from(self, multipliers: Values) -> float:
+        """The bound that the feasible point proves with multipliers, which may be any."""
+        bound = self.structure.bound_at(self.near, multipliers)
+        if multipliers:
+            own = self.task.formulation.dual_bound(self.task.problem, dict(multipliers))
+            bound = max(bound, own)
+        return bound
+
+    def global_bound(self, qp: QP, atol: float, witness: object) -> tuple[float, list[str]]:
+        """A bound on a nonconvex F, from a proof or a new search, and sentences about it."""
+        task, value = self.task, self.point.value
+        margin = task.tol * self.unit
+        if isinstance(witness, Proof):
+            try:
+                bound = within(task.time_limit - task.elapsed, proved_bound, qp, witness)
+            except TimeLimitReached:
+                note = "The proof was not checked again in time, so no bound is claimed."
+                return -np.inf, [note]
+            boxes, better = witness.boxes, value
+        else:
+            reason = obstacle(qp)
+            if reason is not None:
+                raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
+            search = GlobalSearch(task, task.tol, start=self.point.x, atol=atol)
+            search.run()
+            bracket = search.bracket
+            bound, better = bracket.original(bracket.lower), bracket.original(bracket.value)
+            boxes = search.nodes
+        left = self.relative_gap(bound)
+        if bound - value > margin:
+            note = (
+                "The objective lies beyond the bound, which is valid for exactly feasible points."
+            )
+            return bound, [note]
+        if left <= task.tol:
+            parts = "one node" if boxes <= 1 else f"{boxes} nodes"
+            return bound, [f"Not convex, but bounds of {parts} meet the objective."]
+        notes = [f"The bound leaves a global bracket of {_sized(self.gap(bound), left)}."]
+        if better < value - margin:
+            notes.append(f"A better point exists: its objective is {qp.declared(better):.10g}.")
+        return bound, notes
+
+    def second_order(self, optimality: Optimality) -> tuple[Curvature, float, str]:
+        """The curvature at a stationary point, the least eigenvalue, and a sentence about them."""
+        task, about = self.task, (self.point, optimality, self.task.tol)
+        order = self.structure.curvature_order(*about)
+        try:
+            sign, least, weak = limited(
+                order, task.time_limit - task.elapsed, self.structure.curvature, *about
+            )
+        except TimeLimitReached:
+            words = "First-order conditions hold; curvature was not examined in time."
+            return Curvature.UNKNOWN, np.nan, words
+        return sign, least, sign.sentence(weak)
 
 
 def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
     """The relative gap that the certificate of a point of a convex program will have."""
-    _, near, size, price = _made_feasible(task, point)
-    bound = _convex_bound(task, point, near, multipliers, False, size, None)
-    return relative(_gap(point.value, near.value + price, bound), size)
-
-
-def _made_feasible(
-    task: Task[Any], point: Point[Any], least: float = 0.0
-) -> tuple[float, Point[Any], float, float]:
-    """Infeasibility, a feasible point nearby, the unit of gaps, and the price of its rounding.
-
-    The unit is at least `least`.
-    """
-    structure = task.structure
-    primal = structure.infeasibility(point.x)
-    near = task.in_time(point, structure.feasible_near, point, primal)
-    size = task.in_time(abs(point.value), structure.gap_unit, point.value, point.x)
-    size = max(size, least)
-    price = task.in_time(np.inf, structure.price_of_rounding, near, size)
-    return primal, near, size, price
+    place = _Place(task, point)
+    return place.relative_gap(place.convex_bound(multipliers))
 
 
 def _exact_kernel(
@@ -335,25 +421,11 @@ def _exact_kernel(
     return change, failure, [sentence]
 
 
-def _gap(value: float, attained: float, bound: float) -> float:
-    """The larger distance from a bound of two objectives: of the point, and of a feasible one.
-
-    A point that violates constraints slightly may be better than every feasible point. The cost
-    of satisfying them exactly is part of the gap.
-    """
-    return max(abs(value - bound), abs(attained - bound))
-
-
 def _sized(gap: float, share: float) -> str:
     """A gap as its share of the unit, or in absolute terms where no gap is small beside that."""
     if np.isfinite(share) or np.isinf(gap):
         return f"{share:.2e}"
     return f"{gap:.2e} in absolute terms, for which there is `atol`"
-
-
-def _left(task: Task[Any]) -> float:
-    """Seconds until the time limit; nothing is started if it has passed."""
-    return task.time_limit - task.elapsed
 
 
 def convexity(structure: Structure[Any], seconds: float) -> bool | None:
@@ -365,113 +437,12 @@ def convexity(structure: Structure[Any], seconds: float) -> bool | None:
         return None
 
 
-def _global_bound(
-    task: Task[Any],
-    qp: QP,
-    point: Point[Array],
-    attained: float,
-    size: float,
-    atol: float,
-    witness: object,
-) -> tuple[float, list[str]]:
-    """A bound on a nonconvex F, from a proof or a new search, and sentences about it."""
-    value, tol = point.value, task.tol
-    if isinstance(witness, Proof):
-        try:
-            bound = within(_left(task), proved_bound, qp, witness)
-        except TimeLimitReached:
-            return -np.inf, ["The proof was not checked again in time, so no bound is claimed."]
-        boxes, better = witness.boxes, value
-    else:
-        reason = obstacle(qp)
-        if reason is not None:
-            raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
-        search = GlobalSearch(task, tol, start=point.x, atol=atol)
-        search.run()
-        bracket = search.bracket
-        bound, better = bracket.original(bracket.lower), bracket.original(bracket.value)
-        boxes = search.nodes
-    if bound - value > tol * size:
-        return bound, [
-            "The objective lies beyond the bound, which is valid for exactly feasible points."
-        ]
-    gap = _gap(value, attained, bound)
-    left = relative(gap, size)
-    if left <= tol:
-        parts = "one node" if boxes <= 1 else f"{boxes} nodes"
-        return bound, [f"Not convex, but bounds of {parts} meet the objective."]
-    notes = [f"The bound leaves a global bracket of {_sized(gap, left)}."]
-    if better < value - tol * size:
-        notes.append(f"A better point exists: its objective is {qp.declared(better):.10g}.")
-    return bound, notes
-
-
-def _convex_bound(
-    task: Task[Any],
-    point: Point[Any],
-    near: Point[Any],
-    multipliers: Values,
-    given: bool,
-    size: float,
-    witness: object,
-) -> float:
-    """A lower bound on a convex F.
-
-    Near the optimum the multipliers, or the tangent at a feasible point, give a sharp bound. If
-    given multipliers do not, recovered ones may. For a proxy kernel the solver's witness and the
-    SVM with that kernel may improve the bound, until the gap is closed.
-    """
-    structure = task.structure
-    bound = _bound_from(task, near, multipliers)
-    if given:
-        own = structure.bound_multipliers(point)
-        if structure.multipliers_from_solver:
-            is_open = relative(_gap(point.value, near.value, bound), size) > task.tol
-            own = _solver_multipliers(task) if is_open else None
-        if own is not None:
-            bound = max(bound, _bound_from(task, near, own))
-    if isinstance(structure, ProxyStructure):
-        x, value, gradient = near.x, near.value, near.gradient
-        wanted = value - task.tol * structure.gap_unit(value, x)
-        if bound < wanted and isinstance(witness, Witness):
-            bound = max(bound, structure.tangent_bound(witness.points, witness.shares))
-            if bound < wanted and witness.weights is not None:
-                bound = max(bound, KernelBound(task).of(witness.points[0], witness.weights))
-        if bound < wanted and np.isfinite(value):
-            accuracy = 0.1 * (value - wanted)
-            bound = max(bound, KernelBound(task).at(x, value, gradient, accuracy)[0])
-    return bound
-
-
-def _bound_from(task: Task[Any], near: Point[Any], multipliers: Values) -> float:
-    """The bound that a feasible point proves with multipliers, which may be any."""
-    bound = task.structure.bound_at(near, multipliers)
-    if multipliers:
-        bound = max(bound, task.formulation.dual_bound(task.problem, dict(multipliers)))
-    return bound
-
-
 def _solver_multipliers(task: Task[Any]) -> Values:
     """Multipliers that only a solver can find; empty if there is no time for it."""
     try:
         return as_solver(default_solver(task)).solve(task).multipliers
     except SolverFailed:
         return {}
-
-
-def _second_order(
-    task: Task[Any], point: Point[Any], optimality: Optimality
-) -> tuple[Curvature, float, str]:
-    """The curvature at a stationary point, the least eigenvalue, and a sentence about them."""
-    structure, about = task.structure, (point, optimality, task.tol)
-    try:
-        sign, least, weak = limited(
-            structure.curvature_order(*about), _left(task), structure.curvature, *about
-        )
-    except TimeLimitReached:
-        words = "First-order conditions hold; curvature was not examined in time."
-        return Curvature.UNKNOWN, np.nan, words
-    return sign, least, sign.sentence(weak)
 
 
 def _doubt(problem: Problem, convex: bool | None, bounded: bool) -> str:
