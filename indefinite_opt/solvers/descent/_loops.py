@@ -77,7 +77,7 @@ _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that minima and maxima allow; NaN cannot occur, infinities can."""
 
 _INLINE = "always"
-"""For parts of `choose_block`: with few points, passing named tuples takes as long as a loop."""
+"""For parts of loops over points: with few of these, passing named tuples takes as long."""
 
 
 class Box(NamedTuple):
@@ -157,53 +157,6 @@ class Kicked(NamedTuple):
     useful: int  # kicks after which F was lower
     steps: int
     work: float
-
-
-class _Levels(NamedTuple):
-    """m and M of Lin & Lin (21)."""
-
-    m: Array  # of each group; zero, as M, for weights that move alone
-    M: Array
-    violation: float  # the largest m - M, of the pair (i, j), or |v_i|, where i = j
-    i: int
-    j: int
-
-
-class _Bins(NamedTuple):
-    """Violators by size."""
-
-    rises: NDArray[np.int16]  # (n,) bin of each point that may rise, or -1
-    falls: NDArray[np.int16]
-    rising: Indices  # (BINS,) how many points each bin holds
-    falling: Indices
-
-
-class _Scratch(NamedTuple):
-    """Memory for the steps inside a block; entry p of an array belongs to its p-th member."""
-
-    K: Array  # rows of the block's part of K
-    known: NDArray[np.bool_]  # whether a row of it has been read
-    diagonal: Array
-    alpha: Array  # one entry more than members, as the next three: the constant
-    y: Array
-    lower: Array
-    upper: Array
-    v: Array
-    rise: Array  # 0 where x may rise, else -inf
-    fall: Array
-    gain: Array
-    tops: Array  # for extremes of an array, eight parts of which are folded onto one
-    bottoms: Array
-    slots: Indices  # rows of K whose weights have changed
-    amounts: Array  # multiples of them that v changes by
-
-
-class _Pivot(NamedTuple):
-    """The first index i of a pair."""
-
-    v: float
-    diagonal: float  # K_ii
-    scale: float  # of slopes, so that their squares stay in range
 
 
 @compiled(fastmath=_VECTORISE)
@@ -301,7 +254,13 @@ def _pair_step(i, j, slope, curvature, alpha, y, lower, upper):
 
 @compiled(inline=_INLINE)
 def _levels(box, point):
-    """m, M and the worst pair or single weight."""
+    """m and M of Lin & Lin (21), and where they are farthest apart.
+
+    Returns
+    -------
+    m and M of each group, zero for weights that move alone; the largest m - M, or |v| of a weight
+    that moves alone; and the indices of that pair, which are equal for a single weight
+    """
     alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
     group, alone = box.group, box.groups
     tops, bottoms = np.full(alone + 1, -np.inf), np.full(alone + 1, np.inf)
@@ -322,33 +281,7 @@ def _levels(box, point):
         if tops[g] - bottoms[g] > worst:
             worst, i, j = tops[g] - bottoms[g], highest[g], lowest[g]
     tops[alone] = bottoms[alone] = 0.0
-    return _Levels(tops, bottoms, worst, i, j)
-
-
-@compiled()
-def _empty_block(size, groups):
-    """Room for a block of `size` points, which holds at least the pair of the largest violation."""
-    size = max(size, 2)
-    return Block(np.empty(size, np.int64), np.zeros(min(size, groups + 1) + 1, np.int64))
-
-
-@compiled(inline=_INLINE)
-def _bin_violators(box, point, levels, bins):
-    """Bins of how far the points that may rise are above M and those that may fall below m."""
-    alpha, v, y, group = point.alpha, point.v, box.y, box.group
-    lower, upper = box.lower, box.upper
-    rises, falls, rising, falling = bins.rises, bins.falls, bins.rising, bins.falling
-    m, M, scale = levels.m, levels.M, (BINS - 1) / levels.violation
-    for t in range(v.size):
-        g = group[t]
-        rises[t] = falls[t] = -1
-        above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
-        if above > 0.0 and _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
-            rises[t] = int(above)
-            rising[rises[t]] += 1
-        if below > 0.0 and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
-            falls[t] = int(below)
-            falling[falls[t]] += 1
+    return tops, bottoms, worst, i, j
 
 
 @compiled()
@@ -373,46 +306,13 @@ def _sort(box, members, ends):
     if _alike(box):
         ends[1] = members.size
         return 1
-    group, unsorted = box.group, members.copy()
-    places = np.zeros(box.groups + 1, np.int64)
-    for t in unsorted:
-        places[group[t]] += 1
-    parts, first = 0, 0
-    for g in range(box.groups + 1):
-        count, places[g] = places[g], first
-        first += count
-        if count:
+    group, parts = box.group, 0
+    members[:] = members[np.argsort(group[members], kind="mergesort")]
+    for p in range(1, members.size + 1):
+        if p == members.size or group[members[p]] != group[members[p - 1]]:
             parts += 1
-            ends[parts] = first
-    for t in unsorted:
-        members[places[group[t]]] = t
-        places[group[t]] += 1
+            ends[parts] = p
     return parts
-
-
-@compiled(inline=_INLINE)
-def _collect(box, levels, bins, size, offset, block):
-    """The pair of the largest violation, and size/2 - 1 of the worst of each kind, into a block."""
-    rises, falls, n = bins.rises, bins.falls, bins.rises.size
-    i, j, members = levels.i, levels.j, block.members
-    cut_rise, left_rise = _cut(bins.rising, size // 2 - 1)
-    cut_fall, left_fall = _cut(bins.falling, size // 2 - 1)
-    count = 0
-    for k in range(n):
-        t = k + offset
-        t -= n if t >= n else 0
-        up, down, in_pair = rises[t], falls[t], t in (i, j)
-        if up < cut_rise and down < cut_fall and not in_pair:
-            continue
-        taken = up > cut_rise or down > cut_fall or in_pair
-        if up == cut_rise and left_rise > 0:
-            taken, left_rise = True, left_rise - 1
-        if down == cut_fall and left_fall > 0:
-            taken, left_fall = True, left_fall - 1
-        if taken:
-            members[count] = t
-            count += 1
-    return count, _sort(box, members[:count], block.ends)
 
 
 @compiled()
@@ -434,22 +334,47 @@ def choose_block(box, point, tolerance, size, offset, block):
     number of indices, 0 if no violation exceeds the tolerance, number of their groups, and the
     largest violation
     """
-    levels = _levels(box, point)
-    if not levels.violation > tolerance:
-        return 0, 0, levels.violation
-    n = point.v.size
+    m, M, violation, i, j = _levels(box, point)
+    if not violation > tolerance:
+        return 0, 0, violation
+    alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
+    group, members, n = box.group, block.members, v.size
     if size >= n and _alike(box):
         for t in range(n):
-            block.members[t] = t
+            members[t] = t
         block.ends[1] = n
-        return n, 1, levels.violation
-    bins = _Bins(
-        np.empty(n, np.int16), np.empty(n, np.int16), np.zeros(BINS, np.int64),
-        np.zeros(BINS, np.int64),
-    )  # fmt: skip
-    _bin_violators(box, point, levels, bins)
-    count, parts = _collect(box, levels, bins, size, offset, block)
-    return count, parts, levels.violation
+        return n, 1, violation
+    # Bins of how far the points that may rise are above M, and those that may fall below m.
+    rises, falls, scale = np.empty(n, np.int16), np.empty(n, np.int16), (BINS - 1) / violation
+    rising, falling = np.zeros(BINS, np.int64), np.zeros(BINS, np.int64)
+    for t in range(n):
+        g = group[t]
+        rises[t] = falls[t] = -1
+        above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
+        if above > 0.0 and _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
+            rises[t] = int(above)
+            rising[rises[t]] += 1
+        if below > 0.0 and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
+            falls[t] = int(below)
+            falling[falls[t]] += 1
+    cut_rise, left_rise = _cut(rising, size // 2 - 1)
+    cut_fall, left_fall = _cut(falling, size // 2 - 1)
+    count = 0
+    for k in range(n):
+        t = k + offset
+        t -= n if t >= n else 0
+        up, down, in_pair = rises[t], falls[t], t in (i, j)
+        if up < cut_rise and down < cut_fall and not in_pair:
+            continue
+        taken = up > cut_rise or down > cut_fall or in_pair
+        if up == cut_rise and left_rise > 0:
+            taken, left_rise = True, left_rise - 1
+        if down == cut_fall and left_fall > 0:
+            taken, left_fall = True, left_fall - 1
+        if taken:
+            members[count] = t
+            count += 1
+    return count, _sort(box, members[:count], block.ends), violation
 
 
 @compiled(fastmath=_VECTORISE)
@@ -506,15 +431,15 @@ def _ends(v, rise, fall, high, low):
 
 
 @compiled(fastmath=_VECTORISE)
-def _gains(gain, v, fall, K_i, diagonal, pivot, h, min_curvature):
+def _gains(gain, v, fall, K_i, diagonal, v_i, K_ii, scale, h, min_curvature):
     """Twice the decrease of F by the unclipped step of (i, t), for every t, times scale².
 
-    A nonpositive curvature is replaced by `min_curvature`, so that concave pairs come before
-    convex ones, ordered by their slopes.
+    The scale keeps squares in range. A nonpositive curvature is replaced by `min_curvature`, so
+    that concave pairs come before convex ones, ordered by their slopes.
     """
     for t in range(v.size):
-        slope = pivot.scale * max(pivot.v - v[t] + fall[t], 0.0)
-        curvature = max(h * (pivot.diagonal + diagonal[t] - 2.0 * K_i[t]), min_curvature)
+        slope = scale * max(v_i - v[t] + fall[t], 0.0)
+        curvature = max(h * (K_ii + diagonal[t] - 2.0 * K_i[t]), min_curvature)
         gain[t] = slope * slope / curvature
 
 
@@ -560,29 +485,29 @@ def _open(t, alpha, y, lower, upper, rise, fall):
 
 
 @compiled()
-def _row(p, hessian, slots, members, K, known):
+def _row(p, hessian, members, K, known):
     """Row p of the block's part of K, read when it is first asked for."""
     if K.size == 0:
         return hessian.direct[p, : members.size]
-    rows, row = hessian.rows, K[p, : members.size]
+    row = K[p, : members.size]
     if not known[p]:
         known[p] = True
-        whole = rows[slots[p]]
+        whole = hessian.rows[members[p]]
         for r in range(members.size):
             row[r] = whole[members[r]]
     return row
 
 
 @compiled(inline=_INLINE)
-def _best_alone(alone, hessian, scratch, size):
+def _best_alone(alone, h, diagonal, box, point):
     """The largest |v| of weights that move alone, and the one whose step decreases F most.
 
     A step is clipped at the bounds; a weight without positive curvature moves to its bound.
     """
-    alpha, y, lower, upper, v = scratch.alpha, scratch.y, scratch.lower, scratch.upper, scratch.v
+    alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
     violation, best, i = 0.0, -1.0, -1
-    for t in range(alone, size):
-        slope, curvature = abs(v[t]), hessian.h * scratch.diagonal[t]
+    for t in range(alone, v.size):
+        slope, curvature = abs(v[t]), h * diagonal[t]
         room = _room(alpha[t], y[t] if v[t] > 0.0 else -y[t], lower[t], upper[t])
         if room > 0.0 and slope > 0.0:
             violation = max(violation, slope)
@@ -594,7 +519,7 @@ def _best_alone(alone, hessian, scratch, size):
 
 
 @compiled()
-def _steps(hessian, slots, block, box, scratch, tolerance, steps):
+def _steps(hessian, block, box, point, diagonal, K, tolerance, steps):
     """Up to `steps` updates of pairs and single weights inside a block.
 
     They are made in the group of the largest violation. The first index of a pair is the largest
@@ -604,16 +529,22 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
     clipped decrease of each pair instead was tried: it took more steps and ended at worse
     stationary points.)
 
+    Parameters
+    ----------
+    box, point, diagonal
+        Of the members of the block; of alpha and of its bounds the last entry, which belongs to
+        no member, is the constant.
+    K : (m, m) array
+        Memory for rows of their part of K; empty if rows of hessian.direct serve instead.
+
     Returns
     -------
     state, steps done, decrease of F, and how far weights were moved
     """
-    members, ends = block.members, block.ends
-    h, min_curvature, size = hessian.h, hessian.min_curvature, block.members.size
-    K, known, diagonal = scratch.K, scratch.known, scratch.diagonal
-    alpha, y, lower, upper = scratch.alpha, scratch.y, scratch.lower, scratch.upper
-    v, gain, tops, bottoms = scratch.v, scratch.gain, scratch.tops, scratch.bottoms
-    rise, fall = scratch.rise, scratch.fall
+    members, ends, size = block.members, block.ends, block.members.size
+    h, alpha, v, y, lower, upper = hessian.h, point.alpha, point.v, box.y, box.lower, box.upper
+    known, rise, fall = np.zeros(size, np.bool_), np.empty(size), np.empty(size)
+    gain, tops, bottoms = np.empty(size), np.empty(size), np.empty(size)
     alone, pairs = size, ends.size - 1
     if box.group[members[-1]] == box.groups:
         pairs -= 1
@@ -624,7 +555,7 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
     for step in range(steps + 1):
         worst, first, last, i = 0.0, 0, 0, -1
         if alone < size:
-            worst, i = _best_alone(alone, hessian, scratch, size)
+            worst, i = _best_alone(alone, h, diagonal, box, point)
         for g in range(pairs):
             start, end = ends[g], ends[g + 1]
             m, place, M = _ends(v[start:end], rise[start:end], fall[start:end], tops, bottoms)
@@ -634,7 +565,7 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
             return CONVERGED, step, decrease, moved
         if step == steps:
             break
-        K_i = _row(i, hessian, slots, members, K, known)
+        K_i = _row(i, hessian, members, K, known)
         if last == 0:
             slope, curvature, j = abs(v[i]), h * diagonal[i], size
             alpha[j], y[j], lower[j], upper[j] = 0.0, 1.0, -np.inf, np.inf
@@ -642,7 +573,7 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
         else:
             _gains(
                 gain[first:last], v[first:last], fall[first:last], K_i[first:last],
-                diagonal[first:last], _Pivot(v[i], diagonal[i], 1.0 / worst), h, min_curvature,
+                diagonal[first:last], v[i], diagonal[i], 1.0 / worst, h, hessian.min_curvature,
             )  # fmt: skip
             j = first + _argmax(gain[first:last], tops)
             slope, rising, falling = v[i] - v[j], i, j
@@ -651,11 +582,11 @@ def _steps(hessian, slots, block, box, scratch, tolerance, steps):
         if state != RUNNING:  # no other step is larger
             return state, step, decrease, moved
         if last == 0:
-            _subtract_row(v[:size], h * delta if rising == i else -h * delta, K_i)
+            _subtract_row(v, h * delta if rising == i else -h * delta, K_i)
         else:
             _open(i, alpha, y, lower, upper, rise, fall)
             _open(j, alpha, y, lower, upper, rise, fall)
-            _apply(v, K_i, _row(j, hessian, slots, members, K, known), h * delta)
+            _apply(v, K_i, _row(j, hessian, members, K, known), h * delta)
         decrease += delta * (slope - 0.5 * curvature * delta)
         moved += 2.0 * delta
     return RUNNING, steps, decrease, moved
@@ -672,77 +603,75 @@ def work_of(n, count, changed, steps):
 
 
 @compiled()
-def _scratch(m, direct):
-    """Memory for blocks of up to m points; none for their part of K if its rows serve directly."""
-    order = 0 if direct else m
-    return _Scratch(
-        np.empty((order, order)), np.empty(m, np.bool_), np.empty(m), np.empty(m + 1),
-        np.empty(m + 1), np.empty(m + 1), np.empty(m + 1), np.empty(m), np.empty(m), np.empty(m),
-        np.empty(m), np.empty(m), np.empty(m), np.empty(m, np.int64), np.empty(m),
-    )  # fmt: skip
-
-
-@compiled()
-def _solve(hessian, slots, block, box, point, violation, limits, scratch):
-    """Steps inside one block whose rows of K are hessian.rows[slots], then v on all points.
+def _solve(hessian, block, box, point, violation, limits, K):
+    """Steps inside one block, then v on all points.
 
     The violation is the largest one at the beginning. The state is STALLED if no weight has
     changed, UNBOUNDED if a step would be infinite, else RUNNING.
     """
-    members, alpha = block.members, point.alpha
-    for p in range(members.size):
+    members, alpha, n, m = block.members, point.alpha, point.alpha.size, block.members.size
+    y, lower, upper = np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    weights, v, diagonal = np.empty(m + 1), np.empty(m), np.empty(m)
+    for p in range(m):
         t = members[p]
-        scratch.known[p], scratch.diagonal[p], scratch.v[p] = False, hessian.diagonal[t], point.v[t]
-        scratch.alpha[p], scratch.y[p] = alpha[t], box.y[t]
-        scratch.lower[p], scratch.upper[p] = box.lower[t], box.upper[t]
+        y[p], lower[p], upper[p] = box.y[t], box.lower[t], box.upper[t]
+        weights[p], v[p], diagonal[p] = alpha[t], point.v[t], hessian.diagonal[t]
+    part = Box(y, box.group, box.groups, box.singles, lower, upper)
     tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
-    most, direct = min(STEPS_PER_MEMBER * members.size, limits.steps), scratch.K.size == 0
-    step_work = WHOLE_PASSES * alpha.size + STEP_WORK
-    if direct:
+    most, step_work = min(STEPS_PER_MEMBER * m, limits.steps), WHOLE_PASSES * n + STEP_WORK
+    if K.size == 0:
         tolerance = limits.violation
         most = int(min(float(most), limits.work / step_work + 1.0))
-    state, steps, decrease, moved = _steps(hessian, slots, block, box, scratch, tolerance, most)
+    state, steps, decrease, moved = _steps(
+        hessian, block, part, Point(weights, v), diagonal, K, tolerance, most
+    )
     changed, total = 0, 0.0
-    for p in range(members.size):
+    changes, amounts = np.empty(m, np.int64), np.empty(m)
+    for p in range(m):
         t = members[p]
-        change = box.y[t] * (scratch.alpha[p] - alpha[t])
+        change = y[p] * (weights[p] - alpha[t])
         if change != 0.0:
-            scratch.amounts[changed], scratch.slots[changed] = hessian.h * change, slots[p]
-            total += abs(scratch.amounts[changed])
+            amounts[changed], changes[changed] = hessian.h * change, t
+            total += abs(amounts[changed])
             changed += 1
-            alpha[t] = scratch.alpha[p] + 0.0  # no -0
-    if direct:
-        for t in range(alpha.size):
-            point.v[t] = scratch.v[t]
+            alpha[t] = weights[p] + 0.0  # no -0
+    if K.size == 0:
+        for t in range(n):
+            point.v[t] = v[t]
         work, rounding = step_work * steps, _rounding(hessian.h * moved, 2)
     else:
-        spread(hessian.rows, scratch.slots, scratch.amounts, changed, point.v)
-        work = work_of(alpha.size, members.size, changed, steps)
-        rounding = _rounding(total, changed)
+        spread(hessian.rows, changes, amounts, changed, point.v)
+        work, rounding = work_of(n, m, changed, steps), _rounding(total, changed)
     if state != UNBOUNDED:
         state = STALLED if changed == 0 else RUNNING
-    return Outcome(
-        state, violation, steps, decrease, work, rounding, (members[-1] + 1) % alpha.size, 1
-    )
+    return Outcome(state, violation, steps, decrease, work, rounding, (members[-1] + 1) % n, 1)
 
 
 @compiled()
-def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
+def _part(hessian, box, size):
+    """Memory for the part of K of a block; none if it holds all points, whose rows serve."""
+    direct = size >= box.y.size and hessian.direct.shape[0] == box.y.size and _alike(box)
+    order = 0 if direct else max(size, 2)
+    return np.empty((order, order))
+
+
+@compiled()
+def _solve_all(hessian, box, point, limits, size, offset, K):
     """Blocks of `size` points, one after the other; see `solve_blocks`."""
     state, steps, decrease, work, rounding, blocks = RUNNING, 0, 0.0, 0.0, 0.0, 0
+    most = max(size, 2)  # the pair of the largest violation is in every block
+    block = Block(np.empty(most, np.int64), np.zeros(min(most, box.groups + 1) + 1, np.int64))
     while True:
         count, parts, violation = choose_block(box, point, limits.violation, size, offset, block)
         if count == 0:
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
             return Outcome(state, violation, steps, decrease, work, rounding, offset, blocks)
-        members, ends = block.members[:count], block.ends[: parts + 1]
         left = Limits(
             limits.violation, limits.block_share, limits.steps - steps, limits.work - work
         )
-        outcome = _solve(
-            hessian, members, Block(members, ends), box, point, violation, left, scratch
-        )
+        chosen = Block(block.members[:count], block.ends[: parts + 1])
+        outcome = _solve(hessian, chosen, box, point, violation, left, K)
         state, offset = outcome.state, outcome.offset
         steps += outcome.steps
         decrease += outcome.decrease
@@ -752,21 +681,13 @@ def _solve_all(hessian, box, point, limits, size, offset, block, scratch):
 
 
 @compiled()
-def _is_direct(hessian, box, size):
-    """Whether blocks hold all points, so that rows of K serve as rows of their part of it."""
-    return size >= box.y.size and hessian.direct.shape[0] == box.y.size and _alike(box)
-
-
-@compiled()
 def solve_blocks(hessian, box, point, limits, size, offset):
     """Blocks of `size` points, one after the other, until no violation exceeds the tolerance.
 
     For all rows of K. Each block begins where the last index of the one before lies; see
     `choose_block`. The parts of an `Outcome` are returned; see `compiled`.
     """
-    block = _empty_block(size, box.groups)
-    scratch = _scratch(block.members.size, _is_direct(hessian, box, size))
-    o = _solve_all(hessian, box, point, limits, size, offset, block, scratch)
+    o = _solve_all(hessian, box, point, limits, size, offset, _part(hessian, box, size))
     return o.state, o.violation, o.steps, o.decrease, o.work, o.rounding, o.offset, o.blocks
 
 
@@ -821,12 +742,12 @@ def reduced_matrix(rows, slots, columns, group, matrix):
 
 
 @compiled(fastmath=_VECTORISE)
-def _whole_gains(gain, v, K_i, diagonal, room, pivot, room_i, h):
+def _whole_gains(gain, v, K_i, diagonal, room, v_i, K_ii, room_i, h):
     """Decrease of F by the longest step of (i, t) where that pair is concave, for every t."""
     for t in range(v.size):
         step = min(room_i, room[t])
-        curvature = min(h * (pivot.diagonal + diagonal[t] - 2.0 * K_i[t]), 0.0)
-        whole = step * (pivot.v - v[t] - 0.5 * curvature * step)
+        curvature = min(h * (K_ii + diagonal[t] - 2.0 * K_i[t]), 0.0)
+        whole = step * (v_i - v[t] - 0.5 * curvature * step)
         gain[t] = whole if curvature < 0.0 else 0.0
 
 
@@ -888,8 +809,8 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
         room_i = min(_room(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
         if room_i <= 0.0:
             continue
-        pivot = _Pivot(v[i], diagonal[i], 1.0)
-        _whole_gains(gain, v, hessian.rows[i], diagonal, room, pivot, room_i, hessian.h)
+        K_i, h = hessian.rows[i], hessian.h
+        _whole_gains(gain, v, K_i, diagonal, room, v[i], diagonal[i], room_i, h)
         j = _argmax(gain, folded)
         if j < 0 or gain[j] <= min_gain or j == i:
             continue
@@ -901,7 +822,7 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
         room[j] = min(_room(alpha[j], -y[j], lower[j], upper[j]), INFINITE_STEP)
         made += 1
         decrease += gain[j]
-        rounding += _rounding(2.0 * hessian.h * step, 2)
+        rounding += _rounding(2.0 * h * step, 2)
     return made, decrease, rounding, -1, -1
 
 
@@ -1004,22 +925,6 @@ def _similar(row, tries, members, state):
 
 
 @compiled()
-def _by_groups(box):
-    """All indices sorted by groups, and where each group begins and the last one ends."""
-    n = box.group.size
-    starts, order = np.zeros(box.groups + 2, np.int64), np.empty(n, np.int64)
-    for t in range(n):
-        starts[box.group[t] + 1] += 1
-    for g in range(box.groups + 1):
-        starts[g + 1] += starts[g]
-    places = starts.copy()
-    for t in range(n):
-        order[places[box.group[t]]] = t
-        places[box.group[t]] += 1
-    return order, starts
-
-
-@compiled()
 def _push_pairs(pairs, spread, order, starts, hessian, box, point, state):
     """Exchange the weights of random pairs, among all points or those similar to one.
 
@@ -1074,8 +979,10 @@ def kick(hessian, box, point, linear, chain, limits, state):
     trial, current = Point(point.alpha.copy(), point.v.copy()), Point(point.alpha, point.v)
     if chain.slack > 0.0:
         current = Point(point.alpha.copy(), point.v.copy())
-    block, (order, starts) = _empty_block(chain.size, box.groups), _by_groups(box)
-    scratch = _scratch(block.members.size, _is_direct(hessian, box, chain.size))
+    # All indices sorted by groups, and where each group begins and the last one ends.
+    order = np.argsort(box.group, kind="mergesort")
+    starts = np.searchsorted(box.group[order], np.arange(box.groups + 2))
+    K = _part(hessian, box, chain.size)
     value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
     for made in range(chain.kicks):
         if work >= limits.work or steps >= limits.steps:
@@ -1087,7 +994,7 @@ def kick(hessian, box, point, linear, chain, limits, state):
             KICK_READINGS * n * n,
         )  # fmt: skip
         offset = int(_draw(state) * n)
-        outcome = _solve_all(hessian, box, trial, descent, chain.size, offset, block, scratch)
+        outcome = _solve_all(hessian, box, trial, descent, chain.size, offset, K)
         steps += outcome.steps
         work += outcome.work + n * (2.0 * pairs + POINT_PASSES)
         reached = _value(box, trial, linear)

@@ -79,8 +79,7 @@ def solve_pairs(
         if second_order:
             violation, i, j = _pair_of_libsvm(hessian, box, point)
         else:
-            levels = _levels(box, point)
-            violation, i, j = levels.violation, levels.i, levels.j
+            _, _, violation, i, j = _levels(box, point)
         if violation <= limits.violation:
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
