@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,14 +25,6 @@ Indices = NDArray[np.intp]
 
 CHOLESKY_WORK = 1.0 / 36.0
 """Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
-
-
-class _Action(Enum):
-    """How to go on after a chunk of pair steps that does not end the descent."""
-
-    GO_ON = "more pair steps, after a Newton step or an exact gradient where one is due"
-    TIGHTEN = "ask for a smaller violation"
-    REFRESH = "compute the exact gradient"
 
 
 class Descent:
@@ -65,8 +56,10 @@ class Descent:
     ----------
     alpha, v, value
         The point, -y∘∇F and F.
+    loops : module
+        The compiled loops, which are imported when a descent begins.
     box, hessian, point
-        The program and the point as compiled loops take them.
+        The program and the point as these take them.
     rounding : float
         Bound on what rounding may have done to an entry of v.
     iterations, newton_steps, escapes, refreshes, kicks : int
@@ -96,9 +89,10 @@ class Descent:
         trace: Trace | None = None,
         settings: DescentSettings | None = None,
     ) -> None:
-        from indefinite_opt.solvers.descent import _loops as smo_loops
+        from indefinite_opt.solvers.descent import _loops as loops
 
         self.settings = settings = settings or self.settings
+        self.loops = loops
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
         self.gram = gram = qp.gram
@@ -107,16 +101,16 @@ class Descent:
         signs, lower, upper, linear = (np.empty(qp.n) for _ in range(4))
         signs[:], lower[:], upper[:], linear[:] = qp.signs, qp.lower, qp.upper, qp.linear
         self.linear = linear if tilt is None else linear + tilt
-        self.box = smo_loops.Box(signs, qp.group, k, qp.singles, lower, upper)
+        self.box = loops.Box(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
         rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
         largest = float(np.max(np.abs(gram.diagonal)))
-        floor = max(settings.min_curvature_share * qp.hessian * largest, smo_loops.MIN_DIVISOR)
+        floor = max(settings.min_curvature_share * qp.hessian * largest, loops.MIN_DIVISOR)
         direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
-        self.hessian = smo_loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
+        self.hessian = loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
         self.v = np.empty(qp.n)
-        self.point = smo_loops.Point(alpha, self.v)
+        self.point = loops.Point(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
         self.refreshes = -1
         self.work = self._since_face = 0.0
@@ -210,8 +204,8 @@ class Descent:
         """Go down until the first-order tests of the certificate pass with an exact gradient.
 
         After every chunk of pair steps the first line of the table that applies decides how to go
-        on; see `_next_action`. `UnboundedProblem` is raised if F has no lower bound, and
-        `SolverFailed` if it seems so but is not proved; `direction` then says where F falls.
+        on. `UnboundedProblem` is raised if F has no lower bound, and `SolverFailed` if it seems so
+        but is not proved; `direction` then says where F falls.
 
         | pair steps | gradient | and                                      | action            |
         |------------|----------|------------------------------------------|-------------------|
@@ -229,63 +223,52 @@ class Descent:
         The gradient is not computed anew after convergence if its updates have not made it less
         accurate than that would, unless the complementarity is too large.
         """
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
         settings, complementary = self.settings, self.settings.complementarity_share * self.task.tol
         target = self.task.tol * (settings.hard_margin_share if self._endless else 1.0)
+        loops = self.loops
         while True:
             steps = max(self._limit - self.iterations, 0)
             allowed = target * self.unit
             allowed -= 2.0 * min(self.rounding, settings.kept_rounding_share * allowed)
             state, violation = self.pair_steps(allowed, steps)
             self._stopped = self._report(violation / self.unit)
-            endless = self._endless_step() if state == smo_loops.UNBOUNDED else None
+            endless = self._endless_step() if state == loops.UNBOUNDED else None
             if endless is None:
                 self._grow()
-            if state == smo_loops.UNBOUNDED:
+            if state == loops.UNBOUNDED:
                 raise self.endless(endless)
+            converged = state == loops.CONVERGED and self._exact
             # Small violations of many conditions may add up to a large gap.
-            excess = np.inf
-            if state == smo_loops.CONVERGED and self._exact:
-                excess = self._complementarity() / complementary
-            action = self._next_action(state, target, excess)
-            if isinstance(action, Status):
+            excess = self._complementarity() / complementary if converged else np.inf
+            refreshed = self.refreshes >= settings.max_refreshes
+            status: Status | None = None
+            if excess <= 1.0:
+                status = Status.SOLVED
+            elif converged and target < settings.min_target:
+                status = Status.INACCURATE
+            elif self._stopped:
+                status = Status.INTERRUPTED
+            elif state == loops.RUNNING:
+                status = self.task.stop(None, self.iterations, self._limit)
+            elif refreshed or (state == loops.STALLED and self._exact):
+                status = Status.INACCURATE
+            if status is not None:
                 if not self._exact:
                     self._balance()
-                return action
-            if action is _Action.TIGHTEN and not self._kept:
-                target *= max(0.5 / excess, settings.max_tightening)
-            elif action is not _Action.GO_ON:
-                accurate = state == smo_loops.CONVERGED and self._is_accurate(target * self.unit)
-                if action is _Action.REFRESH and accurate:
-                    self._balance()
-                    self._keep(-self.qp.signs * self.v)
-                else:
-                    self._set(self._exact_gradient())
-            else:
+                return status
+            accurate = not self._exact and self._is_accurate(target * self.unit)
+            if state == loops.RUNNING:
                 if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
                 if self.rounding > settings.rounding_share * target * self.unit:
                     self._set(self._exact_gradient())
-
-    def _next_action(self, state: int, target: float, excess: float) -> Status | _Action:
-        """The table of `to_stationarity`; `excess` is infinite unless converged and exact."""
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
-        converged = state == smo_loops.CONVERGED and self._exact
-        if excess <= 1.0:
-            return Status.SOLVED
-        if converged and target < self.settings.min_target:
-            return Status.INACCURATE
-        if self._stopped:
-            return Status.INTERRUPTED
-        if state == smo_loops.RUNNING:
-            return self.task.stop(None, self.iterations, self._limit) or _Action.GO_ON
-        if state == smo_loops.STALLED and self._exact:
-            return Status.INACCURATE
-        if self.refreshes >= self.settings.max_refreshes:
-            return Status.INACCURATE
-        return _Action.TIGHTEN if converged else _Action.REFRESH
+            elif converged and not self._kept:
+                target *= max(0.5 / excess, settings.max_tightening)
+            elif state == loops.CONVERGED and accurate:
+                self._balance()
+                self._keep(-self.qp.signs * self.v)
+            else:
+                self._set(self._exact_gradient())
 
     def endless(self, near: Array | None) -> UnboundedProblem | SolverFailed:
         """The error for a direction of the weights in which no curvature seems to oppose F."""
@@ -347,12 +330,10 @@ class Descent:
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         """One chunk of blocks of pair steps; returns state and violation."""
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
-        n, settings = self.qp.n, self.settings
+        n, settings, loops = self.qp.n, self.settings, self.loops
         due = settings.pair_steps_per_newton_step * self.newton_work() - self._since_face
         work = max(min(due, self.chunk), 1.0)
-        limits = smo_loops.Limits(tolerance, settings.leave_share, steps, work)
+        limits = loops.Limits(tolerance, settings.leave_share, steps, work)
         if self.gram.on_demand:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
             outcome = self._blocks.solve(self.point, limits, self._offset)
@@ -366,7 +347,7 @@ class Descent:
         if len(self.hessian.direct) and (n <= settings.max_whole or undone):
             size = n
         parts = self.hessian, self.box, self.point, limits, size, self._offset
-        outcome = smo_loops.Outcome(*smo_loops.solve_blocks(*parts))
+        outcome = loops.Outcome(*loops.solve_blocks(*parts))
         self._take(outcome)
         self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
         return outcome.state, outcome.violation
@@ -435,14 +416,11 @@ class Descent:
         direction, curved = face.newton_direction()
         if direction is None:
             return
-        reach = face.reach(direction)
-        if not curved and reach >= 1.0:
-            self._move(face, [face.projected(direction)])
-        elif not curved:
-            # The minimum violates bounds: its projection, or the point where the first one is met.
-            self._move(face, [face.projected(direction), face.edge(direction)])
-        elif np.isfinite(reach):
-            self._move(face, [face.edge(direction)])
+        goals = [] if curved else [face.projected(direction)]
+        if face.reach(direction) < (np.inf if curved else 1.0):
+            goals.append(face.edge(direction))
+        if goals:
+            self._move(face, goals)
         self.newton_steps += 1
         self._since_face = 0.0
 
@@ -596,17 +574,14 @@ class Descent:
         From a stationary point F may increase along a concave pair at first and yet be lower where
         the pair meets a bound.
         """
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
         qp = self.qp
         # In kernel programs without a bias, whose optima are few, passes cost more than they find.
         alone = qp.totals.size == 0 and qp.ruggedness <= 1.0
         if self.gram.on_demand or alone:
             return 0
         least = self.settings.min_exchange_share * qp.gap_unit(self.value, self.alpha)
-        made, decrease, rounding, i, j = smo_loops.exchange(
-            self.hessian, self.box, self.point, least
-        )
+        program = self.hessian, self.box, self.point
+        made, decrease, rounding, i, j = self.loops.exchange(*program, least)
         if i >= 0:
             direction = np.zeros(qp.n)
             direction[i] = self.box.y[i]
@@ -619,7 +594,7 @@ class Descent:
         return int(made)
 
     def kicked(self, kicks: int, steps: int, work: float) -> None:
-        """Record that `smo_loops.kick` has changed alpha and v."""
+        """Record that `_loops.kick` has changed alpha and v."""
         self.kicks += kicks
         self.iterations += steps
         self._set(-self.qp.signs * self.v)

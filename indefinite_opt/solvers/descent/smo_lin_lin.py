@@ -90,12 +90,11 @@ class PrintedSteps(Descent):
     _ended = False
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent import _loops as loops
         from indefinite_opt.solvers.descent._pair_loops import solve_pairs
 
         if self._ended:
             return super().pair_steps(tolerance, steps)
-        first = self.until * self.unit
+        first, loops = self.until * self.unit, self.loops
         limits = loops.Limits(max(tolerance, first), 1.0, steps, self.chunk)
         program = self.hessian, self.box, self.point
         outcome = loops.Outcome(*solve_pairs(*program, limits, self.second_order))

@@ -107,11 +107,10 @@ class LocalSearch(IteratedSearch[_End, Start]):
         steps: int | None,
     ) -> Chain[_End]:  # fmt: skip
         """Kicks from one end, with checks of the limits between slices of work."""
-        from indefinite_opt.solvers.descent import _loops as smo_loops
-
         qp, settings = self.qp, self.settings
         allowed -= settings.overhead_work
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
+        loops = run.loops
         limit = steps or sys.maxsize
         slack = settings.kick_slack * (qp.ruggedness - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
@@ -119,14 +118,14 @@ class LocalSearch(IteratedSearch[_End, Start]):
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
             work = min(allowed - run.work, settings.slice_work)
-            chain = smo_loops.Chain(
+            chain = loops.Chain(
                 count, max(int(settings.kick_share * qp.n), 2), qp.ruggedness > 1.0,
                 min(settings.kick_block, qp.n), slack,
             )  # fmt: skip
             tolerance, steps_left = settings.kick_tolerance * run.unit, limit - run.iterations
-            limits = smo_loops.Limits(tolerance, settings.kick_leave_share, steps_left, work)
+            limits = loops.Limits(tolerance, settings.kick_leave_share, steps_left, work)
             at = run.hessian, run.box, run.point, run.linear
-            kicked = smo_loops.Kicked(*smo_loops.kick(*at, chain, limits, state))
+            kicked = loops.Kicked(*loops.kick(*at, chain, limits, state))
             run.kicked(kicked.kicks, kicked.steps, kicked.work)
             count -= kicked.kicks
         return self._finish(run)
