@@ -60,7 +60,7 @@ IDLE_STEPS = 8
 probability 1."""
 
 UPDATES = 16
-"""Most steps for which gradient and activity are updated before they are computed anew; they are
+"""Most steps for which gradient and rows are updated before they are computed anew; they are
 computed as well after each Newton step to a minimum and before a point counts as stationary."""
 
 FACTOR_STEPS = 400
@@ -83,8 +83,8 @@ class Quadratic(NamedTuple):
 class State(NamedTuple):
     """A point, its working set and the factors; changed in place."""
 
-    x: Array  # (n,)
-    activity: Array  # (m,) Rx
+    x: Array  # (n,), part of the next
+    values: Array  # (n + m,) x and Rx
     gradient: Array  # (n,)
     basis: Array  # (n, n) Qᵀ: rows Z, then Y
     T: Array  # (n, n), used from row and column nz on
@@ -97,14 +97,14 @@ class State(NamedTuple):
     ray: Array  # (n,) direction along which the objective was found unbounded
     multiplier: Array  # (n,) of each row of T
     extent: Array  # (1,) largest entry of x on the way: rounding of x is in proportion to it
-    counts: Indices  # (7,) see FREE and the others
+    counts: Indices  # (6,) see FREE and the others
     draws: NDArray[np.uint64]  # (1,) state of the random numbers
 
 
-FREE, STEPS, IDLE, REFINED, SINCE, FLATS, CURVED = range(7)
+FREE, STEPS, IDLE, REFINED, SINCE, FLATS = range(6)
 """Places in `State.counts`: nz, the dimension of Z; steps; steps in a row of length zero; Newton
 steps in a row on one working set; steps since the factors were computed; moves in a row that left
-the objective as it was; steps along negative curvature."""
+the objective as it was."""
 
 
 def new_state(program: Quadratic, x: Array, seed: int) -> State:
@@ -114,17 +114,18 @@ def new_state(program: Quadratic, x: Array, seed: int) -> State:
     def whole(size: int) -> Indices:
         return np.zeros(size, dtype=np.int64)
 
+    values = np.concatenate([x, np.zeros(m)])
     return State(
-        x.copy(), np.zeros(m), np.zeros(n), np.eye(n), np.zeros((n, n)), np.zeros((n, n)),
+        values[:n], values, np.zeros(n), np.eye(n), np.zeros((n, n)), np.zeros((n, n)),
         whole(n), whole(n), whole(n + m), whole(n + m), np.zeros(n + m), np.zeros(n), np.zeros(n),
-        np.zeros(1), whole(7), np.array([seed], dtype=np.uint64),
+        np.zeros(1), whole(6), np.array([seed], dtype=np.uint64),
     )  # fmt: skip
 
 
 @compiled()
-def _entry(variables: Array, rows: Array, c: int) -> float:
-    """The entry of constraint c, given those of variables and those of rows."""
-    return variables[c] if c < variables.size else rows[c - variables.size]
+def _slopes(program: Quadratic, d: Array) -> Array:
+    """The slopes of variables and rows along a direction, (n + m,)."""
+    return np.concatenate((d, np.dot(program.R, d)))
 
 
 @compiled()
@@ -134,17 +135,6 @@ def _rotate(matrix: Array, i: int, j: int, c: float, s: float, first: int, last:
         p, q = matrix[i, k], matrix[j, k]
         matrix[i, k] = c * p - s * q
         matrix[j, k] = s * p + c * q
-
-
-@compiled()
-def _rotate_columns(
-    matrix: Array, i: int, j: int, c: float, s: float, first: int, last: int
-) -> None:
-    """Columns i and j become c·i - s·j and s·i + c·j, in rows first to last - 1."""
-    for k in range(first, last):
-        p, q = matrix[k, i], matrix[k, j]
-        matrix[k, i] = c * p - s * q
-        matrix[k, j] = s * p + c * q
 
 
 @compiled()
@@ -182,7 +172,7 @@ def _add(state: State, c: int, side: int, v: Array) -> None:
         _rotate(L, j, j + 1, cos, sin, 0, j + 2)
         fill = np.hypot(L[j, j], L[j, j + 1])
         if fill > 0.0:
-            _rotate_columns(L, j + 1, j, L[j, j] / fill, L[j, j + 1] / fill, j, nz)
+            _rotate(L.T, j + 1, j, L[j, j] / fill, L[j, j + 1] / fill, j, nz)
         L[j, j + 1] = 0.0
     state.counts[FREE] = nz - 1
     _hold(state, nz - 1, c, side, v)
@@ -202,7 +192,7 @@ def _remove(state: State, at: int) -> None:
     for t in range(at, nz, -1):
         length = np.hypot(T[t, t], T[t, t - 1])
         cos, sin = T[t, t] / length, T[t, t - 1] / length
-        _rotate_columns(T, t - 1, t, cos, sin, nz + 1, t + 1)
+        _rotate(T.T, t - 1, t, cos, sin, nz + 1, t + 1)
         T[t, t - 1] = 0.0
         _rotate(state.basis, t - 1, t, cos, sin, 0, n)
 
@@ -239,12 +229,20 @@ def _curvature_floor(program: Quadratic) -> float:
 
 
 @compiled()
+def _keep_bounds(program: Quadratic, state: State) -> None:
+    """Move x to its bounds where rounding has taken it off, and compute the rows there."""
+    x, n = state.x, program.q.size
+    x[:] = np.minimum(np.maximum(x, program.low[:n]), program.high[:n])
+    state.values[n:] = np.dot(program.R, x)
+
+
+@compiled()
 def _refresh(program: Quadratic, state: State) -> float:
-    """Move x onto W where rounding has taken it off; compute gradient and activity.
+    """Move x onto W where rounding has taken it off; compute the gradient and the rows there.
 
     Returns the size of the terms of the gradient.
     """
-    n, m, nz = program.q.size, program.R.shape[0], state.counts[FREE]
+    n, nz = program.q.size, state.counts[FREE]
     x, T = state.x, state.T
     if nz < n:
         off = np.zeros(n)
@@ -262,32 +260,23 @@ def _refresh(program: Quadratic, state: State) -> float:
             c = state.slot[s]
             if 0 <= c < n and state.side[s] < TEMPORARY:
                 x[c] = program.high[c] if state.side[s] == UPPER else program.low[c]
-    for c in range(n):
-        x[c] = min(max(x[c], program.low[c]), program.high[c])
+    _keep_bounds(program, state)
     state.gradient[:] = np.dot(program.P, x) + program.q
     terms = np.dot(program.sizes, np.abs(x)) + np.abs(program.q)
-    longest = max(np.max(terms), state.extent[0] * program.largest)
-    if m > 0:
-        state.activity[:] = np.dot(program.R, x)
-    return longest
+    return max(np.max(terms), state.extent[0] * program.largest)
 
 
 @compiled()
 def _set_slacks(program: Quadratic, state: State) -> None:
     """Distances from the ends that count as none."""
-    n, m = program.q.size, program.R.shape[0]
-    state.extent[0] = max(state.extent[0], np.max(np.abs(state.x)))
-    for c in range(n + m):
-        if c < n:
-            terms = abs(state.x[c])
-        else:
-            terms = 0.0
-            for k in range(n):
-                terms += abs(program.R[c - n, k] * state.x[k])
+    sizes = np.abs(state.x)
+    state.extent[0] = max(state.extent[0], np.max(sizes))
+    terms = np.concatenate((sizes, np.dot(np.abs(program.R), sizes)))
+    for c in range(terms.size):
         for end in (program.low[c], program.high[c]):
             if np.isfinite(end):
-                terms = max(terms, abs(end))
-        state.slack[c] = max(END_SHARE * terms, EPS * state.extent[0])
+                terms[c] = max(terms[c], abs(end))
+        state.slack[c] = max(END_SHARE * terms[c], EPS * state.extent[0])
 
 
 @compiled()
@@ -298,18 +287,14 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
     given those before them, are held by artificial constraints.
     """
     n, m = program.q.size, program.R.shape[0]
-    x = state.x
-    for c in range(n):
-        x[c] = min(max(x[c], program.low[c]), program.high[c])
-    if m > 0:
-        state.activity[:] = np.dot(program.R, x)
+    _keep_bounds(program, state)
     _set_slacks(program, state)
     side = np.full(n + m, FLAT + 1, dtype=np.int64)
     for s in range(state.counts[FREE], n):
         if not fresh and state.slot[s] != ARTIFICIAL:
             side[state.slot[s]] = state.side[s]
     for c in range(n + m):
-        value = _entry(x, state.activity, c)
+        value = state.values[c]
         if program.low[c] == program.high[c]:
             side[c] = EQUAL
         elif fresh and value <= program.low[c] + state.slack[c]:
@@ -317,9 +302,7 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
         elif fresh and value >= program.high[c] - state.slack[c]:
             side[c] = UPPER
         state.held[c] = 0
-    state.basis[:] = 0.0
-    for i in range(n):
-        state.basis[i, i] = 1.0
+    state.basis[:] = np.eye(n)
     state.L[:] = 0.0
     state.counts[FREE], state.counts[SINCE] = n, 0
     # Bounds come first because they cost no rotations; equalities come before other rows.
@@ -340,69 +323,47 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
             state.counts[FREE] = nz + 1
             continue
         total -= 1
-        for k in range(n):
-            z = state.basis[nz, k]
-            state.basis[nz, k] = state.basis[total, k]
-            state.basis[total, k] = z
+        z = state.basis[nz].copy()
+        state.basis[nz], state.basis[total] = state.basis[total], z
         v = np.zeros(n)
         v[total] = 1.0
         _hold(state, total, ARTIFICIAL, TEMPORARY, v)
 
 
 @compiled()
-def _blocking(
-    program: Quadratic, state: State, d: Array, slopes: Array, limit: float
-) -> tuple[float, int]:
-    """The longest step along d up to a limit, and the constraint that ends it or -1.
+def _blocking(program: Quadratic, state: State, slopes: Array, limit: float) -> tuple[float, int]:
+    """The longest step along a direction up to a limit, and the constraint that ends it or -1.
 
-    Among the constraints that are met within their slacks the one that d meets most squarely is
+    Among the constraints that are met within their slacks the one that it meets most squarely is
     chosen (Harris 1973), and at random when steps have been idle.
     """
-    n, m = program.q.size, program.R.shape[0]
-    length = np.sqrt(np.dot(d, d))
-    reach = limit
-    for c in range(n + m):
-        if state.held[c] == 1:
-            continue
-        slope = d[c] if c < n else slopes[c - n]
-        if abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
-            continue
-        end = program.high[c] if slope > 0.0 else program.low[c]
-        if np.isinf(end):
-            continue
-        value = state.x[c] if c < n else state.activity[c - n]
-        room = max((end - value) * np.sign(slope), 0.0) + state.slack[c]
-        reach = min(reach, room / abs(slope))
-    found, best, step = -1, 0.0, limit
-    idle = state.counts[IDLE] > IDLE_STEPS
-    for c in range(n + m):
-        if state.held[c] == 1:
-            continue
-        slope = d[c] if c < n else slopes[c - n]
-        if abs(slope) <= PARALLEL_SHARE * program.norms[c] * length:
-            continue
-        end = program.high[c] if slope > 0.0 else program.low[c]
-        if np.isinf(end):
-            continue
-        value = state.x[c] if c < n else state.activity[c - n]
-        way = max((end - value) / slope, 0.0)
-        if way <= reach and way < limit:
-            square = abs(slope) / program.norms[c]
-            if idle:
+    d = slopes[: program.q.size]
+    length, reach, ways = np.sqrt(np.dot(d, d)), limit, np.full(slopes.size, np.inf)
+    for c in range(slopes.size):
+        slope = slopes[c]
+        if state.held[c] == 0 and abs(slope) > PARALLEL_SHARE * program.norms[c] * length:
+            end = program.high[c] if slope > 0.0 else program.low[c]
+            ways[c] = max((end - state.values[c]) / slope, 0.0)
+            reach = min(reach, ways[c] + state.slack[c] / abs(slope))
+    first, best, step = -1, 0.0, limit
+    for c in range(slopes.size):
+        if ways[c] <= reach and ways[c] < limit:
+            square = abs(slopes[c]) / program.norms[c]
+            if state.counts[IDLE] > IDLE_STEPS:
                 square *= _draw(state.draws) ** 2
             if square > best:
-                found, best, step = c, square, way
-    return step, found
+                first, best, step = c, square, ways[c]
+    return step, first
 
 
 @compiled()
-def _move(program: Quadratic, state: State, d: Array, slopes: Array, step: float, c: int) -> None:
-    """Take a step along d, to the end of constraint c if that is not -1."""
+def _move(program: Quadratic, state: State, slopes: Array, step: float, c: int) -> None:
+    """Take a step along a direction, to the end of constraint c if that is not -1."""
     n = program.q.size
+    d = slopes[:n]
     if step > 0.0:
-        state.x[:] += step * d
+        state.values[:] += step * slopes
         state.gradient[:] += step * np.dot(program.P, d)
-        state.activity[:] += step * slopes
         state.tried[:] = 0
         state.extent[0] = max(state.extent[0], np.max(np.abs(state.x)))
         for s in range(state.counts[FREE], n):
@@ -411,10 +372,8 @@ def _move(program: Quadratic, state: State, d: Array, slopes: Array, step: float
     if 0 <= c < n:
         state.x[c] = program.high[c] if d[c] > 0.0 else program.low[c]
     size = np.max(np.abs(d)) * step
-    if size <= EPS * np.max(np.abs(state.x)):
-        state.counts[IDLE] += 1
-    else:
-        state.counts[IDLE] = 0
+    idle = size <= EPS * np.max(np.abs(state.x))
+    state.counts[IDLE] = state.counts[IDLE] + 1 if idle else 0
 
 
 @compiled()
@@ -427,14 +386,12 @@ def _newton_step(program: Quadratic, state: State, reduced: Array) -> None:
     _solve_transposed(L, nz, p)
     d = np.dot(p, state.basis[:nz])
     _still(program, state, d)
-    slopes = np.dot(program.R, d)
-    step, c = _blocking(program, state, d, slopes, 1.0)
-    _move(program, state, d, slopes, step, c)
+    slopes = _slopes(program, d)
+    step, c = _blocking(program, state, slopes, 1.0)
+    _move(program, state, slopes, step, c)
     if c >= 0:
-        _add(
-            state, c, UPPER if _entry(d, slopes, c) > 0.0 else LOWER,
-            _normal_in_basis(program, state, c),
-        )  # fmt: skip
+        end = UPPER if slopes[c] > 0.0 else LOWER
+        _add(state, c, end, _normal_in_basis(program, state, c))
         state.counts[REFINED] = 0
     else:
         state.counts[REFINED] += 1
@@ -536,32 +493,29 @@ def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
         forward = (v[nz] > 0.0) == (side == LOWER)
     if not forward:
         d, slope = -d, -slope
-    slopes = np.dot(program.R, d)
+    slopes = _slopes(program, d)
     noise = floor * square
     limit = np.inf
     if falls and curvature > noise:
         limit = -slope / curvature
     flat = not falls and abs(rest) <= floor and side == TEMPORARY
     if falls or rest < -floor or (flat and state.counts[FLATS] <= 2 * n):
-        step, c = _blocking(program, state, d, slopes, limit)
+        step, c = _blocking(program, state, slopes, limit)
         if side == TEMPORARY and not falls:
-            other, b = _blocking(program, state, -d, -slopes, limit)
+            other, b = _blocking(program, state, -slopes, limit)
             if other > step if rest < -floor else np.isinf(step) or step == 0.0:
-                d, slopes, slope, step, c = -d, -slopes, -slope, other, b
+                slopes, slope, step, c = -slopes, -slope, other, b
         if np.isinf(step) and not flat:
-            state.ray[:] = d / np.max(np.abs(d))
-            for i in range(n):
-                if abs(state.ray[i]) <= PARALLEL_SHARE:
-                    state.ray[i] = 0.0
+            ray = slopes[:n] / np.max(np.abs(d))
+            state.ray[:] = np.where(np.abs(ray) <= PARALLEL_SHARE, 0.0, ray)
             _hold(state, nz, released, side, v)
             return UNBOUNDED
         lower = np.isfinite(step) and step * (slope + 0.5 * step * curvature) < 0.0
         if falls or (flat and np.isfinite(step)) or lower:
-            _move(program, state, d, slopes, step, c)
+            _move(program, state, slopes, step, c)
             state.counts[FLATS] = state.counts[FLATS] + 1 if flat else 0
-            state.counts[CURVED] += 0 if flat else 1
             state.counts[REFINED] = 0
-            _replace(program, state, released, side, v, c, d, slopes, step)
+            _replace(program, state, released, side, v, c, slopes, step)
             return RUNNING
     if side == TEMPORARY:
         _hold(state, nz, released, FLAT, v)
@@ -574,19 +528,19 @@ def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
 @compiled()
 def _replace(
     program: Quadratic, state: State, released: int, side: int, v: Array,
-    c: int, d: Array, slopes: Array, step: float,
+    c: int, slopes: Array, step: float,
 ) -> None:  # fmt: skip
     """After a step along d off a constraint, whose Qᵀa is v, to constraint c or to none."""
     nz = state.counts[FREE]
     moved = True
     if released != ARTIFICIAL:
-        moved = step * abs(_entry(d, slopes, released)) > state.slack[released]
+        moved = step * abs(slopes[released]) > state.slack[released]
     now = TEMPORARY if moved else side
     if c < 0:
         _hold(state, nz, released, now, v)
         return
     met = _normal_in_basis(program, state, c)
-    end = UPPER if _entry(d, slopes, c) > 0.0 else LOWER
+    end = UPPER if slopes[c] > 0.0 else LOWER
     part = met[:nz]
     if np.dot(part, part) <= (DEPENDENT_SHARE * program.norms[c]) ** 2:
         _hold(state, nz, c, end, met)
@@ -619,9 +573,7 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
         nz = counts[FREE]
         share = np.sqrt(n) * terms
         reduced = np.dot(state.basis[:nz], state.gradient)
-        largest = 0.0
-        for i in range(nz):
-            largest = max(largest, abs(reduced[i]))
+        largest = np.max(np.abs(reduced)) if nz > 0 else 0.0
         if largest > GRADIENT_SHARE * share and counts[REFINED] < MAX_REFINEMENTS:
             _newton_step(program, state, reduced)
             stale += 1
