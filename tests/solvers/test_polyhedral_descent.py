@@ -108,14 +108,14 @@ def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
         check_stationary(qp, x)
         check_minimum(qp, x, generator)
         assert run.residual() <= 1e-12
-        found = run.multipliers()
-        assert min(np.min(part, initial=0.0) for part in (*found[:1], *found[2:])) >= 0.0
-        left = qp.gradient(x) + found.inequalities @ qp.G + found.equalities @ qp.A
-        np.testing.assert_allclose(left, found.lower - found.upper, rtol=0, atol=1e-10)
+        uneven, equal, lower, upper = run.multipliers().values()
+        assert min(np.min(part, initial=0.0) for part in (uneven, lower, upper)) >= 0.0
+        left = qp.gradient(x) + uneven @ qp.G + equal @ qp.A
+        np.testing.assert_allclose(left, lower - upper, rtol=0, atol=1e-10)
         for price, slack in (
-            (found.inequalities, qp.h - qp.G @ x),
-            (found.lower, x - qp.lower),
-            (found.upper, qp.upper - x),
+            (uneven, qp.h - qp.G @ x),
+            (lower, x - qp.lower),
+            (upper, qp.upper - x),
         ):
             assert np.all(np.abs(slack[price > 1e-10]) <= 1e-12)
 
@@ -299,7 +299,7 @@ def test_fixed_and_free_variables_empty_and_repeated_rows() -> None:
     run = ActiveSetDescent(scaled, LinearRows(scaled).feasible_point())
     run.run()
     np.testing.assert_allclose(scaled.read(run.z), [2, 1, 2, 4], rtol=0, atol=1e-14)
-    assert run.multipliers().inequalities @ [1, 0, 2, 1] == pytest.approx(2.0)
+    assert run.multipliers()["inequalities"] @ [1, 0, 2, 1] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, one_thread
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.local_search.iterated_search import (
@@ -21,7 +21,6 @@ from indefinite_opt.solvers.local_search.iterated_search import (
 )
 from indefinite_opt.solvers.polyhedral.descent import (
     ActiveSetDescent,
-    Multipliers,
     compiled,
     is_convex,
     nearest_point,
@@ -35,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class _End(End):
-    multipliers: Multipliers
+    multipliers: Values
 
 
 Start = Callable[[np.random.Generator], Array]
@@ -243,6 +242,6 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         made = f"{self.descents} descents, {self.kicks} of them after kicks"
         return replace(
             self._solution(status, made, lambda z: qp.values(self.scaled.read(z))),
-            multipliers={name: best.multipliers._asdict()[name] for name in qp.multiplier_shapes},
+            multipliers={name: best.multipliers[name] for name in qp.multiplier_shapes},
             gradient=qp.gradient(self.scaled.read(best.x)),
         )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, one_thread
+from indefinite_opt.foundation import EPS, Array, Values, one_thread
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.problem import in_own_units
 from indefinite_opt.solvers.solution import Status
+
+Mask = NDArray[np.bool_]
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.solvers.polyhedral._active_set_loops import Quadratic, State
@@ -41,15 +43,6 @@ and far below any tolerance."""
 
 _RANK_SHARE = 1e-10
 """Share of the largest singular value of normals below which others count as zero."""
-
-
-class Multipliers(NamedTuple):
-    """∇F + Gᵀinequalities + Aᵀequalities - lower + upper = 0; all but equalities nonnegative."""
-
-    inequalities: Array
-    equalities: Array
-    lower: Array
-    upper: Array
 
 
 def directly(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -95,6 +88,8 @@ class ActiveSetDescent:
         A direction along which the objective falls without end from z.
     curvature : str
         What is known of the curvature at the end, as a clause.
+    loops : module
+        The compiled loops.
     """
 
     def __init__(
@@ -102,7 +97,7 @@ class ActiveSetDescent:
     ) -> None:
         from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
-        self.scaled, self.n = scaled, z.size
+        self.scaled, self.n, self.loops = scaled, z.size, loops
         self.program = compiled(scaled) if program is None else program
         self.state: State = loops.new_state(self.program, z, seed)
         loops.factorise(self.program, self.state, True)
@@ -137,7 +132,7 @@ class ActiveSetDescent:
         values = self._sides(z)
         return float(np.max(np.maximum(self.program.low - values, values - self.program.high)))
 
-    def _ways(self, slopes: Array, still: NDArray[np.bool_]) -> Array:
+    def _ways(self, slopes: Array, still: Mask) -> Array:
         """The way to the first constraint along directions, given slopes of constraints."""
         ends = np.where(slopes > 0.0, self.program.high, self.program.low)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -152,9 +147,7 @@ class ActiveSetDescent:
 
     @property
     def iterations(self) -> int:
-        from indefinite_opt.solvers.polyhedral._active_set_loops import STEPS
-
-        return int(self.state.counts[STEPS])
+        return int(self.state.counts[self.loops.STEPS])
 
     @property
     def work(self) -> float:
@@ -174,19 +167,14 @@ class ActiveSetDescent:
         max_iter : int, optional
             Most steps.
         """
-        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
-        limit = self._limit if max_iter is None else max_iter
+        loops, limit = self.loops, self._limit if max_iter is None else max_iter
         while self.iterations < limit:
             steps = min(self._slice, limit - self.iterations)
             outcome = loops.advance(self.program, self.state, steps)
             if outcome == loops.UNBOUNDED:
                 self.ray = self.state.ray
-                return Status.SOLVED
-            if outcome == loops.STATIONARY:
-                return Status.SOLVED
-            if outcome == loops.STALLED:
-                return Status.INACCURATE
+            if outcome != loops.RUNNING:
+                return Status.INACCURATE if outcome == loops.STALLED else Status.SOLVED
             reason = halt()
             if reason is not None:
                 return reason
@@ -197,35 +185,37 @@ class ActiveSetDescent:
 
         Those of temporary constraints and of wrong sign are left out.
         """
-        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
-        state, nz = self.state, int(self.state.counts[loops.FREE])
-        found = np.zeros(self.program.low.size)
-        slots, sides = state.slot[nz:], state.side[nz:]
+        loops, state, nz = self.loops, self.state, self._free
+        signed = np.zeros(self.program.low.size)
+        slots, sides, values = state.slot[nz:], state.side[nz:], state.multiplier[nz:]
         kept = (slots != loops.ARTIFICIAL) & (sides < loops.TEMPORARY)
-        values = state.multiplier[nz:]
-        values = np.where(sides == loops.LOWER, np.maximum(values, 0.0), values)
-        values = np.where(sides == loops.UPPER, np.minimum(values, 0.0), values)
-        found[slots[kept]] = values[kept]
-        return found
+        kept &= values * sides <= 0.0
+        signed[slots[kept]] = values[kept]
+        return signed
 
     @np.errstate(over="ignore", invalid="ignore")
-    def multipliers(self) -> Multipliers:
-        """Multipliers of the program in its own units, in which they may overflow."""
+    def multipliers(self) -> Values:
+        """∇F + Gᵀinequalities + Aᵀequalities - lower + upper = 0; all but equalities nonnegative.
+
+        In the program's own units, in which they may overflow.
+        """
         scaled, n, count = self.scaled, self.n, self.scaled.inequalities
         signed = self.signed_multipliers()
         bounds, rows = signed[:n] * scaled.unit / scaled.column, signed[n:] * scaled.unit
         rows = rows * scaled.row
         inequalities = np.zeros(scaled.height)
         inequalities[scaled.kept] = -rows[:count]
-        return Multipliers(
-            inequalities, -rows[count:], np.maximum(bounds, 0.0), np.maximum(-bounds, 0.0)
-        )
+        return {
+            "inequalities": inequalities,
+            "equalities": -rows[count:],
+            "lower": np.maximum(bounds, 0.0),
+            "upper": np.maximum(-bounds, 0.0),
+        }
 
     def residual(self) -> float:
         """Largest entry of ∇F - Σ λ_c a_c, relative to the largest terms of ∇F."""
-        program, signed, x = self.program, self.signed_multipliers(), self.state.x
-        left = program.P @ x + program.q - signed[: self.n] - signed[self.n :] @ program.R
+        signed = self.signed_multipliers()
+        left = self._gradient - signed[: self.n] - signed[self.n :] @ self.program.R
         return float(np.max(np.abs(left), initial=0.0)) / (self._terms or 1.0)
 
     @property
@@ -251,10 +241,8 @@ class ActiveSetDescent:
 
     def _best_edge(self) -> Array | None:
         """The step to the far end of the edge where F is least; None if it is lower at none."""
-        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
-        program, state, nz = self.program, self.state, int(self.state.counts[loops.FREE])
-        sides, n = state.side[nz:], self.n
+        program, state, nz, n = self.program, self.state, self._free, self.n
+        sides = state.side[nz:]
         left = np.flatnonzero(np.abs(sides) == 1)
         if left.size == 0:
             return None
@@ -268,26 +256,28 @@ class ActiveSetDescent:
             curved = edges @ program.P
         slopes = np.hstack([edges, edges @ program.R.T])
         lengths = np.linalg.norm(edges, axis=1)[:, None]
-        still = np.abs(slopes) <= loops.PARALLEL_SHARE * program.norms * lengths
+        still = np.abs(slopes) <= self.loops.PARALLEL_SHARE * program.norms * lengths
         still[:, state.held == 1] = True
         still[np.arange(left.size), state.slot[nz:][left]] = False
         ways = self._ways(slopes, still)
-        curvature = np.einsum("ij,ij->i", edges, curved)
-        gains = np.full(left.size, np.inf)
-        ends = np.isfinite(ways)
-        gradient = program.P @ state.x + program.q
-        slope, way = (edges @ gradient)[ends], ways[ends]
-        gains[ends] = way * (slope + 0.5 * way * curvature[ends])
+        ways[np.isinf(ways)] = 0.0
+        slope, curvature = edges @ self._gradient, np.einsum("ij,ij->i", edges, curved)
+        gains = ways * (slope + 0.5 * ways * curvature)
         best = int(np.argmin(gains))
-        if not gains[best] < -_MIN_EXCHANGE_SHARE * self._terms * max(
-            float(state.extent[0]), 1e-300
-        ):
-            return None
-        return np.asarray(ways[best] * edges[best])
+        least = _MIN_EXCHANGE_SHARE * self._terms * max(float(state.extent[0]), 1e-300)
+        return np.asarray(ways[best] * edges[best]) if gains[best] < -least else None
+
+    @property
+    def _free(self) -> int:
+        """The dimension of the space in which all constraints of the working set are kept."""
+        return int(self.state.counts[self.loops.FREE])
+
+    @property
+    def _gradient(self) -> Array:
+        return self.program.P @ self.state.x + self.program.q
 
     def _restart(self) -> None:
-        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
+        loops = self.loops
         self.state.counts[loops.REFINED] = self.state.counts[loops.IDLE] = 0
         loops.factorise(self.program, self.state, True)
 
@@ -302,11 +292,8 @@ class ActiveSetDescent:
         of the cone within a box are starts of descents of ½dᵀPd. `timed` makes the calls that take
         O(n³).
         """
-        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
-        program, state, n = self.program, self.state, self.n
-        signed = self.signed_multipliers()
-        share = loops.MULTIPLIER_SHARE * np.sqrt(n) * self._terms
+        program, state, signed = self.program, self.state, self.signed_multipliers()
+        share = self.loops.MULTIPLIER_SHARE * np.sqrt(self.n) * self._terms
         strict = (np.abs(signed) * program.norms > share) | (program.low == program.high)
         values = self._sides(state.x)
         at_low = (values <= program.low + state.slack) & ~strict
@@ -321,33 +308,31 @@ class ActiveSetDescent:
         if not weak:
             self.curvature = "curvature negative on the free space"
             return False
-        low, high = np.full(values.size, -np.inf), np.full(values.size, np.inf)
-        low[at_low | strict], high[at_high | strict] = 0.0, 0.0
-        low[:n], high[:n] = np.maximum(low[:n], -1.0), np.minimum(high[:n], 1.0)
-        cone = self.scaled.with_sides(low, high)
-        direction = _lowest(cone, program, rows(cone), np.random.default_rng(seed))
-        if direction is None:
-            self.curvature = (
-                "curvature nonnegative on the free space; it is negative between the "
-                f"{weak} constraints that are active with zero multiplier, and no descent into "
-                "their cone was found"
-            )
-            return False
-        return self._leave(direction)
+        cone = directions(self.scaled, at_low | strict, at_high | strict)
+        floor = self.loops.CURVATURE_SHARE * self.n * program.largest
+        generator = np.random.default_rng(seed)
+        for run in descents_on(cone, program.P, rows(cone), generator, _CONE_STARTS):
+            if run.value < -floor * self.n:  # from where F falls, a descent goes on to the box
+                rounding = np.abs(run.z) <= self.loops.PARALLEL_SHARE
+                return self._leave(np.where(rounding, 0.0, run.z))
+        self.curvature = (
+            "curvature nonnegative on the free space; it is negative between the "
+            f"{weak} constraints that are active with zero multiplier, and no descent into "
+            "their cone was found"
+        )
+        return False
 
     def _leave(self, direction: Array) -> bool:
         """Go along a direction of negative curvature to the first constraint."""
-        from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
-
         program, state = self.program, self.state
         slopes = self._sides(direction)
-        step = float(self._ways(slopes, np.abs(slopes) <= loops.PARALLEL_SHARE * program.norms))
-        gradient = program.P @ state.x + program.q
+        still = np.abs(slopes) <= self.loops.PARALLEL_SHARE * program.norms
+        step = float(self._ways(slopes, still))
         curvature = float(direction @ program.P @ direction)
         if np.isinf(step):
             self.ray = direction / np.max(np.abs(direction))
             return True
-        if step * (float(gradient @ direction) + 0.5 * step * curvature) >= 0.0:
+        if step * (float(self._gradient @ direction) + 0.5 * step * curvature) >= 0.0:
             self.curvature = "curvature negative between constraints that stay at their ends"
             return False
         state.x[:] += step * direction
@@ -381,7 +366,7 @@ def is_convex(scaled: Equilibrated) -> bool:
     return not _is_curved_down(program, fixed)
 
 
-def _is_curved_down(program: Quadratic, strict: NDArray[np.bool_]) -> bool:
+def _is_curved_down(program: Quadratic, strict: Mask) -> bool:
     """Whether dᵀPd < 0, beyond rounding, for a d that leaves strictly active constraints alone."""
     from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
 
@@ -403,17 +388,19 @@ def _is_curved_down(program: Quadratic, strict: NDArray[np.bool_]) -> bool:
         return float(np.linalg.eigvalsh(P)[0]) < -floor
 
 
-def _lowest(
-    cone: Equilibrated, program: Quadratic, rows: LinearRows, generator: np.random.Generator
-) -> Array | None:
-    """A direction of the cone with dᵀPd < 0 beyond rounding, as descents find it, or None."""
-    from indefinite_opt.solvers.polyhedral import _active_set_loops as loops
+def directions(scaled: Equilibrated, low: Mask, high: Mask) -> Equilibrated:
+    """The directions that do not cross some lower and upper sides, in a box of width 2."""
+    lower, upper, n = np.where(low, 0.0, -np.inf), np.where(high, 0.0, np.inf), scaled.q.size
+    lower[:n], upper[:n] = np.maximum(lower[:n], -1.0), np.minimum(upper[:n], 1.0)
+    return scaled.with_sides(lower, upper)
 
-    floor = loops.CURVATURE_SHARE * program.q.size * program.largest
-    homogeneous = with_objective(compiled(cone), program.P, np.zeros(program.q.size))
-    for _ in range(_CONE_STARTS):
+
+def descents_on(
+    cone: Equilibrated, P: Array, rows: LinearRows, generator: np.random.Generator, count: int
+) -> Iterator[ActiveSetDescent]:
+    """Descents of ½dᵀPd on some `directions`, from random vertices."""
+    homogeneous = with_objective(compiled(cone), P, np.zeros(len(P)))
+    for _ in range(count):
         run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
         run.run()
-        if run.value < -floor * run.n:  # from where F falls, a descent goes on to the box
-            return np.where(np.abs(run.z) <= loops.PARALLEL_SHARE, 0.0, run.z)
-    return None
+        yield run

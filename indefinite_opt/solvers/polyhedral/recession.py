@@ -9,12 +9,7 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import proved_ray
 from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
-from indefinite_opt.solvers.polyhedral.descent import (
-    ActiveSetDescent,
-    compiled,
-    is_convex,
-    with_objective,
-)
+from indefinite_opt.solvers.polyhedral.descent import descents_on, directions, is_convex
 
 _MAX_NAMED = 6
 """Entries of a ray that a message names."""
@@ -42,15 +37,12 @@ def falling_ray(
     """
     if np.all(np.isfinite(scaled.lower) & np.isfinite(scaled.upper)):
         return None
-    low = np.concatenate([scaled.lower, scaled.row_lower])
-    high = np.concatenate([scaled.upper, scaled.row_upper])
-    low, high = np.where(np.isinf(low), low, 0.0), np.where(np.isinf(high), high, 0.0)
-    n = scaled.q.size
-    low[:n], high[:n] = np.maximum(low[:n], -1.0), np.minimum(high[:n], 1.0)
-    cone = scaled.with_sides(low, high)
+    low = np.isfinite(np.concatenate([scaled.lower, scaled.row_lower]))
+    high = np.isfinite(np.concatenate([scaled.upper, scaled.row_upper]))
+    cone = directions(scaled, low, high)
     # Rows of curvature with largest entry about 1: HiGHS takes those below 1e-9 for zero.
     sizes = np.max(np.abs(scaled.P), axis=1, initial=0.0)
-    flat = cone.with_rows(scaled.P / power_near(sizes)[:, None], np.zeros(n))
+    flat = cone.with_rows(scaled.P / power_near(sizes)[:, None], np.zeros(sizes.size))
     linear = LinearRows(flat, rows.remaining).best(scaled.q)
     if linear is not None and scaled.q @ linear < -_MIN_FALL:
         error = endless(scaled, linear)
@@ -58,11 +50,8 @@ def falling_ray(
             return error
     if is_convex(scaled):
         return None
-    homogeneous = with_objective(compiled(cone), scaled.P, np.zeros(n))
     inside = LinearRows(cone, rows.remaining)
-    for _ in range(_STARTS):
-        run = ActiveSetDescent(cone, inside.random_vertex(generator), homogeneous)
-        run.run()
+    for run in descents_on(cone, scaled.P, inside, generator, _STARTS):
         if run.z @ scaled.P @ run.z < -_MIN_FALL:
             error = endless(scaled, run.z)
             if isinstance(error, UnboundedProblem):
