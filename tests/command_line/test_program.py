@@ -18,7 +18,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers import processes
-from helpers.commands import HULLS, INDEFINITE, assert_bracket, printed, run, strict
+from helpers.commands import HULLS, INDEFINITE, assert_bracket, run, strict
 from indefinite_opt.command_line.terminal import Interrupts
 
 
@@ -47,19 +47,6 @@ def test_the_script_lists(script: str) -> None:
     assert finished.returncode == 0
     assert finished.stderr == ""
     assert sorted(strict(finished.stdout)["formulations"]) == iopt.available_formulations()
-
-
-def test_the_script_requires_a_claim(script: str, folder: Path, tmp_path: Path) -> None:
-    path, kernel = tmp_path / "values.npz", ("--kernel", "sigmoid")
-    answer = printed(
-        "solve", folder / "points.npz", INDEFINITE, "--json", "--output", path, *kernel
-    )
-    assert strict(answer)["claim"] == "LOCAL"
-    with np.load(path) as values:
-        assert values["alpha"].shape == (24,)
-    command = ("verify", folder / "points.npz", INDEFINITE, path, "--require", "GLOBAL", *kernel)
-    required = execute(script, *command)
-    assert (required.returncode, required.stderr) == (1, "")
 
 
 def test_the_script_complains_in_one_line(script: str, folder: Path) -> None:
@@ -139,12 +126,6 @@ def test_ctrl_c_while_the_package_loads(tmp_path: Path) -> None:
     assert ended == (130, "", "interrupted\n")
 
 
-def test_the_program_outside_the_package_is_the_program() -> None:
-    finished = execute(sys.executable, PROGRAM, "--version")
-    assert finished.returncode == 0
-    assert finished.stdout == f"indefinite-opt {iopt.__version__}\n"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals are Unix's")
 def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
     class Fragile:
@@ -220,14 +201,12 @@ def _drain(terminal: int) -> None:
         return
 
 
-def test_the_program_by_its_module_explains_itself() -> None:
+def test_the_program_is_also_a_file_and_a_module() -> None:
+    version = execute(sys.executable, PROGRAM, "--version")
+    assert (version.returncode, version.stdout) == (0, f"indefinite-opt {iopt.__version__}\n")
     shown = execute(sys.executable, "-m", "indefinite_opt", "-h")
     assert shown.returncode == 0
     assert "..." not in shown.stdout.partition("Commands:")[2]
-    for command in ("list", "show", "solve", "bound", "verify", "compare", "diagnose", "predict",
-                    "fetch", "--version", "--install-completion"):  # fmt: skip
-        assert command in shown.stdout
-    assert printed("solve", "-h").count("--positive") == 1
 
 
 @pytest.mark.slow

@@ -95,26 +95,6 @@ def test_kernel_parameters_by_option_and_inline(folder: Path) -> None:
     assert strict(printed("solve", path, INDEFINITE, *both))["status"] == "solved"
 
 
-def test_unknown_names_suggest(folder: Path) -> None:
-    path = folder / "points.npz"
-    assert "Did you mean gamma?" in complaint(
-        "solve", path, "LPSVM", "--kernel", "gaussian(gama=1)"
-    )
-    assert "parameter of gaussian" in complaint(
-        "solve", path, "LPSVM", "--kernel", "gaussian", "--degree", 2
-    )
-    assert "Did you mean" in complaint("solve", "breast_canser", "SVMDual")
-
-
-def test_solve_says_what_it_cannot_do(folder: Path, tmp_path: Path) -> None:
-    path = folder / "points.npz"
-    refusal = complaint("solve", path, INDEFINITE, "--solver", "osqp")
-    assert "Solvers that can: dca, global, low-rank, multistart, smo, smo-lin-lin, uno." in refusal
-    assert complaint("solve", path, INDEFINITE, "--max-iter", 0).startswith("max_iter: ")
-    output = tmp_path / "absent" / "values.npz"
-    assert complaint("solve", path, INDEFINITE, "--output", output).startswith("output: ")
-
-
 def test_limits_reach_the_solver(folder: Path) -> None:
     answer = strict(printed("solve", folder / "points.npz", INDEFINITE, "--max-iter", 1, "--json"))
     assert (answer["status"], answer["iterations"]) == ("max_iter", 1)
