@@ -207,39 +207,27 @@ def test_the_bracket_holds_the_optimum_that_highs_finds(name: str) -> None:
 # ----------------------------------------------------------------------------------- closed forms
 
 
-@pytest.mark.parametrize("name", [name for name in CLOSED if name.startswith("paley")])
-def test_the_optimum_on_a_graph_is_its_clique_number(name: str) -> None:
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_forms(name: str) -> None:
+    """By the clique number of a graph, the best vertex of a cube, or counting weights at C = 1."""
     entry = references.load(name)
-    K = entry.kernel_problem().K[:-1, :-1]
-    omega = clique_number(K)
-    assert entry.lower == entry.upper == pytest.approx(-(1 - 1 / omega) / 4, rel=1e-15)
-
-
-@pytest.mark.parametrize("name", [name for name in CLOSED if name.startswith("lemma4")])
-def test_the_optimum_on_a_cube_is_its_best_vertex(name: str) -> None:
-    entry = references.load(name)
-    optima = iopt.datasets.load("haasdonk-lemma4", q=(entry.n - 1).bit_length() - 1).optima
-    assert optima is not None
-    assert entry.lower == entry.upper == optima["objective"].max() == 0.5
-
-
-def test_the_optimum_of_minus_the_identity_is_a_vertex() -> None:
-    entry = references.load("minus-identity-020-c1")
-    m = entry.kernel_problem().smaller_class
-    values = [k * 2 + k for k in range(m + 1)]  # k weights of either class at C = 1
-    assert entry.lower == entry.upper == max(values)
-
-
-@pytest.mark.parametrize("name", [name for name in CLOSED if name.startswith("clique")])
-def test_the_optimum_of_a_graph_is_that_of_its_clique_number(name: str) -> None:
-    """The point is the uniform distribution on a largest clique, or within 1e-6 of its value."""
-    entry = references.load(name)
-    P, omega = generate(name).P, graph(name.removeprefix("clique-")).clique_number
-    assert entry.lower == pytest.approx(0.5 / omega - 1.0, rel=1e-15)
-    assert entry.best == pytest.approx(entry.lower, rel=1e-6)
-    clique = np.flatnonzero(entry.values["x"] > 1e-6)
-    assert clique.size == omega
-    assert np.all(P[np.ix_(clique, clique)] == -1.0 - (1.0 - np.eye(omega)))
+    if name.startswith("paley"):
+        omega = clique_number(entry.kernel_problem().K[:-1, :-1])
+        assert entry.lower == entry.upper == pytest.approx(-(1 - 1 / omega) / 4, rel=1e-15)
+    elif name.startswith("lemma4"):
+        optima = iopt.datasets.load("haasdonk-lemma4", q=(entry.n - 1).bit_length() - 1).optima
+        assert optima is not None
+        assert entry.lower == entry.upper == optima["objective"].max() == 0.5
+    elif name.startswith("minus-identity"):  # k weights of either class at the bound: 2k + k
+        assert entry.lower == entry.upper == 3 * entry.kernel_problem().smaller_class
+    else:
+        # The point is the uniform distribution on a largest clique, or within 1e-6 of its value.
+        P, omega = generate(name).P, graph(name.removeprefix("clique-")).clique_number
+        assert entry.lower == pytest.approx(0.5 / omega - 1.0, rel=1e-15)
+        assert entry.best == pytest.approx(entry.lower, rel=1e-6)
+        clique = np.flatnonzero(entry.values["x"] > 1e-6)
+        assert clique.size == omega
+        assert np.all(P[np.ix_(clique, clique)] == -1.0 - (1.0 - np.eye(omega)))
 
 
 def test_the_constructed_ones_are_marked() -> None:
@@ -302,16 +290,6 @@ def test_points_come_from_a_mersenne_twister_anybody_has() -> None:
 
 
 # ---------------------------------------------------------------------------------------- export
-
-
-def test_an_npz_file_has_the_same_objective(tmp_path: Path) -> None:
-    entry = references.load("polynomial-080-guo")
-    with np.load(references.export(entry, tmp_path / "model.npz")) as file:
-        arrays = dict(file)
-    x = entry.values["alpha"]
-    value = float(arrays["sense"]) * (0.5 * x @ arrays["H"] @ x + arrays["q"] @ x)
-    assert value == pytest.approx(entry.best, rel=1e-12)
-    np.testing.assert_allclose(arrays["A"] @ x, arrays["b"], atol=1e-12)
 
 
 def test_a_program_is_exported_as_it_is(tmp_path: Path) -> None:
@@ -391,12 +369,6 @@ def test_a_forged_row_is_called_out(name: str, tmp_path: Path) -> None:
     assert "a forgery" in str(found)
 
 
-def test_a_row_of_another_matrix_is_refused() -> None:
-    entry = dataclasses.replace(references.load(SMALL), seed=1)
-    with pytest.raises(iopt.errors.DataError, match="digests differ"):
-        references.check(entry, entry.values)
-
-
 def test_the_arrays_of_another_program_are_refused() -> None:
     """Every array counts: digests of one that differs in a single number are different."""
     qp = iopt.QuadraticProgram.read("rowqp-20-5-5-25-1")
@@ -408,9 +380,12 @@ def test_the_arrays_of_another_program_are_refused() -> None:
         other = references.Digest.of_program(iopt.QuadraticProgram(**arrays))
         assert known.difference(other) > 1e-6, name
     assert known.difference(references.load(SMALL).digest) == np.inf
-    entry = dataclasses.replace(references.load("boxqp-20-100-2"), name="boxqp-20-100-1")
-    with pytest.raises(iopt.errors.DataError, match="digests differ"):
-        references.check(entry, entry.values)
+    for entry in (
+        dataclasses.replace(references.load("boxqp-20-100-2"), name="boxqp-20-100-1"),
+        dataclasses.replace(references.load(SMALL), seed=1),
+    ):
+        with pytest.raises(iopt.errors.DataError, match="digests differ"):
+            references.check(entry, entry.values)
 
 
 def test_check_says_what_is_wrong() -> None:
@@ -439,6 +414,8 @@ def test_the_table_is_written_as_it_was_read(tmp_path: Path) -> None:
          r".* of sigmoid-010-c1: 0\.0 between 0\.0 and"),
         ("points.json", SMALL, "another", ""),
         ("points.json", "}}", "}", ""),
+        ("points.json", "{", "[" * 100_000, ""),
+        ("points.json", "{", "9" * 5000, ""),
     ],
 )  # fmt: skip
 def test_damaged_files_are_refused(
@@ -495,14 +472,6 @@ def test_nothing_is_better_than_nan(column: str) -> None:
         assert found.standing is Standing.EQUAL
     else:
         assert not found.standing.succeeds
-
-
-def test_deep_points_are_refused(tmp_path: Path) -> None:
-    references.write([references.load(SMALL)], tmp_path)
-    for text in ("[" * 100_000, '{"a": ' + "9" * 5000 + "}"):
-        (tmp_path / "points.json").write_text(text)
-        with pytest.raises(iopt.errors.DataError, match=r"references\.csv and points\.json"):
-            references.references(tmp_path)
 
 
 def test_a_folder_without_a_table(tmp_path: Path) -> None:
@@ -610,16 +579,6 @@ def test_regenerate_refuses_a_false_bracket(
     assert list(tmp_path.iterdir()) == []
 
 
-# ---------------------------------------------------------------------------------- command line
-
-
-def run(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, ["reference", *map(str, arguments)])
-    assert result.exit_code == code, (result.output, result.exception)
-    assert "Traceback" not in result.output
-    return result
-
-
 # ------------------------------------------------------------------------------------- proofs
 
 
@@ -693,13 +652,14 @@ def test_every_bracket_is_proved_again(entry: Reference, tmp_path: Path) -> None
     assert_proved(entry, path, 0.5 if open_ else 1e-2)
 
 
-def test_the_command_proves(tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    assert run("prove", SMALL, path).stdout.strip() == str(path)
-    assert_proved(references.load(SMALL), path, 1e-6)
-
-
 # ------------------------------------------------------------------------------------ the command
+
+
+def run(*arguments: object, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, ["reference", *map(str, arguments)])
+    assert result.exit_code == code, (result.output, result.exception)
+    assert "Traceback" not in result.output
+    return result
 
 
 def test_the_command_lists() -> None:
@@ -715,7 +675,10 @@ def test_the_command_lists() -> None:
     assert "pattern: expected one of" in run("list", "nothing-*", code=2).stderr
 
 
-def test_the_command_exports(tmp_path: Path) -> None:
+def test_the_command_exports_and_proves(tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    assert run("prove", SMALL, path).stdout.strip() == str(path)
+    assert_proved(references.load(SMALL), path, 1e-6)
     path = tmp_path / "model.lp"
     assert str(path) in run("export", SMALL, path).stdout
     assert path.read_text(encoding="utf-8").startswith("maximize\n")

@@ -298,20 +298,6 @@ def test_the_label_as_a_function() -> None:
     np.testing.assert_allclose(margin, root, rtol=1e-3)
 
 
-def test_one_point_against_many() -> None:
-    """The lone point is found by its own narrow bump; the others are improbable everywhere."""
-    generator = np.random.default_rng(0)
-    X = generator.standard_normal((80, 2))
-    X[0] = 6.0
-    y = np.where(np.arange(80) == 0, 1.0, -1.0)
-    K = np.exp(-0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
-    fit = fit_relevance(K, y)
-    assert fit.status is Status.SOLVED
-    probability = expit(K @ fit.coef + fit.offset)
-    assert probability[0] > 0.5
-    assert np.max(probability[1:]) < 0.1
-
-
 def test_the_limit_is_honest() -> None:
     problem = PROBLEMS["sigmoid"]
     for limit in (1, 5, 20):
@@ -391,39 +377,6 @@ def test_data_whose_kernel_has_a_large_constant_part(
 
 
 # ---------------------------------------------------------------------------------- what it learns
-
-
-def test_true_functions_are_found() -> None:
-    """Two of 60 independent functions make the labels: both are found, with few others."""
-    generator = np.random.default_rng(0)
-    K = generator.standard_normal((1000, 60))
-    f = 2.0 * K[:, 3] - 1.5 * K[:, 17]
-    y = np.where(generator.random(1000) < expit(f), 1.0, -1.0)
-    fit = fit_relevance(K, y)
-    assert fit.coef[3] == pytest.approx(2.0, abs=0.3)
-    assert fit.coef[17] == pytest.approx(-1.5, abs=0.3)
-    # q² > s for χ² > 1, which 32 % of 58 idle functions exceed by chance; their weights are small.
-    others = np.delete(fit.coef, [3, 17])
-    assert np.count_nonzero(others) < 30
-    assert np.max(np.abs(others)) < 0.25
-
-
-def test_probabilities_are_calibrated() -> None:
-    """Labels drawn with known probabilities, 400 to learn from and 2000 to look at."""
-    generator = np.random.default_rng(1)
-    X = generator.uniform(-1.0, 1.0, (2400, 2))
-    truth = expit(3.0 * np.sin(3.0 * X[:, 0]) + 2.0 * X[:, 1])
-    y = np.where(generator.random(2400) < truth, 1.0, -1.0)
-    problem = iopt.KernelProblem.from_data(X[:400], y[:400], "gaussian(gamma=3)")
-    classifier = RVM().fit(problem)
-    assert classifier.support.size <= 20
-    probability = classifier.probabilities(problem.kernel(X[400:], X[:400]))
-    assert np.mean(np.abs(probability - truth[400:])) < 0.07
-    bins = np.digitize(probability, [0.2, 0.4, 0.6, 0.8])
-    for k in range(5):
-        share = np.mean(y[400:][bins == k] > 0)
-        # Three standard deviations of a share of 200 labels, the smallest bin.
-        assert share == pytest.approx(np.mean(probability[bins == k]), abs=3 * 0.5 / 200**0.5)
 
 
 # -------------------------------------------------------------------------------------- as baseline
