@@ -505,12 +505,3 @@ def test_a_nonconvex_program_is_passed_on_as_declared(
     assert program.curvature == "nonconvex"
     with pytest.raises(cp.DCPError):
         program.cvxpy().solve(solver="CLARABEL")
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-def test_latex_text_and_legend_come_from_the_declaration(formulation: iopt.Formulation) -> None:
-    program = formulation.declare(PROBLEM)
-    assert program.latex().count(r"\\") >= len(program.subject_to) - 1
-    assert program.sense in str(program)
-    assert {"alpha", "alphabar", "u", "w"} & set(program.legend())
-    assert program._repr_latex_().startswith("$")

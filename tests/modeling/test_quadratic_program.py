@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -114,13 +115,14 @@ def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) ->
     other = row + 10.0 ** generator.uniform(-11, -3) * change
     F = generator.standard_normal((3, 3))
     qp = iopt.QuadraticProgram(F + F.T, A=[row, other], b=[0.0, 0.0], lb=-1.0, ub=1.0)
-    u, v = ([Fraction(entry) for entry in each] for each in (row, other))
+    u, v = as_vector(row), as_vector(other)
     d = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
-    curved = sum(
-        Fraction(qp.P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(3), repeat=2)
-    )
-    least = [Fraction(entry) for entry in qp.structure().along_rows.least]
-    assert sum(sigma * entry**2 for sigma, entry in zip(least, d, strict=True)) <= curved
+    assert dot(as_vector(qp.structure().along_rows.least), [v * v for v in d]) <= curvature(qp, d)
+
+
+def curvature(qp: iopt.QuadraticProgram, d: list[Fraction]) -> Fraction:
+    """dᵀPd, exactly."""
+    return dot(d, product(as_matrix(qp.P), d))
 
 
 @pytest.mark.parametrize("power", [0, 8, 27, 100])
@@ -137,13 +139,10 @@ def test_units_hide_no_curvature(seed: int, power: int) -> None:
     units = 2.0 ** generator.integers(-power, power + 1, 4)
     for curved, convex in ((0.0, True), (1e-9, False), (-1e-9, True)):
         P = (F @ F.T - curved * np.outer(v, v)) * units * units[:, None]
-        qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0).structure()
-        assert qp.is_convex is convex
-        d = [Fraction(entry) for entry in v / units]
-        value = sum(
-            Fraction(P[i, j]) * d[i] * d[j] for i, j in itertools.product(range(4), repeat=2)
-        )
-        assert sum(Fraction(s) * e**2 for s, e in zip(qp.along_rows.least, d, strict=True)) <= value
+        qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0)
+        structure, d = qp.structure(), as_vector(v / units)
+        assert structure.is_convex is convex
+        assert dot(as_vector(structure.along_rows.least), [e * e for e in d]) <= curvature(qp, d)
 
 
 @pytest.mark.parametrize("rows", [{}, {"G": [[1.0, 1.0]], "h": [1e7]}])
@@ -415,34 +414,26 @@ def test_a_proof_is_checked_for_the_program_that_is_asked_about() -> None:
 
 
 def test_questions_that_make_no_sense() -> None:
-    qp = iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0)
-    with pytest.raises(ParameterError, match="its own formulation"):
-        iopt.solve(qp, "SVMDual")
-    with pytest.raises(ParameterError, match="its own formulation"):
-        iopt.solve_path(qp, ["SVMDual"])  # type: ignore[arg-type]
-    problem = iopt.KernelProblem(EYE, [1, -1])
-    with pytest.raises(ParameterError, match="formulation of a kernel problem"):
-        iopt.solve_path(problem, [qp])
-    with pytest.raises(ParameterError, match="formulation"):
-        iopt.solve(problem)
-    with pytest.raises(ParameterError, match="formulation of a kernel problem"):
-        iopt.solve(problem, qp)
-    with pytest.raises(ProblemError, match="KernelProblem"):
-        iopt.solve(EYE)  # type: ignore[arg-type]
-    for call in (iopt.solve, iopt.bound):
-        with pytest.raises(ParameterError, match="callback: expected a function"):
-            call(qp, callback=3)
-    with pytest.raises(IncompatibleSolver, match="no classifier"):
-        _ = iopt.solve(qp).classifier
+    qp, problem = iopt.QuadraticProgram(-EYE, lb=0.0, ub=1.0), iopt.KernelProblem(EYE, [1, -1])
+    other: Any = qp
+    endless = iopt.QuadraticProgram(np.diag([1.0, -1.0, 1.0]), lb=[0, -1, 0], ub=[1, 1, np.inf])
+    calls: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: iopt.solve(qp, "SVMDual"), ParameterError, "its own formulation"),
+        (lambda: iopt.solve_path(other, ["SVMDual"]), ParameterError, "its own formulation"),
+        (lambda: iopt.solve_path(problem, [qp]), ParameterError, "formulation of a kernel problem"),
+        (lambda: iopt.solve(problem), ParameterError, "formulation"),
+        (lambda: iopt.solve(problem, qp), ParameterError, "formulation of a kernel problem"),
+        (lambda: iopt.solve(other.P), ProblemError, "KernelProblem"),
+        (lambda: iopt.solve(other, callback=3), ParameterError, "callback: expected a function"),
+        (lambda: iopt.bound(other, callback=3), ParameterError, "callback: expected a function"),
+        (lambda: iopt.solve(qp).classifier, IncompatibleSolver, "no classifier"),
+        (lambda: iopt.available_solvers(int), ParameterError, "formulation"),
+        (lambda: iopt.bound(endless), IncompatibleSolver, r"x\[2\]"),
+    ]
+    for call, error, message in calls:
+        with pytest.raises(error, match=message):
+            call()
     assert {"multistart", "global"} < set(iopt.available_solvers(iopt.QuadraticProgram))
-    with pytest.raises(ParameterError, match="formulation"):
-        iopt.available_solvers(int)  # type: ignore[arg-type]
-
-
-def test_a_variable_without_a_range_is_named() -> None:
-    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0, 1.0]), lb=[0.0, -1.0, 0.0], ub=[1, 1, np.inf])
-    with pytest.raises(IncompatibleSolver, match=r"x\[2\]"):
-        iopt.bound(qp)
 
 
 def test_a_convex_program_needs_no_ranges_for_branch_and_bound() -> None:
@@ -454,15 +445,8 @@ def test_a_convex_program_needs_no_ranges_for_branch_and_bound() -> None:
 
 def test_large_slacks_do_not_hide_what_a_row_leaves_open() -> None:
     """x = -2⁻¹³ by a row, beside an inequality whose slack is 2²⁸."""
-    qp = iopt.QuadraticProgram(
-        [[0.0]],
-        [-983040.0],
-        [[0.0], [16384.0]],
-        [2.0**28, 0.0],
-        [[2.0**19]],
-        [-64.0],
-        lb=-(2.0**-12),
-    )
+    rows = ([[0.0], [16384.0]], [2.0**28, 0.0], [[2.0**19]], [-64.0])
+    qp = iopt.QuadraticProgram([[0.0]], [-983040.0], *rows, lb=-(2.0**-12))
     bracket = iopt.bound(qp, gap=1e-6)
     assert bracket.values["x"].tolist() == [-(2.0**-13)]
     assert bracket.lower <= 120.0 == bracket.upper
@@ -635,12 +619,11 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
 
 def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
     """F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) - Σ |r_i|·reach_i, exact, with r = ∇F + Gᵀz + Aᵀy."""
-    body = structure
-    P, G, A = (as_matrix(part) for part in (structure.P, body.G, body.A))
+    P, G, A = (as_matrix(part) for part in (structure.P, structure.G, structure.A))
     at, q = as_vector(x), as_vector(structure.q)
     value = dot(at, product(P, at)) / 2 + dot(at, q)
     slope = [a + b for a, b in zip(product(P, at), q, strict=True)]
-    for rows, right, prices in ((G, body.h, as_vector(z)), (A, body.b, as_vector(y))):
+    for rows, right, prices in ((G, structure.h, as_vector(z)), (A, structure.b, as_vector(y))):
         for row, end, price in zip(rows, as_vector(right), prices, strict=True):
             value += price * (dot(row, at) - end)
             slope = [entry + price * share for entry, share in zip(slope, row, strict=True)]
@@ -738,8 +721,7 @@ def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:
     """5 - 2x₁ + 3x₂ is at most 8 and 1 - x₁ - x₂ at most 1 over the unit box."""
     rows = {"G": [[2.0, -3.0], [1.0, 1.0]], "h": [5.0, 1.0], "A": [[1.0, -1.0]], "b": [0.0]}
     structure = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], **rows, lb=0.0, ub=1.0).structure()
-    wide = with_slacks(structure, np.zeros(2), np.ones(2))
-    body = wide
+    body = with_slacks(structure, np.zeros(2), np.ones(2))
     np.testing.assert_array_equal(body.A, [[2, -3, 1, 0], [1, 1, 0, 1], [1, -1, 0, 0]])
     np.testing.assert_array_equal(body.b, [5, 1, 0])
     np.testing.assert_array_equal(body.lower, 0.0)
