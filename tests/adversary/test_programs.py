@@ -1,6 +1,6 @@
 """Quadratic programs of every kind of row and bound against their exact optima.
 
-A dozen by default; the slow test goes on for ADVERSARY_SECONDS from ADVERSARY_SEED.
+Half a dozen by default; the slow test goes on for ADVERSARY_SECONDS from ADVERSARY_SEED.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from helpers.exact import Program
 
 @functools.cache
 def some_programs() -> list[DrawnProgram]:
-    return [draw_program(6, number) for number in range(400)]
+    return [draw_program(6, number) for number in range(250)]
 
 
-@pytest.mark.parametrize(
-    ("first", "draws"), [(0, 12), pytest.param(12, 28, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("first", "draws"), [(0, 6), pytest.param(6, 34, marks=pytest.mark.slow)])
 def test_nothing_false_is_claimed_of_tiny_programs(first: int, draws: int) -> None:
     hunt = ProgramHunt(14)
     hunt.run(draws=draws, first=first)
@@ -104,7 +102,7 @@ def test_linear_programs_agree_with_highs() -> None:
         assert exact is not None
         assert found.fun == pytest.approx(float(exact[0]), rel=1e-9, abs=1e-9)
         compared += 1
-    assert compared >= 20
+    assert compared >= 12
 
 
 def test_what_is_shown_is_exact() -> None:

@@ -22,7 +22,7 @@ DISTANCES: dict[str, Any] = {
 ESTIMATORS = [
     iopt.KernelClassifier(),
     iopt.IndefiniteSVC(),
-    iopt.IndefiniteSVCCV(Cs=3, cv=3),
+    iopt.IndefiniteSVCCV(Cs=(0.1, 1.0), cv=2),
     iopt.KernelTransformer(),
     iopt.PseudoEuclideanEmbedding(n_components=2),
     iopt.SpectrumTransformer("clip"),

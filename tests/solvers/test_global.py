@@ -59,7 +59,9 @@ def checked(seed: int, **options) -> iopt.workflow.Bracket:
     return bracket
 
 
-@pytest.mark.parametrize("first", [0, 50, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (50, 150))]
+)
 def test_brackets_hold_the_enumerated_optimum_and_close(first: int) -> None:
     for seed in range(first, first + 50):
         # Integer kernels have hulls that meet in a point, where no gap is small beside zero.
@@ -76,8 +78,8 @@ def test_boxes_are_divided_without_losing_the_optimum(steps: int) -> None:
         root_idle_iterations=1, idle_iterations=1, idle_gap_share=0.0,
     )  # fmt: skip
     options = {"gap": 1e-4, "time_limit": 20.0, "settings": settings}
-    boxes = sum(checked(seed, **options).nodes for seed in range(200, 240))
-    assert boxes >= {1: 30, 5: 8}[steps]
+    boxes = sum(checked(seed, **options).nodes for seed in range(200, 230))
+    assert boxes >= {1: 22, 5: 6}[steps]
 
 
 @pytest.mark.parametrize(

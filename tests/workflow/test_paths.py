@@ -194,7 +194,7 @@ def test_a_repeated_point_costs_nothing(kernel: str) -> None:
 def test_nothing_drifts_over_many_points(route: str, kernel: str) -> None:
     """Weights and gradients are carried along; at every point they are held to the exact ones."""
     problem = path_problem(kernel, n=30)
-    count = 200
+    count = 100
     zigzag = 0.5 + 0.4 * np.sin(0.7 * np.arange(count))
     formulations = {
         "C up": svms(np.logspace(-2, 2, count)),
@@ -248,7 +248,7 @@ def test_far_jumps_both_ways(bias: bool) -> None:
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_far_jumps_downwards_keep_the_balance(kernel: str, scale: float) -> None:
     """A Newton step on the free weights may be far longer than the new bound allows."""
-    for seed in range(12):
+    for seed in range(6):
         source = random_problem(kernel, 8, seed)
         if source.smaller_class == 1:
             continue
@@ -365,7 +365,7 @@ def test_points_of_a_path_share_no_memory() -> None:
 @pytest.mark.parametrize("route", ["C jumps", "mu down", "mixed"])
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> None:
-    problem = path_problem(kernel, n=30)
+    problem = path_problem(kernel, n=20)
     for result in iopt.solve_path(problem, routes(problem)[route], solver=solver):
         assert result.solver == solver
         assert result.status is iopt.Status.SOLVED
