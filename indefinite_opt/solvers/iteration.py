@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from indefinite_opt.foundation import one_thread
+from indefinite_opt.foundation import Array, Values, one_thread
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 
@@ -17,6 +17,8 @@ class Iteration(ABC):
     ----------
     summary : str
         What was done, as a format of the iteration.
+    gradient, witness
+        See `Solution`.
     limit : int
         Most iterations, by default those of the method.
     iterations, calls : int
@@ -24,6 +26,8 @@ class Iteration(ABC):
     """
 
     summary: ClassVar[str]
+    gradient: Array | None = None
+    witness: object = None
 
     def __init__(self, task: Task[Any], limit: int) -> None:
         self.task, self.trace = task, Trace()
@@ -38,9 +42,22 @@ class Iteration(ABC):
     def record(self) -> bool:
         """Add to the trace; whether the problem is solved."""
 
+    @property
     @abstractmethod
+    def values(self) -> Values:
+        """The best point in the declared variables."""
+
     def solution(self, status: Status) -> Solution:
         """The best point, with what is known of it."""
+        return Solution(
+            values=self.values,
+            status=status,
+            iterations=self.iterations,
+            trace=self.trace,
+            message=self.summary.format(self),
+            gradient=self.gradient,
+            witness=self.witness,
+        )
 
     def report(self) -> Status | None:
         """Add to the trace; the status if the search is to stop here, else None."""

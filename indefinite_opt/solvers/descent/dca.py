@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import EPS, checks
+from indefinite_opt.foundation import EPS, Array, Values, checks
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.iteration import Iteration
-from indefinite_opt.solvers.solution import Solution, Status
+from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
 _MAX_ITER = 10_000
@@ -74,6 +74,7 @@ class _Run(Iteration):
     """The current point, and the convex problem that majorises F there."""
 
     summary = "{0.iterations} convex problems, {0.steps} steps inside them"
+    gradient: Array
 
     def __init__(self, task: Task[BoxLineQP], part: str) -> None:
         super().__init__(task, _MAX_ITER)
@@ -125,12 +126,6 @@ class _Run(Iteration):
         self.alpha, self.gradient = run.alpha, gradient
         return True
 
-    def solution(self, status: Status) -> Solution:
-        return Solution(
-            values=self.qp.values(self.alpha),
-            status=status,
-            iterations=self.iterations,
-            trace=self.trace,
-            message=self.summary.format(self),
-            gradient=self.gradient,
-        )
+    @property
+    def values(self) -> Values:
+        return self.qp.values(self.alpha)

@@ -7,10 +7,10 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from threading import Event
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -110,18 +110,17 @@ class End:
     value: float
     status: Status
     curvature: str
-    residual: float
-
-
-AnEnd = TypeVar("AnEnd", bound=End)
-Start = TypeVar("Start")  # from what a descent begins, as a generator chooses it
+    residual: float = np.nan
+    gradient: Array | None = None
+    exact: bool = False  # whether that is the gradient at this very point
+    multipliers: Values = field(default_factory=dict)
 
 
 @dataclass
-class Chain(Generic[AnEnd]):
+class Chain:
     """Descents that were made one after another by one thread."""
 
-    ends: list[AnEnd]
+    ends: list[End]
     work: float = 0.0
     iterations: int = 0
     kicks: int = 0
@@ -135,7 +134,7 @@ def _generators(seed: int) -> Iterator[np.random.Generator]:
         yield np.random.default_rng(seeds.spawn(1)[0])
 
 
-class IteratedSearch(ABC, Generic[AnEnd, Start]):
+class IteratedSearch(ABC):
     """The ends of descents so far, and the search for better ones.
 
     Parameters
@@ -170,7 +169,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         self.options, self.task, self.qp = options, task, task.structure
         self.trace, self.settings = Trace(), options.settings
-        self.elite: list[AnEnd] = []
+        self.elite: list[End] = []
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
         self.iterations = self.descents = self.kicks = 0
@@ -212,20 +211,21 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
         """Whether the first descent is enough."""
 
     @abstractmethod
-    def _starts(self) -> Iterable[Start]:
-        """The starts after the first, diverse ones before random ones."""
+    def _starts(self) -> Iterable[Callable[..., Any]]:
+        """What chooses the starts after the first by a generator, diverse ones before random."""
 
     @abstractmethod
     def _descent(
-        self, start: Start, generator: np.random.Generator, place: int, steps: int | None
-    ) -> Callable[[], Chain[AnEnd]]:
+        self, start: Callable[..., Any], generator: np.random.Generator, place: int,
+        steps: int | None,
+    ) -> Callable[[], Chain]:  # fmt: skip
         """The job of a descent from a start, the place-th or the one after."""
 
     @abstractmethod
     def _chain(
-        self, end: AnEnd, allowed: float, count: int, generator: np.random.Generator, place: int,
+        self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
-    ) -> Chain[AnEnd]:  # fmt: skip
+    ) -> Chain:  # fmt: skip
         """Kicks of an end, within the work that is allowed; this is the place-th of its round."""
 
     @abstractmethod
@@ -276,7 +276,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
 
     def _chains(
         self, round_: int, generators: list[np.random.Generator]
-    ) -> list[Callable[[], Chain[AnEnd]]]:
+    ) -> list[Callable[[], Chain]]:
         """The chains of one round, with equal shares of the remaining kicks and work.
 
         The shares of kicks are rounded up, so that all are made; there are fewer chains, or none,
@@ -311,9 +311,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
                 break
         return Status.SOLVED
 
-    def _round(
-        self, pool: ThreadPoolExecutor, jobs: list[Callable[[], Chain[AnEnd]]]
-    ) -> Status | None:
+    def _round(self, pool: ThreadPoolExecutor, jobs: list[Callable[[], Chain]]) -> Status | None:
         """Run some jobs in parallel; the status if the search ends (SOLVED at its budget)."""
         if self.work >= self.limit:
             self.note = "the budget is used up"
@@ -337,7 +335,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
         """The steps that each of the next jobs may take; None for any number."""
         return None if self.task.max_iter is None else self._steps_left() // CHAINS
 
-    def _take(self, chain: Chain[AnEnd]) -> None:
+    def _take(self, chain: Chain) -> None:
         """Count what a chain has done, and keep its ends if they are among the best."""
         self.work += chain.work
         self.iterations += chain.iterations
@@ -345,7 +343,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
         for end in chain.ends:
             self._keep(end)
 
-    def _keep(self, end: AnEnd) -> None:
+    def _keep(self, end: End) -> None:
         """Count an end by its active constraints; one of a new objective may be among the best."""
         self.descents += 1
         pattern, width = self._pattern(end.x), self._tie_width(end.value)
@@ -390,7 +388,7 @@ class IteratedSearch(ABC, Generic[AnEnd, Start]):
         )
 
 
-def _awaited(future: Future[Chain[AnEnd]]) -> Chain[AnEnd]:
+def _awaited(future: Future[Chain]) -> Chain:
     """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
     while True:
         with interrupts_held():

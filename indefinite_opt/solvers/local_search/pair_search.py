@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,7 @@ from indefinite_opt.solvers.solver import Task, status_at_end
 Start = Callable[[Task[PairedQP], np.random.Generator], Descent]
 
 
-@dataclass(frozen=True, eq=False)
-class _End(End):
-    gradient: Array
-    exact: bool
-
-
-class LocalSearch(IteratedSearch[_End, Start]):
+class LocalSearch(IteratedSearch):
     """The search with block and pair steps, for weights in at most one equality row each."""
 
     rounds, max_idle_rounds = 4, 2
@@ -98,14 +92,14 @@ class LocalSearch(IteratedSearch[_End, Start]):
 
     def _descent(
         self, start: Start, generator: np.random.Generator, place: int, steps: int | None
-    ) -> Callable[[], Chain[_End]]:
+    ) -> Callable[[], Chain]:
         part = self._part(steps)
         return lambda: self._finish(start(part, generator))
 
     def _chain(
-        self, end: _End, allowed: float, count: int, generator: np.random.Generator, place: int,
+        self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
-    ) -> Chain[_End]:  # fmt: skip
+    ) -> Chain:  # fmt: skip
         """Kicks from one end, with checks of the limits between slices of work."""
         qp, settings = self.qp, self.settings
         allowed -= settings.overhead_work
@@ -130,7 +124,7 @@ class LocalSearch(IteratedSearch[_End, Start]):
             count -= kicked.kicks
         return self._finish(run)
 
-    def _finish(self, run: Descent) -> Chain[_End]:
+    def _finish(self, run: Descent) -> Chain:
         """Descend to a local minimum, from which after kicks no exchange leads down either.
 
         This runs in a thread of its own.
@@ -159,9 +153,9 @@ class LocalSearch(IteratedSearch[_End, Start]):
         else:
             self.elite[0] = replace(best, curvature=run.curvature)
 
-    def _chain_of(self, run: Descent, status: Status) -> Chain[_End]:
+    def _chain_of(self, run: Descent, status: Status) -> Chain:
         gradient, exact = -self.qp.signs * run.v, run.gradient is not None
-        end = _End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
+        end = End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
         return Chain([end], run.work + self.settings.overhead_work, run.iterations, run.kicks)
 
     def _pattern(self, x: Array) -> bytes:

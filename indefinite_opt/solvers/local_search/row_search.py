@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, one_thread
+from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.solvers.local_search.iterated_search import (
@@ -32,15 +32,7 @@ from indefinite_opt.solvers.solver import Task
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
-class _End(End):
-    multipliers: Values
-
-
-Start = Callable[[np.random.Generator], Array]
-
-
-class PolyhedralSearch(IteratedSearch[_End, Start]):
+class PolyhedralSearch(IteratedSearch):
     """The search with active sets, for any rows.
 
     The first descent is from the given start or a feasible point, and is enough for a convex
@@ -98,18 +90,13 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
     def _first(self) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
         task, scaled = self.task, self.scaled
-        run = self._at_default_start()
-        self.elite = [self._end(run, Status.INTERRUPTED)]
+        run = self._begun(scaled.write(self.qp.start()))
         self._pool = [run.z.copy()]
         if self.rows.violation(run.z) > self.settings.max_violation:
-            run = ActiveSetDescent(scaled, self.rows.feasible_point(), self.program)
-            self.elite = [self._end(run, Status.INTERRUPTED)]
+            run = self._begun(self.rows.feasible_point())
         if task.start is not None:
-            given = scaled.write(np.asarray(task.start, dtype=np.float64))
-            run = ActiveSetDescent(
-                scaled, nearest_point(scaled, given, run.z, self._asked), self.program
-            )
-            self.elite = [self._end(run, Status.INTERRUPTED)]
+            start = scaled.write(np.asarray(task.start, dtype=np.float64))
+            run = self._begun(nearest_point(scaled, start, run.z, self._asked))
         error = self._timed(falling_ray, scaled, self.rows, next(self.generators))
         if error is not None:
             raise error
@@ -123,20 +110,23 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         self._take(self._chain_of(run, status))
         return Status.INTERRUPTED if self._report() else status
 
-    def _at_default_start(self) -> ActiveSetDescent:
-        start = self.scaled.write(self.qp.start())
-        return ActiveSetDescent(self.scaled, start, self.program)
+    def _begun(self, z: Array) -> ActiveSetDescent:
+        """A descent from a point, which is the result if the search is stopped before it ends."""
+        run = ActiveSetDescent(self.scaled, z, self.program)
+        self.elite = [self._end(run, Status.INTERRUPTED)]
+        return run
 
-    def _end(self, run: ActiveSetDescent, status: Status) -> _End:
-        return _End(
-            run.end.copy(), run.value, status, run.curvature, run.residual(), run.multipliers()
-        )
+    def _end(self, run: ActiveSetDescent, status: Status) -> End:
+        return End(
+            run.end.copy(), run.value, status, run.curvature, run.residual(),
+            multipliers=run.multipliers(),
+        )  # fmt: skip
 
     def _raise_unbounded(self, ray: Array | None, start: Array) -> None:
         if ray is not None:
             raise endless(self.scaled, ray, start)
 
-    def _starts(self) -> Iterable[Start]:
+    def _starts(self) -> Iterable[Callable[..., Array]]:
         return itertools.repeat(self._random_vertex)
 
     def _random_vertex(self, generator: np.random.Generator) -> Array:
@@ -154,17 +144,18 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         return limited(self.qp.n, left, function, *arguments, stop=self.halt.is_set)
 
     def _descent(
-        self, start: Start, generator: np.random.Generator, place: int, steps: int | None
-    ) -> Callable[[], Chain[_End]]:
+        self, start: Callable[..., Array], generator: np.random.Generator, place: int,
+        steps: int | None,
+    ) -> Callable[[], Chain]:  # fmt: skip
         z = start(generator)
 
-        def descend() -> Chain[_End]:
+        def descend() -> Chain:
             run = ActiveSetDescent(self.scaled, z, self.program, place)
             return self._chain_of(run, self._finish(run, steps))
 
         return descend
 
-    def _chain_of(self, run: ActiveSetDescent, status: Status) -> Chain[_End]:
+    def _chain_of(self, run: ActiveSetDescent, status: Status) -> Chain:
         work = run.work + 0.1 * self.settings.row_overhead_work
         return Chain([self._end(run, status)], work, run.iterations, 0, run.ray)
 
@@ -177,11 +168,11 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
             return self._asked() or Status.TIME_LIMIT
 
     def _chain(
-        self, end: _End, allowed: float, count: int, generator: np.random.Generator, place: int,
+        self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
-    ) -> Chain[_End]:  # fmt: skip
+    ) -> Chain:  # fmt: skip
         """Kicks from one end; each that leads to a lower point is the base of the next."""
-        chain, best, z = Chain[_End]([], 0.1 * self.settings.row_overhead_work), end.value, end.x
+        chain, best, z = Chain([], 0.1 * self.settings.row_overhead_work), end.value, end.x
         allowed += chain.work
         while count > 0 and chain.work < allowed and self._asked() is None:
             count -= 1
@@ -203,7 +194,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         return chain
 
     def _kick(
-        self, z: Array, generator: np.random.Generator, chain: Chain[_End], steps: int | None
+        self, z: Array, generator: np.random.Generator, chain: Chain, steps: int | None
     ) -> Array:
         """The end of a descent of the objective with random terms added to q, from z."""
         program, n = self.program, z.size
@@ -219,7 +210,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
         chain.iterations += run.iterations
         return run.z
 
-    def _take(self, chain: Chain[_End]) -> None:
+    def _take(self, chain: Chain) -> None:
         if chain.ray is not None:  # a chain that a limit ends may have no end
             self._raise_unbounded(chain.ray, chain.ends[-1].x)
         super()._take(chain)
@@ -237,7 +228,7 @@ class PolyhedralSearch(IteratedSearch[_End, Start]):
 
     def solution(self, status: Status) -> Solution:
         if not self.elite:  # stopped before anything was done
-            self.elite = [self._end(self._at_default_start(), status)]
+            self._begun(self.scaled.write(self.qp.start()))
         qp, best = self.qp, self.elite[0]
         made = f"{self.descents} descents, {self.kicks} of them after kicks"
         return replace(

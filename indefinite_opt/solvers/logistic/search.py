@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
 from indefinite_opt.solvers.iteration import Iteration
-from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Task
 
 _ROUNDING_SHARE = 1e-12
@@ -64,14 +63,9 @@ class LogisticSearch(Iteration):
         closed = point.gap <= task.tol * point.value
         return closed and self.program.residual_at(point) <= task.tol
 
-    def solution(self, status: Status) -> Solution:
-        return Solution(
-            values=self.best.values,
-            status=status,
-            iterations=self.iterations,
-            trace=self.trace,
-            message=self.summary.format(self),
-        )
+    @property
+    def values(self) -> Values:
+        return self.best.values
 
 
 def _level(one: LogisticPoint, other: LogisticPoint) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.solvers.descent.descent import Descent
@@ -148,12 +148,14 @@ class ProxySearch(Iteration):
         How that bound was found, and the points that prove it.
     """
 
+    gradient: Array
+    witness: Witness | None = None
+
     def __init__(self, task: Task[ProxyStructure], settings: SearchSettings) -> None:
         super().__init__(task, settings.max_iter)
         self.dual: ProxyStructure = task.structure
         self.settings = settings
         self.bound, self.kind = -np.inf, "none"
-        self.witness: Witness | None = None
         self.kernel_bound = KernelBound(task, settings)
         self.best = self.dual.start() if task.start is None else task.start.copy()
         self.value, self.gradient = np.inf, np.zeros(self.dual.n)
@@ -224,16 +226,13 @@ class ProxySearch(Iteration):
         # Relative to F even where it is tiny: weights of 1e-9 are not as good as zero.
         return self.gap <= task.tol * abs(self.value)
 
+    @property
+    def values(self) -> Values:
+        return self.dual.values(self.best)
+
     def solution(self, status: Status) -> Solution:
-        return Solution(
-            values=self.dual.values(self.best),
-            status=status,
-            iterations=self.iterations,
-            trace=self.trace,
-            message=f"{self.summary.format(self)}; bound from the {self.kind}",
-            gradient=self.gradient,
-            witness=self.witness,
-        )
+        solution = super().solution(status)
+        return replace(solution, message=f"{solution.message}; bound from the {self.kind}")
 
 
 class GradientSteps:
