@@ -127,6 +127,10 @@ class Chain:
     ray: Array | None = None  # along which the objective falls without end
 
 
+Job = Callable[[], Chain]
+"""A chain, to be made by a thread."""
+
+
 def _generators(seed: int) -> Iterator[np.random.Generator]:
     """Independent random generators, each made when it is needed: one takes some 0.02 ms."""
     seeds = np.random.SeedSequence(seed)
@@ -193,9 +197,8 @@ class IteratedSearch(ABC):
         generators = list(islice(self.generators, self.options.starts + self.rounds * CHAINS))
         with one_thread(), pool(self.options.jobs or thread_count()) as executor:
             try:
-                status = self._descend_from_starts(executor, generators)
-                if status is None:
-                    status = self._kick_ends(executor, generators[self.options.starts :])
+                rounds = (self._round(executor, jobs) for jobs in self._jobs(generators))
+                status = next(filter(None, rounds), Status.SOLVED)
                 if status is Status.SOLVED:
                     self._settle()
             finally:
@@ -211,15 +214,12 @@ class IteratedSearch(ABC):
         """Whether the first descent is enough."""
 
     @abstractmethod
-    def _starts(self) -> Iterable[Callable[..., Any]]:
-        """What chooses the starts after the first by a generator, diverse ones before random."""
+    def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
+        """What chooses the starts after the first, diverse ones before random ones."""
 
     @abstractmethod
-    def _descent(
-        self, start: Callable[..., Any], generator: np.random.Generator, place: int,
-        steps: int | None,
-    ) -> Callable[[], Chain]:  # fmt: skip
-        """The job of a descent from a start, the place-th or the one after."""
+    def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
+        """A descent from a start, the place-th or the one after."""
 
     @abstractmethod
     def _chain(
@@ -257,26 +257,36 @@ class IteratedSearch(ABC):
             status = descend()
         return status
 
-    def _descend_from_starts(
-        self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]
-    ) -> Status | None:
-        """Descend from all other starts; the status if the search ends, None if kicks follow."""
-        count = self.options.starts - 1
-        starts = list(zip(islice(self._starts(), count), generators, strict=False))
+    def _jobs(self, generators: list[np.random.Generator]) -> Iterator[list[Job]]:
+        """Rounds of descents: from all other starts, then after kicks of the best ends.
+
+        Kicks end where rounds of them find nothing better.
+        """
+        starts = list(
+            zip(islice(self._starts(), self.options.starts - 1), generators, strict=False)
+        )
         for place in range(0, len(starts), CHAINS):
             steps = self._steps()
-            jobs = [self._descent(*each, place, steps) for each in starts[place:][:CHAINS]]
-            status = self._round(pool, jobs)
-            if status is not None:
-                return status
+            yield [
+                functools.partial(self._descent, start(generator), place, steps)
+                for start, generator in starts[place:][:CHAINS]
+            ]
         if len(starts) >= 3 and self._agreed():
             self.note = "all starts came to the same objective"
-            return Status.SOLVED
-        return None
+            return
+        idle, generators = 0, generators[self.options.starts :]
+        for round_ in range(self.rounds):
+            best = self.elite[0]
+            jobs = self._chains(round_, generators[CHAINS * round_ :][:CHAINS])
+            if not jobs:
+                return
+            yield jobs
+            idle = idle + 1 if self.elite[0] is best else 0
+            if idle == self.max_idle_rounds:
+                self.note = f"{idle} rounds of kicks found nothing better"
+                return
 
-    def _chains(
-        self, round_: int, generators: list[np.random.Generator]
-    ) -> list[Callable[[], Chain]]:
+    def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
         """The chains of one round, with equal shares of the remaining kicks and work.
 
         The shares of kicks are rounded up, so that all are made; there are fewer chains, or none,
@@ -294,24 +304,7 @@ class IteratedSearch(ABC):
             for k, g in enumerate(generators[: kicks_left // count])
         ]
 
-    def _kick_ends(self, pool: ThreadPoolExecutor, generators: list[np.random.Generator]) -> Status:
-        """Rounds of chains of kicks from the best ends, as long as they find better ones."""
-        idle = 0
-        for round_ in range(self.rounds):
-            best = self.elite[0]
-            jobs = self._chains(round_, generators[CHAINS * round_ :][:CHAINS])
-            if not jobs:
-                break
-            status = self._round(pool, jobs)
-            if status is not None:
-                return status
-            idle = idle + 1 if self.elite[0] is best else 0
-            if idle == self.max_idle_rounds:
-                self.note = f"{idle} rounds of kicks found nothing better"
-                break
-        return Status.SOLVED
-
-    def _round(self, pool: ThreadPoolExecutor, jobs: list[Callable[[], Chain]]) -> Status | None:
+    def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
         """Run some jobs in parallel; the status if the search ends (SOLVED at its budget)."""
         if self.work >= self.limit:
             self.note = "the budget is used up"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +24,7 @@ from indefinite_opt.solvers.local_search.iterated_search import (
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task, status_at_end
 
-Start = Callable[[Task[PairedQP], np.random.Generator], Descent]
+Start = Callable[[np.random.Generator], Array]
 
 
 class LocalSearch(IteratedSearch):
@@ -64,15 +65,35 @@ class LocalSearch(IteratedSearch):
             return False
 
     def _starts(self) -> list[Start]:
-        """The starts after the first, diverse ones before random ones."""
-        count, gram = self.options.starts, self.qp.gram
-        starts: list[Start] = [_central]
-        if not gram.on_demand and count > 2:
-            _ = gram.most_negative  # computed here once, before threads use it
-            spectral = [_spectral(rank, sign) for rank in (0, 1) for sign in (1.0, -1.0)]
-            starts += spectral[: count // 2]
+        """The starts after the first, diverse ones before random ones.
+
+        Spectral ones have weight where a most negative eigenvector has the sign of y, or where it
+        has not.
+        """
+        qp, count = self.qp, self.options.starts
+        lower, upper = qp.extent(qp.typical_width)
+
+        def at_ends(chosen: NDArray[np.bool_]) -> Array:
+            """The feasible point nearest to where some weights are at their upper bound."""
+            return qp.project(np.where(chosen, upper, lower))
+
+        def spectral(rank: int, sign: float, generator: np.random.Generator) -> Array:
+            vector = qp.gram.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
+            return at_ends(sign * qp.signs * vector > 0.0)
+
+        def vertex(generator: np.random.Generator) -> Array:
+            share = generator.uniform(0.05, 0.95)
+            return at_ends(generator.random(qp.n) < share)
+
+        def interior(generator: np.random.Generator) -> Array:
+            return qp.project(lower + (upper - lower) * generator.random(qp.n))
+
+        starts: list[Start] = [lambda generator: qp.central_start()]
+        if not qp.gram.on_demand:
+            ways = itertools.product((0, 1), (1.0, -1.0))
+            starts += [functools.partial(spectral, *way) for way in ways][: count // 2]
         while len(starts) < count:
-            starts += [_random_vertex, _random_interior]
+            starts += [vertex, interior]
         return starts[: count - 1]
 
     def _part(self, steps: int | None) -> Task[PairedQP]:
@@ -90,11 +111,8 @@ class LocalSearch(IteratedSearch):
         values = [value for value, _, _ in self.found.values()]
         return max(values) - min(values) <= self._tie_width(min(values))
 
-    def _descent(
-        self, start: Start, generator: np.random.Generator, place: int, steps: int | None
-    ) -> Callable[[], Chain]:
-        part = self._part(steps)
-        return lambda: self._finish(start(part, generator))
+    def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
+        return self._finish(Descent(self._part(steps), start))
 
     def _chain(
         self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
@@ -165,35 +183,3 @@ class LocalSearch(IteratedSearch):
         best, made = self.elite[0], f"{self.descents} descents and {self.kicks} kicks"
         solution = self._solution(status, made, self.qp.values)
         return replace(solution, gradient=best.gradient if best.exact else None)
-
-
-def _central(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
-    return Descent(task, task.structure.central_start())
-
-
-def _at_ends(qp: PairedQP, chosen: NDArray[np.bool_]) -> Array:
-    """The feasible point nearest to where some weights are at their upper bound, others not."""
-    lower, upper = qp.extent(qp.typical_width)
-    return qp.project(np.where(chosen, upper, lower))
-
-
-def _spectral(rank: int, sign: float) -> Start:
-    """Weight on the points where one of the most negative eigenvectors has the sign of y."""
-
-    def start(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
-        qp = task.structure
-        vector = qp.gram.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
-        return Descent(task, _at_ends(qp, sign * qp.signs * vector > 0.0))
-
-    return start
-
-
-def _random_vertex(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
-    share = generator.uniform(0.05, 0.95)
-    return Descent(task, _at_ends(task.structure, generator.random(task.structure.n) < share))
-
-
-def _random_interior(task: Task[PairedQP], generator: np.random.Generator) -> Descent:
-    qp = task.structure
-    lower, upper = qp.extent(qp.typical_width)
-    return Descent(task, qp.project(lower + (upper - lower) * generator.random(qp.n)))

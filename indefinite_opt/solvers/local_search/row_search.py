@@ -126,7 +126,7 @@ class PolyhedralSearch(IteratedSearch):
         if ray is not None:
             raise endless(self.scaled, ray, start)
 
-    def _starts(self) -> Iterable[Callable[..., Array]]:
+    def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
         return itertools.repeat(self._random_vertex)
 
     def _random_vertex(self, generator: np.random.Generator) -> Array:
@@ -143,17 +143,9 @@ class PolyhedralSearch(IteratedSearch):
         left = self.task.time_limit - self.task.elapsed
         return limited(self.qp.n, left, function, *arguments, stop=self.halt.is_set)
 
-    def _descent(
-        self, start: Callable[..., Array], generator: np.random.Generator, place: int,
-        steps: int | None,
-    ) -> Callable[[], Chain]:  # fmt: skip
-        z = start(generator)
-
-        def descend() -> Chain:
-            run = ActiveSetDescent(self.scaled, z, self.program, place)
-            return self._chain_of(run, self._finish(run, steps))
-
-        return descend
+    def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
+        run = ActiveSetDescent(self.scaled, start, self.program, place)
+        return self._chain_of(run, self._finish(run, steps))
 
     def _chain_of(self, run: ActiveSetDescent, status: Status) -> Chain:
         work = run.work + 0.1 * self.settings.row_overhead_work
