@@ -13,7 +13,7 @@ from indefinite_opt.modeling import proved_ray, relative
 from indefinite_opt.modeling.structures import PairedQP, StandardForm
 from indefinite_opt.solvers.descent.face import Face
 from indefinite_opt.solvers.descent.settings import DescentSettings
-from indefinite_opt.solvers.solution import Status, Trace
+from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
@@ -601,6 +601,17 @@ class Descent:
         self._exact = False
         self.rounding = np.inf
         self.work += work
+
+    def solution(self, status: Status, message: str) -> Solution:
+        """The point, with what is known of it."""
+        return Solution(
+            values=self.qp.values(self.alpha),
+            status=status,
+            iterations=self.iterations,
+            trace=self.trace or Trace(),
+            message=message,
+            gradient=self.gradient,
+        )
 
     def _complementarity(self) -> float:
         """Multipliers times slacks, relative to the objective, as in the certificate."""

@@ -131,16 +131,10 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
 
 
 def _finish(run: Descent) -> Solution:
-    run.trace = trace = Trace()
+    run.trace = Trace()
     status = status_at_end(partial(run.to_local_minimum, allowance=run.settings.curvature_share))
-    return Solution(
-        values=run.qp.values(run.alpha),
-        status=status,
-        iterations=run.iterations,
-        trace=trace,
-        message=(
-            f"{run.iterations} steps ({run.newton_steps} of Newton, {run.escapes} along "
-            f"negative curvature), {run.refreshes} exact gradients; {run.curvature}"
-        ),
-        gradient=run.gradient,
+    return run.solution(
+        status,
+        f"{run.iterations} steps ({run.newton_steps} of Newton, {run.escapes} along negative "
+        f"curvature), {run.refreshes} exact gradients; {run.curvature}",
     )

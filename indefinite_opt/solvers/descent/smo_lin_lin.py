@@ -65,14 +65,8 @@ class SMOLinLin(Solver[BoxLineQP]):
         start = qp.start() if task.start is None else task.start.copy()
         run = PrintedSteps(task, start, trace=Trace())
         status = status_at_end(run.to_stationarity)
-        return Solution(
-            values=qp.values(run.alpha),
-            status=status,
-            iterations=run.iterations,
-            trace=run.trace or Trace(),
-            message=f"{run.iterations} steps, {run.refreshes} exact gradients",
-            gradient=run.gradient,
-        )
+        message = f"{run.iterations} steps, {run.refreshes} exact gradients"
+        return run.solution(status, message)
 
 
 class PrintedSteps(Descent):

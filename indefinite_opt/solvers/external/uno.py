@@ -63,83 +63,60 @@ class UNO(Solver[QP]):
         return missing_package("unopy")
 
     def solve(self, task: Task[QP]) -> Solution:
-        qp = task.structure
-        found = _Found(task, qp)
+        qp, trace = task.structure, Trace()
         if qp.n >= self.settings.min_child_points:
             # Loaded once here instead of in every child process.
             importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
             importlib.import_module("unopy")
             _ = task.program
+        first = qp.start() if task.start is None else task.start
+        ends: list[tuple[float, Array]] = []
+        steps: list[int] = []
+        failures: list[str] = []
 
         def search() -> Status:
-            for start in self._starts(task, qp):
-                if found.add(*self._limited(task, qp, start)):
-                    return Status.INTERRUPTED
-                if task.elapsed >= task.time_limit:
-                    return Status.TIME_LIMIT
+            generator = np.random.default_rng(task.seed)
+            for k in range(self.starts):
+                x, count, words = self._limited(task, qp.random_start(generator) if k else first)
+                steps.append(count)
+                if x is not None:
+                    x = task.in_time(None, qp.project, x)
+                    words = "no time to move its point onto the constraints"
+                if x is None:
+                    failures.append(words)
+                else:
+                    point = qp.at(x)
+                    ends.append((point.value, x))
+                    residual = qp.optimality(point, None, task.tol).stationarity
+                    trace.add(task.elapsed, sum(steps), qp.declared(point.value), residual)
+                status = task.stop(None if x is None else trace)
+                if status is not None:
+                    return status
             return Status.SOLVED
 
         status = status_at_end(search)
-        if found.best is None and status is not Status.SOLVED:
-            found.best = qp.start() if task.start is None else task.start
-        if found.best is None:
-            words = found.failures[0] if found.failures else str(status.value)
-            raise SolverFailed(f"UNO returned no point for {task.formulation}: {words}")
+        if not ends and status is Status.SOLVED:
+            raise SolverFailed(f"UNO returned no point for {task.formulation}: {failures[0]}")
+        best = min(ends, key=lambda end: end[0])[1] if ends else first
         return Solution(
-            values=qp.values(found.best),
+            values=qp.values(best),
             status=status,
-            iterations=found.iterations,
-            trace=found.trace,
-            message=f"{len(found.trace)} starts ended at a point, {len(found.failures)} did not",
+            iterations=sum(steps),
+            trace=trace,
+            message=f"{len(ends)} starts ended at a point, {len(failures)} did not",
         )
 
-    def _starts(self, task: Task[QP], qp: QP) -> Iterator[Array]:
-        yield qp.start() if task.start is None else task.start
-        generator = np.random.default_rng(task.seed)
-        for _ in range(self.starts - 1):
-            yield qp.random_start(generator)
-
-    def _limited(self, task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
+    def _limited(self, task: Task[QP], start: Array) -> tuple[Array | None, int, str]:
         """One start within the time that is left, without output or warnings."""
         left = task.remaining + SECONDS_BEYOND_LIMIT
         with warnings.catch_warnings(), _silence():
             warnings.simplefilter("ignore")
-            if qp.n < self.settings.min_child_points:
-                return within(left, _run, self, task, qp, start, stop=_take_interrupts_back)
-            return in_child(left, _run, self, task, qp, start)
+            if task.structure.n < self.settings.min_child_points:
+                return within(left, _run, self, task, start, stop=_take_interrupts_back)
+            return in_child(left, _run, self, task, start)
 
 
-class _Found:
-    """The best point so far, the iterations, and the messages of starts that failed."""
-
-    def __init__(self, task: Task[QP], qp: QP) -> None:
-        self.task, self.qp = task, qp
-        self.best: Array | None = None
-        self.value = np.inf
-        self.iterations = 0
-        self.trace = Trace()
-        self.failures: list[str] = []
-
-    def add(self, x: Array | None, steps: int, words: str) -> bool:
-        """Record the result of one start; True if the callback asks to stop."""
-        task, qp = self.task, self.qp
-        self.iterations += steps
-        if x is not None:
-            x = task.in_time(None, qp.project, x)
-            words = words if x is not None else "no time to move its point onto the constraints"
-        if x is None:
-            self.failures.append(words)
-            return False
-        point = qp.at(x)
-        value = point.value
-        if value < self.value:
-            self.best, self.value = x, value
-        residual = qp.optimality(point, None, task.tol).stationarity
-        self.trace.add(task.elapsed, self.iterations, qp.declared(value), residual)
-        return bool(task.callback and task.callback(self.trace))
-
-
-def _run(solver: UNO, task: Task[QP], qp: QP, start: Array) -> tuple[Array | None, int, str]:
+def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, str]:
     """One start: the point (None if UNO returns none), the iterations, and UNO's message."""
     import cvxpy as cp
 
@@ -147,7 +124,7 @@ def _run(solver: UNO, task: Task[QP], qp: QP, start: Array) -> tuple[Array | Non
     declared = program.maximize if program.sense == "maximize" else program.minimize
     goal = cp.Maximize(declared) if program.sense == "maximize" else cp.Minimize(declared)
     model = cp.Problem(goal, list(program.subject_to.values()))
-    variable = program.variables[qp.variable]
+    variable = program.variables[task.structure.variable]
     variable.value = start
     options: dict[str, object] = {
         "logger": "SILENT",
