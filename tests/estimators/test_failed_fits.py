@@ -154,19 +154,3 @@ def test_fits_with_one_generator_draw_different_numbers() -> None:
     classifier.fit(X, LABELS)
     assert classifier.random_state is generator
     assert generator.get_state()[2] != state
-
-
-@pytest.mark.parametrize(
-    "fit",
-    [
-        lambda X, y, masked: iopt.IndefiniteSVCCV(Cs=masked, kernel="linear").fit(X, y),
-        lambda X, y, masked: iopt.IndefiniteSVC().fit(X, y, sample_weight=masked),
-        lambda X, y, masked: iopt.SpectrumTransformer().fit(masked * np.eye(12)),
-    ],
-    ids=["values of C", "weights", "kernel matrix"],
-)
-def test_masked_arrays_are_refused_wherever_numbers_are_read(fit: Any) -> None:
-    X, y = np.random.default_rng(0).standard_normal((12, 2)), np.resize([0, 1], 12)
-    masked = np.ma.masked_array(np.ones(12), mask=np.arange(12) == 3)
-    with pytest.raises(iopt.errors.ProblemError, match="a masked array"):
-        fit(X, y, masked)

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from helpers.comparisons import NAN, hand_made, hand_made_bracket
-from helpers.internals import decisions_on_grid
 from indefinite_opt import figures
 from indefinite_opt.figures import regions
 from indefinite_opt.figures.style import VERMILLION
@@ -77,16 +76,6 @@ def test_spectrum_of_one_sign_or_none(diagonal: list[float]) -> None:
 # ----------------------------------------------------------------------------------- comparison
 
 
-def test_row_labels_name_only_what_differs() -> None:
-    assert figures.row_labels(hand_made()) == [
-        "SVMDual · smo",
-        "SVMDual · uno",
-        "SpectrumSVM(transform=clip)",
-        "SpectrumSVM(transform=flip)",
-        "ConvexHullDual",
-    ]
-
-
 def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
     ax = figures.comparison_figure(hand_made()).axes[0]
     mean = line(ax, "mean")
@@ -103,6 +92,9 @@ def test_accuracy_draws_means_spreads_folds_and_the_larger_class() -> None:
 def test_failures_are_told_in_the_row_label() -> None:
     ax = figures.comparison_figure(hand_made()).axes[0]
     labels = ax.get_yticklabels()
+    assert [label.get_text() for label in (labels[0], labels[3])] == [
+        "SVMDual · smo", "SpectrumSVM(transform=flip)",
+    ]  # fmt: skip
     assert labels[2].get_text().endswith("\n1 of 2 failed")
     assert labels[4].get_text() == "ConvexHullDual\n2 of 2 failed"
     colors = [to_hex(label.get_color()) for label in labels]
@@ -214,15 +206,6 @@ def test_bracket_shows_both_ends_and_the_gap_as_steps() -> None:
     assert overlaps(figure) == []
 
 
-def test_bracket_is_shaded_between_its_ends() -> None:
-    ends = figures.bracket_figure(hand_made_bracket(CLOSING, (4.0, 4.5, 4.5009, 2e-4))).axes[0]
-    (area,) = ends.collections
-    (path,) = area.get_paths()
-    for seconds, inside, outside in ((0.7, 7.9, 8.1), (2.9, 4.9, 5.1), (3.5, 4.55, 4.4)):
-        assert path.contains_point((seconds, inside))
-        assert not path.contains_point((seconds, outside))
-
-
 def test_the_first_moments_of_a_bracket_do_not_flatten_the_rest() -> None:
     reports = [(0.1, 4.0, 4000.0, 999.0), (0.2, 4.0, 5.0, 0.25), (1.0, 4.0, 4.5, 0.125)]
     ends, gap = figures.bracket_figure(hand_made_bracket(reports, (10.0, 4.0, 4.1, 0.025))).axes
@@ -312,7 +295,12 @@ def in_the_plane(dimension: int = 2) -> tuple[iopt.KernelProblem, iopt.modeling.
     return problem, iopt.modeling.Classifier(np.array([1.0, 0.0, -1.0, 0.0]), -1.0, problem.classes)
 
 
-def test_decision_regions_draw_the_line_where_the_decision_is_zero() -> None:
+@pytest.mark.parametrize("block", [5, 10**6])
+def test_decision_regions_draw_the_line_where_the_decision_is_zero(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few points have their kernel values computed at once."""
+    monkeypatch.setattr(regions, "MAX_KERNEL_VALUES", block)
     problem, classifier = in_the_plane()
     ax = regions.decision_regions(problem, classifier, resolution=21).axes[0]
     (zero,) = [c for c in ax.collections if list(getattr(c, "levels", [])) == [0.0]]
@@ -339,14 +327,6 @@ def test_names_of_classes_are_no_mathematics() -> None:
     ax = regions.decision_regions(problem, classifier, resolution=5).axes[0]
     FigureCanvasAgg(ax.figure).draw()
     assert ax.get_legend().get_texts()[0].get_text() == "class $1_$"
-
-
-def test_decision_regions_in_blocks_are_the_same() -> None:
-    problem, classifier = in_the_plane()
-    grid = np.linspace(-1.0, 1.0, 7)
-    whole = decisions_on_grid(problem, classifier, grid)
-    np.testing.assert_array_equal(decisions_on_grid(problem, classifier, grid, block=5), whole)
-    np.testing.assert_allclose(whole, np.tile(2.0 * grid - 1.0, (7, 1)))
 
 
 def test_decision_regions_need_points_in_the_plane() -> None:

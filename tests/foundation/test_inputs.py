@@ -28,14 +28,6 @@ def dataset(**arrays: Any) -> iopt.datasets.Dataset:
 
 # Each with the start and the end of its message.
 ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
-    "no features": (
-        lambda: iopt.KernelProblem.from_data(np.ones((4, 0)), Y, scaling="minmax"),
-        "X: ", "got shape (4, 0)",
-    ),
-    "no points": (
-        lambda: iopt.KernelProblem.from_data(np.ones((0, 2)), Y, scaling="standard"),
-        "X: ", "got shape (0, 2)",
-    ),
     "a data set with a flat K": (lambda: dataset(K=np.ones(4)), "K: ", "got shape (4,)"),
     "a data set with one number": (lambda: dataset(D=np.array(1.0)), "D: ", "got shape ()"),
     "a data set with a list": (lambda: dataset(X=[[1.0]] * 4), "X: ", "got a list"),
@@ -99,19 +91,6 @@ def test_what_came_is_shown_at_a_readable_length() -> None:
 
 
 # ------------------------------------------------------------------------------------- files
-
-
-def test_an_archive_that_inflates(tmp_path: Path) -> None:
-    """8 MB of zeros in some kilobytes: refused by the directory of the archive."""
-    path = tmp_path / "zeros.npz"
-    np.savez_compressed(path, K=np.zeros((1000, 1000)), y=np.zeros(1000))
-    assert path.stat().st_size < 20_000
-    with pytest.raises(
-        iopt.errors.DataError, match=r"zeros\.npz: expected at most 8000000 bytes"
-    ) as caught:
-        read_arrays(path, max_bytes=8_000_000)
-    assert caught.value.hint == "Pass a larger max_bytes."
-    assert read_arrays(path, max_bytes=9_000_000)["K"].shape == (1000, 1000)
 
 
 def test_a_header_that_promises_too_much(tmp_path: Path) -> None:

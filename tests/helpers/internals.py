@@ -8,11 +8,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from indefinite_opt.figures import regions
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.problem import confidence_functions
 from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
@@ -61,15 +58,6 @@ def threads_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
 def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
     """Pairs are learned from in blocks of so many: the usual size exceeds any test's data."""
     monkeypatch.setattr(confidence_functions, "_CHUNK", entries)
-
-
-def decisions_on_grid(
-    problem: Any, classifier: Any, x: NDArray[np.float64], block: int = 10**9
-) -> NDArray[np.float64]:
-    """Decision values on a square grid, so many points at a time; pictures only show contours."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regions, "MAX_KERNEL_VALUES", block)
-        return regions._on_grid(problem, classifier, x, x)
 
 
 INTERRUPT_AT_THE_END_OF_A_DESCENT = """

@@ -441,24 +441,21 @@ def test_what_needs_the_whole_matrix_says_so(needs_the_matrix) -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "words"),
+    ("call", "words"),
     [
-        ("dca", r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
+        (lambda p: iopt.solve(p, "SVMDual", solver="dca"),
+         r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
          r"kernel matrix, which is never formed\. Solvers that can: low-rank, multistart, smo"),
-        ("smo-lin-lin", "in memory, and this one is never"),
-        ("global", "never formed: leave out cache_mb"),
+        (lambda p: iopt.solve(p, "SVMDual", solver="smo-lin-lin"), "in memory, and this one is"),
+        (lambda p: iopt.solve(p, "SVMDual", solver="global"), "never formed: leave out cache_mb"),
+        (lambda p: iopt.bound(p, "SVMDual"), "never formed: leave out cache_mb"),
+        (lambda p: iopt.verify(p, "SVMDual", {"alpha": np.zeros(40)}, bound=True),
+         "never formed: leave out cache_mb"),
     ],
 )  # fmt: skip
-def test_solvers_that_need_the_whole_matrix_say_so(solver: str, words: str) -> None:
+def test_solvers_and_brackets_that_need_the_whole_matrix_say_so(call, words: str) -> None:
     with pytest.raises(iopt.errors.IncompatibleSolver, match=words):
-        iopt.solve(on_demand("sigmoid"), "SVMDual", solver=solver)
-
-
-def test_brackets_need_the_whole_matrix() -> None:
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
-        iopt.bound(on_demand("sigmoid"), iopt.SVMDual())
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="never formed: leave out cache_mb"):
-        iopt.verify(on_demand("sigmoid"), iopt.SVMDual(), {"alpha": np.zeros(40)}, bound=True)
+        call(on_demand("sigmoid"))
 
 
 def test_convexity_is_not_known_without_the_matrix() -> None:
@@ -531,17 +528,6 @@ def test_a_split_computes_rows_too(scaling: str | None, precision: str) -> None:
     np.testing.assert_allclose(split.K_new, expected.K_new, atol=10.0 * EPS)
     np.testing.assert_allclose(split.K_new_new(), expected.K_new_new(), atol=10.0 * EPS)
     np.testing.assert_array_equal(split.labels, expected.labels)
-
-
-@pytest.mark.parametrize("scaling", [None, "standard"])
-def test_a_split_keeps_single_precision(scaling: str | None) -> None:
-    whole = random_problem("sigmoid", n=40, seed=1)
-    problem = iopt.KernelProblem.from_data(
-        whole.X, whole.labels, "sigmoid", scaling=scaling, precision="single"
-    )
-    split = problem.split(np.arange(30), np.arange(30, 40))
-    assert split.problem.precision == "single"
-    assert split.K_new.dtype == np.float64
 
 
 def test_data_sets_pass_on_cache_and_precision() -> None:
