@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import labels, random_problem, symmetric
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
@@ -23,18 +23,6 @@ from indefinite_opt.theory.krein import krein_certificate
 Array = NDArray[np.float64]
 
 SWAP = [[0.0, -1.0], [-1.0, 0.0]]
-
-
-def symmetric(n: int, seed: int) -> Array:
-    """Standard normal entries: half of the eigenvalues are negative."""
-    A = np.random.default_rng(seed).standard_normal((n, n))
-    return A + A.T
-
-
-def labels(n: int, seed: int) -> Array:
-    y = np.where(np.random.default_rng(seed).random(n) < 0.4, 1.0, -1.0)
-    y[:2] = 1.0, -1.0
-    return y
 
 
 def odd_kernels(n: int) -> dict[str, Array]:

@@ -63,7 +63,14 @@ TEXTS = {
     "a list for a key": ("SVMDual(C={[]: 1})", "formulation: expected NAME or NAME(key=value"),
     "a set of sets": ("SVMDual(C={{}})", "formulation: expected NAME or NAME(key=value"),
     "NUL": ("SVMDual(C=1\0)", "formulation: expected NAME or NAME(key=value"),
-}
+    **{
+        text: (text, "formulation: expected NAME or NAME(key=value")
+        for text in (
+            "", "3", "SVMDual)", "SVMDual(1)", "SVMDual(C=1", "SVMDual(C=)", "SVMDual(C=-inf)",
+            "SVMDual(C=1)(2)", "SVMDual(C=1).x(C=2)", "SVMDual(**parameters)", "l1-x(a=1",
+        )
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -1,4 +1,4 @@
-"""Printed mathematics: exact strings, valid MathML, and the numbers read back from the text."""
+"""Printed mathematics: exact strings and valid MathML."""
 
 from __future__ import annotations
 
@@ -127,108 +127,6 @@ def test_typical_problems(program: Program, as_text: str, as_latex: str) -> None
     assert len(re.findall("<mtr>", markup)) == as_latex.count("\\\\") + 1
 
 
-# ------------------------------------------- read the printed text back and compare the numbers
-
-
-class Reader:
-    """Evaluates printed text by the rules of the blackboard: vectors are columns.
-
-    From tight to loose: superscript, juxtaposition (a product), ∘ and /, + and -.
-    """
-
-    def __init__(self, source: str, symbols: dict[str, NDArray[np.float64]]) -> None:
-        names = "|".join(sorted(map(re.escape, symbols), key=len, reverse=True))
-        pattern = rf"[⁰¹²³⁴-⁹]+⁄[₀-₉]+|10⁻⁶|\d+\.?\d*|[½⅓⅔¼]|⁻¹|log|exp|{names}|\S"
-        self.tokens = [*re.findall(pattern, source), "end"]
-        self.symbols = symbols
-
-    def take(self) -> str:
-        return self.tokens.pop(0)
-
-    def sum(self) -> NDArray[np.float64]:
-        sign = -1.0 if self.tokens[0] == "-" and self.take() else 1.0
-        value = sign * self.elementwise()
-        while self.tokens[0] in "+-":
-            value = value + self.elementwise() if self.take() == "+" else value - self.elementwise()
-        return value
-
-    def elementwise(self) -> NDArray[np.float64]:
-        value = self.product()
-        while self.tokens[0] in "∘/":
-            value = value * self.product() if self.take() == "∘" else value / self.product()
-        return value
-
-    def product(self) -> NDArray[np.float64]:
-        value = self.factor()
-        while self.tokens[0] not in {"+", "-", "∘", "/", ")", "‖", "end"} or (
-            self.tokens[0] == "‖" and not self.inside_norm
-        ):
-            if self.tokens[0] == "·":
-                self.take()
-            right = self.factor()
-            value = value * right if 1 in (value.size, right.size) else value @ right
-        return value
-
-    inside_norm = False
-
-    def factor(self) -> NDArray[np.float64]:
-        value = self.base()
-        while self.tokens[0] in ("ᵀ", "²", "⁻¹"):
-            sign = self.take()
-            value = {"ᵀ": lambda A: A.T, "²": np.square, "⁻¹": np.linalg.inv}[sign](value)
-        return value
-
-    def base(self) -> NDArray[np.float64]:
-        token = self.take()
-        if token in self.symbols:
-            return self.symbols[token]
-        if token == "(":
-            return self.closed(")")
-        if token == "‖":
-            return self.norm()
-        if token in ("log", "exp"):
-            self.take()
-            return np.asarray({"log": np.log, "exp": np.exp}[token](self.closed(")")))
-        return np.array([[self.number(token)]])
-
-    def closed(self, end: str) -> NDArray[np.float64]:
-        outside, self.inside_norm = self.inside_norm, end == "‖"
-        value = self.sum()
-        self.inside_norm = outside
-        assert self.take() == end
-        return value
-
-    def norm(self) -> NDArray[np.float64]:
-        entries, order = np.abs(self.closed("‖")), self.take()
-        if order == "_":
-            order = self.take()
-        return np.array([[entries.sum() if order == "₁" else np.sqrt((entries**2).sum())]])
-
-    @staticmethod
-    def number(token: str) -> float:
-        if token == "10⁻⁶":
-            return 1e-6
-        if len(token) == 1:
-            return unicodedata.numeric(token)
-        top, _, bottom = unicodedata.normalize("NFKC", token).partition("⁄")
-        return float(top) / float(bottom or 1)
-
-
-def columns(expr: Any) -> NDArray[np.float64]:
-    value = np.asarray(expr.value, dtype=float)
-    return value if value.ndim == 2 else value.reshape(-1, 1)
-
-
-def read(source: str) -> NDArray[np.float64]:
-    named = {"α": alpha, "ᾱ": alphabar, "u": u, "ξ": xi, "b": b, "δ": delta, "X": X, "y": y}
-    named |= {"K": K, "K₀": K0, "Q": Q, "D⁽²⁾": D2, "Δ": Delta, "C": C, "μ": mu}
-    symbols = {symbol: columns(expr) for symbol, expr in named.items()}
-    reader = Reader(source, symbols | {"e": np.ones((N, 1)), "I": np.eye(N)})
-    value = reader.sum()
-    assert reader.tokens == ["end"]
-    return value
-
-
 z = cp.multiply(y, alpha)
 EXPRESSIONS = [
     (-(alpha + xi), "-(α + ξ)"),
@@ -268,19 +166,10 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.fixture
-def _point() -> None:
-    rng = np.random.default_rng(1)
-    for variable in (alpha, alphabar, u, xi, b, delta, X):
-        variable.value = rng.normal(size=variable.shape)
-
-
-@pytest.mark.usefixtures("_point")
 @pytest.mark.parametrize(("expr", "printed"), EXPRESSIONS, ids=[e[1] for e in EXPRESSIONS])
-def test_printed_text_means_what_was_declared(expr: Any, printed: str) -> None:
+def test_expressions_are_written_as_on_the_blackboard(expr: Any, printed: str) -> None:
+    """Vectors are columns; superscripts bind first, then products, then ∘ and /, then + and -."""
     assert text_expression(expr) == printed
-    # Both sides are a few dozen additions of numbers of size 10.
-    np.testing.assert_allclose(read(printed), columns(expr), rtol=1e-12, atol=1e-12)
 
 
 # ------------------------------------------------------------------------------- single features

@@ -516,16 +516,6 @@ def test_the_structure_states_the_declared_program(kind: str, sense: int) -> Non
     assert set(program.subject_to) == set(structure.multiplier_shapes)
 
 
-def test_programs_and_results_can_be_pickled() -> None:
-    import pickle
-
-    qp = iopt.QuadraticProgram(-EYE, lb=-1.0, ub=2.0)
-    result = pickle.loads(pickle.dumps(iopt.solve(qp, solver="global")))
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.objective == pytest.approx(-4.0)
-    assert result.problem.structure().P.tolist() == (-EYE).tolist()
-
-
 def test_a_maximisation_is_of_the_objective_that_was_given(tmp_path: Any) -> None:
     """max ½‖x‖² + (1, 2, 3)ᵀx on [-1, 2]³ is 6 + 12 at (2, 2, 2)."""
     qp = iopt.QuadraticProgram(np.eye(3), [1.0, 2.0, 3.0], lb=-1, ub=2, sense=-1)

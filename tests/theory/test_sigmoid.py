@@ -393,15 +393,28 @@ def test_an_offset_that_is_not_unique_is_said_to_be() -> None:
 # Words and wrong input.
 
 
-def test_the_statement_names_costs_and_theorems() -> None:
+def test_the_costs_of_the_limits() -> None:
+    """C̃ = (1 + tanh r)C; 2aC̃ for the linear kernel, with 2a = 1."""
     X, y = clouds(8)
-    analysis = analyse_sigmoid(X, y, 0.5, -12.0, C=3.0)
-    tilde = 3.0 * (1 + np.tanh(-12.0))
-    assert analysis.rescaled == pytest.approx((tilde, tilde), rel=1e-5)  # 2a = 1; tanh has 6 digits
-    text = str(analysis)
-    for words in ("case 1", "Theorem 4", "Lemma 2", "Theorem 10", "Theorem 3", "C̃ ="):
-        assert words in text
+    tilde = 3.0 * (1 + np.tanh(-12.0))  # tanh has six digits left
+    rescaled = analyse_sigmoid(X, y, 0.5, -12.0, C=3.0).rescaled
+    assert rescaled == pytest.approx((tilde, tilde), rel=1e-5)
     assert analyse_sigmoid(X, y, -0.5, 1.0, C=3.0).rescaled is None
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda X, y: analyse_sigmoid([[1e200], [1.0]], y), "X"),
+        (lambda X, y: analyse_sigmoid(X, [1, 1]), "y"),
+        (lambda X, y: limit_study(X, y, X_new=[[1.0, 2.0]]), "X_new"),
+        (lambda X, y: limit_study(X, y, a=1e4), "K"),
+    ],
+)
+def test_bad_input(call, argument: str) -> None:
+    with pytest.raises(iopt.errors.BadArgument) as caught:
+        call([[1.0], [2.0]], [1, -1])
+    assert caught.value.argument == argument
 
 
 def test_the_numbers_that_decide() -> None:
@@ -411,30 +424,3 @@ def test_the_numbers_that_decide() -> None:
     assert analysis.inner_products == (-1.0, 6.0)
     assert analysis.levels == (-0.5, 3.5)
     assert analysis.theorem_10
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "argument"),
-    [
-        ({"X": [1.0, 2.0]}, iopt.errors.ProblemError, "X"),
-        ({"X": [[1e200], [1.0]]}, iopt.errors.ProblemError, "X"),
-        ({"y": [1, 1]}, iopt.errors.ProblemError, "y"),
-    ],
-)
-def test_bad_input_of_the_analysis(change, error, argument) -> None:
-    with pytest.raises(error) as caught:
-        analyse_sigmoid(**{"X": [[1.0], [2.0]], "y": [1, -1], **change})
-    assert caught.value.argument == argument
-
-
-@pytest.mark.parametrize(
-    ("change", "argument"),
-    [
-        ({"X_new": [[1.0, 2.0]]}, "X_new"),
-        ({"a": 1e4}, "K"),
-    ],
-)
-def test_bad_input_of_the_limits(change, argument) -> None:
-    with pytest.raises(iopt.errors.BadArgument) as caught:
-        limit_study(**{"X": [[1.0], [2.0]], "y": [1, -1], **change})
-    assert caught.value.argument == argument

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.callbacks import press
+from helpers.callbacks import press, stop
 from helpers.cases import CASES
 from helpers.exact import global_minimum
 from helpers.problems import symmetric
@@ -224,25 +224,13 @@ def test_relaxation_is_one_box() -> None:
     assert bracket.nodes == 1
 
 
-def test_callback_sees_the_trace_and_stops() -> None:
-    seen: list[int] = []
-
-    def stop(trace: iopt.solvers.Trace) -> bool:
-        seen.append(len(trace))
-        return len(seen) == 2
-
-    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=stop)
+@pytest.mark.parametrize("end", [stop, press])
+def test_a_callback_or_ctrl_c_keeps_the_bracket(end: Any) -> None:
+    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=end(2))
     assert_consistent(bracket)
     assert bracket.status is iopt.Status.INTERRUPTED
-    assert len(seen) == 2
-    assert seen == sorted(seen)
+    assert 2 <= len(bracket.trace) <= 3  # the end may be one more report
     assert np.isfinite(bracket.bound)
-
-
-def test_ctrl_c_keeps_the_bracket() -> None:
-    bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=press())
-    assert_consistent(bracket)
-    assert bracket.status is iopt.Status.INTERRUPTED
     assert "interrupted" in str(bracket)
 
 
@@ -252,19 +240,6 @@ def test_ctrl_c_keeps_the_bracket() -> None:
 @pytest.fixture(scope="module")
 def bracket() -> iopt.workflow.Bracket:
     return iopt.bound(problem_of(40, 0), iopt.SVMDual(C=1.0), gap=1e-6)
-
-
-def test_text(bracket: iopt.workflow.Bracket) -> None:
-    first, second, third, *rest = str(bracket).splitlines()
-    assert first.startswith("SVMDual on gaussian-matrix (n = 40): ")
-    low, high = f"{bracket.lower:.10g}", f"{bracket.upper:.10g}"
-    assert first.endswith(f": {low} ≤ optimal value ≤ {high}")
-    assert second.split() == ["relative", "gap", f"{bracket.relative_gap:.2e}"]
-    assert third == f"  best bound by    {bracket.method}"
-    *bounds, last = rest
-    assert {line.split()[0] for line in bounds} == set(bracket.bounds)
-    assert last.startswith(f"  {bracket.nodes} node")
-    assert last.endswith(iopt.Status.SOLVED.value)
 
 
 def open_program() -> iopt.QuadraticProgram:

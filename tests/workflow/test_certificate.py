@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indefinite_opt as iopt
-from helpers.exact import global_minimum, stationary_points
-from helpers.problems import random_problem
+from helpers.exact import stationary_points
+from helpers.problems import kernel, labels, random_problem
+from helpers.programs import FORMS, form
 
 Claim = iopt.Claim
 
@@ -139,24 +140,22 @@ def test_gaps_of_the_svm_dual_are_primal_minus_dual(gaussian_problem: iopt.Kerne
     assert certificate.gap_kind == "duality gap"
 
 
-FORMS = ["SVMDual", "SVMDual(bias=False)", "ConvexHullDual", "GuoSchuurmansQP"]
-
-
 @given(
     seed=st.integers(0, 100_000),
     n=st.integers(2, 5),
-    form=st.sampled_from(FORMS),
+    name=st.sampled_from(FORMS),
+    size=st.sampled_from([0.1, 1.0, 1.5, 30.0]),
     scale=st.sampled_from([1e-8, 1.0, 1e8]),
-    kind=st.sampled_from(["normal", "psd", "nsd", "integer", "duplicates", "zero", "rank one"]),
+    kind=st.sampled_from(["random", "psd", "negative", "integers", "twins", "zero", "rank one"]),
 )
-def test_no_claim_is_too_high(seed, n, form, scale, kind) -> None:
+def test_no_claim_is_too_high(seed, n, name, size, scale, kind) -> None:
     """Against the enumeration of all active sets, for every inertia and scale.
 
     The solver's point is checked, and so are random feasible points and the enumerated ones.
     """
     generator = np.random.default_rng(seed)
-    problem = iopt.KernelProblem(scale * random_matrix(generator, n, kind), labels(generator, n))
-    formulation = formulation_for(form, generator, problem)
+    problem = iopt.KernelProblem(scale * kernel(kind, n, seed), labels(n, seed))
+    formulation = form(name, problem.y, size)
     structure = formulation.structure(problem)
     H, q = structure.H(), np.full(n, structure.linear)
     model = (H, q, structure.upper, structure.A, structure.b)
@@ -203,44 +202,6 @@ def assert_no_descent_nearby(H, q, x, towards, tol=1e-6) -> None:
         # An inactive direction may still carry 1e-6 of a strongly active one, and its cross terms.
         if slope <= 1e-6 * tol * unit * np.abs(d).max():
             assert d @ H @ d >= -1e-5 * np.linalg.norm(H) * (d @ d)
-
-
-def random_matrix(generator: np.random.Generator, n: int, kind: str) -> np.ndarray:
-    A = generator.standard_normal((n, n))
-    matrices = {
-        "normal": A + A.T,
-        "psd": A @ A.T,
-        "nsd": -A @ A.T,
-        "integer": np.round(A + A.T),
-        "duplicates": (A + A.T)[:, np.arange(n) // 2][np.arange(n) // 2],
-        "zero": np.zeros((n, n)),
-        "rank one": np.outer(A[0], A[0]) * generator.choice([-1, 1]),
-    }
-    return 0.5 * (matrices[kind] + matrices[kind].T)
-
-
-def labels(generator: np.random.Generator, n: int) -> np.ndarray:
-    y = generator.choice([-1, 1], n)
-    y[:2] = 1, -1
-    return y
-
-
-def formulation_for(
-    form: str, generator: np.random.Generator, problem: iopt.KernelProblem
-) -> iopt.Formulation:
-    if form.startswith("SVMDual"):
-        return iopt.SVMDual(C=float(generator.choice([0.1, 1.0, 30.0])), bias="False" not in form)
-    share = float(generator.uniform(1.0, problem.smaller_class)) / problem.smaller_class
-    if form == "ConvexHullDual":
-        return iopt.ConvexHullDual(mu=share)
-    return iopt.GuoSchuurmansQP(beta=0.5 * share)
-
-
-def test_brute_force_agrees_with_a_closed_form() -> None:
-    """The reference itself: min -xy on the unit square is -1, at (1, 1)."""
-    H = np.array([[0.0, -1.0], [-1.0, 0.0]])
-    value = global_minimum(H, np.zeros(2), 1.0, np.empty((0, 2)), np.empty(0))
-    assert value == -1.0
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

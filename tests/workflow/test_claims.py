@@ -119,18 +119,7 @@ def test_units_of_variables_hide_no_curvature(lines: int) -> None:
     assert least > rounding
 
 
-def test_rounding_of_the_curvature_is_that_of_the_block() -> None:
-    """n·eps·‖block‖ with n at least 10: ‖diag(4, 4)‖ is 4 by rows."""
-    least, rounding = program(np.diag([4.0, 4.0, 1e9])).least_curvature(np.array([0, 1]))
-    assert (least, rounding) == (4.0, 10 * np.finfo(float).eps * 4.0)
-
-
 # ---------------------------------------------------------------------- what a certificate says
-
-
-def test_the_default_tolerance_is_one_in_a_million() -> None:
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    assert iopt.verify(problem, iopt.SVMDual(), {"alpha": [1.0, 1.0]}).tol == 1e-6
 
 
 @pytest.mark.parametrize(

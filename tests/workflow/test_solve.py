@@ -16,7 +16,6 @@ from helpers.peers import libsvm
 from helpers.problems import random_problem
 from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.external import highs
@@ -24,11 +23,10 @@ from indefinite_opt.solvers.solution import Solution
 from indefinite_opt.solvers.solver import Solver, Task
 
 Array = NDArray[np.float64]
-INF, NAN = float("inf"), float("nan")
+INF = float("inf")
 
-# The package has functions of the same names as these modules.
+# The package has a function of the same name as this module.
 result_module = importlib.import_module("indefinite_opt.workflow.result")
-formulation_files = importlib.import_module("indefinite_opt.formulations")
 
 PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 CONVEX_SOLVERS = ("clarabel", "highs", "osqp", "scs")
@@ -56,28 +54,6 @@ def test_some_formulations_take_no_start(title: str) -> None:
 def test_unknown_formulation_names(formulation: str, hint: str) -> None:
     with pytest.raises(iopt.errors.UnknownName, match=rf"Did you mean .*\b{hint}\b"):
         iopt.solve(PAIR, formulation)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "SVMDual(1)", "SVMDual)", "SVMDual(C=-inf)", "SVMDual(C=1)(2)", "3",
-        "SVMDual(C=1",
-        "SVMDual(C=)",
-        "l1-x(a=1",
-        "SVMDual(**parameters)",
-        "SVMDual(C=1).x(C=2)",
-    ],
-)  # fmt: skip
-def test_malformed_formulation(text: str) -> None:
-    caught: Exception | None = None
-    try:
-        parse_call(text, "formulation")
-    except (iopt.errors.ParameterError, RecursionError) as error:
-        # Kept without its frames: pytest needs a minute to show a thousand of them.
-        caught = error.with_traceback(None)
-    assert isinstance(caught, iopt.errors.ParameterError)
-    assert repr(text) in str(caught)
 
 
 @pytest.mark.parametrize("formulation", [3, None, [], int, object()])
