@@ -315,11 +315,6 @@ def test_wrong_points_lose_the_claim() -> None:
     lower = primal.feasible_below(result.values, -10.0)
     assert iopt.verify(problem, formulation, lower).claim is iopt.Claim.FEASIBLE
 
-    negative = {**result.multipliers, "slack": result.multipliers["slack"] - 1.5}
-    certificate = iopt.verify(problem, formulation, result.values, negative)
-    assert certificate.claim is iopt.Claim.FEASIBLE
-    assert "'slack' must be nonnegative" in str(certificate)
-
 
 def test_the_certificate_tells_the_sign_of_the_norm() -> None:
     """Figure 2b, 2c: a large C gives a normal of negative norm, a small one of positive norm."""

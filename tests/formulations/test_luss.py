@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 Luss = iopt.LussDual | iopt.LussBall
 INF, NAN = float("inf"), float("nan")
 
-SWAP = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])  # eigenvalues -1 and 1
 PROBLEM = random_problem("sigmoid", n=40, seed=5)
 SMALL = random_problem("sigmoid", n=14, seed=2)
 
@@ -286,8 +285,8 @@ def test_starts(title: str, solver: str) -> None:
 
 @pytest.mark.parametrize("solver", METHODS)
 @pytest.mark.parametrize("name", ["LussDual", "LussBall"])
-def test_results_are_repeated_and_stay_as_they_are(name: str, solver: str) -> None:
-    """No random draw, and no array of a result in a buffer that a later solve writes to."""
+def test_results_stay_as_they_are(name: str, solver: str) -> None:
+    """No array of a result is in a buffer that a later solve writes to."""
     first = solved(f"{name}(C=10)", solver=solver, seed=1)
     numbers = {**first.values, **first.multipliers}
     kept = copy.deepcopy(numbers)
@@ -297,11 +296,6 @@ def test_results_are_repeated_and_stay_as_they_are(name: str, solver: str) -> No
     for key, value in numbers.items():
         np.testing.assert_array_equal(value, kept[key])
     np.testing.assert_array_equal(first.classifier.decision_function(PROBLEM.K), decision)
-    second = solved(f"{name}(C=10)", solver=solver, seed=2)
-    for key, value in {**second.values, **second.multipliers}.items():
-        np.testing.assert_array_equal(value, kept[key])
-    assert second.trace.objective == first.trace.objective
-    assert second.trace.bound == first.trace.bound
 
 
 @pytest.mark.parametrize("name", ["LussDual", "LussBall"])
@@ -359,43 +353,3 @@ def test_gradient_steps_are_the_same_in_every_unit() -> None:
 
 
 # --------------------------------------------------------------------------- certificates, programs
-
-
-@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
-def test_verify_multipliers(title: str) -> None:
-    result = solved(title, tol=1e-8)
-    formulation, values, right = result.formulation, result.values, result.multipliers
-    certificate = iopt.verify(PROBLEM, formulation, values, right)
-    assert certificate.claim is iopt.Claim.GLOBAL
-    assert "Convex for every kernel" in str(certificate)
-
-    negative = {**right, "lower": right["lower"] - np.eye(PROBLEM.n)[0]}
-    certificate = iopt.verify(PROBLEM, formulation, values, negative)
-    assert certificate.claim is iopt.Claim.FEASIBLE
-    assert "multipliers of 'lower' must be nonnegative; the least is -1" in str(certificate)
-
-    shifted = {**right, "balance": right["balance"] + 1.0}
-    certificate = iopt.verify(PROBLEM, formulation, values, shifted)
-    assert certificate.claim is iopt.Claim.FEASIBLE
-    # The line has coefficients ±1: a wrong offset is missed by just so much.
-    assert certificate.stationarity == pytest.approx(1.0, abs=1e-5)
-    with pytest.raises(iopt.errors.ProblemError, match="multipliers: expected balance"):
-        iopt.verify(PROBLEM, formulation, values, {"balance": 0.0})
-
-
-@pytest.mark.parametrize("title", ["LussDual(C=2, rho=0.5)", "LussBall(C=2)"])
-def test_verify_points(title: str) -> None:
-    result = solved(title)
-    formulation, n = result.formulation, PROBLEM.n
-    zero = iopt.verify(PROBLEM, formulation, {"alpha": np.zeros(n)})
-    assert zero.claim is iopt.Claim.FEASIBLE
-    # At α = 0 the gradient is e: both classes miss their margin 1, by 2 together.
-    assert zero.stationarity == pytest.approx(2.0)
-    assert zero.bound >= result.objective
-    assert "The first-order conditions fail: stationarity." in zero.reasons
-    for wrong in (np.full(n, -1.0), np.full(n, 3.0)):
-        certificate = iopt.verify(PROBLEM, formulation, {"alpha": wrong})
-        assert certificate.claim is iopt.Claim.NONE
-        assert "is violated by" in str(certificate)
-    with pytest.raises(iopt.errors.ProblemError, match="values: expected alpha of shape"):
-        iopt.verify(PROBLEM, formulation, {"beta": np.zeros(n)})

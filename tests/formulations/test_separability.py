@@ -14,7 +14,6 @@ from indefinite_opt.theory.lifting import lin_lin_theorem_1
 
 Array = NDArray[np.float64]
 
-PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 KERNELS = ("sigmoid", "l1-gaussian", "noise")
 
 
@@ -34,6 +33,11 @@ def test_clarabel_agrees(kernel: str, C: float) -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.certificate.relative_gap <= 1e-8
     assert program.evaluate(result.values)[1] <= 1e-9
+    if C == 0.1:  # what Clarabel returns is certified
+        values = {name: variable.value for name, variable in program.variables.items()}
+        multipliers = {name: row.dual_value for name, row in program.subject_to.items()}
+        certificate = iopt.verify(problem, formulation, values, multipliers)
+        assert certificate.claim is iopt.Claim.GLOBAL
     # ½‖α - α*‖² is at most the gap, on both sides.
     near = np.sqrt(2e-6 * model.value)
     np.testing.assert_allclose(result.values["alpha"], program.variables["alpha"].value, atol=near)
@@ -48,17 +52,6 @@ def test_large_numbers_in_the_kernel() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     np.testing.assert_array_equal(result.values["xi"], 0.0)
     assert result.objective == pytest.approx(1e-16 * hard.objective, rel=1e-8)
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_clarabel_returns_is_certified(kernel: str) -> None:
-    problem, formulation = noisy_problem(kernel), SeparabilitySVM(C=1.0)
-    program = formulation.declare(problem)
-    program.cvxpy().solve(solver="CLARABEL")
-    values = {name: variable.value for name, variable in program.variables.items()}
-    assert iopt.verify(problem, formulation, values).claim is iopt.Claim.GLOBAL
-    multipliers = {name: row.dual_value for name, row in program.subject_to.items()}
-    assert iopt.verify(problem, formulation, values, multipliers).claim is iopt.Claim.GLOBAL
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
@@ -212,25 +205,6 @@ def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
         assert iopt.verify(problem, formulation, short).claim is iopt.Claim.NONE
     below = dict(right.values, xi=right.values["xi"] - 1e-3)
     assert iopt.verify(problem, formulation, below).claim is iopt.Claim.NONE
-
-
-@pytest.mark.parametrize("identity", [True, False])
-def test_given_multipliers_are_held_to_their_word(identity: bool) -> None:
-    problem, formulation = noisy_problem("sigmoid"), SeparabilitySVM(C=1.0, identity=identity)
-    right = iopt.solve(problem, formulation, tol=1e-8)
-    lam = right.multipliers["margin"]
-    free = int(np.argmax(np.minimum(lam, 1.0 - lam)))
-    wrong = [
-        {"margin": -lam, "slack": 1.0 + lam},
-        {"margin": lam, "slack": lam},
-        {"margin": 0.0 * lam, "slack": 1.0 + 0.0 * lam},
-        {"margin": lam + 0.1 * np.eye(40)[free], "slack": 1.0 - lam - 0.1 * np.eye(40)[free]},
-    ]
-    for multipliers in wrong:
-        certificate = iopt.verify(problem, formulation, right.values, multipliers)
-        assert certificate.claim is iopt.Claim.FEASIBLE
-    good = iopt.verify(problem, formulation, right.values, right.multipliers)
-    assert good.claim is (iopt.Claim.GLOBAL if identity else iopt.Claim.STATIONARY)
 
 
 def test_a_feasible_point_need_not_be_stationary() -> None:

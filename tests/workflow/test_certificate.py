@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,33 +75,37 @@ def test_wrong_multipliers_cost_the_first_order_claim(multipliers) -> None:
     assert iopt.verify(problem, formulation, values, multipliers).claim is Claim.FEASIBLE
 
 
-def test_wrong_signs_are_refused_for_convex_and_linear_programs_too() -> None:
-    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
-    signs = {"balance": 0.0, "lower": [0.0, 0.0], "upper": [-0.5, 0.0]}
-    certificate = iopt.verify(problem, iopt.SVMDual(C=9.0), {"alpha": [0.5, 0.5]}, signs)
-    assert certificate.claim is Claim.FEASIBLE
-    assert "'upper' must be nonnegative" in str(certificate)
-    result = iopt.solve(problem, iopt.LPSVM(C=9.0))
-    flipped = {name: -value for name, value in result.multipliers.items()}
-    assert iopt.verify(problem, iopt.LPSVM(C=9.0), result.values).claim is Claim.GLOBAL
-    assert iopt.verify(problem, iopt.LPSVM(C=9.0), result.values, flipped).claim is Claim.FEASIBLE
+EVERY = [*iopt.available_formulations(), "SVMDual(bias=False)", "SeparabilitySVM(identity=False)"]
 
 
-def test_wrong_values_of_given_multipliers_cost_a_global_claim() -> None:
-    """Right signs, wrong numbers; without them the same point is GLOBAL."""
-    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
-    values = {"alpha": [0.5, 0.5]}
-    wrong = {"balance": 0.3, "lower": [0.0, 0.0], "upper": [0.0, 0.0]}
-    assert iopt.verify(problem, iopt.SVMDual(C=9.0), values).claim is Claim.GLOBAL
-    certificate = iopt.verify(problem, iopt.SVMDual(C=9.0), values, wrong)
-    assert certificate.claim is Claim.FEASIBLE
-    assert "given multipliers" in str(certificate)
-    game = iopt.GuoSchuurmansLP(beta=0.5)
-    result = iopt.solve(problem, game)
-    held = iopt.verify(problem, game, result.values, result.multipliers)
-    assert held.claim is Claim.GLOBAL
-    wrong = {**result.multipliers, "upper": result.multipliers["upper"] + 0.1}
-    assert iopt.verify(problem, game, result.values, wrong).claim is Claim.FEASIBLE
+@pytest.mark.parametrize("title", EVERY)
+def test_given_multipliers_and_points_are_held_to_their_word(title: str) -> None:
+    """The solver's own keep the claim; one entry off by a tenth, or of the wrong sign, does not."""
+    problem = random_problem("sigmoid", n=20, seed=5)
+    right = iopt.solve(problem, title, tol=1e-8)
+    verify = partial(iopt.verify, problem, title)
+    for name, given_value in right.multipliers.items():
+        value = np.asarray(given_value, dtype=float)
+        first = (np.arange(value.size) == 0).reshape(value.shape)
+        largest = float(np.abs(value).max())
+        off = {**right.multipliers, name: value + max(0.1, 0.1 * largest) * first}
+        assert verify(right.values, off).claim is Claim.FEASIBLE, name
+        certificate = verify(right.values, {**off, name: value - (1.0 + largest) * first})
+        assert certificate.claim is Claim.FEASIBLE, name
+        told = f"multipliers of '{name}' must be nonnegative" in str(certificate)
+        assert told == (name not in ("balance", "total"))
+    assert verify({name: 0.0 * value for name, value in right.values.items()}).claim <= (
+        Claim.FEASIBLE
+    )
+    with pytest.raises(iopt.errors.ProblemError, match="values: expected"):
+        verify({"other": 0.0})
+    if right.multipliers:
+        assert verify(right.values, right.multipliers).claim is right.certificate.claim
+        mirrored = verify({name: -value for name, value in right.values.items()})
+        assert mirrored.claim is Claim.NONE
+        assert "is violated by" in str(mirrored)
+        with pytest.raises(iopt.errors.ProblemError, match="multipliers: expected"):
+            verify(right.values, {"other": 0.0})
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
