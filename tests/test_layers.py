@@ -165,15 +165,7 @@ def test_the_checker_finds_a_violation(
     assert violations(tmp_path) == [complaint]
 
 
-def test_the_checker_finds_a_circle(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("from indefinite_opt import b\n", encoding="utf-8")
-    (tmp_path / "b.py").write_text(
-        "if TYPE_CHECKING:\n    from indefinite_opt.a import x\n", encoding="utf-8"
-    )
-    assert set(circle(tmp_path)) == {f"{PACKAGE}.a", f"{PACKAGE}.b"}
-
-
-def test_the_checker_finds_a_circle_of_folders(tmp_path: Path) -> None:
+def test_the_checker_finds_circles_of_folders_and_of_files(tmp_path: Path) -> None:
     for file, content in {
         "solvers/descent/search.py": "from indefinite_opt.solvers.rows import bound\n",
         "solvers/descent/step.py": "",
@@ -185,6 +177,9 @@ def test_the_checker_finds_a_circle_of_folders(tmp_path: Path) -> None:
     assert circle(tmp_path) == []
     folders = {f"{PACKAGE}.solvers.descent", f"{PACKAGE}.solvers.rows"}
     assert set(circle(tmp_path, depth=3)) == folders
+    (tmp_path / "a.py").write_text("from indefinite_opt import b\n")
+    (tmp_path / "b.py").write_text("if TYPE_CHECKING:\n    from indefinite_opt.a import x\n")
+    assert set(circle(tmp_path)) == {f"{PACKAGE}.a", f"{PACKAGE}.b"}
 
 
 def test_imports_are_light() -> None:

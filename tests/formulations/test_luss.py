@@ -18,7 +18,7 @@ from helpers.problems import positive_part, random_problem
 
 Array = NDArray[np.float64]
 Luss = iopt.LussDual | iopt.LussBall
-INF, NAN = float("inf"), float("nan")
+NAN = float("nan")
 
 PROBLEM = random_problem("sigmoid", n=40, seed=5)
 SMALL = random_problem("sigmoid", n=14, seed=2)
@@ -350,6 +350,3 @@ def test_gradient_steps_are_the_same_in_every_unit() -> None:
         assert result.certificate.claim is iopt.Claim.GLOBAL
         found.append(s * result.values["alpha"])
     np.testing.assert_array_equal(found, [found[0]] * len(found))
-
-
-# --------------------------------------------------------------------------- certificates, programs

@@ -9,7 +9,6 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.solvers.linear.generation import Rows
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
 from indefinite_opt.solvers.solution import Claim, Status
 
@@ -168,22 +167,6 @@ def test_the_trace_closes_in_on_the_optimum(formulation: iopt.Formulation) -> No
     assert trace.calls[-1] >= 2
 
 
-def test_keyboard_interrupt_keeps_the_best_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    step, taken = InteriorPoint.step, []
-
-    def interrupted(self: InteriorPoint) -> bool:
-        taken.append(1)
-        if len(taken) == 8:
-            raise KeyboardInterrupt
-        return step(self)
-
-    monkeypatch.setattr(InteriorPoint, "step", interrupted)
-    result = generated(PROBLEM, iopt.LPSVM())
-    assert result.status is Status.INTERRUPTED
-    assert result.iterations == 7
-    assert np.isfinite(result.objective)
-
-
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_the_simplex_method_alone(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
@@ -194,13 +177,6 @@ def test_the_simplex_method_alone(
     # Where b alone is worth its price, or nothing is to be chosen, the first point is the best.
     if str(formulation) not in ("LPSVM(C=0.01)", "UniformWeights"):
         assert "simplex" in generated(PROBLEM, formulation).message
-
-
-def test_a_path() -> None:
-    path = iopt.solve_path(PROBLEM, [iopt.LPSVM(C=C) for C in (0.5, 5.0)], solver="generation")
-    for result, C in zip(path, (0.5, 5.0), strict=True):
-        full = iopt.solve(PROBLEM, iopt.LPSVM(C=C), solver="highs").objective
-        assert result.objective == pytest.approx(full, rel=2e-6)
 
 
 # -------------------------------------------------------------------------- rows and their form
@@ -250,28 +226,6 @@ def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
     assert "matrix" not in vars(program)
     reduced = program.cost - program.matrix.T @ margin
     assert program.read_multipliers(margin, reduced)["slack"].tolist() == found["slack"].tolist()
-
-
-def test_rows_join_by_violation_and_leave_once() -> None:
-    """Of 1000 rows 50 join at a time; what left and came back stays."""
-    rows, violation = Rows(np.ones(1000, bool)), np.arange(1000.0) - 900.0
-    first = rows.join(violation)
-    np.testing.assert_array_equal(first, np.arange(999, 949, -1))
-    assert rows.join(violation).size == 49  # 901, ..., 949 are violated
-    assert rows.join(violation).size == 0
-    assert rows.most == 99
-    used, idle = np.arange(901, 1000), np.zeros(99, bool)
-    idle[:14] = True
-    assert not rows.leaving(used, idle, step=10).any()  # 14 of 99 are too few
-    idle[:20] = True
-    assert not rows.leaving(used, idle, step=4).any()  # too soon
-    leaving = rows.leaving(used, idle, step=10)
-    assert leaving.sum() == 20
-    rows.leave(used[leaving], step=10)
-    assert rows.join(violation).size == 20
-    assert not rows.leaving(used, idle, step=100).any()
-    assert rows.most == 99
-    assert rows.join_all().size == 901
 
 
 def test_rows_may_become_idle_before_there_is_a_point() -> None:
