@@ -34,14 +34,14 @@ def test_nothing_false_is_claimed_of_tiny_programs(first: int, draws: int) -> No
     assert hunt.counts["closed to 1e-06"] >= 0.9 * hunt.counts["brackets"] >= 0.6 * draws
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(75, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first", [0, pytest.param(50, marks=pytest.mark.slow)])
 def test_optimal_values_of_zero_are_proved_in_any_units(first: int) -> None:
     """Of most programs; what rounding leaves open is a larger share of the floor of gaps.
 
     The floor belongs to the variable with the least terms, and units differ by up to 2⁸⁰.
     """
     claims: Counter[str] = Counter()
-    for drawn in some_programs()[first : first + 75]:
+    for drawn in some_programs()[first : first + 50]:
         if "optimum moved to zero" not in drawn.kinds or drawn.minimum is None:
             continue
         if drawn.minimum[0] == 0:
@@ -52,7 +52,7 @@ def test_optimal_values_of_zero_are_proved_in_any_units(first: int) -> None:
             assert certificate.bound <= 0.0
             solved = iopt.solve(posed(drawn), time_limit=1.0)
             assert solved.certificate.claim >= iopt.Claim.FEASIBLE
-    assert claims["GLOBAL"] >= 0.8 * claims.total() >= 5
+    assert claims["GLOBAL"] >= 0.8 * claims.total() >= 3
 
 
 @pytest.mark.slow

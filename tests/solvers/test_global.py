@@ -128,7 +128,7 @@ def test_exceptions_of_the_callback_come_through() -> None:
 def test_verify_brackets_a_worse_local_optimum() -> None:
     """Any other enumerated local optimum is LOCAL at best, and the better one is named."""
     worse = 0
-    for seed in range(500, 540):
+    for seed in range(500, 520):
         problem, formulation, qp, least = random_instance(seed)
         points, values = Program.of(problem.K, problem.y, formulation).stationary_points()
         at = int(values.argmax())
@@ -147,7 +147,7 @@ def test_verify_brackets_a_worse_local_optimum() -> None:
         assert iopt.verify(problem, formulation, best).gap_kind == "KKT residual"
         outside = qp.values(points[at] + 2.0 * qp.upper)
         assert iopt.verify(problem, formulation, outside, bound=True).claim is iopt.Claim.NONE
-    assert worse >= 5
+    assert worse >= 3
 
 
 def test_a_start_is_used_also_along_rays() -> None:

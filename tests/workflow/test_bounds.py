@@ -186,13 +186,13 @@ def test_no_bias_needs_a_finite_bound() -> None:
 
 
 def test_a_bracket_proves_itself_again() -> None:
-    problem = problem_of(20, 3)
+    problem = problem_of(12, 3)
     for name in ("SVMDual(C=2)", "ConvexHullDual", "GuoSchuurmansQP"):
         for method in ("branch-and-bound", "clarabel", "cheap"):
             bracket = iopt.bound(problem, name, method=method)
             assert bracket.check(problem) == pytest.approx(bracket.bound, rel=1e-12)
     linear = iopt.bound(problem, "SVMDual(C=2)")
-    other = problem_of(20, 4)
+    other = problem_of(12, 4)
     objective = iopt.solve(other, "SVMDual(C=2)").objective
     assert linear.check(other) >= objective * (1.0 - 1e-12)  # weak there, and still true
 

@@ -145,7 +145,7 @@ class Deadly:
         assert self.deaths > 0
 
 
-@pytest.mark.parametrize("deaths", [10, np.inf])
+@pytest.mark.parametrize("deaths", [pytest.param(10, marks=pytest.mark.slow), np.inf])
 def test_boxes_that_no_worker_survives_are_divided_here(
     deaths: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,7 +154,7 @@ def test_brackets_of_kernels_that_underflow(scale: float) -> None:
         y = np.append([1, -1], generator.choice([-1, 1], n - 2))
         problem = iopt.KernelProblem(mirrored(A), y)
         formulation = (iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5))[seed // 2 % 2]
-        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=0.3)
+        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=0.1)
         proof_checker.check(bracket_document(bracket.program, bracket.proof, bracket.bound))
         least, _ = global_minimisers(box_quadratic(bracket.program))
         assert bracket.program.sense * Fraction(bracket.bound) <= least

@@ -50,9 +50,10 @@ def test_esvm_stabilises_where_libsvm_minimises() -> None:
     assert np.any(right["LIBSVM"] == -1.0)
 
 
-@pytest.mark.parametrize(
-    "item", ["figure-1", "figure-2", "figure-5", pytest.param("figure-3", marks=pytest.mark.slow)]
-)
+SLOW_ITEMS = [pytest.param(f"figure-{k}", marks=pytest.mark.slow) for k in (3, 5)]
+
+
+@pytest.mark.parametrize("item", ["figure-1", "figure-2", *SLOW_ITEMS])
 def test_generated_data_need_no_folder(item: str) -> None:
     made = quick(item)
     assert study(item).draw is not None
