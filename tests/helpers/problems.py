@@ -108,6 +108,39 @@ def kernel(family: str, n: int, seed: int) -> Array:
     return shaking.unit(family, seed) * K[np.ix_(shaken, shaken)]
 
 
+INERTIAS = (
+    "indefinite", "psd", "nsd", "zero", "rank one", "minus rank one", "repeated", "graded",
+    "low rank and noise", "repeated diagonal", "clusters", "rounded clusters",
+)  # fmt: skip
+
+
+def of_inertia(kind: str, n: int, seed: int) -> Array:
+    """A matrix of one of the `INERTIAS`, with random eigenvectors or none."""
+    generator = np.random.default_rng(seed)
+    signs = generator.choice([-1.0, 1.0], n)
+    noise = generator.standard_normal(n)
+    first = np.eye(n)[0]
+    values = {
+        "indefinite": noise,
+        "psd": abs(noise),
+        "nsd": -abs(noise),
+        "zero": np.zeros(n),
+        "rank one": first,
+        "minus rank one": -first,
+        "low rank and noise": first - np.eye(n)[-1] + 1e-14 * noise,
+        "repeated": generator.choice([-1.0, 0.0, 1.0], n),
+        "repeated diagonal": generator.choice([-1.0, 0.0, 1.0], n),
+        "clusters": signs + 1e-10 * noise,
+        "rounded clusters": signs + 1e-15 * noise,
+        "graded": signs * 10.0 ** generator.uniform(-16, 0, n),
+    }[kind]
+    if kind in ("repeated diagonal", "rounded clusters", "graded"):
+        return np.diag(values)
+    V = np.linalg.qr(generator.standard_normal((n, n)))[0]
+    K = (V * values) @ V.T
+    return 0.5 * (K + K.T)
+
+
 def inertias(n: int) -> Iterator[tuple[int, int, int]]:
     """(positive, negative, zero) eigenvalues, every way."""
     yield from ((p, q, n - p - q) for p in range(n + 1) for q in range(n + 1 - p))

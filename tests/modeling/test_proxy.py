@@ -12,42 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.problems import positive_part
+from helpers.problems import INERTIAS, of_inertia, positive_part
 from indefinite_opt.foundation import one_thread
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyOracle
 from indefinite_opt.problem.spectrum import eigendecomposition
 
 Array = NDArray[np.float64]
 
-INERTIAS = ["indefinite", "psd", "nsd", "zero", "rank one", "minus rank one", "low rank and noise",
-            "repeated", "repeated diagonal", "clusters", "rounded clusters", "graded"]  # fmt: skip
 POINTS = ["normal", "tiny", "huge", "eigenvector", "sparse", "one entry"]
-
-
-def matrix(kind: str, n: int, seed: int) -> Array:
-    generator = np.random.default_rng(seed)
-    signs = generator.choice([-1.0, 1.0], n)
-    noise = generator.standard_normal(n)
-    first = np.eye(n)[0]
-    values = {
-        "indefinite": noise,
-        "psd": abs(noise),
-        "nsd": -abs(noise),
-        "zero": np.zeros(n),
-        "rank one": first,
-        "minus rank one": -first,
-        "low rank and noise": first - np.eye(n)[-1] + 1e-14 * noise,
-        "repeated": generator.choice([-1.0, 0.0, 1.0], n),
-        "repeated diagonal": generator.choice([-1.0, 0.0, 1.0], n),
-        "clusters": signs + 1e-10 * noise,
-        "rounded clusters": signs + 1e-15 * noise,
-        "graded": signs * 10.0 ** generator.uniform(-16, 0, n),
-    }[kind]
-    if kind in ("repeated diagonal", "rounded clusters", "graded"):
-        return np.diag(values)
-    V = np.linalg.qr(generator.standard_normal((n, n)))[0]
-    K = (V * values) @ V.T
-    return 0.5 * (K + K.T)
 
 
 def point(kind: str, K: Array, seed: int) -> Array:
@@ -65,11 +37,6 @@ def point(kind: str, K: Array, seed: int) -> Array:
     elif kind == "one entry":
         z = np.eye(n)[generator.integers(n)]
     return z
-
-
-def parts(K: Array) -> tuple[Array, Array]:
-    values, vectors = np.linalg.eigh(K)
-    return values, vectors
 
 
 def labels(n: int) -> Array:
@@ -90,7 +57,7 @@ def ball_of(K: Array, room: float, C: float = 10.0) -> ProxyBall:
 @pytest.mark.parametrize("kind", INERTIAS)
 def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
     for seed, n in enumerate((1, 2, 3, 7, 20)):
-        K = matrix(kind, n, seed)
+        K = of_inertia(kind, n, seed)
         z = point(where, K, seed)
         oracle = ProxyOracle(eigendecomposition(K))
         for rho in (1e-8, 1e-3, 1.0, 1e3, 1e8):
@@ -108,7 +75,7 @@ def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
 
 @pytest.mark.parametrize("rho", [1e-8, 1.0, 1e8])
 def test_oracle_at_zero(rho: float) -> None:
-    oracle = ProxyOracle(eigendecomposition(matrix("indefinite", 6, 0)))
+    oracle = ProxyOracle(eigendecomposition(of_inertia("indefinite", 6, 0)))
     change, product = oracle(np.zeros(6), rho)
     assert change == 0.0
     assert not product.any()
@@ -129,7 +96,7 @@ def test_only_the_fewer_roots_are_counted(values: list[float], terms: int) -> No
 
 def test_change_of_a_tiny_step_keeps_its_digits() -> None:
     """c(z) = ½zᵀK₀₊z + O(‖z‖⁴), although ρ‖M₊‖² and ρ‖K₀₊‖² agree to 24 digits."""
-    K, z = matrix("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)
+    K, z = of_inertia("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)
     change, product = ProxyOracle(eigendecomposition(K))(z, 1.0)
     assert change == pytest.approx(0.5 * z @ positive_part(K) @ z, rel=1e-10)
     np.testing.assert_allclose(product, positive_part(K) @ z, rtol=1e-10)
@@ -142,10 +109,10 @@ def test_change_of_a_tiny_step_keeps_its_digits() -> None:
     log_rho=st.floats(-8.0, 8.0),
     log_scale=st.floats(-8.0, 8.0),
 )
-def test_eigen_decomposes_the_updated_matrix(
+def test_eigen_decomposes_the_updated_of_inertia(
     seed: int, n: int, kind: str, log_rho: float, log_scale: float
 ) -> None:
-    K, rho = matrix(kind, n, seed) * 10.0**log_scale, 10.0**log_rho
+    K, rho = of_inertia(kind, n, seed) * 10.0**log_scale, 10.0**log_rho
     z = point(POINTS[seed % len(POINTS)], K, seed)
     eigen = ProxyOracle(eigendecomposition(K)).eigen(z, rho)
     M = K + np.outer(z, z) / (4.0 * rho)
@@ -163,7 +130,7 @@ def test_eigen_decomposes_the_updated_matrix(
 
 
 def test_calls_of_the_oracle_allocate_nothing_that_stays() -> None:
-    K = matrix("indefinite", 50, 0)
+    K = of_inertia("indefinite", 50, 0)
     oracle = ProxyOracle(eigendecomposition(K))
     z = point("normal", K, 0)
     with one_thread():  # as in every solver
@@ -184,7 +151,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
 
     def negative_of_5(K: Array, z: Array, rho: float) -> float:
         """Without αᵀe and without the constant ρ‖K₀‖²."""
-        values, vectors = parts(K + np.outer(z, z) / (4.0 * rho))
+        values, vectors = np.linalg.eigh(K + np.outer(z, z) / (4.0 * rho))
         v = np.clip(values / epsilon, 0.0, 1.0)
         phi = v * values - 0.5 * epsilon * v**2
         among = np.einsum("ij,ik,kj->j", vectors, K, vectors)
@@ -192,7 +159,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
         return float(terms.sum())
 
     for seed, n in enumerate((1, 3, 9)):
-        K = matrix(kind, n, seed)
+        K = of_inertia(kind, n, seed)
         z = point("normal", K, seed)
         for rho in (1e-2, 1.0, 1e2):
             change, product = ProxyOracle(eigendecomposition(K))(z, rho, epsilon)
@@ -212,7 +179,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
 
 
 def structures(kind: str, seed: int) -> list[ProxyDual | ProxyBall]:
-    K = matrix(kind, 6, seed)
+    K = of_inertia(kind, 6, seed)
     return [dual_of(K, 0.3), dual_of(K, 30.0), ball_of(K, 0.1), ball_of(K, 10.0)]
 
 
@@ -257,7 +224,7 @@ def test_kernel_of_the_ball_is_on_the_sphere(
     seed: int, kind: str, log_room: float, log_z: float
 ) -> None:
     n = 2 + seed % 6
-    K, room = matrix(kind, n, seed), 10.0**log_room
+    K, room = of_inertia(kind, n, seed), 10.0**log_room
     ball = ball_of(K, room)
     x = 10.0**log_z * interior(n, seed)
     kernel = ball.proxy_kernel(x)
@@ -281,7 +248,7 @@ def test_kernel_of_the_ball_is_on_the_sphere(
 def test_values_by_semidefinite_programs(kind: str, room: float) -> None:
     """max over K ⪰ 0 of ½zᵀKz in the ball, and of ½zᵀKz - ρ‖K - K₀‖² at a price."""
     n = 4
-    K0, x = matrix(kind, n, 11), interior(n, 11)
+    K0, x = of_inertia(kind, n, 11), interior(n, 11)
     ball, dual = ball_of(K0, room), dual_of(K0, room)
     z = ball.problem.y * x
     K = cp.Variable((n, n), PSD=True)
@@ -314,7 +281,7 @@ def test_closed_forms_of_the_ball() -> None:
 
 @pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd"])
 def test_no_room_is_clip(kind: str) -> None:
-    K, x = matrix(kind, 6, 2), interior(6, 2)
+    K, x = of_inertia(kind, 6, 2), interior(6, 2)
     problem = iopt.KernelProblem(K, labels(6))
     ball = ProxyBall(problem, room=0.0, upper=10.0)
     z = problem.y * x

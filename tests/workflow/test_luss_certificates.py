@@ -14,32 +14,21 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 import indefinite_opt as iopt
+from helpers import problems
+from helpers.problems import of_inertia
 
 Array = NDArray[np.float64]
 
-INERTIAS = ["indefinite", "psd", "nsd", "zero", "rank one", "minus rank one", "repeated", "graded"]
+INERTIAS = problems.INERTIAS[:8]
 SOLVERS = ["newton", "accelerated-gradient", "projected-gradient"]
 
 
 def make(kind: str, n: int, seed: int, minority: int | None = None) -> iopt.KernelProblem:
     """A kernel of the given inertia; `minority` points are in one of the classes."""
-    generator = np.random.default_rng(seed)
-    noise, first = generator.standard_normal(n), np.eye(n)[0]
-    values = {
-        "indefinite": noise,
-        "psd": abs(noise),
-        "nsd": -abs(noise),
-        "zero": np.zeros(n),
-        "rank one": first,
-        "minus rank one": -first,
-        "repeated": generator.choice([-1.0, 0.0, 1.0], n),
-        "graded": np.sign(noise) * 10.0 ** generator.uniform(-12, 0, n),
-    }[kind]
-    V = np.linalg.qr(generator.standard_normal((n, n)))[0]
-    K = (V * values) @ V.T
     y = np.ones(n)
     y[: n // 2 if minority is None else minority] = -1.0
-    return iopt.KernelProblem(0.5 * (K + K.T), generator.permutation(y))
+    order = np.random.default_rng(seed).permutation(n)
+    return iopt.KernelProblem(of_inertia(kind, n, seed), y[order])
 
 
 def priced(problem: iopt.KernelProblem, alpha: Array, rho: float) -> float:
