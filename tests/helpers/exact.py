@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BoxProgram",
+    "Exactly",
     "Matrix",
     "Program",
     "Vector",
@@ -530,6 +531,37 @@ def stationary_points(
 def global_minimum(H: Array, q: Array, upper: float | Array, A: Array, b: Array) -> float:
     """The least value over all stationary points: a global minimum is one of them."""
     return min(value for _, value in stationary_points(H, q, upper, A, b))
+
+
+class Exactly:
+    """F, ∇F, Gx - h and Ax - b of a quadratic program of the package at a point, in fractions."""
+
+    def __init__(self, structure: Any, x: Array) -> None:
+        self.P, self.G, self.A = (
+            as_matrix(part) for part in (structure.P, structure.G, structure.A)
+        )
+        self.x, self.q = as_vector(x), as_vector(structure.q)
+        self.curved = product(as_matrix(structure.P), self.x)
+        self.gradient = [a + b for a, b in zip(self.curved, self.q, strict=True)]
+        self.value = dot(self.x, self.curved) / 2 + dot(self.x, self.q)
+        self.over = self._over(self.G, structure.h)
+        self.missed = self._over(self.A, structure.b)
+
+    def _over(self, rows: Any, right: Array) -> Vector:
+        ends = as_vector(right)
+        return [dot(row, self.x) - end for row, end in zip(rows, ends, strict=True)]
+
+    def lagrangian(self, z: Array, y: Array) -> Fraction:
+        """F(x) + zᵀ(Gx - h) + yᵀ(Ax - b)."""
+        return self.value + dot(as_vector(z), self.over) + dot(as_vector(y), self.missed)
+
+    def reduced(self, z: Array, y: Array) -> Vector:
+        """∇F + Gᵀz + Aᵀy."""
+        slope = list(self.gradient)
+        for rows, prices in ((self.G, as_vector(z)), (self.A, as_vector(y))):
+            for row, price in zip(rows, prices, strict=True):
+                slope = [a + price * b for a, b in zip(slope, row, strict=True)]
+        return slope
 
 
 def clique_number(adjacency: Array) -> int:

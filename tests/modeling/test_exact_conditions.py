@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 import indefinite_opt as iopt
-from helpers.exact import as_matrix, as_vector, dot, product
+from helpers.exact import Exactly, as_vector, dot
 from indefinite_opt.modeling.gaps import CANCELLED
 
 Array = NDArray[np.float64]
@@ -37,31 +37,6 @@ def drawn(seed: int, definite: bool = True) -> tuple[Any, Array, dict[str, Array
     return qp.structure(), g.uniform(lower, upper), prices
 
 
-class Exactly:
-    """∇F, Gx - h and Ax - b at a point, in fractions."""
-
-    def __init__(self, structure: Any, x: Array) -> None:
-        body = structure
-        self.P, self.G, self.A = (as_matrix(part) for part in (structure.P, body.G, body.A))
-        self.x, self.q = as_vector(x), as_vector(structure.q)
-        self.curved = product(self.P, self.x)
-        self.gradient = [a + b for a, b in zip(self.curved, self.q, strict=True)]
-        self.value = dot(self.x, self.curved) / 2 + dot(self.x, self.q)
-        self.over = self._over(self.G, body.h)
-        self.missed = self._over(self.A, body.b)
-
-    def _over(self, rows: Any, right: Array) -> list[Fraction]:
-        ends = as_vector(right)
-        return [dot(row, self.x) - end for row, end in zip(rows, ends, strict=True)]
-
-    def reduced(self, z: Array, y: Array) -> list[Fraction]:
-        slope = list(self.gradient)
-        for rows, prices in ((self.G, as_vector(z)), (self.A, as_vector(y))):
-            for row, price in zip(rows, prices, strict=True):
-                slope = [a + price * b for a, b in zip(slope, row, strict=True)]
-        return slope
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("left_out", [None, *PARTS])
 def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None:
@@ -76,10 +51,9 @@ def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None
     sides = as_vector(low_price), as_vector(high_price)
     left = [r - a + b for r, a, b in zip(reduced, *sides, strict=True)]
     unit = max(max(map(abs, exact.q)), max(map(abs, exact.curved)))
-    body = structure
     paid = dot(as_vector(z), [abs(entry) for entry in exact.over])
-    low = [a - b for a, b in zip(exact.x, as_vector(body.lower), strict=True)]
-    high = [b - a for a, b in zip(exact.x, as_vector(body.upper), strict=True)]
+    low = [a - b for a, b in zip(exact.x, as_vector(structure.lower), strict=True)]
+    high = [b - a for a, b in zip(exact.x, as_vector(structure.upper), strict=True)]
     paid += dot(sides[0], low) + dot(sides[1], high)
     # Sums of 15 terms below 100: 1e-13, with a factor of ten to spare.
     assert found.unit == pytest.approx(float(unit), rel=1e-12)
@@ -95,12 +69,12 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
     structure, x, prices = drawn(seed)
     x = x * scale
     z, y = prices["inequalities"] * scale, prices["equalities"] * scale
-    exact, body = Exactly(structure, x), structure
-    value = exact.value + dot(as_vector(z), exact.over) + dot(as_vector(y), exact.missed)
+    exact = Exactly(structure, x)
+    value = exact.lagrangian(z, y)
     sums = zip(
         exact.reduced(z, y), as_vector(structure.along_rows.least),
-        [low - at for low, at in zip(as_vector(body.lower), exact.x, strict=True)],
-        [high - at for high, at in zip(as_vector(body.upper), exact.x, strict=True)],
+        [low - at for low, at in zip(as_vector(structure.lower), exact.x, strict=True)],
+        [high - at for high, at in zip(as_vector(structure.upper), exact.x, strict=True)],
         strict=True,
     )  # fmt: skip
     for slope, sigma, low, high in sums:

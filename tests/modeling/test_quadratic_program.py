@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import indefinite_opt as iopt
-from helpers.exact import as_matrix, as_vector, dot, product
+from helpers.exact import Exactly, as_matrix, as_vector, dot, product
 from indefinite_opt.errors import (
     IncompatibleSolver,
     InfeasibleProblem,
@@ -598,15 +598,9 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
 
 def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
     """F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) - Σ |r_i|·reach_i, exact, with r = ∇F + Gᵀz + Aᵀy."""
-    P, G, A = (as_matrix(part) for part in (structure.P, structure.G, structure.A))
-    at, q = as_vector(x), as_vector(structure.q)
-    value = dot(at, product(P, at)) / 2 + dot(at, q)
-    slope = [a + b for a, b in zip(product(P, at), q, strict=True)]
-    for rows, right, prices in ((G, structure.h, as_vector(z)), (A, structure.b, as_vector(y))):
-        for row, end, price in zip(rows, as_vector(right), prices, strict=True):
-            value += price * (dot(row, at) - end)
-            slope = [entry + price * share for entry, share in zip(slope, row, strict=True)]
-    return value - dot([abs(entry) for entry in slope], as_vector(reach))
+    exact = Exactly(structure, x)
+    slope = [abs(entry) for entry in exact.reduced(z, y)]
+    return exact.lagrangian(z, y) - dot(slope, as_vector(reach))
 
 
 @pytest.mark.parametrize("part", ["linear", "quadratic", "inequalities", "equalities"])
