@@ -75,18 +75,6 @@ def test_the_enumeration_finds_minima_known_in_closed_form() -> None:
     assert Program.on([[1]], [0], 0.0, 1.0, A=[[1], [1]], b=[0, 1]).minimum() is None
 
 
-@pytest.mark.parametrize("length", [4, 5, 6, 7])
-def test_the_enumeration_finds_clique_numbers(length: int) -> None:
-    """Of the complement of a cycle, ⌊length/2⌋: -xᵀAx has the least value 1/ω - 1 (1965)."""
-    step = np.subtract.outer(np.arange(length), np.arange(length)) % length
-    adjacency = (step > 1) & (step < length - 1)
-    n = length
-    standard = Program.on(-2.0 * adjacency, np.zeros(n), 0.0, 1.0, A=np.ones((1, n)), b=[1])
-    found = standard.minimum()
-    assert found is not None
-    assert found[0] == Fraction(1, length // 2) - 1
-
-
 def test_linear_programs_agree_with_highs() -> None:
     from scipy.optimize import linprog
 
