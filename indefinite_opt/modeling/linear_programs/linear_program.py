@@ -298,22 +298,16 @@ class LinearProgram(Structure[Array]):
         return np.broadcast_to(made, (row.size, width))
 
     def _sparse(self, label: str, name: str) -> Any:
-        """A_v by rows, in all its columns and with zeros, as finding these would cost more."""
+        """A_v in all its columns, compressed by rows."""
         from scipy import sparse
 
         row, variable = self.constraints[label], self.variables[name]
         if name not in row.entries:
             return sparse.csr_array((row.size, variable.size))
-        if self._is_diagonal(label, name):
-            entries, width = np.full(row.size, float(self._block(label, name))), 1
-            places = np.arange(row.size)
-        else:
-            entries = self._block(label, name)
-            width = entries.shape[1]
-            places = np.tile(np.arange(width), row.size)
-        starts, shape = np.arange(row.size + 1) * width, (row.size, math.prod(variable.shape))
-        block = sparse.csr_array((np.ravel(entries), places, starts), shape=shape)
-        return sparse.hstack([block, -block], format="csr") if variable.absolute else block
+        block = self._block(label, name)
+        is_diagonal = self._is_diagonal(label, name)
+        block = block * sparse.eye_array(row.size) if is_diagonal else sparse.csr_array(block)
+        return sparse.hstack([block, -block]) if variable.absolute else block
 
     def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Ax and Aᵀλ, from one block of A after the other, as A may be large."""
