@@ -22,7 +22,21 @@ from indefinite_opt.problem import KernelProblem
 
 
 @dataclass(frozen=True)
-class ConvexHullDual(Formulation):
+class ReducedHulls(Formulation):
+    """A program about the convex hulls of both classes, reduced by the bound μ of the weights."""
+
+    mu: float | None = None
+    relative: float | None = None
+
+    def __post_init__(self) -> None:
+        check_weight_bound("mu", self.mu, self.relative)
+
+    def _mu(self, problem: KernelProblem) -> float:
+        return reduced_weight("mu", self.mu, 1.0, problem.smaller_class, self.relative)
+
+
+@dataclass(frozen=True)
+class ConvexHullDual(ReducedHulls):
     r"""Convex-hull dual (CH-DU): the nearest points z₊, z₋ of two reduced convex hulls.
 
     .. math:: \max_{\bar\alpha}\ \tfrac12\sum_{ij}\bar\alpha_i\bar\alpha_j y_i y_j d^2_{ij}
@@ -63,15 +77,9 @@ class ConvexHullDual(Formulation):
     -4.0
     """
 
-    mu: float | None = None
-    relative: float | None = None
-
     reference: ClassVar[str] = "Haasdonk (2005), CH-DU, (4)-(7)"
     structure_type: ClassVar[type] = BoxLineQP
     convex: ClassVar[bool | None] = None
-
-    def __post_init__(self) -> None:
-        check_weight_bound("mu", self.mu, self.relative)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -102,6 +110,3 @@ class ConvexHullDual(Formulation):
 
     def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
         return constant_scores(problem, values["alphabar"])
-
-    def _mu(self, problem: KernelProblem) -> float:
-        return reduced_weight("mu", self.mu, 1.0, problem.smaller_class, self.relative)

@@ -7,21 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    Model,
-    check_weight_bound,
-    constants,
-    reduced_weight,
-)
+from indefinite_opt.modeling import Classifier, Model, constants
 from indefinite_opt.modeling.structures import LiftedHulls
 from indefinite_opt.problem import KernelProblem, embed
 
 
 @dataclass(frozen=True)
-class ConvexHullPrimal(Formulation):
+class ConvexHullPrimal(ReducedHulls):
     r"""Supporting planes of two reduced hulls in R^(p,q), to which `ConvexHullDual` lifts.
 
     .. math:: \min_{w,\rho,\xi}\ \tfrac12 w^\top M w - \rho_+ + \rho_- + \mu\sum_i\xi_i
@@ -63,15 +57,9 @@ class ConvexHullPrimal(Formulation):
     -2.0
     """
 
-    mu: float | None = None
-    relative: float | None = None
-
     reference: ClassVar[str] = "Haasdonk (2005), appendix, Proposition 7"
     structure_type: ClassVar[type] = LiftedHulls
     convex: ClassVar[bool | None] = None
-
-    def __post_init__(self) -> None:
-        check_weight_bound("mu", self.mu, self.relative)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp
@@ -99,6 +87,3 @@ class ConvexHullPrimal(Formulation):
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         coef, offset = self.structure(problem).coefficients(values)
         return Classifier(2.0 * coef, 2.0 * offset, problem.classes)
-
-    def _mu(self, problem: KernelProblem) -> float:
-        return reduced_weight("mu", self.mu, 1.0, problem.smaller_class, self.relative)

@@ -12,8 +12,8 @@ from indefinite_opt.modeling import (
     Definition,
     Formulation,
     Model,
-    check_weights,
     constants,
+    parameter,
     weighted_bound,
 )
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
@@ -71,9 +71,9 @@ class ESVM(Formulation):
     array([ 1., -1.])
     """
 
-    C: float = 1.0
-    energy: float = 1.0
-    rank: int | None = None
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    energy: float = parameter(1.0, checks.positive, most=1.0)
+    rank: int | None = parameter(None, checks.whole, optional=True)
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), Algorithm 1, (15)"
@@ -81,10 +81,7 @@ class ESVM(Formulation):
     convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
-        check_weights(self.C, self.weights)
-        checks.positive("energy", self.energy, most=1.0)
-        checks.whole("rank", self.rank, optional=True)
+        super().__post_init__()
         if self.rank is not None and self.energy != 1.0:
             raise ParameterError("rank", "None if energy is given", shown(self.rank))
 

@@ -18,6 +18,7 @@ from indefinite_opt.modeling import (
     confidence_classifier,
     constant_scores,
     constants,
+    parameter,
     reduced_weight,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -36,11 +37,11 @@ class WeighsSensitivity(Formulation):
     beta: float | None = None
     relative: float | None = None
     sensitivity: Array | None = field(default=None, repr=False, compare=False)
-    offset: str = "widest"
+    offset: str = parameter("widest", checks.choice, choices=OFFSETS)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_weight_bound("beta", self.beta, self.relative)
-        checks.choice("offset", self.offset, OFFSETS)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.problem import KernelProblem
 
@@ -48,14 +48,11 @@ class KernelLogistic(Formulation):
     (2.772588722, 'GLOBAL')
     """
 
-    C: float = 1.0
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
 
     reference: ClassVar[str] = "Lin & Lin (2003), (33)"
     structure_type: ClassVar[type] = LogisticProgram
     convex: ClassVar[bool | None] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

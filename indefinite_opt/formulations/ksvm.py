@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
 from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
 from indefinite_opt.problem import KernelProblem
 
@@ -61,14 +61,11 @@ class KSVM(Formulation):
     (array([0.5, 0.5]), 0.5)
     """
 
-    C: float = 1.0
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), (26)"
     structure_type: ClassVar[type] = KreinLeastSquares
     convex: ClassVar[bool | None] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
 from indefinite_opt.modeling.linear_programs import (
     Columns,
     DualUnits,
@@ -63,14 +63,11 @@ class LPSVM(Formulation):
     1.0
     """
 
-    C: float = 1.0
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
 
     reference: ClassVar[str] = "Mangasarian (1999); Loosli, Ong & Canu (2013), section 6.1.2"
     structure_type: ClassVar[type] = LinearProgram
     convex: ClassVar[bool | None] = True
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -17,6 +17,7 @@ from indefinite_opt.modeling import (
     ProxyChange,
     constants,
     kernel_variable,
+    parameter,
     proxy_dual,
     proxy_within,
 )
@@ -67,19 +68,14 @@ class LussBall(Formulation):
     array([0.5, 0.5])
     """
 
-    C: float = 1.0
-    radius: float | None = None
-    new_points: str = "projected"
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    radius: float | None = parameter(None, checks.positive, zero=True, optional=True)
+    new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
 
     reference: ClassVar[str] = "Luss & d'Aspremont (2007), (2)"
     structure_type: ClassVar[type] = ProxyBall
     convex: ClassVar[bool | None] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"new_points"})
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
-        checks.positive("radius", self.radius, zero=True, optional=True)
-        checks.choice("new_points", self.new_points, TREATMENTS)
 
     @staticmethod
     def smallest_radius(problem: KernelProblem) -> float:

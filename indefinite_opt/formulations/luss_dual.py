@@ -17,6 +17,7 @@ from indefinite_opt.modeling import (
     ProxyChange,
     constants,
     kernel_variable,
+    parameter,
     priced_proxy,
     proxy_dual,
 )
@@ -71,19 +72,14 @@ class LussDual(Formulation):
     (array([0.77092, 0.77092]), 'GLOBAL')
     """
 
-    C: float = 1.0
-    rho: float = 1.0
-    new_points: str = "projected"
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    rho: float = parameter(1.0, checks.positive)
+    new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
 
     reference: ClassVar[str] = "Luss & d'Aspremont (2007), (3), (5), (6)"
     structure_type: ClassVar[type] = ProxyDual
     convex: ClassVar[bool | None] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"new_points"})
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
-        checks.positive("rho", self.rho)
-        checks.choice("new_points", self.new_points, TREATMENTS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

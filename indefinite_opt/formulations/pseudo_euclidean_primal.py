@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
 from indefinite_opt.modeling.structures import LiftedPrimal
 from indefinite_opt.problem import KernelProblem, embed
 
@@ -53,14 +53,11 @@ class PseudoEuclideanPrimal(Formulation):
     0.5
     """
 
-    C: float = 1.0
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
 
     reference: ClassVar[str] = "Haasdonk (2005), (9), Proposition 2"
     structure_type: ClassVar[type] = LiftedPrimal
     convex: ClassVar[bool | None] = None
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

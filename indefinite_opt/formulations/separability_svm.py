@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, Model, constants
+from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.problem import KernelProblem
 
@@ -52,16 +52,12 @@ class SeparabilitySVM(Formulation):
     array([0.5, 0.5])
     """
 
-    C: float = 1.0
-    identity: bool = True
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    identity: bool = parameter(True, checks.switch)
 
     reference: ClassVar[str] = "Lin & Lin (2003), (5) and section 7"
     structure_type: ClassVar[type] = SeparabilityProgram
     convex: ClassVar[bool | None] = None
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
-        checks.switch("identity", self.identity)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -13,8 +13,8 @@ from indefinite_opt.modeling import (
     Formulation,
     KernelChange,
     Model,
-    check_weights,
     constants,
+    parameter,
     weighted_bound,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -66,23 +66,16 @@ class SpectrumSVM(Formulation):
     array([1., 1.])
     """
 
-    C: float = 1.0
-    transform: str = "clip"
-    centered: bool = False
-    new_points: str = "projected"
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    transform: str = parameter("clip", checks.choice, choices=TRANSFORMS)
+    centered: bool = parameter(False, checks.switch)
+    new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5"
     structure_type: ClassVar[type] = BoxLineQP
     convex: ClassVar[bool | None] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"transform", "new_points"})
-
-    def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
-        check_weights(self.C, self.weights)
-        checks.choice("transform", self.transform, TRANSFORMS)
-        checks.switch("centered", self.centered)
-        checks.choice("new_points", self.new_points, TREATMENTS)
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

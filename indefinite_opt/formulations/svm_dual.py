@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.errors import UnboundedProblem
+from indefinite_opt.errors import ParameterError, UnboundedProblem
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
     Model,
-    check_weights,
     constants,
+    parameter,
     weighted_bound,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -65,8 +65,8 @@ class SVMDual(Formulation):
     array([0.5, 0.5])
     """
 
-    C: float = 1.0
-    bias: bool = True
+    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT, infinite=True)
+    bias: bool = parameter(True, checks.switch)
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Haasdonk (2005), SVM-DU; Lin & Lin (2003), (2), (6), (19)"
@@ -74,9 +74,9 @@ class SVMDual(Formulation):
     convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT, infinite=True)
-        checks.switch("bias", self.bias)
-        check_weights(self.C, self.weights)
+        super().__post_init__()
+        if self.weights is not None and np.isinf(self.C):
+            raise ParameterError("weights", "None if C is infinite", "an array")
 
     def model(self, problem: KernelProblem) -> Model:
         import cvxpy as cp

@@ -17,7 +17,7 @@ from indefinite_opt.modeling.classifier import (
 from indefinite_opt.modeling.formulation import (
     Formulation,
     check_weight_bound,
-    check_weights,
+    parameter,
     reduced_weight,
     short,
     weighted_bound,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +16,11 @@ from indefinite_opt.foundation import Array, Values, checks, finite_array
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.structure import Structure
+
+
+def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
+    """A field of a formulation, whose value a function of `checks` accepts when it is made."""
+    return dataclasses.field(default=default, metadata={"check": partial(check, **options)})
 
 
 class Formulation(ABC):
@@ -51,6 +58,11 @@ class Formulation(ABC):
     convex: ClassVar[bool | None]
     in_every_title: ClassVar[frozenset[str]] = frozenset()
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if "check" in field.metadata:
+                field.metadata["check"](field.name, getattr(self, field.name))
 
     def declare(self, problem: Any) -> Program:
         """The problem as the paper writes it, with its name and its structure."""
@@ -171,12 +183,6 @@ def reduced_weight(
             "Below it no class can reach its total weight.",
         )  # fmt: skip
     return max(float(value), least)
-
-
-def check_weights(C: float, weights: Array | None) -> None:
-    """Raise `ParameterError` if points have weights although C is infinite."""
-    if weights is not None and np.isinf(C):
-        raise ParameterError("weights", "None if C is infinite", "an array")
 
 
 def weighted_bound(C: float, weights: Array | None, n: int) -> float | Array:
