@@ -113,12 +113,8 @@ class GuoSchuurmansLP(WeighsSensitivity):
             least_unit=game.gap_floor,
             slacks={"delta": 0.0},
             source=(GuoSchuurmansLP, problem, self.sensitivity),
-            rescale=partial(self._rescaled, problem),
+            rescale=lambda: self.structure(problem, game.units()),
         )
-
-    def _rescaled(self, problem: KernelProblem) -> LinearProgram | None:
-        units = self._game(problem).units()
-        return None if units is None else self.structure(problem, units)
 
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
         return self._game(problem).bound(multipliers["sensitivity"])

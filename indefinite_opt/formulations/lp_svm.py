@@ -104,7 +104,7 @@ class LPSVM(Formulation):
             slacks={"xi": 1.0},
             source=(LPSVM, problem),
             dual=partial(self._dual, problem, units),
-            rescale=partial(self._rescaled, problem),
+            rescale=lambda: self.structure(problem, machine.units()),
         )
 
     def _on_factors(self, problem: KernelProblem, units: FactorUnits) -> LinearProgram:
@@ -142,10 +142,6 @@ class LPSVM(Formulation):
             },
             units=DualUnits(units),
         )
-
-    def _rescaled(self, problem: KernelProblem) -> LinearProgram | None:
-        units = self._machine(problem).units()
-        return None if units is None else self.structure(problem, units)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         return Classifier(values["u"], float(values["b"]), problem.classes)

@@ -94,11 +94,8 @@ class OneNormMachine:
     problem: KernelProblem
     C: float
 
-    def units(self) -> KernelUnits | None:
-        """Units in which the largest entry of K is about 1, and that of each column at least 1/8.
-
-        None if that holds in the natural units.
-        """
+    def units(self) -> KernelUnits:
+        """Units in which the largest entry of K is about 1, that of each column at least 1/8."""
         problem = self.problem
         K = problem.K
         sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
@@ -109,8 +106,7 @@ class OneNormMachine:
         largest = float(wanted.max())
         # Columns of similar sizes keep a common unit, and thus equal prices, as in the problem.
         wanted = np.where(wanted >= largest / 8.0, largest, wanted)
-        scale, level = 1.0 / power_near(wanted), np.where(steep, level, 0.0)
-        return KernelUnits(scale, level) if level.any() or np.any(scale != 1.0) else None
+        return KernelUnits(1.0 / power_near(wanted), np.where(steep, level, 0.0))
 
     def repaired(self, values: Values) -> Values:
         """The same u and b with the least feasible slacks."""
@@ -221,11 +217,15 @@ class SensitivityGame:
         """Δ, (n, n)."""
         return 2.0 * self.problem.Q if self.given is None else self.given
 
-    def units(self) -> SensitivityUnits | None:
-        """Units in which entries are at most about 1, with levels if they make Δ far smaller.
+    def _rows(self, alpha: Array) -> tuple[Array, float]:
+        """Δᵀα, and the largest |Δ_ij|."""
+        if self.given is None:
+            y = self.problem.y
+            return 2.0 * y * self.problem.gram.times(y * alpha), 2.0 * self.problem.largest
+        return self.given.T @ alpha, float(np.max(np.abs(self.given)))
 
-        None if the natural units are the same.
-        """
+    def units(self) -> SensitivityUnits:
+        """Units in which entries are at most about 1, with levels if they make Δ far smaller."""
         Delta, y = self.Delta(), self.problem.y
         level = _class_means(Delta, y)
         largest = float(np.max(np.abs(Delta)))
@@ -233,8 +233,7 @@ class SensitivityGame:
         # The rounding of a constant matrix does not count as spread.
         if not y.size * EPS * largest < spread < largest / _MIN_REDUCTION:
             level, spread = np.zeros_like(level), largest
-        scale = float(power_near(np.array(spread)))
-        return SensitivityUnits(scale, level) if level.any() or scale != 1.0 else None
+        return SensitivityUnits(float(power_near(np.array(spread))), level)
 
     def natural_units(self) -> SensitivityUnits:
         """The units of the problem as it stands."""
@@ -247,11 +246,7 @@ class SensitivityGame:
             group = y == sign
             ones = np.ones(int(group.sum()))
             alpha[group] = project_line(values["alpha"][group], ones, 0.5, self.beta)
-        if self.given is None:
-            rows = 2.0 * y * (self.problem.K @ (y * alpha))
-        else:
-            rows = self.given.T @ alpha
-        return {"alpha": alpha, "delta": np.asarray(np.max(rows))}
+        return {"alpha": alpha, "delta": np.asarray(np.max(self._rows(alpha)[0]))}
 
     def gap_floor(self, values: Values) -> float:
         """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, with c_i the mean.
@@ -261,10 +256,7 @@ class SensitivityGame:
         """
         y, alpha = self.problem.y, np.maximum(values["alpha"], 0.0)
         n, mass = y.size, float(alpha.sum()) or 1.0
-        if self.given is None:
-            sums, largest = 2.0 * y * self.problem.gram.times(y * alpha), 2.0 * self.problem.largest
-        else:
-            sums, largest = self.given.T @ alpha, float(np.max(np.abs(self.given)))
+        sums, largest = self._rows(alpha)
         rows = np.flatnonzero(sums >= sums.max() - 4.0 * (n + 2.0) * EPS * largest * mass)
         least = np.inf
         for part in tiles(rows.size, TILE_ENTRIES // n):
@@ -285,10 +277,10 @@ class SensitivityGame:
         pi = pi / pi.max()
         pi = pi / pi.sum()
         y = self.problem.y
-        if self.given is None:
-            costs, largest = 2.0 * y * (self.problem.K @ (y * pi)), 2.0 * self.problem.largest
-        else:
-            costs, largest = self.given @ pi, float(np.max(np.abs(self.given)))
+        # 2Q is symmetric.
+        costs, largest = self._rows(pi)
+        if self.given is not None:
+            costs = self.given @ pi
         bound, rounding = self._cheapest(costs, largest)
         if rounding > _MAX_ROUNDING * abs(bound):
             # As each class has weight ½, constants per class change a row by half of their sum.
@@ -311,8 +303,7 @@ class SensitivityGame:
         products of the minimum.
         """
         y = self.problem.y
-        classes = (np.sort(costs[y > 0]), np.sort(costs[y < 0]))
-        bound = sum(cheapest(ascending, 0.5, self.beta) for ascending in classes)
+        bound = sum(cheapest(part, 0.5, self.beta) for part in (costs[y > 0], costs[y < 0]))
         return bound, 4.0 * (y.size + 4) * EPS * largest
 
 

@@ -276,12 +276,12 @@ class BoxLine(PairedBox):
             if np.any(np.isinf(upper)):
                 return 0.0 if np.all(g >= 0.0) else -np.inf
             return float((upper * np.minimum(g, 0.0)).sum())
-        plus, minus = np.sort(g[y > 0]), np.sort(g[y < 0])
+        plus, minus = g[y > 0], g[y < 0]
         if self.lines == 2:
             half, most = 0.5 * self.total, float(upper)
             return cheapest(plus, half, most) + cheapest(minus, half, most)
         if np.any(np.isinf(upper)):
-            return 0.0 if plus[0] + minus[0] >= 0.0 else -np.inf
+            return 0.0 if plus.min() + minus.min() >= 0.0 else -np.inf
         return cheapest_balance(g, y, np.broadcast_to(upper, self.n))
 
     def start(self) -> Array:
@@ -302,8 +302,8 @@ def _fill(count: int, total: float, upper: float) -> Array:
 
 
 def cheapest(costs: Array, total: float, upper: float) -> float:
-    """min costsᵀx with eᵀx = total, 0 ≤ x ≤ upper; costs ascending."""
-    return float(costs @ _fill(costs.size, total, upper))
+    """min costsᵀx with eᵀx = total, 0 ≤ x ≤ upper."""
+    return float(np.sort(costs) @ _fill(costs.size, total, upper))
 
 
 def cheapest_balance(costs: Array, signs: Array, upper: Array) -> float:
