@@ -16,7 +16,7 @@ from indefinite_opt.modeling.linear_programs import (
     run_within,
     simplex_limit,
 )
-from indefinite_opt.modeling.no_optimum import proved_conflict
+from indefinite_opt.modeling.no_optimum import Conflict, proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.problem.programs import StandardForm
 
@@ -30,13 +30,6 @@ class Ranges(NamedTuple):
     lower: Array  # (n,), -inf where nothing is proved
     upper: Array  # (n,)
     unbounded: NDArray[np.intp]  # variables that the rows leave unbounded, as HiGHS finds
-
-
-class _Answer(NamedTuple):
-    """The optimum of a linear program over the rows: its point and the multipliers of rows."""
-
-    z: Array
-    duals: Array
 
 
 class LinearRows:
@@ -93,7 +86,7 @@ class LinearRows:
     def best(self, cost: Array) -> Array | None:
         """A vertex that minimises costᵀz; None if there is none."""
         answer = self._minimise(cost)
-        return None if answer is None else answer.z
+        return None if answer is None else answer[0]
 
     def ranges(self, wanted: NDArray[np.bool_] | None = None) -> Ranges:
         """The range of each variable, or of those `wanted`; others keep their bounds.
@@ -121,7 +114,7 @@ class LinearRows:
                     if answer is None:
                         unbounded[i] = True
                         continue
-                    least, left = self._weak_duality(cost, answer.duals, open_)
+                    least, left = self._weak_duality(cost, answer[1], open_)
                     leftovers[i, side] = least, left
                 proved[i] = max(proved[i], -least, abs(end) if np.isfinite(end) else 0.0)
         sizes = _sizes(proved, leftovers, open_ & ~unbounded)
@@ -161,8 +154,8 @@ class LinearRows:
         left = np.where(missing, np.abs(reduced) + error, 0.0)
         return float(sides.sum() + least.sum()) - rounding, left
 
-    def _minimise(self, cost: Array) -> _Answer | None:
-        """The optimal vertex; None if the program is unbounded, or if it is empty."""
+    def _minimise(self, cost: Array) -> tuple[Array, Array] | None:
+        """The optimal vertex and multipliers of rows; None if it is unbounded or empty."""
         import highspy
 
         highs, n = self._highs, self.n
@@ -176,8 +169,7 @@ class LinearRows:
                 raise TimeLimitReached("a linear program did not end in time")
             if state == states.kOptimal:
                 answer = highs.getSolution()
-                point = self._vertex(np.array(answer.col_value))
-                return _Answer(point, np.array(answer.row_dual))
+                return self._vertex(np.array(answer.col_value)), np.array(answer.row_dual)
             if state in (states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible):
                 return None
             # The simplex method has stalled: once more from the beginning, with presolve.
@@ -229,17 +221,25 @@ class LinearRows:
         """
         import highspy
 
-        normals, ends, names, units = self._sides()
-        crossed = np.flatnonzero(self.scaled.lower > self.scaled.upper)
+        scaled, n, called = self.scaled, self.n, self.scaled.names
+        crossed = np.flatnonzero(scaled.lower > scaled.upper)
         if crossed.size:
-            chosen = [self.scaled.names.bound(side, int(crossed[0])) for side in ("lb", "ub")]
-            return _infeasible(chosen, "")
-        usable = np.isfinite(ends)
+            return _infeasible([called.bound(side, int(crossed[0])) for side in ("lb", "ub")], "")
+        # All sides as normals·z ≤ ends; an equation has two.
+        m, count = scaled.row_upper.size, scaled.inequalities
+        place, sign = np.r_[:m, count:m], np.r_[np.ones(m), -np.ones(m - count)]
+        rows = [called.inequality(k) for k in scaled.kept]
+        rows += [called.equality(k) for k in range(m - count)]
+        names = [rows[k] for k in place]
+        names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
+        normals = np.vstack([sign[:, None] * scaled.R[place], -np.eye(n), np.eye(n)])
+        ends = np.concatenate([sign * scaled.row_upper[place], -scaled.lower, scaled.upper])
+        units = np.concatenate([scaled.row[place], 1.0 / scaled.column, 1.0 / scaled.column])
         if np.any(ends == -np.inf):
             return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
+        usable = np.flatnonzero(np.isfinite(ends))
         normals, ends, units = normals[usable], ends[usable], units[usable]
-        names = [name for name, use in zip(names, usable, strict=True) if use]
-        matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
+        matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(n), -1.0)
         least, most = np.zeros(ends.size), np.full(ends.size, np.inf)
         highs = highs_model(StandardForm(1, units, least, most, rhs, rhs, matrix))
         seconds = self.remaining()
@@ -250,32 +250,27 @@ class LinearRows:
             return _unproved()
         multipliers = np.array(highs.getSolution().col_value)
         part = multipliers * np.max(np.abs(normals), axis=1, initial=0.0)
-        kept = np.flatnonzero(part > 1e-9 * part.max(initial=0.0))  # others are rounding
-        if kept.size == 0:
-            kept = np.flatnonzero(multipliers > 0.0)
-        conflict = self._proved(np.flatnonzero(usable)[kept], multipliers[kept])
+        kept = part > 1e-9 * part.max(initial=0.0)  # others are rounding
+        if not kept.any():
+            kept = multipliers > 0.0
+        weights = np.zeros(place.size + 2 * n)
+        weights[usable[kept]] = multipliers[kept]
+        y = np.zeros(m)
+        np.add.at(y, place, sign * weights[: place.size])
+        conflict = proved_conflict(scaled.form, y)
         if conflict is None:
             return _unproved()
         relaxed = 1.0 / float(multipliers @ units)
         error = _infeasible(
-            [names[k] for k in kept],
+            [names[k] for k in usable[kept]],
             f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
         )
-        error.conflict = conflict
+        error.conflict = self._named(conflict)
         return error
 
-    def _proved(self, sides: NDArray[np.intp], multipliers: Array) -> dict[str, Array] | None:
-        """Multipliers of rows and bounds, by name, near those of some of `_sides`, if proved."""
+    def _named(self, conflict: Conflict) -> dict[str, Array]:
+        """The multipliers of a conflict by the names of the constraints, in natural units."""
         scaled, count = self.scaled, self.scaled.inequalities
-        m = scaled.row_upper.size
-        all_sides = np.zeros(2 * m - count)
-        of_rows = sides < all_sides.size
-        all_sides[sides[of_rows]] = multipliers[of_rows]
-        y = all_sides[:m]
-        y[count:] -= all_sides[m:]
-        conflict = proved_conflict(scaled.form, y)
-        if conflict is None:
-            return None
         y = np.array([float(price) for price in conflict.multipliers]) * scaled.row
         reduced = np.array([float(cost) for cost in conflict.reduced]) / scaled.column
         inequalities = np.zeros(scaled.height)
@@ -287,22 +282,6 @@ class LinearRows:
             "upper": np.maximum(-reduced, 0.0),
         }
         return {name: value for name, value in named.items() if value.any()}
-
-    def _sides(self) -> tuple[Array, Array, list[str], Array]:
-        """All sides as normals·z ≤ ends, what each is called, and its multiplier's unit."""
-        scaled, n, called = self.scaled, self.n, self.scaled.names
-        count = scaled.inequalities
-        equal = scaled.R[count:]
-        eye = np.eye(n)
-        normals = np.vstack([scaled.R, -equal, -eye, eye])
-        rhs = scaled.row_upper
-        ends = np.concatenate([rhs, -rhs[count:], -scaled.lower, scaled.upper])
-        equations = [called.equality(k) for k in range(equal.shape[0])]
-        names = [called.inequality(k) for k in scaled.kept] + equations + equations
-        names += [called.bound(side, k) for side in ("lb", "ub") for k in range(n)]
-        inverse = 1.0 / scaled.column
-        units = np.concatenate([scaled.row, scaled.row[count:], inverse, inverse])
-        return normals, ends, names, units
 
 
 def _unproved() -> SolverFailed:
