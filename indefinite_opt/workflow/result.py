@@ -41,6 +41,8 @@ FORMAT = "indefinite_opt result 3"
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
 """Of these the offset may be None."""
 
+_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "precision", "form", "objects", "meanings")
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -220,23 +222,15 @@ class Result:
         made = None if kernel is None else [kernel.name, dataclasses.asdict(kernel)]
         facts = {
             "format": FORMAT,
-            "name": problem.name,
+            **{name: getattr(problem, name) for name in _OF_THE_PROBLEM},
+            **{name: getattr(self, name) for name in ("solver", "message", *_NUMBERS)},
             "formulation": str(self.formulation),
             "kernel": made,
-            "scaling": problem.scaling,
-            "cache_mb": problem.cache_mb,
-            "precision": problem.precision,
             "approximation": problem.how_approximated,
-            "form": problem.form,
             "table": problem.table and dataclasses.asdict(problem.table),
-            "objects": problem.objects,
-            "meanings": problem.meanings,
             "status": self.status.name,
-            "solver": self.solver,
-            "message": self.message,
             "tol": self.evidence.tol,
             "time_limit": self.evidence.time_limit,
-            **{name: getattr(self, name) for name in _NUMBERS},
         }
         arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts)), "y": problem.labels}
         if kernel is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.modeling.structures.structure import Optimality, Point, VectorProgram
 from indefinite_opt.problem import KernelProblem
 
@@ -187,13 +187,14 @@ class PairedBox(VectorProgram):
 
     def project(self, x: Array) -> Array:
         """Nearest feasible point, O(n log n)."""
-        lower, upper = np.broadcast_to(self.lower, self.n), np.broadcast_to(self.upper, self.n)
+        return self._between(x, np.full(self.n, self.lower), np.full(self.n, self.upper))
+
+    def _between(self, x: Array, lower: Array, upper: Array) -> Array:
+        """The nearest point in a box that satisfies the equality constraints, if there is one."""
         projected = np.clip(x, lower, upper)
-        for g in range(self.totals.size):
+        for g, total in enumerate(self.totals.tolist()):
             i = self.group == g
-            projected[i] = project_line(
-                x[i], self.signs[i], float(self.totals[g]), upper[i], lower[i]
-            )
+            projected[i] = project_line(x[i], self.signs[i], total, upper[i], lower[i])
         return projected
 
     def balanced(self, x: Array, free: NDArray[np.bool_]) -> Array:
@@ -201,17 +202,9 @@ class PairedBox(VectorProgram):
 
         x satisfies the bounds; where too few entries are free, this is the nearest feasible point.
         """
-        moved = x.copy()
-        lower, upper = np.broadcast_to(self.lower, self.n), np.broadcast_to(self.upper, self.n)
-        for g, total in enumerate(self.totals):
-            held = self.group == g
-            i = np.flatnonzero(held & free)
-            rest = float(total) - float(self.signs[held & ~free] @ x[held & ~free])
-            least, most = np.sort(np.stack([lower[i], upper[i]]) * self.signs[i], axis=0)
-            if not float(least.sum()) <= rest <= float(most.sum()):
-                return self.project(x)
-            moved[i] = project_line(x[i], self.signs[i], rest, upper[i], lower[i])
-        return moved
+        ends = (np.where(free, end, x) for end in (self.lower, self.upper))
+        moved = self._between(x, *ends)
+        return moved if self.infeasibility(moved) <= self.n * EPS else self.project(x)
 
 
 class BoxLine(PairedBox):

@@ -257,16 +257,17 @@ def _repaired(
     for j in np.flatnonzero(~bounded[0] & ~bounded[1]).tolist():
         pulls = {i: Fraction(row[j]) * prices[i] for i, row in enumerate(rows) if j in row}
         cost = Fraction(program.cost[j])
-        sides = [{i: pull for i, pull in pulls.items() if sign * pull > 0} for sign in (1, -1)]
-        plus, minus = (sum(side.values(), Fraction(0)) for side in sides)
-        shares = [(cost - minus) / plus if plus else None, (cost - plus) / minus if minus else None]
-        possible = [(share, k) for k, share in enumerate(shares) if share is not None and share > 0]
-        if plus + minus != cost and possible:
-            share, k = min(possible)
-            for i in sides[k]:
-                prices[i] *= share
-        elif plus + minus != cost:
-            prices = [Fraction(0)] * len(prices)
+        total, shares = sum(pulls.values(), Fraction(0)), []
+        if total == cost:
+            continue
+        for sign in (1, -1):
+            side = [i for i, pull in pulls.items() if sign * pull > 0]
+            part = sum((pulls[i] for i in side), Fraction(0))
+            if part and (cost - total + part) / part > 0:
+                shares.append(((cost - total + part) / part, side))
+        share, side = min(shares, default=(Fraction(0), [*range(len(prices))]))
+        for i in side:
+            prices[i] *= share
     pulled = [Fraction(0)] * program.cost.size
     for price, row in zip(prices, rows, strict=True):
         for j, a in row.items():
