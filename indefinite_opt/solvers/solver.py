@@ -19,7 +19,7 @@ from indefinite_opt.foundation import (
     limited,
 )
 from indefinite_opt.modeling import Formulation, Program, short
-from indefinite_opt.modeling.structures import Structure
+from indefinite_opt.modeling.structures import Structure, VectorProgram
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 
@@ -166,10 +166,10 @@ class Session(Generic[S]):
     def solve(self, task: Task[S]) -> Solution:
         """Solve the next task of the path."""
         structure = task.structure
-        if not structure.takes_start:
+        if not isinstance(structure, VectorProgram):
             return self.solver.solve(task)
         if self._last is not None and task.start is None:
-            task = replace(task, start=structure.start_near(self._last))
+            task = replace(task, start=structure.project(self._last))
         solution = self.solver.solve(task)
         self._last = structure.from_values(solution.values)
         return solution

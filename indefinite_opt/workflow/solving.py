@@ -21,7 +21,7 @@ from indefinite_opt.foundation import (
     one_thread,
 )
 from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
-from indefinite_opt.modeling.structures import Optimality, Structure
+from indefinite_opt.modeling.structures import Optimality, Structure, VectorProgram
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import (
     Callback,
@@ -380,14 +380,13 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
     return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)
 
 
-def _feasible_start(structure: Structure[Any], start: Start) -> Array | None:
-    if not structure.takes_start:
+def _feasible_start(structure: Structure[Any], start: Start) -> Array:
+    if not isinstance(structure, VectorProgram):
         expected = "nothing: this formulation is solved without a start"
         raise ParameterError("start", expected, "a start")
-    ((name, shape),) = structure.shapes.items()
-    if isinstance(start, Mapping):
-        return structure.start_near(checked_values("start", start, structure.shapes)[name])
-    return structure.start_near(finite_array("start", start, shape))
+    if not isinstance(start, Mapping):
+        start = {structure.variable: finite_array("start", start, (structure.n,))}
+    return structure.project(checked_values("start", start, structure.shapes)[structure.variable])
 
 
 def solve_path(

@@ -101,8 +101,6 @@ class Structure(ABC, Generic[X]):
     """Whether F and all constraints are linear."""
     is_semidefinite: ClassVar[bool] = False
     """Whether the declared program has a matrix variable, which cvxpy must solve for."""
-    takes_start: ClassVar[bool] = False
-    """Whether there is one declared variable, a vector that a solver can start from."""
     has_own_rows: ClassVar[bool] = False
     """Whether its matrix and rows are a user's, of which nothing is known in advance."""
     multipliers_from_solver: ClassVar[bool] = False
@@ -258,10 +256,6 @@ class Structure(ABC, Generic[X]):
         """
         return dict(values)
 
-    def start_near(self, x: Array) -> Array | None:
-        """The feasible start nearest to x; None without `takes_start`."""
-        return None
-
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """The data of the program by the names of the papers, for export."""
@@ -282,7 +276,6 @@ class Structure(ABC, Generic[X]):
 class VectorProgram(Structure[Array]):
     """min F(x) over a feasible set of vectors onto which a point can be projected."""
 
-    takes_start = True
     open_gap = "Convex, but the bound leaves a duality gap of {}."
     variable: str
     """Name of x in the declared program."""
@@ -350,9 +343,6 @@ class VectorProgram(Structure[Array]):
 
     def start_values(self, start: Array | None = None) -> Values:
         return self.values(self.start() if start is None else start)
-
-    def start_near(self, x: Array) -> Array:
-        return self.project(x)
 
     def onto_constraints(self, values: Values) -> Values:
         return self.values(self.project(values[self.variable]))
