@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-import numpy as np
-
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
 from indefinite_opt.modeling.linear_programs import (
@@ -81,24 +79,30 @@ class LPSVM(Formulation):
             subject_to={"margin": cp.multiply(y, K @ u + b) >= 1 - xi, "slack": xi >= 0},
         )
 
-    def structure(self, problem: KernelProblem, units: KernelUnits | None = None) -> LinearProgram:
-        """The program in given units; u is the difference of two nonnegative columns."""
-        if problem.factors is not None:
-            return self._on_factors(problem, FactorUnits(problem.factors, problem.y))
-        n, machine = problem.n, self._machine(problem)
-        units = units or KernelUnits(np.ones(n), np.zeros(n))
-        margin: dict[str, Entries] = {
-            "u": partial(units.signed_kernel, problem),
-            "b": problem.y,
-            "xi": 1.0,
-        }
+    def structure(
+        self, problem: KernelProblem, units: KernelUnits | FactorUnits | None = None
+    ) -> LinearProgram:
+        """The program in given units; u is the difference of two nonnegative columns.
+
+        With factors, K = F diag(s) Fᵀ, the margins are y∘(Fw + be) ≥ e - ξ for w = diag(s)Fᵀu.
+        """
+        n, y, machine = problem.n, problem.y, self._machine(problem)
+        units = units or machine.natural_units()
+        cost: float | Array
+        inside, defined = dict[str, Columns](), dict[str, Rows]()
+        if isinstance(units, FactorUnits):
+            factors, rank = units, units.gram.signs.size
+            kernel: dict[str, Entries] = {"w": lambda: y[:, None] * factors.factors()}
+            weights: dict[str, Entries] = {"u": lambda: -factors.weights(), "w": 1.0}
+            inside, defined = {"w": Columns((rank,))}, {"weights": Rows((rank,), weights, 0.0, 0.0)}
+            cost = units.size**-2
+        else:
+            kernel = {"u": partial(units.signed_kernel, problem)}
+            cost = units.scale
+        slack = Columns((n,), cost=self.C, lower=0.0, constraints=("slack", None))
         return LinearProgram(
-            {
-                "u": Columns((n,), cost=units.scale, absolute=True),
-                "b": Columns(()),
-                "xi": Columns((n,), cost=self.C, lower=0.0, constraints=("slack", None)),
-            },
-            {"margin": Rows((n,), margin, lower=1.0)},
+            {"u": Columns((n,), cost, absolute=True), **inside, "b": Columns(()), "xi": slack},
+            {"margin": Rows((n,), {**kernel, "b": y, "xi": 1.0}, lower=1.0), **defined},
             units=units,
             repair=machine.repaired,
             slacks={"xi": 1.0},
@@ -107,32 +111,15 @@ class LPSVM(Formulation):
             rescale=lambda: self.structure(problem, machine.units()),
         )
 
-    def _on_factors(self, problem: KernelProblem, units: FactorUnits) -> LinearProgram:
-        """The program with K = F diag(s) Fᵀ and w = diag(s)Fᵀu: y∘(Fw + be) ≥ e - ξ."""
-        n, rank, y = problem.n, units.gram.signs.size, problem.y
-        margin: dict[str, Entries] = {
-            "w": lambda: y[:, None] * units.factors(), "b": y, "xi": 1.0,
-        }  # fmt: skip
-        return LinearProgram(
-            {
-                "u": Columns((n,), cost=units.size**-2, absolute=True),
-                "w": Columns((rank,)),
-                "b": Columns(()),
-                "xi": Columns((n,), cost=self.C, lower=0.0, constraints=("slack", None)),
-            },
-            {
-                "margin": Rows((n,), margin, lower=1.0),
-                "weights": Rows((rank,), {"u": lambda: -units.weights(), "w": 1.0}, 0.0, 0.0),
-            },
-            units=units,
-            repair=self._machine(problem).repaired,
-            slacks={"xi": 1.0},
-            source=(LPSVM, problem),
-            rescale=lambda: self._on_factors(problem, units.unit()),
-        )
+    def _dual(
+        self, problem: KernelProblem, units: KernelUnits | FactorUnits
+    ) -> LinearProgram | None:
+        """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ.
 
-    def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:
-        """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ."""
+        None with factors, where all rows together are small.
+        """
+        if isinstance(units, FactorUnits):
+            return None
         n, e = problem.n, units.scale
         return LinearProgram(
             {"margin": Columns((n,), -1.0, lower=0.0, upper=self.C, constraints=(None, "xi"))},

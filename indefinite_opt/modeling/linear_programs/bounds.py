@@ -5,7 +5,7 @@ A bound holds for any multipliers, and includes the rounding of its own computat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,11 +59,6 @@ class FactorUnits(Units):
     y: Array
     size: float = 1.0
 
-    def unit(self) -> FactorUnits:
-        """The units in which the longest row of F has a length of about 1."""
-        longest = np.sqrt(np.max(np.einsum("ij,ij->i", self.gram.factors, self.gram.factors)))
-        return replace(self, size=float(power_near(longest)))
-
     def factors(self) -> Array:
         """F', a new (n, r) array."""
         return self.gram.factors / self.size
@@ -94,9 +89,23 @@ class OneNormMachine:
     problem: KernelProblem
     C: float
 
-    def units(self) -> KernelUnits:
-        """Units in which the largest entry of K is about 1, that of each column at least 1/8."""
+    def natural_units(self) -> KernelUnits | FactorUnits:
+        """The units of the problem as it stands."""
         problem = self.problem
+        if problem.factors is not None:
+            return FactorUnits(problem.factors, problem.y)
+        return KernelUnits(np.ones(problem.n), np.zeros(problem.n))
+
+    def units(self) -> KernelUnits | FactorUnits:
+        """Units in which the largest entry of K is about 1, that of each column at least 1/8.
+
+        With factors, units in which the longest row of F has a length of about 1.
+        """
+        problem = self.problem
+        if problem.factors is not None:
+            F = problem.factors.factors
+            longest = np.sqrt(np.max(np.einsum("ij,ij->i", F, F)))
+            return FactorUnits(problem.factors, problem.y, float(power_near(longest)))
         K = problem.K
         sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
         spreads = np.abs(K - level).max(axis=0)

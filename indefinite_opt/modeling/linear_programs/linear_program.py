@@ -127,10 +127,6 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _no_program() -> None:
-    return None
-
-
 @dataclass(eq=False, repr=False)
 class LinearProgram(Structure[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
@@ -147,8 +143,8 @@ class LinearProgram(Structure[Array]):
     least_unit : callable, optional
         Values -> least divisor of gaps there, and of shortfalls of `slacks`; see `gaps`. By default
         zero, for terms that do not cancel.
-    rescale : callable
-        Makes the same program in units with all numbers about 1, or None if it is in such units.
+    rescale : callable, optional
+        Makes the same program in units with all numbers about 1; by default it is in such units.
     dual : callable
         Makes the dual program in the same units, if its rows are worth generating.
     slacks : mapping of str to float
@@ -194,8 +190,8 @@ class LinearProgram(Structure[Array]):
     units: Units = field(default_factory=Units)
     repair: Callable[[Values], Values] | None = None
     least_unit: Callable[[Values], float] | None = None
-    rescale: Callable[[], LinearProgram | None] = _no_program
-    dual: Callable[[], LinearProgram | None] = _no_program
+    rescale: Callable[[], LinearProgram] | None = None
+    dual: Callable[[], LinearProgram | None] = lambda: None
     slacks: Mapping[str, float] = field(default_factory=dict)
     source: tuple[object, ...] = ()
     sense: int = 1
@@ -428,7 +424,7 @@ class LinearProgram(Structure[Array]):
 
     def rescaled(self) -> LinearProgram:
         """The same program in units with all numbers about 1."""
-        return self.rescale() or self
+        return self if self.rescale is None else self.rescale()
 
     def gap_floor(self, x: Array) -> float:
         """The least divisor of gaps at x; see `gaps`."""
