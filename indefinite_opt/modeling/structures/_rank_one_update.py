@@ -11,34 +11,12 @@ sums over 1/(d_k - λ) are needed, O(n) per root, and no eigenvectors.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, compiled
+from indefinite_opt.foundation import EPS, compiled
 
 _SUMS = {"nsz", "reassoc", "contract"}
 """Flags of fast-math that allow the compiler to vectorise sums."""
-
-
-class _Scratch(NamedTuple):
-    """Work arrays of `positive_part`, with one entry per pole."""
-
-    active: NDArray[np.intp]
-    """Poles that move."""
-    weights: Array
-    """s of every pole."""
-    d: Array
-    s: Array
-    """Active poles d and their weights s."""
-    gaps: Array
-    inverse: Array
-    """d_k minus the pole nearest to a root, and 1/(d_k - λ) at the root."""
-    sums: Array
-    """Σ over roots of the factors of u in M₊u or M₋u, for the active poles."""
-    factor: Array
-    """Factors of u in M₊u, for every pole."""
 
 
 @compiled(fastmath=_SUMS)
@@ -259,107 +237,58 @@ def smoothed(value, epsilon):
 
 
 @compiled()
-def _load(poles, r, scratch):
-    """Copy the active poles and weights, set sums to zero, and count the negative poles."""
-    negative = 0
-    for k in range(r):
-        c = scratch.active[k]
-        scratch.d[k], scratch.s[k], scratch.sums[k] = poles[c], scratch.weights[c], 0.0
-        if poles[c] < 0.0:
-            negative += 1
-    return negative
-
-
-@compiled()
-def _from_below(r, negative, total, sigma, scratch):
-    """M₊u = Mu - M₋u from the roots right of the negative poles, for ε = 0.
-
-    The eigenvector of λ is u_k/(d_k - λ) divided by √(g'/σ), and its product with u is
-    (g - 1)/σ = -1/σ divided by the same. Hence
-    (M₊u)_k = (d_k + σ‖u‖²)u_k + Σ λ/g'(λ) · u_k/(d_k - λ) over λ < 0, and the change is
-    ½uᵀDu + σ‖u‖⁴/4 minus that of the negative eigenvalues, ρ Σ (λ² - d_j²).
-    """
-    d, s, sums = scratch.d, scratch.s, scratch.sums
-    gaps, inverse = scratch.gaps, scratch.inverse
-    rho = 0.25 / sigma
-    change = 0.25 * total * total / sigma
-    for k in range(r):
-        change += 2.0 * rho * s[k] * d[k]
-    for j in range(negative):
-        value, delta, slope = solve_root(d, s, r, total, j, gaps, inverse)
-        if value < 0.0:
-            change -= rho * delta * (2.0 * d[j] + delta)
-            add_scaled(value / slope, inverse, r, sums)
-        else:
-            change += rho * d[j] * d[j]
-    for k in range(r):
-        scratch.factor[scratch.active[k]] = d[k] + total + sums[k]
-    return change
-
-
-@compiled()
-def _from_above(r, negative, total, sigma, epsilon, scratch):
-    """M₊u and the change ρ Σ (h_ε(λ) - h_ε(d_j)) from the positive roots, for any ε.
-
-    (M₊u)_k = -Σ ½h_ε'(λ)/g'(λ) · u_k/(d_k - λ) over λ > 0; see `_from_below`.
-    """
-    d, s, sums = scratch.d, scratch.s, scratch.sums
-    gaps, inverse = scratch.gaps, scratch.inverse
-    rho = 0.25 / sigma
-    change = 0.0
-    for j in range(max(negative - 1, 0), r):
-        value, delta, slope = solve_root(d, s, r, total, j, gaps, inverse)
-        if value <= 0.0:
-            continue
-        after, moved = smoothed(value, epsilon)
-        if d[j] >= epsilon:
-            change += rho * delta * (2.0 * d[j] + delta)
-        else:
-            change += rho * (after - smoothed(d[j], epsilon)[0])
-        add_scaled(moved / slope, inverse, r, sums)
-    for k in range(r):
-        scratch.factor[scratch.active[k]] = -sums[k]
-    return change
-
-
-@compiled()
-def _unmoved(poles, r, sigma, epsilon, scratch):
-    """The change and the factors that belong to the poles that do not move."""
-    change = 0.0
-    k = 0
-    for c in range(poles.size):
-        if k < r and scratch.active[k] == c:
-            k += 1
-            continue
-        _, kept = smoothed(poles[c], epsilon)
-        scratch.factor[c] = kept
-        change += 0.5 / sigma * scratch.weights[c] * kept
-    return change
-
-
-@compiled()
 def positive_part(u, poles, pole_of, sigma, epsilon, q):
     """½(‖M₊‖² - ‖D₊‖²)/(2σ) and q = M₊u for M = D + σuuᵀ, in the coordinates of D.
 
     The poles are the distinct eigenvalues of D in ascending order, and coordinate i belongs to
-    `pole_of[i]`. Only the negative or only the positive eigenvalues are computed, whichever are
-    fewer. In the eigenspace of a multiple pole one direction moves and the others remain. With
-    ε > 0, h_ε(λ) replaces max(λ, 0)², and ½h_ε'(λ) replaces max(λ, 0); see `smoothed`. Returns the
-    change of ρ‖·₊‖² with ρ = 1/(4σ).
+    `pole_of[i]`. In the eigenspace of a multiple pole one direction moves and the others remain.
+    With ε > 0, h_ε(λ) replaces max(λ, 0)², and ½h_ε'(λ) replaces max(λ, 0); see `smoothed`. Returns
+    the change of ρ‖·₊‖² with ρ = 1/(4σ).
+
+    The eigenvector of λ is u_k/(d_k - λ) divided by √(g'/σ), and its product with u is
+    (g - 1)/σ = -1/σ divided by the same. Hence from the positive roots
+    (M₊u)_k = -Σ ½h_ε'(λ)/g'(λ) · u_k/(d_k - λ), and the change is ρ Σ (h_ε(λ) - h_ε(d_j)). For
+    ε = 0 the negative roots give the same, if they are fewer: M₊u = Mu - M₋u with
+    (Mu)_k = (d_k + σ‖u‖²)u_k, and the change is ½uᵀDu + σ‖u‖⁴/4 - ρ Σ (min(λ, 0)² - d_j²).
     """
-    room = np.empty((7, poles.size))
-    scratch = _Scratch(
-        np.empty(poles.size, np.intp), room[0], room[1], room[2], room[3], room[4], room[5], room[6]
-    )
-    r, total = gather_weights(u, poles, pole_of, sigma, scratch.weights, scratch.active)
-    negative = _load(poles, r, scratch)
-    if epsilon == 0.0 and negative <= r - negative + 1:
-        change = _from_below(r, negative, total, sigma, scratch)
-    else:
-        change = _from_above(r, negative, total, sigma, epsilon, scratch)
-    change += _unmoved(poles, r, sigma, epsilon, scratch)
+    active, weights = np.empty(poles.size, np.intp), np.empty(poles.size)
+    r, total = gather_weights(u, poles, pole_of, sigma, weights, active)
+    d, s = poles[active[:r]], weights[active[:r]]
+    gaps, inverse, sums = np.empty(r), np.empty(r), np.zeros(r)
+    negative = int(np.searchsorted(d, 0.0))
+    below = epsilon == 0.0 and negative <= r - negative + 1
+    rho, change = 0.25 / sigma, 0.0
+    first, last = (0, negative) if below else (max(negative - 1, 0), r)
+    for j in range(first, last):
+        value, delta, slope = solve_root(d, s, r, total, j, gaps, inverse)
+        if below == (value >= 0.0):
+            # The root has left the side on which roots count.
+            change += rho * d[j] * d[j] if below else 0.0
+        elif below:
+            change -= rho * delta * (2.0 * d[j] + delta)
+            add_scaled(value / slope, inverse, r, sums)
+        else:
+            after, moved = smoothed(value, epsilon)
+            if d[j] >= epsilon:
+                change += rho * delta * (2.0 * d[j] + delta)
+            else:
+                change += rho * (after - smoothed(d[j], epsilon)[0])
+            add_scaled(-moved / slope, inverse, r, sums)
+    if below:
+        change += rho * total * total
+        for k in range(r):
+            change += 2.0 * rho * s[k] * d[k]
+            sums[k] += d[k] + total
+    factor, k = np.empty(poles.size), 0
+    for c in range(poles.size):
+        if k < r and active[k] == c:
+            factor[c] = sums[k]
+            k += 1
+        else:
+            _, factor[c] = smoothed(poles[c], epsilon)
+            change += 2.0 * rho * weights[c] * factor[c]
     for i in range(u.size):
-        q[i] = scratch.factor[pole_of[i]] * u[i]
+        q[i] = factor[pole_of[i]] * u[i]
     return change
 
 
