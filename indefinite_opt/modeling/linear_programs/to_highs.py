@@ -36,20 +36,14 @@ def highs_model(form: StandardForm) -> Any:
     import highspy
     from scipy import sparse
 
-    matrix, (m, n) = form.matrix, form.matrix.shape
-    if isinstance(matrix, np.ndarray):
-        # All entries of a dense matrix are passed: finding its zeros would cost more.
-        starts, indices = np.arange(m + 1) * n, np.tile(np.arange(n), m)
-        entries = matrix.ravel()
-    else:
-        starts, indices, entries = matrix.indptr, matrix.indices, matrix.data
-    highs, sense = _silent()(), form.sense
+    highs, sense, matrix = _silent()(), form.sense, sparse.csr_array(form.matrix)
+    m, n = matrix.shape
     direction = highspy.ObjSense.kMinimize if sense > 0 else highspy.ObjSense.kMaximize
     highs.passModel(
-        n, m, entries.size, int(highspy.MatrixFormat.kRowwise), int(direction),
+        n, m, matrix.nnz, int(highspy.MatrixFormat.kRowwise), int(direction),
         sense * form.constant, sense * form.cost,
         form.lower, form.upper, form.row_lower, form.row_upper,
-        starts.astype(np.int32), indices.astype(np.int32), entries,
+        matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data,
         np.zeros(n, np.int32),
     )  # fmt: skip
     if form.hessian is not None:

@@ -50,8 +50,7 @@ class PairedQP(PairedBox, QP):
         return self.hessian * self.signs * self.gram.times(self.signs * x)
 
     def H(self) -> Array:
-        everything = np.arange(self.n)
-        dense = self.gram.block(everything, everything) * (self.hessian * self.signs)[:, None]
+        dense: Array = self.gram.matrix * (self.hessian * self.signs)[:, None]
         dense *= self.signs
         return dense
 

@@ -114,12 +114,6 @@ class BoxLineQP(BoxLine, PairedQP):
             )
         return reasons
 
-    def H(self) -> Array:
-        y = self.problem.y
-        dense: Array = self.problem.K * (self.hessian * y)[:, None]
-        dense *= y
-        return dense
-
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which a KKT residual is judged.
 
