@@ -113,8 +113,11 @@ class GuoSchuurmansLP(WeighsSensitivity):
             least_unit=game.gap_floor,
             slacks={"delta": 0.0},
             source=(GuoSchuurmansLP, problem, self.sensitivity),
-            rescale=lambda: self.structure(problem, game.units()),
+            rescale=partial(self._rescaled, problem),
         )
+
+    def _rescaled(self, problem: KernelProblem) -> LinearProgram:
+        return self.structure(problem, self._game(problem).units())
 
     def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
         return self._game(problem).bound(multipliers["sensitivity"])

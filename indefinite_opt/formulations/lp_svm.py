@@ -108,8 +108,11 @@ class LPSVM(Formulation):
             slacks={"xi": 1.0},
             source=(LPSVM, problem),
             dual=partial(self._dual, problem, units),
-            rescale=lambda: self.structure(problem, machine.units()),
+            rescale=partial(self._rescaled, problem),
         )
+
+    def _rescaled(self, problem: KernelProblem) -> LinearProgram:
+        return self.structure(problem, self._machine(problem).units())
 
     def _dual(
         self, problem: KernelProblem, units: KernelUnits | FactorUnits

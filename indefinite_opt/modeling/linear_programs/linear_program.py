@@ -127,6 +127,10 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
+def _no_program() -> None:
+    return None
+
+
 @dataclass(eq=False, repr=False)
 class LinearProgram(Structure[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
@@ -191,7 +195,7 @@ class LinearProgram(Structure[Array]):
     repair: Callable[[Values], Values] | None = None
     least_unit: Callable[[Values], float] | None = None
     rescale: Callable[[], LinearProgram] | None = None
-    dual: Callable[[], LinearProgram | None] = lambda: None
+    dual: Callable[[], LinearProgram | None] = _no_program
     slacks: Mapping[str, float] = field(default_factory=dict)
     source: tuple[object, ...] = ()
     sense: int = 1
