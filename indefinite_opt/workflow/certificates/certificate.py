@@ -156,13 +156,23 @@ class Certificate:
         )
 
     def _repr_html_(self) -> str:
-        rows: list[tuple[str, object]] = [("objective", f"{self.objective:.10g}")]
+        return html_card(self._headline, self._rows, " ".join(self.reasons))
+
+    @property
+    def _rows(self) -> list[tuple[str, str]]:
+        """The numbers, each with its name."""
+        rows = [("objective", f"{self.objective + 0.0:.10g}")]  # no -0
         if np.isfinite(self.bound):
-            rows.append(("bound", f"{self.bound:.10g}"))
-            rows.append((self.gap_kind, self._gap))
+            rows += [("bound", f"{self.bound:.10g}"), (self.gap_kind, self._gap)]
+        if np.isfinite(self.exact_change) and self.exact_change > 0.0:
+            words = f"within {self.exact_change:.2e} of this objective, except with probability"
+            rows.append(("exact kernel", f"{words} {self.exact_failure:.1e}"))
         rows.append(("constraints", f"{self.primal_residual:.2e}"))
         rows.append(("stationarity", f"{self.stationarity:.2e}"))
-        return html_card(self._headline, rows, " ".join(self.reasons))
+        rows.append(("complementarity", f"{self.complementarity:.2e}"))
+        if np.isfinite(self.curvature):
+            rows.append(("curvature", f"{self.curvature:.2e}"))
+        return rows
 
     @property
     def _gap(self) -> str:
@@ -181,20 +191,6 @@ class Certificate:
         return f"{self.claim.name}: {meaning[self.claim]} (tol {self.tol:g})"
 
     def __str__(self) -> str:
-        lines = [self._headline]
-        lines += [f"  {reason}" for reason in self.reasons]
-        lines.append(f"  objective        {self.objective + 0.0:.10g}")  # no -0
-        if np.isfinite(self.bound):
-            lines.append(f"  bound            {self.bound:.10g}")
-            lines.append(f"  {self.gap_kind:<16} {self._gap}")
-        if np.isfinite(self.exact_change) and self.exact_change > 0.0:
-            lines.append(
-                f"  exact kernel     within {self.exact_change:.2e} of this objective, except with "
-                f"probability {self.exact_failure:.1e}"
-            )
-        lines.append(f"  constraints      {self.primal_residual:.2e}")
-        lines.append(f"  stationarity     {self.stationarity:.2e}")
-        lines.append(f"  complementarity  {self.complementarity:.2e}")
-        if np.isfinite(self.curvature):
-            lines.append(f"  curvature        {self.curvature:.2e}")
-        return "\n".join(lines)
+        reasons = (f"  {reason}" for reason in self.reasons)
+        rows = (f"  {name:<16} {value}" for name, value in self._rows)
+        return "\n".join([self._headline, *reasons, *rows])
