@@ -182,20 +182,17 @@ class Polyhedron(Rows):
 
     def _nearest(self, x: Array) -> Array:
         """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
-        n, identity = self.n, np.eye(self.n)
-        rows = np.vstack([self.G, self.A])
-        wide = np.hstack([rows, np.zeros_like(rows)])
-        above, below = np.hstack([identity, -identity]), np.hstack([identity, identity])
-        free = np.full(n, np.inf)
-        row_lower = np.concatenate([np.full(self.h.size, -np.inf), self.b, -free, x])
-        row_upper = np.concatenate([self.h, self.b, x, free])
+        # Beyond a bound every z is farther by the same amount. z = x + u - v with u, v ≥ 0.
+        x = np.clip(x, self.lower, self.upper)
+        rows, rhs, _, equal = self._rows
+        most = rhs - rows @ x
         form = StandardForm(
-            1, np.concatenate([np.zeros(n), np.ones(n)]),
-            np.concatenate([self.lower, np.zeros(n)]), np.concatenate([self.upper, free]),
-            row_lower, row_upper, np.vstack([wide, above, below]),
+            1, np.ones(2 * self.n),
+            np.zeros(2 * self.n), np.concatenate([self.upper - x, x - self.lower]),
+            np.where(equal, most, -np.inf), most, np.hstack([rows, -rows]),
         )  # fmt: skip
-        found = solved_by_highs(form)
-        return x if found is None else found[0][:n]
+        solution = solved_by_highs(form)
+        return x if solution is None else x + solution[0][: self.n] - solution[0][self.n :]
 
     @cached_property
     def point(self) -> Array:
