@@ -213,39 +213,30 @@ def strict(
 ) -> tuple[Values, Array] | None:
     """Multipliers of the rows with maximal support, and the reduced gradient that they leave.
 
-    They are positive at as many active constraints as any. A linear program in the multipliers of
-    the rows and in s, at most the multipliers of the active inequalities and at most 1, with the
-    largest sum of s, for a gradient in its own unit. The conditions may be missed by twice the
-    `residual` of known multipliers: by as much as `tol`, small multipliers would seem positive
-    where they cannot be. None if HiGHS does not solve it.
+    They are positive at as many active constraints as any: each is s + t with 0 ≤ s ≤ 1 and t ≥ 0,
+    and the linear program has the largest sum of s, for a gradient in its own unit. The conditions
+    may be missed by twice the `residual` of known multipliers: by as much as `tol`, small
+    multipliers would seem positive where they cannot be. None if HiGHS does not solve it.
     """
     lower, upper = body.at_bounds(x, tol)
-    active = np.flatnonzero(body.active_rows(x, tol))
-    rows = np.vstack([body.G[active], body.A])
-    held = np.flatnonzero(lower ^ upper)
-    k, count = len(rows), active.size + held.size
-    if not rows.size:
+    active, held = np.flatnonzero(body.active_rows(x, tol)), np.flatnonzero(lower ^ upper)
+    if not (active.size or body.b.size):
         return None
-    signs = np.where(lower, 1.0, -1.0)[held, None]
-    free = np.flatnonzero(~(lower | upper))
-    reach = np.zeros((active.size, k))
-    reach[:, : active.size] = np.eye(active.size)
-    above = np.vstack([reach, signs * rows[:, held].T])
-    matrix = np.block([[rows[:, free].T, np.zeros((free.size, count))], [above, -np.eye(count)]])
-    slack, floor = 2.0 * residual, np.zeros(k + count)
-    floor[active.size : k] = -np.inf
-    least = np.concatenate([np.zeros(active.size), -signs[:, 0] * gradient[held]])
+    bounds = np.eye(body.n)[:, held] * np.where(lower, -1.0, 1.0)[held]
+    normals = np.hstack([body.G[active].T, bounds])
+    k, m, kept = normals.shape[1], body.b.size, ~(lower & upper)
+    slack, free = 2.0 * residual, ~(lower | upper)
     form = StandardForm(
-        1, np.concatenate([np.zeros(k), -np.ones(count)]), floor,
-        np.concatenate([np.full(k, np.inf), np.ones(count)]),
-        np.concatenate([-gradient[free] - slack, least]),
-        np.concatenate([-gradient[free] + slack, np.full(count, np.inf)]), matrix,
+        1, np.repeat([-1.0, 0.0], [k, k + m]), np.repeat([0.0, -np.inf], [2 * k, m]),
+        np.repeat([1.0, np.inf], [k, k + m]), (-gradient - slack * free)[kept],
+        (-gradient + slack * free)[kept], np.hstack([normals, normals, body.A.T])[kept],
     )  # fmt: skip
     solution = solved_by_highs(form)
     if solution is None:
         return None
-    z, (prices, _) = np.zeros(body.h.size), solution
-    z[active], y = np.maximum(prices[: active.size], 0.0), prices[active.size : k]
+    small, rest, y = np.split(solution[0], [k, 2 * k])
+    z = np.zeros(body.h.size)
+    z[active] = np.maximum(small + rest, 0.0)[: active.size]
     left = reduced(body, gradient, z, y)
     # The tolerance of HiGHS itself, 1e-7, would be a tenth of the default one.
     if np.max(np.abs(left[free]), initial=0.0) > slack + 0.01 * tol:
