@@ -14,7 +14,6 @@ from fractions import Fraction
 from operator import mul
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.programs import StandardForm
@@ -71,50 +70,41 @@ def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> R
     largest = float(np.max(np.abs(near), initial=0.0))
     if not 0.0 < largest < np.inf:
         return None
-    low, high = np.isfinite(form.lower), np.isfinite(form.upper)
-    allowed = ~(low & (near < 0.0)) & ~(high & (near > 0.0))
+    allowed = np.where(near < 0.0, np.isinf(form.lower), np.isinf(form.upper))
+    rows = _rows(form)
+    equations = np.isfinite(form.row_lower) & np.isfinite(form.row_upper)
     for share in _NEGLIGIBLE:
-        chosen = np.flatnonzero(allowed & (np.abs(near) > share * largest))
-        rows = _rows(form, chosen)
-        terms = np.abs(rows) @ np.abs(near[chosen])
-        equations = np.isfinite(form.row_lower) & np.isfinite(form.row_upper)
-        equations |= np.abs(rows @ near[chosen]) <= max(share, _NEGLIGIBLE[1]) * terms
-        held = rows[equations & (terms > 0.0)]
-        flat = [] if form.hessian is None else [form.hessian[:, chosen]]
-        for more in [[], flat] if flat else [[]]:
-            ray = _ray(form, chosen, met_exactly(np.vstack([held, *more]), near[chosen]), start)
-            if ray is not None:
-                return ray
+        d = np.where(allowed & (np.abs(near) > share * largest), near, 0.0)
+        terms = np.abs(rows) @ np.abs(d)
+        flat = np.abs(rows @ d) <= max(share, _NEGLIGIBLE[1]) * terms
+        held = rows[(equations | flat) & (terms > 0.0)]
+        ray = _ray(form, met_exactly(held, d), start)
+        if ray is None and form.hessian is not None:
+            ray = _ray(form, met_exactly(np.vstack([held, form.hessian]), d), start)
+        if ray is not None:
+            return ray
     return None
 
 
-def _ray(
-    form: StandardForm, chosen: NDArray[np.intp], d: Vector | None, start: Array | None
-) -> Ray | None:
-    """The ray d on some variables and zero on all others, if it satisfies all conditions."""
+def _ray(form: StandardForm, d: Vector | None, start: Array | None) -> Ray | None:
+    """The ray d, if it satisfies all conditions."""
     if d is None or not any(d):
         return None
-    low, high = np.isfinite(form.lower[chosen]), np.isfinite(form.upper[chosen])
-    for part, below, above in zip(d, low, high, strict=True):
-        if (below and part < 0) or (above and part > 0):
+    bounds = zip(d, form.lower, form.upper, strict=True)
+    sides = zip(_products(_rows(form), d), form.row_lower, form.row_upper, strict=True)
+    for change, low, high in (*bounds, *sides):
+        if (change > 0 and high < np.inf) or (change < 0 and low > -np.inf):
             return None
-    changes = _products(_rows(form, chosen), d)
-    for change, low_end, high_end in zip(changes, form.row_lower, form.row_upper, strict=True):
-        if (change > 0 and high_end < np.inf) or (change < 0 and low_end > -np.inf):
-            return None
-    slope, image = _products(form.cost[None, chosen], d)[0], [Fraction(0)] * form.cost.size
+    slope, image = _products(form.cost[None], d)[0], [Fraction(0)] * len(d)
     if form.hessian is not None:
-        image = _products(form.hessian[:, chosen], d)
-    curvature = sum(map(mul, d, (image[j] for j in chosen)), Fraction())
+        image = _products(form.hessian, d)
+    curvature = sum(map(mul, d, image), Fraction())
     if curvature > 0 or (curvature == 0 and slope >= 0 and not any(image)):
         return None
-    x = feasible_exactly(form, np.zeros(form.cost.size) if start is None else start)
+    x = feasible_exactly(form, np.zeros(len(d)) if start is None else start)
     if curvature == 0 and any(image) and (x is None or slope + sum(map(mul, image, x)) >= 0):
         return None
-    whole = [Fraction(0)] * form.cost.size
-    for place, part in zip(chosen.tolist(), d, strict=True):
-        whole[place] = part
-    return Ray(whole, curvature, x)
+    return Ray(d, curvature, x)
 
 
 def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:
@@ -124,7 +114,7 @@ def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:
     their bounds meet these.
     """
     x = np.clip(near, form.lower, form.upper)
-    rows = _rows(form, np.arange(x.size))
+    rows = _rows(form)
     size = float(np.max(np.abs(x), initial=0.0)) or 1.0
     inside = np.minimum(np.minimum(x - form.lower, form.upper - x), size)
     activity, terms = rows @ x, np.abs(rows) @ np.abs(x)
@@ -163,33 +153,28 @@ def proved_conflict(form: StandardForm, near: Array) -> Conflict | None:
     Fraction(1, 1)
     """
     usable = np.where(near > 0.0, form.row_upper < np.inf, form.row_lower > -np.inf)
-    chosen = np.flatnonzero(usable & (near != 0.0) & np.isfinite(near))
-    rows = _rows(form, np.arange(form.cost.size))[chosen]
-    y = near[chosen]
+    rows, y = _rows(form), np.where(usable & np.isfinite(near), near, 0.0)
     reduced, terms = y @ rows, np.abs(y) @ np.abs(rows)
     # The reduced costs of variables without the bound that they need must vanish exactly.
     lacking = np.where(reduced > 0.0, np.isinf(form.lower), np.isinf(form.upper))
     open_ = np.isinf(form.lower) | np.isinf(form.upper)
     for share in _NEGLIGIBLE:
         zero = (lacking | (open_ & (np.abs(reduced) <= share * terms))) & (terms > 0.0)
-        conflict = _conflict(form, chosen, met_exactly(rows[:, zero].T, y))
+        conflict = _conflict(form, met_exactly(rows[:, zero].T, y))
         if conflict is not None:
             return conflict
     return None
 
 
-def _conflict(form: StandardForm, chosen: NDArray[np.intp], y: Vector | None) -> Conflict | None:
+def _conflict(form: StandardForm, y: Vector | None) -> Conflict | None:
     if y is None:
         return None
-    reduced = _products(_rows(form, np.arange(form.cost.size))[chosen].T, y)
-    most = _at_ends(y, form.row_lower[chosen], form.row_upper[chosen])
+    reduced = _products(_rows(form).T, y)
+    most = _at_ends(y, form.row_lower, form.row_upper)
     least = _at_ends(reduced, form.upper, form.lower)
     if most is None or least is None or least <= most:
         return None
-    whole = [Fraction(0)] * form.row_lower.size
-    for place, price in zip(chosen.tolist(), y, strict=True):
-        whole[place] = price
-    return Conflict(whole, reduced, least - most)
+    return Conflict(y, reduced, least - most)
 
 
 def _at_ends(weights: Vector, low: Array, high: Array) -> Fraction | None:
@@ -220,17 +205,21 @@ def met_exactly(
     from scipy.linalg import qr
 
     sizes = np.max(np.abs(rows), axis=1, initial=0.0)
-    weighted = rows * (np.abs(near) if weights is None else weights)
+    weights = np.abs(near) if weights is None else weights
+    able = np.flatnonzero(weights)
+    if not able.size:
+        return None
+    weighted = rows[:, able] * weights[able]
     weighted /= np.where(sizes > 0.0, sizes, 1.0)[:, None]
     _, factor, columns = qr(weighted, mode="economic", pivoting=True)
     pivots = np.abs(np.diag(factor))
     # A wrong rank proves nothing false: what follows from it is checked. The numbers have as many
     # digits as those of all equations together, and 60 equations take a second.
-    rank = int(np.count_nonzero(pivots > 1e-9 * pivots[0])) if pivots.size else 0
+    rank = int(np.count_nonzero(pivots > 1e-9 * pivots[0]))
     if not 0 < rank <= 60:
         return None
-    moving = columns[:rank].tolist()
-    _, _, order = qr(weighted[:, moving].T, mode="economic", pivoting=True)
+    _, _, order = qr(weighted[:, columns[:rank]].T, mode="economic", pivoting=True)
+    moving = able[columns[:rank]].tolist()
     system = [[*map(Fraction, rows[k, moving].tolist()), -missed[k]] for k in order[:rank].tolist()]
     steps = _solved(system)
     if steps is None:
@@ -274,24 +263,26 @@ def _whole(v: Sequence[Fraction]) -> list[int]:
 
 def _products(rows: Array, v: Sequence[Fraction]) -> Vector:
     """rows·v: integers with a common exponent are much faster than fractions."""
-    if not len(v):
+    support = [k for k, part in enumerate(v) if part]
+    if not support:
         return [Fraction(0)] * len(rows)
-    common, whole = math.lcm(*(part.denominator for part in v)), _whole(v)
+    parts = [v[k] for k in support]
+    common, whole = math.lcm(*(part.denominator for part in parts)), _whole(parts)
     products = []
-    for row in rows:
+    for row in rows[:, support]:
         mantissas, exponents = np.frexp(row)
         integers = (mantissas * 2.0**53).astype(np.int64).tolist()
-        lowest = int(exponents.min(initial=0))
+        lowest = int(exponents.min())
         total = sum(
             (a << (e - lowest)) * w
             for a, e, w in zip(integers, exponents.tolist(), whole, strict=True)
-            if a and w
+            if a
         )
         products.append(Fraction(total, common) * Fraction(2) ** (lowest - 53))
     return products
 
 
-def _rows(form: StandardForm, chosen: NDArray[np.intp]) -> Array:
-    """The columns of A of some variables, dense."""
-    part = form.matrix[:, chosen]
-    return np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), dtype=float)
+def _rows(form: StandardForm) -> Array:
+    """A, dense."""
+    matrix = form.matrix
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=float)
