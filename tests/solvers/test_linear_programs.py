@@ -241,8 +241,6 @@ def exact_dual_optimum(K: np.ndarray, y: np.ndarray, C: float) -> Fraction:
 @pytest.mark.parametrize("scale", [1e-4, 1e4])
 def test_the_gap_of_a_small_or_large_objective_is_relative_to_it(scale: float, solver: str) -> None:
     """Multiplying K and C changes the unit of the objective; SciPy solves the unscaled program."""
-    from scipy.optimize import linprog
-
     base = random_problem("sigmoid", n=60, seed=4)
     n, y = base.n, base.y
     signed = y[:, None] * base.K
@@ -324,9 +322,7 @@ def test_python_waits_for_an_abandoned_run_before_it_exits() -> None:
     assert fresh(ABANDONED).split() == ["abandoned", "ended"]
 
 
-@pytest.mark.parametrize(
-    "formulation", [iopt.LPSVM(), iopt.GuoSchuurmansLP(), iopt.UniformWeights()], ids=str
-)
+@pytest.mark.parametrize("formulation", PROGRAMS, ids=str)
 def test_products_by_blocks_are_those_of_the_matrix(formulation: iopt.Formulation) -> None:
     problem = random_problem("sigmoid", n=12, seed=0)
     program = formulation.structure(problem)
