@@ -113,6 +113,14 @@ Cluster = Annotated[
 ]
 
 
+USES = {
+    "points": {"kernel", "gamma", "a", "r", "degree", "scaling", "cache_mb", "rank"},
+    "similarities": {"symmetrize"},
+    "distances": {"form", "gamma", "symmetrize"},
+}
+"""The options about kernels that each kind of data has a use for."""
+
+
 @dataclass(frozen=True)
 class DataOptions:
     """The argument and the options that name the data and their kernel."""
@@ -215,58 +223,43 @@ class DataOptions:
     def problem(self) -> iopt.KernelProblem:
         """The problem that the data and their kernel make."""
         dataset = self.dataset
-        given = {name: getattr(self, name) for name in ("gamma", "a", "r", "degree")}
-        parameters = {name: value for name, value in given.items() if value is not None}
-        if dataset.X is None:
-            self._check_made(dataset, parameters)
-            return iopt.KernelProblem.from_dataset(
-                dataset, form=self.form or "gaussian", gamma=self.gamma,
-                symmetrize=self.symmetrize, precision=self.precision,
-            )  # fmt: skip
-        if self.form is not None:
-            raise ParameterError("form", "none for data given as points", self.form)
-        if self.symmetrize:
-            raise ParameterError("symmetrize", "no option for data given as points", "it")
+        arrays = {"points": dataset.X, "similarities": dataset.K, "distances": dataset.D}
+        kind = next(kind for kind, array in arrays.items() if array is not None)
+        names = sorted(set().union(*USES.values()))
+        values = {name: getattr(self, name) for name in names}
+        given = {name: v for name, v in values.items() if v is not None and v is not False}
+        uses = USES[kind] - ({"gamma"} if self.form in ("linear", "raw") else set())
+        useless = [name.replace("_", "-") for name in given if name not in uses]
+        if useless:
+            told = ", ".join(f"{name}={given[name.replace('-', '_')]}" for name in useless)
+            raise ParameterError(useless[0], f"none for data given as {kind}", told)
         kernel: Any = self.kernel or dataset.kernel or "rbf"
-        for name in parameters.keys() & parse_call(self.kernel or "rbf", "kernel")[1].keys():
-            raise ParameterError(
-                name, "one value", f"one in --kernel {kernel!r} and --{name} {parameters[name]}"
-            )
-        for name in parameters.keys() - {"gamma"} if kernel == "rbf" else ():
-            raise ParameterError(
-                name, "no parameter that the default kernel rbf does not have",
-                f"--{name} {parameters[name]}", "Add --kernel sigmoid, or another one.",
-            )  # fmt: skip
-        scaling = dataset.scaling if self.scaling is None else self.scaling
-        function = iopt.kernels.get(kernel, **parameters)
+        written = parse_call(self.kernel or "rbf", "kernel")[1]
+        parameters = {name: given[name] for name in ("a", "r", "degree", "gamma") if name in given}
+        for name, value in parameters.items():
+            if name in written:
+                told = f"one in --kernel {kernel!r} and --{name} {value}"
+                raise ParameterError(name, "one value", told)
+            if kind == "points" and kernel == "rbf" and name != "gamma":
+                raise ParameterError(
+                    name, "no parameter that the default kernel rbf does not have",
+                    f"--{name} {value}", "Add --kernel sigmoid, or another one.",
+                )  # fmt: skip
         if self.rank is None:
             return iopt.KernelProblem.from_dataset(
-                dataset, function, scaling=scaling, precision=self.precision,
-                cache_mb=self.cache_mb,
+                dataset, kernel, scaling=self.scaling or "default", form=self.form or "gaussian",
+                symmetrize=self.symmetrize, cache_mb=self.cache_mb, precision=self.precision,
+                **parameters,
             )  # fmt: skip
         if self.cache_mb is not None or self.precision != "double":
             raise ParameterError(
                 "rank", "neither --cache-mb nor --precision single with it", str(self.rank)
             )
+        scaling = dataset.scaling if self.scaling is None else self.scaling
         return iopt.KernelProblem.approximate(
-            dataset.X, dataset.y, function, self.rank, scaling=scaling, name=dataset.name
-        ).described(dataset)
-
-    def _check_made(self, dataset: iopt.datasets.Dataset, parameters: dict[str, Any]) -> None:
-        """Refuse options that only points, or only distances, have a use for."""
-        distances = dataset.D is not None
-        others = {name: getattr(self, name) for name in ("kernel", "scaling", "cache_mb", "rank")}
-        given = {**parameters, **others, "form": None if distances else self.form}
-        if distances and self.form in (None, "gaussian"):
-            given.pop("gamma", None)
-        useless = {name: value for name, value in given.items() if value is not None}
-        if useless:
-            raise ParameterError(
-                next(iter(useless)).replace("_", "-"),
-                "no kernel and no parameters for data given as "
-                + ("distances" if distances else "similarities"),
-                ", ".join(f"{name.replace('_', '-')}={value}" for name, value in useless.items()),
-            )
+            dataset.points, dataset.y, kernel, self.rank, scaling=scaling, name=dataset.name,
+            **parameters,
+        ).described(dataset)  # fmt: skip
 
     def _read(self) -> iopt.datasets.Dataset:
         path = Path(self.data)

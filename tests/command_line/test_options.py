@@ -47,7 +47,7 @@ def test_brackets_in_a_name_are_printed(folder: Path, tmp_path: Path) -> None:
 
 REFUSED = {
     "points.npz --form raw": "form: expected none for data given as points",
-    "points.npz --symmetrize": "symmetrize: expected no option for data given as points",
+    "points.npz --symmetrize": "symmetrize: expected none for data given as points",
     "points.npz --label y": "label: expected none for arrays in a .npz file",
     "points.npz --kernel sigmoid(a=1) --a 2": "a: expected one value",
     "points.npz --rank 5 --cache-mb 1": "rank: expected neither --cache-mb",
@@ -58,13 +58,13 @@ REFUSED = {
     "points.npz --solver osqp":
         "Solvers that can: dca, global, low-rank, multistart, smo, smo-lin-lin, uno.",
     "breast_canser": "Did you mean",
-    "similarities.npz --rank 5": "rank: expected no kernel and no parameters",
-    "similarities.npz --form raw": "form: expected no kernel and no parameters",
-    "similarities.npz --gamma 2": "gamma: expected no kernel and no parameters",
-    "distances.npz --form raw --gamma 2": "gamma: expected no kernel",
+    "similarities.npz --rank 5": "rank: expected none for data given as",
+    "similarities.npz --form raw": "form: expected none for data given as",
+    "similarities.npz --gamma 2": "gamma: expected none for data given as",
+    "distances.npz --form raw --gamma 2": "gamma: expected none",
     **{
         f"{data}.npz --{option} {value}":
-            f"{option}: expected no kernel and no parameters.*{option}={value}"
+            f"{option}: expected none for data given as.*{option}={value}"
         for data in ("similarities", "distances")
         for option, value in (("kernel", "gaussian"), ("scaling", "unit"), ("r", -2))
     },
