@@ -14,18 +14,7 @@ if TYPE_CHECKING:
 
 
 class ResultLike(Protocol):
-    """The solution of a formulation; see `indefinite_opt.workflow.Result`.
-
-    Examples
-    --------
-    A function that asks for a protocol takes every object with these attributes:
-
-    >>> import indefinite_opt as iopt
-    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
-    >>> result: ResultLike = iopt.solve(problem, iopt.SVMDual(C=1.0))
-    >>> result.solver
-    'multistart'
-    """
+    """The solution of a formulation; see `indefinite_opt.workflow.Result`."""
 
     @property
     def formulation(self) -> Formulation: ...
@@ -38,14 +27,7 @@ class ResultLike(Protocol):
 
 
 class BracketLike(Protocol):
-    """A lower and an upper bound on an optimal value; see `indefinite_opt.bound`.
-
-    >>> import indefinite_opt as iopt
-    >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
-    >>> bracket: BracketLike = iopt.bound(problem, iopt.SVMDual(C=1.0))
-    >>> bracket.title, bracket.relative_gap < 1e-6
-    ('SVMDual on problem', True)
-    """
+    """A lower and an upper bound on an optimal value; see `indefinite_opt.bound`."""
 
     @property
     def title(self) -> str: ...
@@ -62,15 +44,7 @@ class BracketLike(Protocol):
 
 
 class ComparisonLike(Protocol):
-    """Formulations cross-validated on one problem; see `indefinite_opt.compare`.
-
-    >>> import indefinite_opt as iopt
-    >>> data = iopt.datasets.checkerboard(n=40, cells=2)
-    >>> problem = iopt.KernelProblem.from_data(data.X, data.y, "gaussian")
-    >>> comparison: ComparisonLike = iopt.compare(problem, ["SVMDual"], folds=2)
-    >>> [str(formulation) for formulation in comparison.formulations]
-    ['SVMDual']
-    """
+    """Formulations cross-validated on one problem; see `indefinite_opt.compare`."""
 
     @property
     def problem(self) -> KernelProblem: ...

@@ -71,30 +71,19 @@ class Construction(NamedTuple):
 
 
 class Gram(ABC):
-    """A symmetric kernel matrix K, read in products, rows and blocks.
-
-    Attributes
-    ----------
-    n : int
-        Order of K.
-    dtype : numpy.dtype
-        float64 or float32, in which entries are stored. Every sum is taken in float64.
-    capacity : int
-        How many different rows `rows` can return at once.
-    whole : (n, n) array of `dtype`, or None
-        K, C-contiguous and read-only; None if it is not kept.
-    construction : Construction, optional
-        Why K is convex, if that is known without its eigenvalues.
-    is_low_rank : bool
-        Whether products and spectra cost less than n² and n³.
-    """
+    """A symmetric kernel matrix K of order n, read in products, rows and blocks."""
 
     n: int
     dtype: np.dtype[Any]
+    """float64 or float32, in which entries are stored. Every sum is taken in float64."""
     capacity: int
+    """How many different rows `rows` can return at once."""
     whole: Stored | None = None
+    """K, (n, n), C-contiguous and read-only; None if it is not kept."""
     construction: Construction | None = None
+    """Why K is convex, if that is known without its eigenvalues."""
     is_low_rank: ClassVar[bool] = False
+    """Whether products and spectra cost less than n² and n³."""
     _last_product: tuple[Array, Array] | None = None
     _checksum: bytes | None = None
     _data: ClassVar[str]

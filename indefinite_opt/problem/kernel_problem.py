@@ -777,23 +777,15 @@ def _columns(X: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A training problem with the data needed to test on other points.
-
-    Attributes
-    ----------
-    problem : KernelProblem
-    K_new : (m, n) array
-        k(test point, training point).
-    labels : (m,) array
-        True labels of the test points.
-    K_new_new : callable
-        Computes the (m, m) kernel among the test points, for the joint treatment.
-    """
+    """A training problem with the data needed to test on other points."""
 
     problem: KernelProblem
     K_new: Array
+    """k(test point, training point), (m, n)."""
     labels: NDArray[Any]
+    """True labels of the test points, (m,)."""
     K_new_new: Callable[[], Array]
+    """Computes the (m, m) kernel among the test points, for the joint treatment."""
 
 
 def check_problem(problem: Any) -> None:

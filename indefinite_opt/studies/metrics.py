@@ -23,25 +23,16 @@ from indefinite_opt.workflow.certificates import Certificate
 
 @dataclass(eq=False)
 class Fit:
-    """A method trained on the training points of a split.
-
-    Attributes
-    ----------
-    split : Split
-    method : Formulation or Baseline
-    fitted : Fitted
-        The classifier.
-    result : Result or None
-        None for a baseline.
-    seconds : float
-        Training time.
-    """
+    """A formulation or baseline trained on the training points of a split."""
 
     split: Split
     method: Any
     fitted: Fitted
+    """The classifier."""
     result: Result | None
+    """None for a baseline."""
     seconds: float
+    """Training time."""
 
     @cached_property
     def prediction(self) -> tuple[NDArray[Any], float]:
@@ -75,24 +66,15 @@ class Fit:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number, or a text, that is computed from a `Fit`.
-
-    Attributes
-    ----------
-    name, meaning : str
-    value : callable
-        From a `Fit`.
-    larger_is_better : bool or None
-        None if a choice by this metric makes no sense.
-    missing : float, int or str
-        What stands in its place where a cell failed.
-    """
+    """A number, or a text, that is computed from a `Fit`."""
 
     name: str
     meaning: str
     value: Callable[[Fit], float | int | str]
     larger_is_better: bool | None = None
+    """None if a choice by this metric makes no sense."""
     missing: float | int | str = float("nan")
+    """What stands in its place where a cell failed."""
 
 
 def _joint_rows(split: Split, change: KernelChange) -> Array:

@@ -37,15 +37,10 @@ class Division(NamedTuple):
 
 
 class Protocol(ABC):
-    """How data are divided; subclasses are frozen dataclasses, whose repr identifies them.
-
-    Attributes
-    ----------
-    inner : Protocol or None
-        Chooses parameters on the training points of each division.
-    """
+    """How data are divided; subclasses are frozen dataclasses, whose repr identifies them."""
 
     inner: Protocol | int | None = None
+    """Chooses parameters on the training points of each division."""
 
     @abstractmethod
     def divisions(self, y: Labels) -> list[Division]:

@@ -84,13 +84,7 @@ def haasdonk_proposition_2(
 
 
 def stationary_weights(qp: BoxLineQP, given: ArrayLike, tol: float) -> Array:
-    """A copy of the weights, checked to be a stationary point of a quadratic program.
-
-    Raises
-    ------
-    ProblemError
-        If they are not n finite numbers, not feasible, or not stationary, within tol.
-    """
+    """A copy of the weights; `ProblemError` unless they are a stationary point within tol."""
     checks.tolerance("tol", tol)
     name = qp.variable
     weights = finite_array(name, given, (qp.n,)).copy()

@@ -125,22 +125,14 @@ class ShiftThreshold:
 
 @dataclass(frozen=True)
 class ClosestPair:
-    """The pair of points of opposite classes that decides Theorem 5.
-
-    Attributes
-    ----------
-    i, j : int
-        y_i = +1, y_j = -1.
-    squared_distance : float
-        K_ii + K_jj - 2K_ij.
-    rounding : float
-        Bound on the error of the squared distance; 0 where that is known to be exactly 0.
-    """
+    """The pair of points, y_i = +1 and y_j = -1, that decides Theorem 5."""
 
     i: int
     j: int
     squared_distance: float
+    """K_ii + K_jj - 2K_ij."""
     rounding: float
+    """Bound on the error of the squared distance; 0 where that is known to be exactly 0."""
 
     @property
     def unbounded(self) -> bool:

@@ -62,22 +62,15 @@ class KNN(Baseline):
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Training points that vote on new ones.
-
-    Attributes
-    ----------
-    k : int
-    y : (n,) array of -1 and +1
-    diagonal : (n,) array
-        k(x_i, x_i).
-    classes : (2,) array
-        Labels predicted for negative and positive values.
-    """
+    """Training points that vote on new ones."""
 
     k: int
     y: Array
+    """Labels of -1 and +1, (n,)."""
     diagonal: Array
+    """k(x_i, x_i), (n,)."""
     classes: NDArray[Any]
+    """Labels predicted for negative and positive values."""
 
     @property
     def support(self) -> NDArray[np.intp]:

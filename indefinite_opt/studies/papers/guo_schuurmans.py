@@ -29,10 +29,7 @@ as the kind of chest pain in heart; the sets have no measurements with so few.""
 def discretised(X: Array, y: NDArray[np.int64], names: tuple[str, ...]) -> Array:
     """Codes 1, 2, ... of the attributes: intervals of numbers by their cut points, and categories.
 
-    Parameters
-    ----------
-    X, y, names
-        As in a `Dataset`: a category with several levels has a column `attribute=level` for each.
+    As in a `Dataset`, a category with several levels has a column `attribute=level` for each.
     """
     groups: dict[str, list[int]] = {}
     for column, name in enumerate(names):
@@ -92,14 +89,10 @@ class CategoricalNaiveBayes:
 
     Learned from all n² pairs it is P(a | x) P(b | x'), the product of the ordinary model with
     itself. Laplace's correction adds 1 to each count of points.
-
-    Attributes
-    ----------
-    levels : tuple of int
-        Number of codes of each attribute, which are 1, 2, ...
     """
 
     levels: tuple[int, ...]
+    """Number of codes of each attribute, which are 1, 2, ..."""
 
     def fit(self, X: Array, y: Array) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
         """Learn log P(a, b | x, x') from points (n, d) and their labels -1 and +1."""

@@ -177,34 +177,34 @@ def _number(name: str, value: float, text: str) -> str:
 
 
 def _card(formulation: Formulation, problem: KernelProblem) -> str:
+    import cvxpy as cp
+
     head = f"<h3>{_named(str(formulation))}</h3>"
     reference = f'<p class="reference">{escaped(formulation.reference)}</p>'
     try:
         program = formulation.declare(problem)
     except IndefiniteOptError as error:
         return f'<article>{head}<p class="error">{escaped(error)}</p>{reference}</article>'
-    legend = definitions((_symbol(name), _scripted(m)) for name, m in program.legend().items())
+    legend = []
+    for name, meaning in program.legend().items():
+        # The vector of ones is a constant of the notation, not a variable.
+        symbol = r"\mathbf{e}" if name == "e" else latex_expression(cp.Variable(name=name))
+        legend.append((mathml(symbol, "inline"), _scripted(meaning)))
     tags = f"{badge(program.sense)} {badge(program.curvature)}"
     return (
         f'<article>{head}<p>{tags} on this kernel</p><div class="scroll">'
-        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{legend}</dl></article>'
+        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{definitions(legend)}</dl>'
+        "</article>"
     )
-
-
-def _symbol(name: str) -> str:
-    import cvxpy as cp
-
-    # The vector of ones is a constant of the notation, not a variable.
-    latex = r"\mathbf{e}" if name == "e" else latex_expression(cp.Variable(name=name))
-    return mathml(latex, "inline")
 
 
 def _spectra(problem: KernelProblem) -> str:
     rows = []
     for name, spectrum in (("K", problem.spectrum), ("PKP", problem.centered_spectrum)):
-        share = f"{100 * spectrum.negative_share:.3g} %"
-        ends = (f"{spectrum.minimum:.4g}", f"{spectrum.maximum:.4g}")
-        cells = [*spectrum.inertia, *ends, share]
+        cells = [
+            *spectrum.inertia, f"{spectrum.minimum:.4g}", f"{spectrum.maximum:.4g}",
+            f"{100 * spectrum.negative_share:.3g} %",
+        ]  # fmt: skip
         numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
         rows.append(f'<tr><th scope="row">{name}</th>{numbers}</tr>')
     return "".join(rows)

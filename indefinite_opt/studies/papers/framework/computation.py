@@ -20,19 +20,10 @@ from indefinite_opt.studies.study import Progress, run_all
 class Computation:
     """A function that is called once for each of several settings of its arguments.
 
-    For all that is no method tested on data: eigenvalues, curves, positions of points.
+    The function, which must be one of a module, so that other processes can import it, returns a
+    row or a list of rows: dictionaries of numbers, texts and lists of them. The settings are its
+    keyword arguments by name: numbers, texts, tuples of them, and `Data`, which may be missing.
 
-    Parameters
-    ----------
-    function : callable
-        Returns a row, which is a dictionary of numbers, texts and lists of them, or a list of rows.
-        It must be a function of a module, so that other processes can import it.
-    settings : mapping of str to mapping
-        Keyword arguments by the names of the settings: numbers, texts, tuples of them, and `Data`,
-        which stand for data sets that may be missing.
-
-    Examples
-    --------
     >>> outcome = Computation(dict, {"small": {"n": 3}, "large": {"n": 30}}).run()
     >>> [(row["setting"], row["n"]) for row in outcome.rows]
     [('small', 3), ('large', 30)]
@@ -57,10 +48,7 @@ class Computation:
         cluster: Any = None,
         progress: Progress | None = None,
     ) -> ComputationOutcome:
-        """Call the function for all settings, or for those that a store does not have yet.
-
-        The arguments are those of `Study.run`.
-        """
+        """Call the function for all settings that a store does not have yet; see `Study.run`."""
         units, source = [], _source(self.function)
         for name, arguments in self.settings.items():
             # A digest of everything that determines the rows of a setting.
@@ -88,8 +76,8 @@ def _source(function: Callable[..., Any]) -> str:
 class ComputationOutcome:
     """The rows of each setting of a computation.
 
-    A row has, beside what the function returned, the name of the `setting`, its part `cell_seconds`
-    of the time, and an `error`, which is empty unless the function failed.
+    A row has also the name of the `setting`, its part `cell_seconds` of the time, and an `error`,
+    which is empty unless the function failed.
     """
 
     settings: dict[str, list[Row]]

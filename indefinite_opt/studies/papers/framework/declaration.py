@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -66,12 +67,6 @@ def published(text: str) -> PublishedTable:
     (('heart', 'cat cortex'), ('SVM', '5-NN'))
     >>> table["heart", "SVM"], ("cat cortex", "SVM") in table
     (Fact(value=82.7, spread=1.4, decimals=1), False)
-
-    Raises
-    ------
-    ParameterError
-        For a line with another number of entries, an entry that is no number, or a second row or
-        column of one name.
     """
     heads, *lines = (
         re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip()
@@ -240,14 +235,7 @@ class PaperStudy(Code):
 
 
 def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
-    """The studies of a paper by item, from the text of its TOML file and the code of each item.
-
-    Raises
-    ------
-    ParameterError
-        If an item has no code or no text, or a text has no row, column and reason where it needs
-        them.
-    """
+    """The studies of a paper by item, from the text of its TOML file and the code of each item."""
     items = tomllib.loads(text)
     paper, sentences = items.pop("paper"), _named(items.pop("sentences", ""))
     if items.keys() != codes.keys():
@@ -294,21 +282,16 @@ def notes(kind: str, text: str) -> dict[Place, Note]:
     Note(kind='deviations', reason='The grid is not printed; C of 3 gives .82.')
     >>> list(found)[1:4]
     [('sonar', 'SVM'), ('sonar', 'KNN'), ('wine', 'SVM')]
-
-    Raises
-    ------
-    ParameterError
-        For a line without a row and a reason, or a second reason for one place.
     """
     found: dict[Place, Note] = {}
     for name, reason in _named(text).items():
         rows, comma, columns = name.rpartition(", ")
-        for row in (rows if comma else name).split("/"):
-            places = [(row, column) for column in columns.split("/")] if comma else [row]
-            for place in places:
-                if not row or not all(place) or place in found:
-                    raise ParameterError("notes", "every place once, with its row", repr(name))
-                found[place] = Note(kind, reason)
+        pairs = itertools.product(rows.split("/"), columns.split("/"))
+        places: Iterable[Place] = pairs if comma else name.split("/")
+        for place in places:
+            if "" in (place if comma else (place,)) or place in found:
+                raise ParameterError("notes", "every place once, with its row", repr(name))
+            found[place] = Note(kind, reason)
     return found
 
 
@@ -345,13 +328,7 @@ def studies() -> dict[str, PaperStudy]:
 
 
 def find(pattern: str) -> dict[str, PaperStudy]:
-    """The studies whose names fit a pattern such as guo-*, or all of them.
-
-    Raises
-    ------
-    UnknownName
-        If none does.
-    """
+    """The studies whose names fit a pattern such as guo-*, or all of them."""
     wanted = "*" if pattern == "all" else pattern
     found = {name: study for name, study in studies().items() if fnmatchcase(name, wanted)}
     if not found:
