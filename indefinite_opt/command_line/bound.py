@@ -26,7 +26,7 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import print_json, say, stderr
+from indefinite_opt.command_line.terminal import fields, print_json, say, stderr
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks, writing
 from indefinite_opt.modeling import gap_in_words
@@ -198,18 +198,10 @@ def bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:
         "problem": bracket.name,
         "n": bracket.n,
         "formulation": str(bracket.formulation),
-        "lower": bracket.lower,
-        "upper": bracket.upper,
-        "objective": bracket.objective,
-        "bound": bracket.bound,
-        "relative_gap": bracket.relative_gap,
-        "rigorous": bracket.rigorous,
-        "method": bracket.method,
-        "bounds": bracket.bounds,
+        **fields(bracket, "lower upper objective bound relative_gap rigorous method bounds"),
         "status": str(bracket.status),
         "boxes": bracket.nodes,
-        "iterations": bracket.iterations,
-        "seconds": bracket.seconds,
+        **fields(bracket, "iterations seconds"),
         "trace": {
             "seconds": trace.seconds,
             "boxes": trace.iterations,

@@ -11,7 +11,7 @@ from typer import Argument, Exit, Option
 import indefinite_opt as iopt
 from indefinite_opt.command_line.bound import Watch, bracket_fields
 from indefinite_opt.command_line.options import BestPoint, Json, Seed, check_writable, save_values
-from indefinite_opt.command_line.terminal import certificate_fields, print_json, say, stderr
+from indefinite_opt.command_line.terminal import certificate_fields, fields, print_json, say, stderr
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array
 
@@ -61,7 +61,7 @@ def qp(
             )
         values, status = bracket.values, bracket.status
         told = str(bracket)
-        fields = bracket_fields(bracket)
+        facts = bracket_fields(bracket)
     else:
         result = iopt.solve(program, solver=solver, time_limit=time_limit, seed=seed)
         values, status = result.values, result.status
@@ -69,19 +69,17 @@ def qp(
             f"{_title(program)}, by {result.solver} in {result.seconds:.3g} s: "
             f"{status.value}\n{result.certificate}"
         )
-        fields = {
+        facts = {
             "problem": program.name,
             "n": program.n,
             "rows": program.h.size + program.b.size,
-            "solver": result.solver,
             "status": str(status),
-            "seconds": result.seconds,
-            "iterations": result.iterations,
+            **fields(result, "solver seconds iterations"),
             **certificate_fields(result.certificate),
         }
     if as_json:
         names = {"variables": program.names.variables} if program.names.variables else {}
-        print_json(fields | names | {"values": values["x"].tolist()})
+        print_json(facts | names | {"values": values["x"].tolist()})
     else:
         say(f"{told}\n{_solution(program, values['x'])}")
     if output is not None:

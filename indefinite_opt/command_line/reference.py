@@ -12,7 +12,13 @@ from rich.table import Table
 from typer import Argument, Exit, Option
 
 from indefinite_opt.command_line.options import Json, MaxBytes, Tolerance, read_values
-from indefinite_opt.command_line.terminal import certificate_fields, console, print_json, say
+from indefinite_opt.command_line.terminal import (
+    certificate_fields,
+    console,
+    fields,
+    print_json,
+    say,
+)
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import MAX_BYTES
 from indefinite_opt.studies.reference_library import library
@@ -91,15 +97,10 @@ def check(
     if as_json:
         print_json(
             {
-                "name": known.name,
                 "standing": found.standing.name,
                 "meaning": found.standing.value,
-                "shortfall": found.shortfall,
-                "excess": found.excess,
-                "best": known.best,
-                "lower": known.lower,
-                "upper": known.upper,
-                "method": known.method,
+                **fields(found, "shortfall excess"),
+                **fields(known, "name best lower upper method"),
                 **certificate_fields(found.certificate),
                 "objective": found.objective,
             }

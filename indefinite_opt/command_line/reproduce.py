@@ -13,7 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from indefinite_opt.command_line.options import Cluster, Json
-from indefinite_opt.command_line.terminal import console, print_json, progress, say
+from indefinite_opt.command_line.terminal import console, fields, print_json, progress, say
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import writing
 from indefinite_opt.studies import papers
@@ -83,11 +83,7 @@ def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
     if as_json:
         print_json(
             {
-                name: {
-                    "title": study.title, "data": list(study.data),
-                    "minutes": study.minutes, "quick_minutes": study.quick_minutes,
-                    "long": list(study.long),
-                }
+                name: fields(study, "title data minutes quick_minutes long")
                 for name, study in studies.items()
             }
         )  # fmt: skip
@@ -173,11 +169,9 @@ def _fields(made: papers.Reproduction) -> dict[str, object]:
         ],
         "numbers": [
             {
-                "row": one.row, "column": one.column, "paper": one.fact.value,
-                "paper_spread": one.fact.spread,
-                "ours": None if one.ours is None else one.ours.value,
-                "ours_spread": None if one.ours is None else one.ours.spread,
-                "distance": one.distance,
+                **fields(one, "row column distance"),
+                "paper": one.fact.value, "paper_spread": one.fact.spread,
+                "ours": one.ours and one.ours.value, "ours_spread": one.ours and one.ours.spread,
             }
             for one in made.compared.values()
         ],

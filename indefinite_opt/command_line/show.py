@@ -13,6 +13,7 @@ from rich.table import Table
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
+from indefinite_opt import solvers
 from indefinite_opt.command_line.options import DataDir, Json, chosen_formulation
 from indefinite_opt.command_line.terminal import console, print_json, say
 from indefinite_opt.errors import DataError
@@ -48,7 +49,10 @@ def list_(
             name: f"{_parameters(getattr(iopt, name))}{getattr(iopt, name).reference}"
             for name in iopt.available_baselines()
         },
-        "solvers": _solvers(),
+        "solvers": {
+            name: _first_line(solver) + (" (convex programs only)" if solver.needs_convex else "")
+            for name, solver in sorted(solvers.known().items())
+        },
         # "distance" has no default distance, so it cannot be made from its name alone.
         "kernels": {
             name: _first_line(iopt.kernels.get(name))
@@ -71,15 +75,6 @@ def list_(
             table.add_row(name, meaning)
         console.print(table)
         console.print()
-
-
-def _solvers() -> dict[str, str]:
-    from indefinite_opt.solvers import known
-
-    return {
-        name: _first_line(solver) + (" (convex programs only)" if solver.needs_convex else "")
-        for name, solver in sorted(known().items())
-    }
 
 
 def _parameters(cls: type) -> str:

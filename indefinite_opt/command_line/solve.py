@@ -23,7 +23,7 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import certificate_fields, print_json, say
+from indefinite_opt.command_line.terminal import certificate_fields, fields, print_json, say
 from indefinite_opt.foundation import checks
 
 
@@ -48,9 +48,7 @@ def diagnose(options: DataOptions, as_json: Json = False) -> None:
                 "convex": problem.is_conditionally_psd,
                 "spectra": {
                     name: {
-                        "positive": spectrum.inertia.positive,
-                        "negative": spectrum.inertia.negative,
-                        "zero": spectrum.inertia.zero,
+                        **spectrum.inertia._asdict(),
                         "smallest": spectrum.minimum,
                         "largest": spectrum.maximum,
                         "negative_share": spectrum.negative_share,
@@ -118,12 +116,9 @@ def solve(
                 **facts,
                 "seed": seed,
                 "formulation": str(result.formulation),
-                "solver": result.solver,
                 "status": str(result.status),
-                "seconds": result.seconds,
-                "iterations": result.iterations,
+                **fields(result, "solver seconds iterations training_error"),
                 "support": support,
-                "training_error": error,
                 "remarks": list(result.remarks),
                 "optima": [[one.objective, one.count] for one in result.optima],
                 "offset": result.classifier.offset,

@@ -75,16 +75,21 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def fields(thing: object, names: str) -> dict[str, Any]:
+    """Attributes of these names, which are separated by blanks."""
+    return {name: getattr(thing, name) for name in names.split()}
+
+
 def certificate_fields(certificate: Certificate) -> dict[str, Any]:
     """The claim of a certificate and its numbers, as JSON has them."""
-    numbers = (
-        "objective", "bound", "gap", "relative_gap", "primal_residual", "stationarity",
-        "complementarity", "curvature",
-    )  # fmt: skip
+    numbers = fields(
+        certificate,
+        "objective bound gap relative_gap primal_residual stationarity complementarity curvature",
+    )
     return {
         "claim": certificate.claim.name,
         "gap_kind": certificate.gap_kind,
-        **{name: float(getattr(certificate, name)) for name in numbers},
+        **{name: float(number) for name, number in numbers.items()},
         "tol": certificate.tol,
         "reasons": list(certificate.reasons),
     }

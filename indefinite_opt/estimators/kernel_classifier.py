@@ -25,6 +25,7 @@ from indefinite_opt.estimators.training_data import (
     Rows,
     TrainingData,
     TrainingKernel,
+    kernel_matrix,
     training_data,
 )
 from indefinite_opt.formulations import known
@@ -76,7 +77,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         """
         X, y, copies, weights = self._checked(X, y, sample_weight)
         data, bounds = self._sorted(X, y, copies, weights)
-        kernel = data.kernel_matrix(self._remembers)
+        kernel = kernel_matrix(data, self._remembers)
         for remark in remarks(kernel.gram):
             warnings.warn(remark, UserWarning, stacklevel=3)
         self._settle(data, bounds, self._trained(kernel, bounds))
@@ -213,7 +214,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
 
     def _of_machines(self, compute: Any) -> Any:
         check_is_fitted(self)
-        kernel = self._machines.data.kernel_matrix(self._remembers)
+        kernel = kernel_matrix(self._machines.data, self._remembers)
         return {
             pair: compute(machine, kernel.problem(machine.negative, machine.positive))
             for pair, machine in zip(self._pairs(), self._machines.members, strict=True)
@@ -228,8 +229,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
 
-    def _weighted(self, method: Formulation, negative: Rows, positive: Rows) -> Formulation:
-        """The formulation with the weights of the points of one machine."""
+    def _weighted(self, method: Any, negative: Rows, positive: Rows) -> Any:
+        """The formulation or baseline with the weights of the points of one machine."""
         if self._weights is None:
             return method
         if not hasattr(method, "weights"):
@@ -239,27 +240,22 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
             )  # fmt: skip
         parts = [self._weights[first:last] for first, last in sorted(negative + positive)]
-        weighted: Formulation = replace(method, weights=np.concatenate(parts))
-        return weighted
+        return replace(method, weights=np.concatenate(parts))
 
     def _step_limit(self) -> int | None:
         return None
 
     def _trained(self, kernel: TrainingKernel, bounds: list[int]) -> list[Machine]:
-        method, seed = self._method(), _seed(self.random_state)
+        method, seed = self._method(), self.random_state or 0
+        if not checks.is_whole(seed):
+            seed = int(check_random_state(seed).randint(2**31 - 1))
         members = []
         for negative, positive in pairings(self.multiclass, bounds):
             problem = kernel.problem(negative, positive)
+            weighted = self._weighted(method, negative, positive)
             if isinstance(method, Baseline):
-                if self._weights is not None:
-                    raise ParameterError(
-                        "sample_weight", "no weights, as a baseline takes none",
-                        "weights of points or classes",
-                    )  # fmt: skip
-                fitted = method.fit(problem, seed)
-                members.append(Machine(negative, positive, fitted))
+                members.append(Machine(negative, positive, method.fit(problem, seed)))
             else:
-                weighted = self._weighted(method, negative, positive)
                 result = solve(
                     problem, weighted, self.solver, self.tol, max_iter=self._step_limit(), seed=seed
                 )
@@ -402,11 +398,3 @@ class KernelClassifier(FormulationClassifier):
                     "The points of a fit are sorted and divided; weights are given to fit.",
                 )  # fmt: skip
         return method
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
-    if checks.is_whole(random_state):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -29,6 +29,8 @@ class KernelEstimator(BaseEstimator):
 
     _nested: ClassVar[tuple[str, ...]] = ("kernel",)
     """Constructor parameters that have parameters of their own."""
+    _plain_kernels: ClassVar[tuple[str, ...]] = ()
+    """Names of kernels whose parameters are those of the estimator itself."""
 
     kernel: Any
     metric: Any = None
@@ -50,30 +52,29 @@ class KernelEstimator(BaseEstimator):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, such as `C=10` or `kernel__gamma=2`."""
-        own = {key: value for key, value in params.items() if "__" not in key}
-        super().set_params(**own)
+        super().set_params(**{key: value for key, value in params.items() if "__" not in key})
         changes: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
-            if key not in own:
-                name, _, inner = key.partition("__")
+            name, nested, inner = key.partition("__")
+            if nested:
                 changes.setdefault(name, {})[inner] = value
         for name, values in changes.items():
             held: Any = self._object_of(name) if name in self._nested else None
             known = [] if held is None else [field.name for field in dataclasses.fields(held)]
-            for inner in values:
-                if inner not in known:
-                    offered = [f"{name}__{field}" for field in known] or list(self.get_params())
-                    raise ValueError(
-                        f"Invalid parameter {f'{name}__{inner}'!r} for estimator {self}. "
-                        f"Valid parameters are: {offered}."
-                    )
+            unknown = [f"{name}__{inner}" for inner in values if inner not in known]
+            if unknown:
+                offered = [f"{name}__{field}" for field in known] or list(self.get_params())
+                raise ValueError(
+                    f"Invalid parameter {unknown[0]!r} for estimator {self}. "
+                    f"Valid parameters are: {offered}."
+                )
             setattr(self, name, dataclasses.replace(held, **values))
         return self
 
     def _object_of(self, name: str) -> Any:
         """The dataclass that a parameter holds or names; None where it has no parameters."""
         value = getattr(self, name)
-        plain = ("precomputed", *self._plain_kernels())
+        plain = ("precomputed", *self._plain_kernels)
         if value is None or (isinstance(value, str) and value in plain):
             return None
         try:
@@ -82,11 +83,6 @@ class KernelEstimator(BaseEstimator):
         except IndefiniteOptError:
             return None
         return made if dataclasses.is_dataclass(made) else None
-
-    @staticmethod
-    def _plain_kernels() -> tuple[str, ...]:
-        """Names of kernels whose parameters are those of the estimator itself."""
-        return ()
 
     @property
     def _precomputed(self) -> bool:
@@ -139,20 +135,6 @@ def all_or_nothing(
     estimator in a single assignment, which Ctrl-C cannot divide. So after an exception or Ctrl-C
     the estimator is what it was: it predicts as before, or raises `NotFittedError` if it was not
     fitted. Attributes of the fit before that the new one does not set are removed.
-
-    >>> from sklearn.base import BaseEstimator
-    >>> class Mean(BaseEstimator):
-    ...     @all_or_nothing
-    ...     def fit(self, X, y=None):
-    ...         self.count_ = len(X)
-    ...         self.mean_ = sum(X) / self.count_
-    ...         return self
-    >>> estimator = Mean().fit([1.0, 2.0])
-    >>> estimator.fit([])
-    Traceback (most recent call last):
-    ZeroDivisionError: division by zero
-    >>> estimator.count_, estimator.mean_
-    (2, 1.5)
     """
 
     @functools.wraps(fit)

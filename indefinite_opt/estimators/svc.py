@@ -21,7 +21,13 @@ from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.machines import Machine, pairings
 from indefinite_opt.estimators.parameters import KernelLike, all_or_nothing
-from indefinite_opt.estimators.training_data import Points, Rows, TrainingKernel, square
+from indefinite_opt.estimators.training_data import (
+    Points,
+    Rows,
+    TrainingKernel,
+    kernel_matrix,
+    square,
+)
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Classifier
@@ -126,6 +132,7 @@ class IndefiniteSVC(FormulationClassifier):
     """
 
     _remembers = False
+    _plain_kernels = SKLEARN_KERNELS
 
     C: float
     degree: int
@@ -156,10 +163,6 @@ class IndefiniteSVC(FormulationClassifier):
         verbose: bool = False,
     ) -> None:
         self._keep(locals())
-
-    @staticmethod
-    def _plain_kernels() -> tuple[str, ...]:
-        return SKLEARN_KERNELS
 
     def _method(self) -> SVMDual:
         checks.positive("C", self.C)
@@ -359,7 +362,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         base = self._with_C(float(self.Cs_[0])).set_params(class_weight=None)
         base._checked(X, y, copies)
         data, bounds = base._sorted(X, y, copies, weights)
-        kernel = data.kernel_matrix(remembered=False)
+        kernel = kernel_matrix(data, remembered=False)
         members: list[list[Machine]] = [[] for _ in self.Cs_]
         for negative, positive in pairings(self.multiclass, bounds):
             problem = kernel.problem(negative, positive)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,47 +86,8 @@ def _block(K: Any, ranges: Sequence[tuple[int, int]]) -> Array:
     return block
 
 
-class TrainingData(ABC):
-    """What an estimator was fitted to."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Number of training points."""
-
-    @abstractmethod
-    def gram(self) -> Any:
-        """The kernel matrix of the training points, (n, n)."""
-
-    @abstractmethod
-    def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
-        """Kernel values of new points with the training points, (m, n), or with some of them."""
-
-    @abstractmethod
-    def among(self, X: Any) -> Array | None:
-        """Kernel values among new points, (m, m); None if they cannot be known."""
-
-    @abstractmethod
-    def take(self, indices: NDArray[np.intp]) -> TrainingData:
-        """The same for some of the training points, in their own memory; done once."""
-
-    def key(self) -> tuple[Any, ...] | None:
-        """What determines the kernel matrix; None if only the matrix itself does."""
-        return None
-
-    def definiteness(self) -> kernels.Definiteness | None:
-        """The theorem by which `gram` is positive semidefinite, if there is one."""
-        return None
-
-    def kernel_matrix(self, remembered: bool = True) -> TrainingKernel:
-        """The kernel of the training points, from memory if it was needed lately."""
-        if remembered:
-            return MEMORY.recall(self)
-        return TrainingKernel(self.gram(), self.definiteness())
-
-
 @dataclass(frozen=True, eq=False)
-class Points(TrainingData):
+class Points:
     """Points in rows, dense or sparse, with a kernel function."""
 
     data: Any
@@ -135,19 +95,24 @@ class Points(TrainingData):
 
     @property
     def size(self) -> int:
+        """Number of training points."""
         return int(self.data.shape[0])
 
     def gram(self) -> Any:
+        """The kernel matrix of the training points, (n, n)."""
         # Of sparse points it is symmetric up to rounding, which `TrainingKernel` removes.
         return self._values(self.data) if sparse.issparse(self.data) else self.kernel(self.data)
 
     def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
+        """Kernel values of new points with the training points, (m, n), or with some of them."""
         return self._values(X, self.data if support is None else self.data[support])
 
     def among(self, X: Any) -> Array:
+        """Kernel values among new points, (m, m)."""
         return self._values(X, X)
 
     def take(self, indices: NDArray[np.intp]) -> Points:
+        """The same for some of the training points, in their own memory; done once."""
         return Points(self.data[indices], self.kernel)
 
     def key(self) -> tuple[Any, ...] | None:
@@ -183,7 +148,7 @@ class Points(TrainingData):
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix(TrainingData):
+class Matrix:
     """Kernel values of all pairs of training points, or distances and the kernel made of them.
 
     Rows of new points have their columns in the order of the points that were given, of which
@@ -207,7 +172,13 @@ class Matrix(TrainingData):
         return self._values(X[:, self.columns if support is None else self.columns[support]])
 
     def among(self, X: Any) -> None:
-        return None
+        """Values among new points cannot be known."""
+
+    def key(self) -> None:
+        """Only the matrix itself determines the kernel matrix."""
+
+    def definiteness(self) -> None:
+        """No theorem speaks of values that come from elsewhere."""
 
     def take(self, indices: NDArray[np.intp]) -> Matrix:
         name = "K" if self.kernel is None else "D"
@@ -217,6 +188,17 @@ class Matrix(TrainingData):
         if self.kernel is None:
             return pairs
         return kernels.of_distances(pairs, self.kernel.form, self.kernel.gamma)
+
+
+TrainingData = Points | Matrix
+"""What an estimator was fitted to."""
+
+
+def kernel_matrix(data: TrainingData, remembered: bool = True) -> TrainingKernel:
+    """The kernel of the training points, from memory if it was needed lately."""
+    if remembered:
+        return MEMORY.recall(data)
+    return TrainingKernel(data.gram(), data.definiteness())
 
 
 def square(argument: str, matrix: Array) -> Array:

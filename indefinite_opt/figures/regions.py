@@ -97,7 +97,9 @@ def decision_regions(
     from matplotlib.colors import LinearSegmentedColormap
 
     X = _plane_points(problem, classifier, resolution)
-    horizontal, vertical = (_axis_grid(X[:, k], resolution) for k in (0, 1))
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = np.where(high > low, 0.08 * (high - low), 1.0)
+    horizontal, vertical = np.linspace(low - margin, high + margin, resolution).T
     values = _on_grid(problem, classifier, horizontal, vertical)
     if ax is None:
         figure, axes = side_by_side(5.6, 4.4)
@@ -125,9 +127,9 @@ def decision_regions(
 
 def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: int) -> Array:
     checks.whole("resolution", resolution, least=2)
-    if problem.X is None or problem.kernel is None:
+    if problem.X is None:
         raise ProblemError("problem", "one made by from_data", "one without points")
-    if problem.X.ndim != 2 or problem.X.shape[1] != 2:
+    if problem.X.shape[1] != 2:
         raise ProblemError(
             "problem", "points in the plane, X of shape (n, 2)", f"X of shape {problem.X.shape}"
         )
@@ -141,12 +143,6 @@ def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: in
             'Draw classifier.with_new_points("projected") instead.',
         )  # fmt: skip
     return problem.X
-
-
-def _axis_grid(coordinate: Array, resolution: int) -> Array:
-    low, high = float(coordinate.min()), float(coordinate.max())
-    margin = 0.08 * (high - low) or 1.0
-    return np.linspace(low - margin, high + margin, resolution)
 
 
 def _on_grid(

@@ -47,12 +47,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def read_only(array: _Array) -> _Array:
-    """A view that cannot be written to: loops are compiled for such, whatever a caller hands over.
-
-    >>> import numpy as np
-    >>> read_only(np.ones(2)).flags.writeable
-    False
-    """
+    """A view that cannot be written to; loops are compiled for such, whatever callers hand over."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -124,21 +119,13 @@ def clock() -> float:
 
     A thread that works for another one has the clock of that one; other threads have clocks of
     their own, which cannot be compared.
-
-    >>> before = clock()
-    >>> clock() >= before
-    True
     """
     return pauses().working_time()
 
 
 @contextmanager
 def clock_stopped() -> Iterator[None]:
-    """The clock of this thread stands still inside: for what is loaded when it is first used.
-
-    >>> with clock_stopped():
-    ...     import statistics
-    """
+    """The clock of this thread stands still inside: for what is loaded when it is first used."""
     own = pauses()
     own.enter()
     try:

@@ -43,11 +43,6 @@ def interrupts_held() -> Iterator[list[object]]:
     Python raises it between any two instructions, also right after a lock was taken and before it
     is certain to be released. A thread of a pool that needs this lock would then wait forever, and
     whoever waits for that thread. So the calls that share locks with a pool stand in such a block.
-
-    >>> with interrupts_held() as came:
-    ...     pass
-    >>> came
-    []
     """
     came: list[object] = []
     if current_thread() is not main_thread():
@@ -116,17 +111,14 @@ class _Limit:
         with self._lock:
             self._inside -= 1
             for library, before in zip(libraries(), self._before, strict=True):
-                if self._inside == 0 or _is_per_thread(library):
+                per_thread = getattr(library, "threading_layer", "") == "openmp"
+                if self._inside == 0 or per_thread:
                     _set_threads(library, before)
 
     @property
     def in_force(self) -> bool:
         """Whether some thread is inside."""
         return self._inside > 0
-
-
-def _is_per_thread(library: Any) -> bool:
-    return getattr(library, "threading_layer", "") == "openmp"
 
 
 def _set_threads(library: Any, number: int) -> None:

@@ -215,6 +215,8 @@ def limit_study(
       exp(2a⟨x, z⟩)    0.0001      5e+03     3.05e-04     1.85e-03       18.5
       RBF              0.0001      5e+03     9.36e-05     2.56e-03       25.6
     """
+    from scipy.spatial.distance import cdist
+
     points, a, _ = checked_sigmoid(X, a, 0.0)
     checks.positive("a", a)
     checks.positive("C", C)
@@ -226,7 +228,16 @@ def limit_study(
     at = np.vstack([points, extra])
 
     def train(kernel: Pairs) -> _Trained:
-        return _train(kernel, points, y, at, C)
+        """The SVM with a kernel in ⟨x, z⟩ and ‖x - z‖²."""
+        with np.errstate(over="ignore"):
+            rows = kernel(at @ points.T, cdist(at, points, "sqeuclidean"))
+            K = kernel(points @ points.T, cdist(points, points, "sqeuclidean"))
+        result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=SOLVER_TOL)
+        alpha = result.values["alpha"]
+        # Well above `SOLVER_TOL`, and far below the weights of typical free support vectors.
+        free = (alpha > 1e-8 * C) & (alpha < (1.0 - 1e-8) * C)
+        decisions = result.classifier.decision_function(rows)
+        return _Trained(result.objective, decisions, bool(free.any()), result.residual)
 
     exponential, linear = train(lambda s, _: np.exp(2.0 * a * s)), train(lambda s, _: s)
     trained, rows = [exponential, linear], []
@@ -252,21 +263,6 @@ class _Trained:
     decisions: Array
     unique: bool
     residual: float
-
-
-def _train(kernel: Pairs, points: Array, y: ArrayLike, at: Array, C: float) -> _Trained:
-    """Train the SVM with a kernel in ⟨x, z⟩ and ‖x - z‖², and evaluate it at the points `at`."""
-    from scipy.spatial.distance import cdist
-
-    with np.errstate(over="ignore"):
-        rows = kernel(at @ points.T, cdist(at, points, "sqeuclidean"))
-        K = kernel(points @ points.T, cdist(points, points, "sqeuclidean"))
-    result = solve(KernelProblem(K, y), SVMDual(C=C), "smo", tol=SOLVER_TOL)
-    alpha = result.values["alpha"]
-    # Well above `SOLVER_TOL`, and far below the weights of typical free support vectors.
-    free = (alpha > 1e-8 * C) & (alpha < (1.0 - 1e-8) * C)
-    decisions = result.classifier.decision_function(rows)
-    return _Trained(result.objective, decisions, bool(free.any()), result.residual)
 
 
 def _row(

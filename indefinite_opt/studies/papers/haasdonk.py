@@ -273,34 +273,27 @@ def check_figure_4(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
     panels = outcomes["panels"].settings
     a, b = panels["a"], panels["b"]
 
-    def share(rows: Sequence[Row], name: str) -> tuple[int, str]:
-        count = sum(row[name] > 0.0 for row in rows)
-        return count, f"{count} of {len(rows)} draws"
-
     def mean(rows: Sequence[Row], name: str) -> float:
         return float(np.mean([row[name] for row in rows]))
 
-    checks = {
-        f"indefinite-{panel}": Check(
+    checks = {}
+    for panel, rows in panels.items():
+        checks[f"indefinite-{panel}"] = Check(
             all(row["q"] > 0 for row in rows),
             f"{mean(rows, 'p'):.0f} positive and {mean(rows, 'q'):.0f} negative ones in the mean",
         )
-        for panel, rows in panels.items()
-    }
-    for panel, rows in panels.items():
-        means, said = share(rows, "DCM")
-        positive, also = share(rows, "wMw")
+        means, hulls = (sum(row[name] > 0.0 for row in rows) for name in ("DCM", "wMw"))
         checks[f"norm-{panel}"] = Check(
-            means == positive == len(rows),
-            f"the squared distance of the means is positive in {said}, that of the hulls in {also}",
+            means == hulls == len(rows),
+            f"the squared distance of the means is positive in {means} of {len(rows)} draws, "
+            f"that of the hulls in {hulls} of {len(rows)} draws",
         )
-    bounded = sum(row["bounded SVs"] for row in a)
-    sparse = all(row["SVs"] < len(row["y"]) for row in a)
+    bounded, wrong = (sum(row[name] for row in a) for name in ("bounded SVs", "wrong"))
     return checks | {
         "sparse": Check(
-            sparse and bounded == 0 and sum(row["wrong"] for row in a) == 0,
+            all(row["SVs"] < len(row["y"]) for row in a) and bounded == wrong == 0,
             f"{mean(a, 'SVs'):.0f} of {len(a[0]['y'])} in the mean, {bounded} bounded, "
-            f"{sum(row['wrong'] for row in a)} points wrong in all draws",
+            f"{wrong} points wrong in all draws",
         ),
         "many": Check(
             all(row["bounded SVs"] > 0 for row in b),

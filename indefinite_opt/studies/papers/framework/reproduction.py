@@ -104,12 +104,6 @@ class Tally:
     `reproduced` are within one and within two standard deviations of the paper's, and `explained`
     are others that have a reason of their own. `uncounted` prove nothing: times, what something was
     chosen by, and repetitions.
-
-    >>> print(Tally(published=4))
-    None of 4 published numbers was run on the data of the paper.
-    >>> str(Tally(published=4, at_hand=2, close=1, reproduced=1)).partition("; ")[2]
-    'of these we reproduce 1 within one standard deviation and 1 (50 %) within two, or 3 points \
-where none is printed. Of the other 1, 0 have their own reason.'
     """
 
     published: int = 0
