@@ -52,7 +52,6 @@ class Watch:
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
-        self._began = self._told = time.perf_counter()
         if self.console.is_terminal:
             self._live = Live(
                 get_renderable=self.picture, console=self.console, transient=True,

@@ -372,15 +372,14 @@ def _values_table(path: Path, max_bytes: int) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, rows in frame.groupby("variable", sort=False):
         try:
-            places = [_place(index) for index in rows["index"].tolist()]
-            shape = tuple(1 + max(axis) for axis in zip(*places, strict=True))
-            # So that every entry is written once, if none is written twice.
-            if math.prod(shape) != len(places) or len(set(places)) != len(places):
+            entries = dict(zip(map(_place, rows["index"].tolist()), rows["value"], strict=True))
+            shape = tuple(1 + max(axis) for axis in zip(*entries, strict=True))
+            # So that every entry is there once.
+            whole = len(rows) == len(entries) == math.prod(shape)
+            if not whole or any(k < 0 for place in entries for k in place):
                 raise ValueError
             numbers = np.empty(shape)
-            for place, number in zip(places, rows["value"], strict=True):
-                if min(place, default=0) < 0:
-                    raise ValueError
+            for place, number in entries.items():
                 numbers[place] = float(number)
         except (ValueError, IndexError, TypeError):
             raise DataError("values", expected, f"other rows of {name} in {path}") from None

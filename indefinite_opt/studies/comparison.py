@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation import cached_property, checks, label_vector, parse_call, real_array
+from indefinite_opt.foundation import cached_property, label_vector, parse_call, real_array
 from indefinite_opt.modeling import Formulation, short
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.solvers import Claim, as_solver
@@ -255,8 +255,6 @@ def compare(
     ['C=10 (2)', 'k=1 (2)']
     """
     check_problem(problem)
-    checks.limits(tol, time_limit)
-    checks.seed("seed", seed)
     grids = _grids(formulations, solvers, grid or {})
     held_out = None if test is None else _checked_test(problem, test)
     several = any(len(each.entries) > 1 for _, each in grids)

@@ -244,7 +244,6 @@ class Study:
         progress : callable, optional
             Called with (number of cells done, number of all cells, last row).
         """
-        check_jobs(n_jobs)
         units = self.units(store is not None)
         # With few divisions single cells are distributed, so that no process is idle.
         if len(units) < 8 and (cluster is not None or n_jobs not in (None, 1)):
