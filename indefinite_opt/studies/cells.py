@@ -192,20 +192,16 @@ def _trained(
 ) -> Iterator[tuple[int, Fit | Exception]]:
     """Entries trained and to be tested on two sets of points, or the exceptions they raised.
 
-    They come in chains, in which only the parameter `grid.along` grows.
+    They come in the order of `Grid.chains`.
     """
-    chains: dict[str, list[int]] = {}
-    for index in which:
-        chains.setdefault(grid.beside_path(index), []).append(index)
-    for chain in chains.values():
-        ordered = sorted(chain, key=grid.position)
-        methods = [grid.entries[index].method for index in ordered]
+    for chain in grid.chains(which):
+        methods = [grid.entries[index].method for index in chain]
         try:
             split = _split(data, grid.entries[chain[0]].kernel, *parts)
         except FAILURES as failure:
-            yield from ((index, failure) for index in ordered)
+            yield from ((index, failure) for index in chain)
             continue
-        yield from zip(ordered, _fits(split, methods, grid, plan), strict=True)
+        yield from zip(chain, _fits(split, methods, grid, plan), strict=True)
 
 
 def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterator[Fit | Exception]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -157,25 +158,27 @@ class Grid:
         solver = None if self.solver == BY_SIZE else self.solver
         return [Entry(method, kernel, solver) for kernel in self.kernels for method in methods]
 
-    @cached_property
-    def along(self) -> str | None:
-        """The parameter in whose order entries are solved: C, else the first varied number."""
+    @property
+    def _varied(self) -> dict[str, tuple[Any, ...]]:
+        """The values of the parameters that have several."""
+        return {name: values for name, values in self.parameters if len(values) > 1}
+
+    def chains(self, which: Iterable[int]) -> list[list[int]]:
+        """Entries that differ in one number only, in its order: C, else the first varied number."""
         numbers = [
-            name
-            for name, values in self.parameters
-            if len(values) > 1 and all(map(checks.is_number, values))
+            name for name, values in self._varied.items() if all(map(checks.is_number, values))
         ]
-        return "C" if "C" in numbers else next(iter(numbers), None)
-
-    def position(self, index: int) -> float:
-        """The value of that parameter in an entry."""
-        return 0.0 if self.along is None else float(getattr(self.entries[index].method, self.along))
-
-    def beside_path(self, index: int) -> str:
-        """Everything else that tells an entry from others, as text."""
-        entry = self.entries[index]
-        others = [name for name, _ in self.parameters if name != self.along]
-        return repr([str(entry.kernel), *(getattr(entry.method, name) for name in others)])
+        along = "C" if "C" in numbers else next(iter(numbers), None)
+        others = [name for name, _ in self.parameters if name != along]
+        chains: dict[str, list[int]] = {}
+        for index in which:
+            entry = self.entries[index]
+            key = [str(entry.kernel), *(getattr(entry.method, name) for name in others)]
+            chains.setdefault(repr(key), []).append(index)
+        if along is None:
+            return list(chains.values())
+        value = operator.attrgetter(f"method.{along}")
+        return [sorted(chain, key=lambda k: value(self.entries[k])) for chain in chains.values()]
 
     @cached_property
     def identity(self) -> str:
@@ -204,9 +207,9 @@ class Grid:
     @property
     def title(self) -> str:
         """The method without the parameters that vary."""
-        varied = any(len(values) > 1 for _, values in self.parameters)
+        base = self.base
         # A baseline shows the defaults of its parameters, too, in place of the varied values.
-        return self.base.name if varied and isinstance(self.base, Baseline) else str(self.base)
+        return base.name if self._varied and isinstance(base, Baseline) else str(base)
 
     def over(self, solver: str, values: Mapping[str, Any]) -> Grid:
         """The same with another solver, and over these values in place of its own."""
@@ -219,16 +222,11 @@ class Grid:
     def varied(self, index: int) -> str:
         """The parameters of an entry in which the entries of the grid differ, as text."""
         entry = self.entries[index]
-        shown = [
-            f"{name}={short(getattr(entry.method, name))}"
-            for name, values in self.parameters
-            if len(values) > 1
-        ]
+        shown = [f"{name}={short(getattr(entry.method, name))}" for name in self._varied]
         return ", ".join([*shown, *([str(entry.kernel)] if len(self.kernels) > 1 else [])])
 
     def __str__(self) -> str:
-        varied = [f"{name} in {_listed(values)}" for name, values in self.parameters
-                  if len(values) > 1]  # fmt: skip
+        varied = [f"{name} in {_listed(values)}" for name, values in self._varied.items()]
         if self.kernels != (None,):
             varied.append(f"kernel in {_listed(self.kernels)}")
         return f"{self.base}{' over ' if varied else ''}{', '.join(varied)}"

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,7 @@ def describe(data_dir: str | Path | None = None) -> dict[str, str]:
     if data_dir is not None:
         _ = home.folder  # DataError if there is no such folder
     lines = {name: _first_line(loader) for name, loader in _loaders(home).items()}
+    lines |= {name: str(matrix) for name, matrix in MATRICES.items()}
     for name, table in TABLES.items():
         negative, positive = table.meaning
         counts = f"{table.positive} {positive} (+1), {table.rows - table.positive} {negative} (-1)"
@@ -138,18 +140,12 @@ def _loaders(home: Home) -> dict[str, Callable[..., Dataset]]:
         "wine-2-3": bind(_sklearn_pair, "wine", 1, 2),
         "usps-3-5": bind(_usps, home, 3, 5),
         "usps-4-6": bind(_usps, home, 4, 6),
-        "protein": bind(load_protein, home, ("HA", "HB")),
-        "coilyork": bind(load_coilyork, home),
-        "auralsonar": bind(load_auralsonar, home),
         "words": load_words,
     }
     for generator in synthetic.__all__:
         if generator != "Dataset":
             loaders[generator.replace("_", "-")] = getattr(synthetic, generator)
-    for name in ("HA", "HB", "M", "G"):
-        loaders[f"protein-{name}"] = bind(load_protein, home, (name,))
-    for name in ("Visual", "Auditory", "Somato-Motor", "Frontolimbic"):
-        loaders[f"catcortex53-{name[0]}"] = bind(load_catcortex, home, name)
+    loaders |= {name: bind(matrix.load, home, name) for name, matrix in MATRICES.items()}
     for name in [*TABLES, *home.unlisted]:
         loaders.setdefault(name, bind(load_table, home, name))
     for alias, name in _ALIASES.items():
@@ -159,7 +155,7 @@ def _loaders(home: Home) -> dict[str, Callable[..., Dataset]]:
 
 def _first_line(loader: Callable[..., Dataset]) -> str:
     function = loader.func if isinstance(loader, functools.partial) else loader
-    return (function.__doc__ or "").splitlines()[0]
+    return (function.__doc__ or "").partition("\n")[0]
 
 
 def _breast_cancer() -> Dataset:
@@ -236,73 +232,72 @@ def _usps_all(home: Home) -> tuple[Array, Any]:
     return finite_features(numbers, source), digits
 
 
-def _read_npz(home: Home, stem: str, matrix: str, n: int) -> dict[str, Any]:
-    path = home.needed_file("proximity", f"{stem}.npz")
-    expected = f"arrays {matrix} of shape {(n, n)} and y of shape {(n,)}"
-    arrays = read_arrays(path, home.max_bytes)
-    shapes = {key: array.shape for key, array in arrays.items()}
-    if shapes.get(matrix) != (n, n) or shapes.get("y") != (n,):
-        raise DataError(str(path), expected, f"shapes {shapes}")
-    try:
-        return {**arrays, matrix: real_array(str(path), arrays[matrix], "finite real numbers")}
-    except ProblemError as error:
-        raise DataError(error.argument, error.expected, error.got) from None
+@dataclass(frozen=True)
+class _Matrix:
+    """A file of the folder `proximity` with a matrix, (n, n), and labels; some become +1."""
+
+    file: str
+    letter: str
+    n: int
+    subject: str
+    classes: tuple[str, str] = ("-1", "+1")
+    positive: tuple[int, ...] = (1,)
+
+    def __str__(self) -> str:
+        negative, positive = self.classes
+        return f"{self.subject}: {positive} (+1) against {negative}"
+
+    def load(self, home: Home, name: str) -> Dataset:
+        path = home.needed_file("proximity", f"{self.file}.npz")
+        shape = (self.n, self.n)
+        expected = f"arrays {self.letter} of shape {shape} and y of shape {shape[:1]}"
+        arrays = read_arrays(path, home.max_bytes)
+        shapes = {key: array.shape for key, array in arrays.items()}
+        if shapes.get(self.letter) != shape or shapes.get("y") != shape[:1]:
+            raise DataError(str(path), expected, f"shapes {shapes}")
+        try:
+            matrix = real_array(str(path), arrays[self.letter], "finite real numbers")
+        except ProblemError as error:
+            raise DataError(error.argument, error.expected, error.got) from None
+        if name == "coilyork":
+            matrix = 0.5 * (matrix + matrix.T)
+        y = np.where(np.isin(arrays["y"], self.positive), 1, -1)
+        given: dict[str, Any] = {"K" if self.letter == "S" else self.letter: matrix}
+        return Dataset(name=name, y=y, description=str(self), classes=self.classes, **given)
 
 
-def load_protein(home: Home, positive: tuple[str, ...]) -> Dataset:
-    """Evolutionary distances D of 213 proteins: the named class, or HA and HB, against the rest."""
-    arrays = _read_npz(home, "protein", "D", 213)
-    groups = ("HA", "HB", "M", "G")
-    codes = [1 + groups.index(group) for group in positive]
-    rest = " and ".join(group for group in groups if group not in positive)
-    return Dataset(
-        name="protein" if len(positive) == 2 else f"protein-{positive[0]}",
-        D=arrays["D"],
-        y=np.where(np.isin(arrays["y"], codes), 1, -1),
-        description="evolutionary distances between 213 proteins",
-        classes=(rest, " and ".join(positive)),
-    )
+_PROTEINS = ("HA", "HB", "M", "G")
+_AREAS = ("Visual", "Auditory", "Somato-Motor", "Frontolimbic")
 
 
-def load_catcortex(home: Home, positive: str) -> Dataset:
-    """Distances D = 4 - (S + S^T) / 2 of 53 areas of the cat cortex, one region against the rest.
-
-    S holds the strengths of the connections, 0 to 3, and the diagonal of D is 0. Haasdonk (2005),
-    Section 7.5, uses an earlier version with 65 areas.
-    """
-    arrays = _read_npz(home, "catcortex53", "D", 53)
-    code = 1 + ("Visual", "Auditory", "Somato-Motor", "Frontolimbic").index(positive)
-    return Dataset(
-        name=f"catcortex53-{positive[0]}",
-        D=arrays["D"],
-        y=np.where(arrays["y"] == code, 1, -1),
-        description=f"53 areas of the cat cortex, {positive} (+1) against the rest",
-        classes=("rest", positive),
-    )
+def _proteins(*groups: str) -> _Matrix:
+    others = " and ".join(group for group in _PROTEINS if group not in groups)
+    codes = tuple(1 + _PROTEINS.index(group) for group in groups)
+    subject = "evolutionary distances D between 213 proteins"
+    return _Matrix("protein", "D", 213, subject, (others, " and ".join(groups)), codes)
 
 
-def load_coilyork(home: Home) -> Dataset:
-    """Distances D between 144 images of two objects: the training half, symmetrised.
+MATRICES = {
+    "protein": _proteins("HA", "HB"),
+    **{f"protein-{group}": _proteins(group) for group in _PROTEINS},
+    **{
+        f"catcortex53-{area[0]}": _Matrix(
+            "catcortex53", "D", 53, "distances D between 53 areas of the cat cortex",
+            ("rest", area), (code,),
+        )
+        for code, area in enumerate(_AREAS, 1)
+    },
+    "coilyork": _Matrix("coilyork_half", "D", 144, "distances D between 144 images of two objects"),
+    "auralsonar": _Matrix(
+        "auralsonar", "S", 100,
+        "similarities K of 100 sonar signals as people judged them (Chen et al., JMLR 2009)",
+        ("class 2", "class 1"),
+    ),
+}  # fmt: skip
+"""The matrices by name.
 
-    The D of the source is not symmetric and is replaced by (D + D^T) / 2. Its test half lacks the
-    distances between test objects and is not loaded.
-    """
-    arrays = _read_npz(home, "coilyork_half", "D", 144)
-    return Dataset(
-        name="coilyork",
-        D=0.5 * (arrays["D"] + arrays["D"].T),
-        y=np.where(arrays["y"] == 1, 1, -1),
-        description="144 images of two objects (training half), distances made symmetric",
-    )
-
-
-def load_auralsonar(home: Home) -> Dataset:
-    """Similarities K of 100 sonar signals as people judged them: class 1 (+1), class 2 (-1)."""
-    arrays = _read_npz(home, "auralsonar", "S", 100)
-    return Dataset(
-        name="auralsonar",
-        K=arrays["S"],
-        y=np.where(arrays["y"] == 1, 1, -1),
-        description="human similarity ratings of 100 sonar signals (Chen et al., JMLR 2009)",
-        classes=("class 2", "class 1"),
-    )
+For the cat cortex D = 4 - (S + Sᵀ)/2, where S holds the strengths of the connections, 0 to 3, and
+the diagonal of D is 0; Haasdonk (2005), section 7.5, uses an earlier version with 65 areas. Of
+coilyork it is the training half, as the other one lacks distances between test objects; its D is
+not symmetric and is replaced by (D + Dᵀ)/2.
+"""
