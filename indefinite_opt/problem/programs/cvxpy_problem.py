@@ -74,12 +74,9 @@ def program_of_cvxpy(problem: Any) -> CvxpyProgram:
     return CvxpyProgram(form.arrays(), reader.assign)
 
 
-class _Product(NamedTuple):
-    """The sum of weights times entries of a quadratic atom, vec(u)ᵀ W vec(v)."""
-
-    u: Any
-    v: Any
-    W: Any
+Atom = tuple[Any, Any, Callable[[Array], Any]]
+"""u, v, and W as a function of weights, of the weighted entries of a quadratic atom,
+vec(u)ᵀ W vec(v)."""
 
 
 class _Reader:
@@ -189,27 +186,27 @@ class _Reader:
 
     def quadratic(self, expression: Any) -> tuple[Array, Array, float]:
         """P, q and c of the quadratic expression ½ xᵀP x + qᵀx + c."""
-        atoms: list[tuple[Any, Any]] = []
+        atoms: list[tuple[Any, Atom]] = []
         head = self._replaced(self._rebuilt(expression), atoms)
         A, constants = self._coefficients([head], *(new for new, _ in atoms))
         row, constant = A.toarray().ravel(), float(constants[0])
         q, ends = row[: self.n], self.n + np.cumsum([new.size for new, _ in atoms], dtype=int)
         parts = np.split(row, [self.n, *ends])[1:-1]
         products = [
-            _product(atom, weights)
-            for (_, atom), weights in zip(atoms, parts, strict=True)
+            (u, v, weighted(weights))
+            for (_, (u, v, weighted)), weights in zip(atoms, parts, strict=True)
             if weights.any()
         ]
         if not products:
             return np.zeros((self.n, self.n)), q, constant
-        B, b = self._coefficients([product.u for product in products])
-        C, c = self._coefficients([product.v for product in products])
-        W = sparse.block_diag([product.W for product in products], format="csr")
+        left, right, inner = map(list, zip(*products, strict=True))
+        (B, b), (C, c) = self._coefficients(left), self._coefficients(right)
+        W = sparse.block_diag(inner, format="csr")
         half = (B.T @ (W @ C)).toarray()
         linear = B.T @ (W @ c) + C.T @ (W.T @ b)
         return half + half.T, q + linear, constant + float(b @ (W @ c))
 
-    def _replaced(self, expression: Any, atoms: list[tuple[Any, Any]]) -> Any:
+    def _replaced(self, expression: Any, atoms: list[tuple[Any, Atom]]) -> Any:
         """The expression with a new variable in place of each of its quadratic atoms.
 
         Each of these variables is added to `atoms`, together with what it replaces.
@@ -218,9 +215,10 @@ class _Reader:
 
         if expression.is_constant() or expression.is_affine():
             return expression
-        if _is_atom(expression):
+        atom = _atom(expression)
+        if atom is not None:
             new = cp.Variable(expression.shape)
-            atoms.append((new, expression))
+            atoms.append((new, atom))
             return new
         if not _is_linear(expression):
             raise ProblemError("objective", "a quadratic function", _shown(expression))
@@ -309,22 +307,6 @@ def _derivatives(expressions: list[Any], variables: list[Any]) -> tuple[Any, Arr
     return sparse.csr_array(sparse.vstack(blocks)), np.concatenate(values).astype(float)
 
 
-def _is_atom(expression: Any) -> bool:
-    """Whether an expression that is not affine is a product of two affine ones."""
-    import cvxpy as cp
-    from cvxpy.atoms.affine.binary_operators import MulExpression, multiply
-    from cvxpy.atoms.elementwise.power import Power
-
-    arguments = expression.args
-    if isinstance(expression, cp.QuadForm | cp.quad_over_lin):
-        return bool(arguments[0].is_affine() and arguments[1].is_constant())
-    if isinstance(expression, Power):
-        return bool(arguments[0].is_affine() and expression.p.value == 2)
-    if isinstance(expression, multiply | MulExpression):
-        return all(part.is_affine() and not part.is_constant() for part in arguments)
-    return False
-
-
 def _is_linear(expression: Any) -> bool:
     """Whether an expression is linear in those of its arguments that are not constant."""
     from cvxpy.atoms.affine.affine_atom import AffAtom
@@ -337,40 +319,49 @@ def _is_linear(expression: Any) -> bool:
     return isinstance(expression, AffAtom)
 
 
-def _product(atom: Any, weights: Array) -> _Product:
-    """An atom's entries, summed with weights, as a product of affine expressions."""
+def _atom(expression: Any) -> Atom | None:
+    """u, v and a function of weights that gives W, if the expression is vec(u)ᵀ W vec(v)."""
     import cvxpy as cp
-    from cvxpy.atoms.affine.binary_operators import multiply
+    from cvxpy.atoms.affine.binary_operators import MulExpression, multiply
     from cvxpy.atoms.elementwise.power import Power
 
-    u = atom.args[0]
-    if isinstance(atom, cp.QuadForm):
-        matrix = atom.args[1].value
-        matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-        return _Product(u, u, sparse.csr_array(weights[0] * np.atleast_2d(matrix)))
-    if isinstance(atom, cp.quad_over_lin):
-        summed = np.reshape(weights, atom.shape, order="F")
-        if atom.axis is not None and not atom.keepdims:
-            summed = np.expand_dims(summed, atom.axis)
-        spread = np.broadcast_to(summed, u.shape).ravel(order="F")
-        divisor = float(np.ravel(atom.args[1].value)[0])
-        return _Product(u, u, sparse.diags_array(spread / divisor))
-    if isinstance(atom, Power):
-        return _Product(u, u, sparse.diags_array(weights))
-    v = atom.args[1]
-    if isinstance(atom, multiply):
-        u, v = (cp.promote(part, atom.shape) if part.is_scalar() else part for part in (u, v))
-        if not u.shape == v.shape == atom.shape:
-            raise ProblemError("objective", "products of expressions of one shape", _shown(atom))
-        return _Product(u, v, sparse.diags_array(weights))
+    u, v = (*expression.args, None)[:2]
+    if isinstance(expression, Power):
+        return (u, u, sparse.diags_array) if u.is_affine() and expression.p.value == 2 else None
+    if isinstance(expression, cp.QuadForm | cp.quad_over_lin):
+        if not (u.is_affine() and v.is_constant()):
+            return None
+        value = v.value.toarray() if sparse.issparse(v.value) else np.asarray(v.value)
+        if isinstance(expression, cp.QuadForm):
+            return u, u, lambda weights: sparse.csr_array(weights[0] * np.atleast_2d(value))
+
+        def spread(weights: Array) -> Any:
+            summed = np.reshape(weights, expression.shape, order="F")
+            if expression.axis is not None and not expression.keepdims:
+                summed = np.expand_dims(summed, expression.axis)
+            whole = np.broadcast_to(summed, u.shape).ravel(order="F")
+            return sparse.diags_array(whole / float(np.ravel(value)[0]))
+
+        return u, u, spread
+    if not isinstance(expression, multiply | MulExpression) or not all(
+        part.is_affine() and not part.is_constant() for part in (u, v)
+    ):
+        return None
+    if isinstance(expression, multiply):
+        shape = expression.shape
+        u, v = (cp.promote(part, shape) if part.is_scalar() else part for part in (u, v))
+        if not u.shape == v.shape == shape:
+            expected = "products of expressions of one shape"
+            raise ProblemError("objective", expected, _shown(expression))
+        return u, v, sparse.diags_array
     if u.ndim > 2 or v.ndim > 2:
-        raise ProblemError("objective", "products of vectors and matrices", _shown(atom))
+        raise ProblemError("objective", "products of vectors and matrices", _shown(expression))
     rows, inner = (1, u.size) if u.ndim == 1 else u.shape
     columns = 1 if v.ndim == 1 else v.shape[1]
     # The entry ij of the product is the sum over k of u_ik v_kj.
     i, k, j = (axis.ravel() for axis in np.indices((rows, inner, columns)))
-    entries = (weights[j * rows + i], (k * rows + i, j * inner + k))
-    return _Product(u, v, sparse.csr_array(entries, shape=(u.size, v.size)))
+    places, shape = (k * rows + i, j * inner + k), (u.size, v.size)
+    return u, v, lambda weights: sparse.csr_array((weights[j * rows + i], places), shape=shape)
 
 
 def _shown(thing: Any) -> str:
