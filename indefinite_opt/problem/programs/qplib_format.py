@@ -158,28 +158,24 @@ def write_qplib(program: StandardForm, target: str) -> bytes:
     program.check_sides(INFINITY, target)
     name = "".join(program.name.split()).lstrip("!#%") or "program"
     n, m, triangle = program.cost.size, len(program.row_lower), program.products(target)
-    objective, constraints = "Q" if triangle.any() else "L", "L" if m else "B"
-    lines = [name, f"{objective}C{constraints}"]
-    lines.append("minimize" if program.sense > 0 else "maximize")
-    lines.append(f"{n} # number of variables")
-    if m:
-        lines.append(f"{m} # number of constraints")
-    if objective == "Q":
-        lines += _entries(triangle, "quadratic terms in objective")
-    lines += _vector(program.sense * program.cost, 0.0, "linear coefficients in objective")
-    lines.append(f"{tokens.written(program.sense * program.constant)} # objective constant")
-    if m:
-        lines += _entries(program.matrix, "linear terms in all constraints")
-    lines.append(f"{tokens.written(INFINITY)} # value for infinity")
-    if m:
-        lines += _vector(program.row_lower, -np.inf, "left-hand sides")
-        lines += _vector(program.row_upper, np.inf, "right-hand sides")
-    lines += _vector(program.lower, 0.0, "variable lower bounds")
-    lines += _vector(program.upper, np.inf, "variable upper bounds")
-    lines += _vector(np.zeros(n), 0.0, "variable primal values in starting point")
-    if m:
-        lines += _vector(np.zeros(m), 0.0, "constraint dual values in starting point")
-    lines += _vector(np.zeros(n), 0.0, "variable bound dual values in starting point")
+    quadratic, origin = bool(triangle.any()), np.zeros(n)
+    lines = [
+        name, f"{'Q' if quadratic else 'L'}C{'L' if m else 'B'}",
+        "minimize" if program.sense > 0 else "maximize", f"{n} # number of variables",
+        *([f"{m} # number of constraints"] if m else []),
+        *(_entries(triangle, "quadratic terms in objective") if quadratic else []),
+        *_vector(program.sense * program.cost, 0.0, "linear coefficients in objective"),
+        f"{tokens.written(program.sense * program.constant)} # objective constant",
+        *(_entries(program.matrix, "linear terms in all constraints") if m else []),
+        f"{tokens.written(INFINITY)} # value for infinity",
+        *(_vector(program.row_lower, -np.inf, "left-hand sides") if m else []),
+        *(_vector(program.row_upper, np.inf, "right-hand sides") if m else []),
+        *_vector(program.lower, 0.0, "variable lower bounds"),
+        *_vector(program.upper, np.inf, "variable upper bounds"),
+        *_vector(origin, 0.0, "variable primal values in starting point"),
+        *(_vector(np.zeros(m), 0.0, "constraint dual values in starting point") if m else []),
+        *_vector(origin, 0.0, "variable bound dual values in starting point"),
+    ]  # fmt: skip
     for names, what in ((program.variables, "variable"), (program.row_names, "constraint")):
         kept = names if all(map(_one_word, names)) else ()
         lines.append(f"{len(kept)} # number of non-default {what} names")
