@@ -9,7 +9,6 @@ the lower one -inf where the file has none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -88,18 +87,12 @@ class _Reader:
                 self._row(words)
             case b"COLUMNS":
                 self._column(words)
-            case b"RHS" | b"RANGES":
+            case b"RHS" | b"RANGES" as section:
                 # Behind the name of the vector, if there is one.
-                pairs = words[len(words) % 2 :]
-                if not 2 <= len(pairs) <= 4:
+                first = len(words) % 2
+                if not 2 <= len(words) - first <= 4:
                     raise self._error("one or two rows with their numbers", words)
-                for i, value in self._numbers(pairs):
-                    if self.section == b"RHS":
-                        self._once(self.sides, i, value, words)
-                    elif i == -1:
-                        raise self._error("ranges of constraints only", words)
-                    else:
-                        self._once(self.ranges, i, value, words)
+                self._numbers(words, first, self.sides if section == b"RHS" else self.ranges)
             case b"BOUNDS":
                 self._bound(words)
             case section if section in _QUADRATIC:
@@ -165,17 +158,21 @@ class _Reader:
         j = self.columns.setdefault(words[0], len(self.columns))
         if j < len(self.columns) - 1:
             raise self._error("the lines of a variable behind one another", words)
-        for i, value in self._numbers(words[1:]):
-            self._once(self.entries, (i, j), value, words)
+        self._numbers(words, 1, self.entries, j)
 
-    def _numbers(self, pairs: list[bytes]) -> Iterator[tuple[int, float]]:
-        """The numbers of rows and the values that stand with them, without free rows."""
-        for row, digits in zip(pairs[::2], pairs[1::2], strict=True):
-            if row not in self.rows:
-                raise self._error("a row of the section ROWS", [row])
+    def _numbers(
+        self, words: list[bytes], first: int, values: dict[Any, float], column: int | None = None
+    ) -> None:
+        """Keep the numbers that stand behind rows from a word on, but for free rows."""
+        for row, digits in zip(words[first::2], words[first + 1 :: 2], strict=True):
+            i = self.rows.get(row)
+            if i is None:
+                raise self._error("a row of the section ROWS", words)
+            if i == -1 and values is self.ranges:
+                raise self._error("ranges of constraints only", words)
             value = tokens.number(digits, self.source)
-            if self.rows[row] != -2:
-                yield self.rows[row], value
+            if i != -2:
+                self._once(values, i if column is None else (i, column), value, words)
 
     def _bound(self, words: list[bytes]) -> None:
         """A kind, the name of the vector if there is one, a variable, and a number if it needs one.
