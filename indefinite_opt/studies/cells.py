@@ -192,9 +192,10 @@ def _trained(
 ) -> Iterator[tuple[int, Fit | Exception]]:
     """Entries trained and to be tested on two sets of points, or the exceptions they raised.
 
-    They come in the order of `Grid.chains`.
+    They come in chains, in which only the parameter `grid.along` grows.
     """
-    for chain in grid.chains(which):
+    for _, several in itertools.groupby(sorted(which, key=grid.beside_path), grid.beside_path):
+        chain = sorted(several, key=grid.position)
         methods = [grid.entries[index].method for index in chain]
         try:
             split = _split(data, grid.entries[chain[0]].kernel, *parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -163,22 +162,21 @@ class Grid:
         """The values of the parameters that have several."""
         return {name: values for name, values in self.parameters if len(values) > 1}
 
-    def chains(self, which: Iterable[int]) -> list[list[int]]:
-        """Entries that differ in one number only, in its order: C, else the first varied number."""
-        numbers = [
-            name for name, values in self._varied.items() if all(map(checks.is_number, values))
-        ]
-        along = "C" if "C" in numbers else next(iter(numbers), None)
-        others = [name for name, _ in self.parameters if name != along]
-        chains: dict[str, list[int]] = {}
-        for index in which:
-            entry = self.entries[index]
-            key = [str(entry.kernel), *(getattr(entry.method, name) for name in others)]
-            chains.setdefault(repr(key), []).append(index)
-        if along is None:
-            return list(chains.values())
-        value = operator.attrgetter(f"method.{along}")
-        return [sorted(chain, key=lambda k: value(self.entries[k])) for chain in chains.values()]
+    @cached_property
+    def along(self) -> str | None:
+        """The parameter in whose order entries are solved: C, else the first varied number."""
+        numbers = [n for n, values in self._varied.items() if all(map(checks.is_number, values))]
+        return "C" if "C" in numbers else next(iter(numbers), None)
+
+    def position(self, index: int) -> float:
+        """The value of that parameter in an entry."""
+        return 0.0 if self.along is None else float(getattr(self.entries[index].method, self.along))
+
+    def beside_path(self, index: int) -> str:
+        """Everything else that tells an entry from others, as text."""
+        entry = self.entries[index]
+        others = [name for name, _ in self.parameters if name != self.along]
+        return repr([str(entry.kernel), *(getattr(entry.method, name) for name in others)])
 
     @cached_property
     def identity(self) -> str:
