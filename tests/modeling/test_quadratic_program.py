@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import indefinite_opt as iopt
-from helpers.exact import Exactly, as_matrix, as_vector, dot, product
+from helpers.exact import Exactly, as_matrix, as_vector, dot, linear_optimum, product
 from indefinite_opt.errors import (
     IncompatibleSolver,
     InfeasibleProblem,
@@ -105,6 +105,62 @@ def test_convex_along_the_equations_only() -> None:
     assert result.objective == pytest.approx(-1.0, rel=1e-9)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert "along the equality rows" in str(result.certificate)
+
+
+def test_convex_along_the_equations_only_without_bounds() -> None:
+    """½·40x² - 30xy + ½·60y² - 10z² - 40x - 30y + 40z on x = z: least at x = 3, y = 2."""
+    P = [[40.0, -30.0, 0.0], [-30.0, 60.0, 0.0], [0.0, 0.0, -20.0]]
+    A, b = [[-2.0, 0.0, 2.0]], [0.0]
+    qp = iopt.QuadraticProgram(P, [-40.0, -30.0, 40.0], A=A, b=b, lb=[-4.0, -np.inf, -np.inf])
+    certificate = iopt.solve(qp).certificate
+    assert certificate.bound == pytest.approx(-30.0, rel=1e-9)
+    assert certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("n", [7, 40])
+def test_the_median_is_found_with_a_proof(n: int) -> None:
+    """min Σ|t_i - b| over b without bounds, whose multipliers must cancel exactly."""
+    t = np.random.default_rng(n).standard_normal(n)
+    A = np.hstack([np.ones((n, 1)), np.eye(n), -np.eye(n)])
+    q = np.concatenate([[0.0], np.ones(2 * n)])
+    lb = np.concatenate([[-np.inf], np.zeros(2 * n)])
+    certificate = iopt.solve(iopt.QuadraticProgram(q=q, A=A, b=t, lb=lb)).certificate
+    assert certificate.bound == pytest.approx(np.abs(t - np.median(t)).sum(), rel=1e-7)
+    assert certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("n", [20, 60])
+def test_the_primal_of_a_support_vector_machine_meets_its_dual(n: int, C: float) -> None:
+    """½‖w‖² + C Σξ_i with y_i(wᵀx_i + b) ≥ 1 - ξ_i, ξ ≥ 0, with w and b free."""
+    generator = np.random.default_rng(n)
+    X = generator.standard_normal((n, 3))
+    y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0.0, 1.0, -1.0)
+    P, lb = np.zeros((n + 4, n + 4)), np.concatenate([np.full(4, -np.inf), np.zeros(n)])
+    P[:3, :3] = np.eye(3)
+    G = -np.hstack([y[:, None] * X, y[:, None], np.eye(n)])
+    q = np.concatenate([np.zeros(4), np.full(n, C)])
+    certificate = iopt.solve(iopt.QuadraticProgram(P, q, G, -np.ones(n), lb=lb)).certificate
+    dual = iopt.solve(iopt.KernelProblem(X @ X.T, y), iopt.SVMDual(C=C)).objective
+    assert certificate.bound == pytest.approx(dual, rel=2e-6)
+    assert certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_over_free_variables_are_below_the_exact_optimum(seed: int) -> None:
+    """min qᵀx over Gx ≤ h in tenths, with q inside the cone of the rows of -G."""
+    generator = np.random.default_rng(seed)
+    G = generator.integers(-30, 31, (6, 3)) / 10.0
+    q = -G.T @ (generator.integers(1, 30, 6) / 10.0)
+    h = G @ (generator.integers(-20, 21, 3) / 10.0) + generator.integers(0, 20, 6) / 10.0
+    certificate = iopt.solve(iopt.QuadraticProgram(q=q, G=G, h=h)).certificate
+    # As x = u - v, with slacks of the rows.
+    rows = as_matrix(np.hstack([G, -G, np.eye(6)]))
+    exact = linear_optimum(as_vector([*q, *-q, *np.zeros(6)]), rows, as_vector(h))
+    assert exact is not None
+    assert Fraction(certificate.bound) <= exact
+    assert certificate.bound == pytest.approx(float(exact), rel=1e-6, abs=1e-6)
+    assert certificate.claim is iopt.Claim.GLOBAL
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread
 from indefinite_opt.modeling.gaps import CANCELLED
@@ -91,29 +93,51 @@ class RowCurvature:
         """Whether dᵀPd ≥ 0 for all d, up to rounding."""
         return self.least_everywhere >= -self._zero
 
-    @property
-    def least(self) -> Array:
-        """σ with proved dᵀPd ≥ Σ σ_i d_i² for all d, or else for those along Ad = 0; (n,).
+    @cached_property
+    def folded(self) -> tuple[Array, Array, Array]:
+        """M = P - LA - AᵀLᵀ + AᵀWA in z, convex wherever P is along Ad = 0; L and diagonal W.
 
-        A variable without products with others has σ_i = P_ii.
+        (n, n), (n, k), (k,). dᵀPd = dᵀMd + 2dᵀL(Ad) - (Ad)ᵀW(Ad) for every L and W. With this L the
+        first three terms are P between projections onto the directions along the rows; W makes M
+        positive across them. Both are zero where P is convex for all d.
         """
-        if self.is_convex_everywhere or not len(self.A):
-            everywhere = np.full(self.n, self.least_everywhere - self._zero)
-            alone = np.count_nonzero(self.P, axis=0) == (np.diag(self.P) != 0.0)
-            return np.where(alone, np.diag(self.P), everywhere / self.unit / self.unit)
-        # The basis of these directions is turned by an angle of the size of the rounding of A
-        # times the condition number of A.
-        largest, least = self.row_sizes
-        turned = (self.n + len(self.A)) * EPS * largest / least
-        along = self._least_along_rows - self._zero - 4.0 * self.norm * turned
-        return np.full(self.n, along) / self.unit / self.unit
+        A, P = self.A * self.unit, self._scaled
+        if self.is_convex_everywhere or not A.any():
+            return P, np.zeros_like(A.T), np.zeros(len(A))
+        lengths = np.linalg.norm(A, axis=1)
+        lengths[lengths == 0.0] = 1.0
+        U, sizes, V = np.linalg.svd(A / lengths[:, None], full_matrices=False)
+        kept = sizes > RANK_TOLERANCE * sizes[0]
+        U, V = U[:, kept] / sizes[kept], V[kept]
+        L = P @ V.T
+        L = (L - 0.5 * V.T @ (V @ L)) @ U.T / lengths
+        L[self._alone] = 0.0
+        W = self.norm / lengths**2
+        across = L @ A
+        return P - across - across.T + (A.T * W) @ A, L, W
 
     @cached_property
-    def row_sizes(self) -> tuple[float, float]:
-        """The largest and the least singular value of A in z that is not zero; 1 and 1 if A is."""
-        sizes = np.linalg.svd(self.A * self.unit, compute_uv=False)
-        sizes = sizes[sizes > RANK_TOLERANCE * sizes[0]]
-        return (float(sizes[0]), float(sizes[-1])) if sizes.size else (1.0, 1.0)
+    def _alone(self) -> NDArray[np.bool_]:
+        """Variables without products with others, which are in no row unless P is convex."""
+        alone = np.count_nonzero(self.P, axis=0) == (np.diag(self.P) != 0.0)
+        return alone & (self.is_convex_everywhere | ~np.any(self.A, axis=0))
+
+    @cached_property
+    def least(self) -> Array:
+        """σ with proved dᵀMd ≥ Σ σ_i d_i² for all d, with the M of `folded` in x; (n,).
+
+        A variable without products with others has σ_i = P_ii. The terms of M, whose sizes are S,
+        go through at most 2(k + 5) roundings of eps/2.
+        """
+        least, together = self.least_everywhere - self._zero, ~self._alone
+        if not self.is_convex_everywhere and together.any():
+            (M, L, W), A = self.folded, np.abs(self.A * self.unit)
+            across = np.abs(L) @ A
+            S = np.abs(self._scaled) + across + across.T + (A.T * W) @ A
+            with one_thread():
+                least = float(np.linalg.eigvalsh(M[np.ix_(together, together)])[0])
+            least -= zero_tolerance(self.n, norm_bound(M)) + (len(A) + 5) * EPS * norm_bound(S)
+        return np.where(together, least / self.unit / self.unit, np.diag(self.P))
 
     def restricted(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
         """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding.
@@ -253,47 +277,108 @@ def convex_bound(
 
         F(w) = F(x) + ∇Fᵀd + ½dᵀPd ≥ F(x) + zᵀ(Gx - h) + yᵀ(Ax - b) + rᵀd + ½σ‖d‖²,
 
-    with σ‖d‖² for the Σ σ_i d_i² of `RowCurvature.least`. The right-hand side is minimised for each
-    d_i on its own, between ends that the constraints prove. Subtracted are the rounding of the sums
-    and, if F is convex along Ax = b only, what the distance of x from these rows may add:
-    ‖P‖(2‖d_R‖‖d‖ + ‖d_R‖²) for the part d_R of d across them.
+    with σ‖d‖² for the Σ σ_i d_i² of `RowCurvature.least`. If F is convex along Ax = b only, that
+    takes -Lo from r and -½oᵀWo from the value, with L and W of `RowCurvature.folded` and o = Ax - b
+    = -Ad. The right-hand side is minimised for each d_i on its own, between ends that the
+    constraints prove. Where it has no minimum, as d_i has no end and r_i is rounding, it is taken
+    at multipliers nearby with r_i = 0; see `_balanced`. Subtracted are the rounding of the sums and
+    what these multipliers may change.
     """
     x, n = point.x, body.n
-    z, size = np.maximum(z, 0.0), np.abs(x)
-    slopes = reduced(body, point.gradient, z, y)
+    size, rows = np.abs(x), np.vstack([body.G, body.A])
     steep = curvature.sizes @ size + np.abs(q)
     over, _, sizes = body.sides(x)
-    multipliers = np.concatenate([z, y])
-    count = n + multipliers.size + 8.0
-    error = count * EPS * (steep + np.abs(body.G.T) @ z + np.abs(body.A.T) @ np.abs(y))
+    multipliers, doubt = np.concatenate([np.maximum(z, 0.0), y]), np.zeros(len(rows))
+    count = n + len(rows) + 8.0
     low, high = body.ranges
     falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
-    sigma = curvature.least
+    sigma, (_, L, W) = curvature.least, curvature.folded
+    L = L / np.reshape(curvature.unit, (-1, 1))
+    missed, unsure = over[body.h.size :], (n + 2.0) * EPS * sizes[body.h.size :]
+    turned = L @ missed
+    turned_error = np.abs(L) @ (unsure + count * EPS * np.abs(missed))
+    # Rounding that costs more than a thousandth of the default tolerance is avoided by exact sums.
+    worth = 1e-9 * CANCELLED * float(size @ steep) / n
 
     def lowest(slopes: Array, error: Array) -> Array:
         down, up = _lowest(slopes - error, rises, sigma), _lowest(-slopes - error, -falls, sigma)
         return down + up
 
+    def slopes_at(multipliers: Array) -> tuple[Array, Array]:
+        """r and its rounding."""
+        slopes = point.gradient + rows.T @ multipliers
+        error = count * EPS * (steep + np.abs(rows.T) @ np.abs(multipliers))
+        with np.errstate(invalid="ignore"):
+            dear = ~(lowest(slopes, np.zeros(n)) - lowest(slopes, error) <= worth)
+        if dear.any():
+            sums = np.hstack([curvature.P[dear], rows.T[dear]])
+            exact = _summed_exactly(sums, np.concatenate([x, multipliers]), -q[dear])
+            if exact is not None:
+                slopes[dear], error[dear] = exact, EPS * np.abs(exact)
+        return slopes - turned, error + turned_error
+
+    slopes, error = slopes_at(multipliers)
+    balanced = np.zeros(n, np.bool_)
+    while (endless := np.isinf(lowest(slopes, error)) & ~balanced).any():
+        balanced |= endless
+        nearby = _balanced(rows, body.h.size, balanced, multipliers, slopes_at)
+        if nearby is None:
+            return -np.inf
+        multipliers, doubt = nearby
+        slopes, error = slopes_at(multipliers)
+        error += np.abs(rows.T) @ doubt
+        slopes[balanced] = error[balanced] = 0.0
     least = lowest(slopes, error)
-    # Rounding that costs more than a thousandth of the default tolerance is avoided by exact sums.
-    worth = 1e-9 * CANCELLED * float(size @ steep) / n
-    with np.errstate(invalid="ignore"):
-        dear = ~(lowest(slopes, np.zeros(n)) - least <= worth)
-    if dear.any():
-        sums = np.hstack([curvature.P[dear], body.G.T[dear], body.A.T[dear]])
-        exact = _summed_exactly(sums, np.concatenate([x, multipliers]), -q[dear])
-        if exact is not None:
-            slopes[dear], error[dear] = exact, EPS * np.abs(exact)
-            least = lowest(slopes, error)
-    rounding = float(np.abs(multipliers) @ sizes) + float(size @ steep)
+    rounding = float((np.abs(multipliers) + doubt) @ sizes) + float(size @ steep)
     rounding += float(np.abs(least[np.isfinite(least)]).sum())
-    bound = point.value + float(multipliers @ over) + float(least.sum()) - count * EPS * rounding
-    if not curvature.is_convex_everywhere:
-        missed = (np.abs(over) + (n + 2.0) * EPS * sizes)[body.h.size :]
-        across = float(np.linalg.norm(missed)) / curvature.row_sizes[1]
-        length = float(np.linalg.norm(np.maximum(rises, -falls) / curvature.unit))
-        bound -= curvature.norm * across * (2.0 * length + across)
+    bound = point.value + float(multipliers @ over) - float(doubt @ np.abs(over))
+    bound += float(least.sum()) - count * EPS * rounding
+    bound -= 0.5 * (1.0 + count * EPS) * float(W @ (np.abs(missed) + unsure) ** 2)
     return bound if np.isfinite(bound) else -np.inf
+
+
+def _balanced(
+    rows: Array,
+    inequalities: int,
+    chosen: NDArray[np.bool_],
+    multipliers: Array,
+    slopes_at: Callable[[Array], tuple[Array, Array]],
+) -> tuple[Array, Array] | None:
+    """Multipliers within `doubt` of which there are some with slope 0 in the chosen variables.
+
+    As many rows as variables are changed, those with large multipliers: the first that a QR
+    decomposition with pivoting takes. If B are their entries, r the slopes and R ≈ B⁻ᵀ, changes δ
+    with Bᵀδ = -r satisfy δ = -Rr + (I - RBᵀ)δ. So they exist, and |δ| ≤ 2ω, where |Rr| ≤ ω and
+    |I - RBᵀ|ω ≤ ½ω (Rump 2010, Verification methods: rigorous results using floating-point
+    arithmetic, Acta Numerica 19, section 10). None if that fails or an inequality could get a
+    negative multiplier.
+    """
+    columns, count = rows[:, chosen], int(chosen.sum())
+    weights = np.abs(multipliers)
+    weights[inequalities:] = float(weights.sum()) or 1.0  # equations admit both signs
+    weighted = columns * weights[:, None]
+    lengths = np.abs(weighted).max(axis=0, initial=0.0)
+    if count > len(rows) or not np.all((lengths > 0.0) & np.isfinite(lengths)):
+        return None
+    triangle, order = qr((weighted / lengths).T, mode="r", pivoting=True, check_finite=False)
+    if not abs(triangle[count - 1, count - 1]) > RANK_TOLERANCE * abs(triangle[0, 0]):
+        return None
+    held = order[:count]
+    B = columns[held]
+    inverse = np.linalg.inv(B.T)
+    nearby = multipliers.copy()
+    for _ in range(2):  # from those of a solver, and once more from rounding
+        nearby[held] -= inverse @ slopes_at(nearby)[0][chosen]
+    slopes, error = slopes_at(nearby)
+    size = np.abs(inverse) @ (np.abs(slopes) + error)[chosen]
+    size += np.sqrt(EPS) * size.max()
+    off = np.abs(np.eye(count) - inverse @ B.T)
+    off += (count + 2.0) * EPS * (np.abs(inverse) @ np.abs(B.T))
+    doubt = np.zeros_like(multipliers)
+    doubt[held] = 3.0 * size  # 2ω, and the rounding of all this
+    if np.all(off @ size <= 0.4 * size) and np.all((nearby >= doubt)[:inequalities]):
+        return nearby, doubt
+    return None
 
 
 def _summed_exactly(sums: Array, weights: Array, rhs: Array) -> Array | None:

@@ -115,7 +115,10 @@ class BoxQuadratic:
             weights = _orthonormal_weights(rows, row_tolerance)
             rows, rhs = weights @ rows, weights @ rhs
             row_tolerance = np.abs(weights) @ row_tolerance
-        underflow = TINY if np.any(self.H) or np.any(self.c) else 0.0
+        size = float(reach @ (0.5 * (self.sizes[0] @ reach) + np.abs(self.c)))
+        moved = np.flatnonzero(reach)
+        if size > 0.0 or np.any(self.c[moved]) or np.any(self.H[np.ix_(moved, moved)]):
+            size += TINY
         return ScaledBox(
             members=members,
             center=center,
@@ -126,7 +129,7 @@ class BoxQuadratic:
             rows=rows,
             rhs=rhs,
             weights=weights,
-            size=float(reach @ (0.5 * (self.sizes[0] @ reach) + np.abs(self.c))) + underflow,
+            size=size,
             tolerance=_tolerance_of_ends(reach[members], width),
             row_tolerance=row_tolerance,
             fixed_loss=_loss_of_fixed(self, reach, fixed),

@@ -73,7 +73,8 @@ class ScaledBox:
     weights: Array
     """(k, K); the rows are these combinations of those of the whole problem."""
     size: float
-    """Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only for f = 0."""
+    """Sum of the sizes of all terms of f on the box, the unit of its rounding; 0 only where all of
+    them are 0."""
     tolerance: Array
     """(m,), four times what each |d_i| may exceed 1 by, as center and half are rounded."""
     row_tolerance: Array
