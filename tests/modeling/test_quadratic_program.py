@@ -163,6 +163,21 @@ def test_bounds_over_free_variables_are_below_the_exact_optimum(seed: int) -> No
     assert certificate.claim is iopt.Claim.GLOBAL
 
 
+def test_rounding_of_a_singular_matrix_leaves_no_bound_without_ends() -> None:
+    """As floats, FᵀF may have the eigenvalue -1e-17, along which |w| ≤ s falls in the end."""
+    F = np.random.default_rng(0).standard_normal((2, 5))
+    P, identity = np.zeros((10, 10)), np.eye(5)
+    P[:5, :5] = F.T @ F
+    q = np.concatenate([-F.sum(axis=0), np.full(5, 0.1)])
+    G = np.block([[identity, -identity], [-identity, -identity]])
+    certificate = iopt.solve(iopt.QuadraticProgram(P, q, G, np.zeros(10))).certificate
+    assert certificate.bound == -np.inf
+    assert "give x[0] a finite range; give it lower and upper bounds" in str(certificate)
+    ended = iopt.solve(iopt.QuadraticProgram(P, q, G, np.zeros(10), lb=-1e3, ub=1e3)).certificate
+    assert ended.claim is iopt.Claim.GLOBAL
+    assert ended.objective == pytest.approx(certificate.objective, rel=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) -> None:
     """Along two rows in three dimensions: that of their cross product, in exact arithmetic."""

@@ -88,6 +88,16 @@ class PolyhedralQP(Polyhedron, QP):
         units = "" if isinstance(curvature.unit, float) else ", in units that make its rows alike,"
         return f"is not: the least eigenvalue of P{units} is {curvature.least_everywhere:.3g}"
 
+    def why_no_bound(self) -> list[str]:
+        words = f"No bound is proved, as rounding counts without end: {self.endless}"
+        return [] if self.is_bounded else [f"{words}; give it lower and upper bounds."]
+
+    @property
+    def endless(self) -> str:
+        """Part of a sentence that names the first variable without a finite range."""
+        k = int(np.argmin(np.isfinite(self.ranges).all(axis=0)))
+        return f"neither bounds nor rows give {self.names.variable(k)} a finite range"
+
     # ------------------------------------------------------------------ values
 
     @property

@@ -138,6 +138,10 @@ class Structure(ABC, Generic[X]):
         """Sentences on why a bound that meets the objective proves a global optimum."""
         return [f"{self.why_convex}, and the bound of its dual meets the objective."]
 
+    def why_no_bound(self) -> list[str]:
+        """Sentences on why multipliers may prove no bound of a convex program, if that is known."""
+        return []
+
     @property
     def is_bounded(self) -> bool:
         """Whether F is known to have a lower bound on the feasible set, if it is convex there."""

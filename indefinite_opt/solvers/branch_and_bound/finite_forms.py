@@ -210,16 +210,11 @@ class _Slacks(FiniteForm):
     def obstacle(cls, qp: PolyhedralQP) -> str | None:
         if qp.is_bounded:
             return None
-        open_ended = np.flatnonzero(~np.isfinite(qp.ranges).all(axis=0))
         scaled = qp.equilibrated
         error = falling_ray(scaled, LinearRows(scaled), np.random.default_rng(0))
         if error is not None:
             raise error
-        name = qp.names.variable(int(open_ended[0]))
-        return (
-            f"neither bounds nor rows give {name} a finite range, which branch and bound needs; "
-            "give it lower and upper bounds"
-        )
+        return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"
 
     @cached_property
     def _refinement(self) -> Refinement:
