@@ -22,7 +22,7 @@ from indefinite_opt.solvers.descent.descent import Descent
 from indefinite_opt.solvers.local_search.iterated_search import Effort
 from indefinite_opt.solvers.local_search.pair_search import LocalSearch
 from indefinite_opt.solvers.local_search.pairing import Paired, as_paired
-from indefinite_opt.solvers.polyhedral import Refinement, falling_ray
+from indefinite_opt.solvers.polyhedral import falling_ray, refined
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
@@ -217,10 +217,6 @@ class _Slacks(FiniteForm):
         return f"{qp.endless}, which branch and bound needs; give it lower and upper bounds"
 
     @cached_property
-    def _refinement(self) -> Refinement:
-        return Refinement(self.asked)
-
-    @cached_property
     def _paired(self) -> Paired | None:
         return as_paired(self.asked)
 
@@ -258,7 +254,7 @@ class _Slacks(FiniteForm):
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
         x, pairs = self.restored(z, 0.0), self._paired
         if pairs is None:
-            x = self._refinement.descended(x)
+            x = refined(self.asked, x)
         else:
             run = Descent(task.on(pairs.qp, start=None), pairs.place(x))
             run.to_stationarity()

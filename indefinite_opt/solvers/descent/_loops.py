@@ -897,15 +897,6 @@ def _draw(state):
 
 
 @compiled()
-def _log_uniform(most, state):
-    """An integer from 1 to `most`, uniformly distributed on a logarithmic scale.
-
-    It is the integer part of a number between 1 and just below most + 1.
-    """
-    return int(np.exp(_draw(state) * np.log(most + 0.999)))
-
-
-@compiled()
 def _push(i, share, hessian, box, point):
     """Move weight i, which moves alone, by a share of the way to its other bound."""
     alpha, low, high = point.alpha[i], box.lower[i], box.upper[i]
@@ -987,7 +978,8 @@ def kick(hessian, box, point, linear, chain, limits, state):
     for made in range(chain.kicks):
         if work >= limits.work or steps >= limits.steps:
             return made, useful, steps, work
-        pairs = _log_uniform(chain.pairs, state)
+        # From 1 to the most, uniformly distributed on a logarithmic scale.
+        pairs = int(np.exp(_draw(state) * np.log(chain.pairs + 0.999)))
         _push_pairs(pairs, chain.spread, order, starts, hessian, box, trial, state)
         descent = Limits(
             limits.violation, limits.block_share, min(KICK_STEPS * n, limits.steps - steps),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import QP, PairedQP, paired
-from indefinite_opt.solvers.solution import Optimum, Solution
+from indefinite_opt.solvers.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,7 @@ class Paired:
         """A solution of the scaled form in the variables that were asked for."""
         name, z = self.asked.variable, self.qp.variable
         optima = tuple(
-            Optimum(
-                each.objective,
-                each.count,
-                {name: self.restore(each.values[z])} if each.values else {},
-            )
+            replace(each, values={name: self.restore(each.values[z])} if each.values else {})
             for each in solution.optima
         )
         x = self.restore(solution.values[z])

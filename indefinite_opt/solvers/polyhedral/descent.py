@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, Values, one_thread
+from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import Equilibrated, LinearRows
 from indefinite_opt.problem import in_own_units
 from indefinite_opt.solvers.solution import Status
@@ -357,6 +358,15 @@ def nearest_point(
     run = ActiveSetDescent(scaled, feasible, distance)
     run.run(halt)
     return run.z
+
+
+def refined(qp: PolyhedralQP, x: Array) -> Array:
+    """The end of a descent from the feasible point nearest to any x."""
+    scaled = qp.equilibrated
+    z = scaled.write(np.asarray(x, dtype=np.float64))
+    run = ActiveSetDescent(scaled, nearest_point(scaled, z, scaled.write(qp.start())))
+    run.run()
+    return scaled.read(run.end)
 
 
 def is_convex(scaled: Equilibrated) -> bool:

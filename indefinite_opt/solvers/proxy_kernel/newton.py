@@ -120,19 +120,16 @@ class _Run(ProxySearch):
         starts = [self.best]
         if previous is not None:
             self.model_cost *= settings.model_share_on_path
-            starts = self._follow(previous)
+            if previous.model is not None:
+                self.model = replace(previous.model, upper=self.dual.upper)
+            # The last solution, scaled with its bound or not.
+            ratios = sorted({1.0, self.dual.upper / previous.dual.upper})
+            starts = [self.dual.project(ratio * previous.at.alpha) for ratio in ratios]
         alpha, (value, gradient) = min(
             ((start, self.evaluate(start)) for start in starts), key=lambda pair: pair[1][0]
         )
         length = None if previous is None else previous.at.length
         self.at = GradientSteps(self, alpha, value, gradient, spectral=True, length=length)
-
-    def _follow(self, previous: _Run) -> list[Array]:
-        """Keep the last model; the last solution, scaled with its bound or not."""
-        if previous.model is not None:
-            self.model = replace(previous.model, upper=self.dual.upper)
-        ratios = sorted({1.0, self.dual.upper / previous.dual.upper})
-        return [self.dual.project(ratio * previous.at.alpha) for ratio in ratios]
 
     def until_stopped(self) -> Status:
         residual = self._residual(self.at.alpha, self.at.gradient)

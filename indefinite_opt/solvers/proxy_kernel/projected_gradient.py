@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.solvers.proxy_kernel.search import (
     GradientSteps,
@@ -71,18 +71,14 @@ class _Run(ProxySearch):
 
     def step(self) -> bool:
         self.iterations += 1
-        direction = self._smoothed() if self.options.smoothing > 0.0 else None
-        if self.options.step == "diminishing":
-            self._fixed_step(self.steps.gradient if direction is None else direction)
-            return True
-        return self.steps.step(direction) or self.settle()
-
-    def _smoothed(self) -> Array:
-        self.calls += 1
-        return self.dual.value_gradient(self.steps.alpha, self.options.smoothing)[1]
-
-    def _fixed_step(self, direction: Array) -> None:
-        steps, width = self.steps, self.dual.upper * np.sqrt(self.dual.n)
-        length = width / (float(np.linalg.norm(direction)) or 1.0) / np.sqrt(self.iterations)
-        steps.alpha = self.dual.project(steps.alpha - length * direction)
+        options, steps, direction = self.options, self.steps, None
+        if options.smoothing > 0.0:
+            self.calls += 1
+            direction = self.dual.value_gradient(steps.alpha, options.smoothing)[1]
+        if options.step != "diminishing":
+            return steps.step(direction) or self.settle()
+        slope, width = steps.gradient if direction is None else direction, self.dual.upper
+        unit = (float(np.linalg.norm(slope)) or 1.0) * np.sqrt(self.iterations / self.dual.n)
+        steps.alpha = self.dual.project(steps.alpha - width / unit * slope)
         steps.value, steps.gradient = self.evaluate(steps.alpha)
+        return True
