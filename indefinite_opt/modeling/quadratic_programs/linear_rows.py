@@ -98,34 +98,27 @@ class LinearRows:
         """
         scaled, n = self.scaled, self.n
         chosen = np.ones(n, dtype=bool) if wanted is None else wanted
-        lower, upper = scaled.lower.copy(), scaled.upper.copy()
-        open_ = ~(np.isfinite(lower) & np.isfinite(upper))
-        proved = np.zeros(n)
-        leftovers: dict[tuple[int, int], tuple[float, Array]] = {}
+        ends = np.array([scaled.lower, -scaled.upper])
+        open_ = np.isinf(ends).any(axis=0)
+        # Lower bounds c of z and of -z, and Δ.
+        least, left = np.full((2, n), -np.inf), np.zeros((2, n, n))
         unbounded = np.zeros(n, dtype=bool)
         for i in np.flatnonzero(chosen | open_).tolist():
-            for side, end in ((1, scaled.lower[i]), (-1, scaled.upper[i])):
-                if not chosen[i] and np.isfinite(end):
-                    least = side * end
-                else:
+            for k, side in enumerate((1.0, -1.0)):
+                if chosen[i] or np.isinf(ends[k, i]):
                     cost = np.zeros(n)
                     cost[i] = side
                     answer = self._minimise(cost)
                     if answer is None:
                         unbounded[i] = True
-                        continue
-                    least, left = self._weak_duality(cost, answer[1], open_)
-                    leftovers[i, side] = least, left
-                proved[i] = max(proved[i], -least, abs(end) if np.isfinite(end) else 0.0)
-        sizes = _sizes(proved, leftovers, open_ & ~unbounded)
-        for (i, side), (least, left) in leftovers.items():
-            with np.errstate(invalid="ignore"):
-                spent = np.where(left == 0.0, 0.0, left * sizes)
-            bound = least - float(spent.sum()) * (1.0 + n * EPS)
-            if side > 0:
-                lower[i] = max(lower[i], bound)
-            else:
-                upper[i] = min(upper[i], -bound)
+                    else:
+                        least[k, i], left[k, i] = self._weak_duality(cost, answer[1], open_)
+        known = np.array([least, ends, -ends])
+        proved = np.max(-known, axis=(0, 1), where=np.isfinite(known), initial=0.0)
+        sizes = _sizes(proved, left.max(axis=0), open_ & ~unbounded)
+        with np.errstate(invalid="ignore"):
+            spent = np.where(left == 0.0, 0.0, left * sizes).sum(axis=2)
+        lower, upper = np.maximum(ends, least - spent * (1.0 + n * EPS)) * [[1.0], [-1.0]]
         return Ranges(lower, upper, np.flatnonzero(unbounded))
 
     def _weak_duality(
@@ -300,14 +293,9 @@ def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:
     )
 
 
-def _sizes(
-    proved: Array, leftovers: dict[tuple[int, int], tuple[float, Array]], inner: NDArray[np.bool_]
-) -> Array:
+def _sizes(proved: Array, delta: Array, inner: NDArray[np.bool_]) -> Array:
     """Bounds on |z_j| for variables with an infinite bound; see `LinearRows.ranges`."""
     n = proved.size
-    delta = np.zeros((n, n))
-    for (i, _), (_, left) in leftovers.items():
-        delta[i] = np.maximum(delta[i], left)
     sizes = np.full(n, np.inf)
     kept = inner.copy()
     while True:
