@@ -12,7 +12,7 @@ import math
 import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.modeling.display.notation import (
     ATOM,
@@ -304,14 +304,6 @@ def _count(expr: Any) -> int:
     return 1 + sum(_count(arg) for arg in expr.args)
 
 
-class _Line(NamedTuple):
-    """A printed constraint, the expression that it bounds, and value and name of each end."""
-
-    body: str
-    bounded: tuple[Any, ...] | None
-    ends: dict[str, tuple[str, str]]
-
-
 def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
     """Each constraint and the name it was declared under; attributes of variables come last.
 
@@ -321,16 +313,20 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
     declared = [*program.subject_to.items(), *inner.items()]
     variables = program.variables.values()
     declared += [("domain", bound) for variable in variables for bound in variable.domain]
-    lines: list[_Line] = []
+    shown: list[tuple[str, str]] = []
+    single: dict[Any, tuple[int, str, str]] = {}  # the line, the end and the value of one bound
     for name, constraint in declared:
         bounded, end, value = _bound(printer, constraint)
-        same = (line for line in lines if bounded and line.bounded == bounded)
-        partner = next((line for line in same if end not in line.ends), None)
-        if partner is None:
-            lines.append(_Line(_relation(printer, constraint), bounded, {end: (value, name)}))
-        else:
-            partner.ends[end] = (value, name)
-    shown = [_joined(printer, line) for line in lines]
+        if bounded is None or single.get(bounded, (0, end))[1] == end:
+            if bounded is not None:
+                single.setdefault(bounded, (len(shown), end, value))
+            shown.append((_relation(printer, constraint), name))
+            continue
+        place, _, first = single.pop(bounded)
+        ends = [(first, shown[place][1]), (value, name)]
+        (low, lower), (high, upper) = ends if end == "upper" else reversed(ends)
+        body = f" {printer.write('<=')} ".join((low, bounded[0], high))
+        shown[place] = body, ", ".join(dict.fromkeys((lower, upper)))
     # cvxpy also lists these attributes as constraints, but not boolean, integer, symmetric, ...
     listed = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
     for variable in variables:
@@ -339,14 +335,6 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
         word = printer.piece(variable).body
         shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
     return shown
-
-
-def _joined(printer: Printer, line: _Line) -> tuple[str, str]:
-    if len(line.ends) < 2 or line.bounded is None:
-        return line.body, next(iter(line.ends.values()))[1]
-    (low, lower), (high, upper) = line.ends["lower"], line.ends["upper"]
-    body = f" {printer.write('<=')} ".join((low, line.bounded[0], high))
-    return body, ", ".join(dict.fromkeys((lower, upper)))
 
 
 def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
