@@ -129,8 +129,9 @@ class PolyhedralQP(Polyhedron, QP):
         if abs(value) > CANCELLED * terms:
             return abs(value)
         gradient = self.gradient(x)
-        widths, bends = self._moves
-        moved = widths * (np.abs(gradient) + bends)
+        low, high = self.ranges
+        widths = np.where(np.isfinite(high - low), high - low, 0.0)
+        moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
         moved = moved[(moved > 0.0) & np.isfinite(moved)]
         if moved.size and moved.min() > terms:
             # Elsewhere a step leads down, which wide bounds must not make look short.
@@ -138,14 +139,6 @@ class PolyhedralQP(Polyhedron, QP):
             if found.stationarity <= _STATIONARY:
                 terms = float(moved.min())
         return CANCELLED * terms
-
-    @cached_property
-    def _moves(self) -> tuple[Array, Array]:
-        """Widths w of the finite ranges of variables, else 0, and ½|P|w, (n,) and (n,)."""
-        low, high = self.ranges
-        width = high - low
-        width = np.where(np.isfinite(width), width, 0.0)
-        return width, 0.5 * (self.along_rows.sizes @ width)
 
     def gradient_unit(self, gradient: Array) -> float:
         """The larger of max |q| and max |Px|."""
