@@ -142,15 +142,13 @@ class SpacePrimal(MarginProgram):
         """Sentences on the margin and the slacks, and on why this is not a minimum."""
         norm, xi = self.square_norm(values["w"]), values["xi"]
         p, q = self.embedding.signature
-        if norm > 0.0:
-            said = [f"The normal has squared norm {norm:.4g}: {self.in_words(norm)}."]
-        else:
-            said = [f"The normal has squared norm {norm:.4g}: no positive margin (section 7.4)."]
+        words = self.in_words(norm) if norm > 0.0 else "no positive margin (section 7.4)"
         count = int(np.sum(xi > self.near_margin * self.margin_unit(values)))
-        said.append(
+        said = [
+            f"The normal has squared norm {norm:.4g}: {words}.",
             f"Only the {count} of {xi.size} points with slack can be misclassified (below "
-            "Proposition 2)."
-        )
+            "Proposition 2).",
+        ]
         if q > 0:
             lower = self.value(self.feasible_below(values, self.value(values) - 1.0))
             said.append(
