@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, checks
+from indefinite_opt.foundation import Array, Values, checks, finite_array
 from indefinite_opt.modeling import (
     OFFSETS,
     Classifier,
@@ -22,12 +22,7 @@ from indefinite_opt.modeling import (
     reduced_weight,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import (
-    ConfidenceProblem,
-    KernelProblem,
-    checked_sensitivity,
-    own_sensitivity,
-)
+from indefinite_opt.problem import ConfidenceProblem, KernelProblem, own_sensitivity
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ class GuoSchuurmansQP(WeighsSensitivity):
         if self.sensitivity is None:
             form = cp.quad_form(alpha, *constants(Q=problem.Q))
         else:
-            Delta = checked_sensitivity(self.sensitivity, problem)
+            Delta = finite_array("sensitivity", self.sensitivity, (problem.n, problem.n))
             form = cp.quad_form(alpha, *constants(Delta_s=0.5 * (Delta + Delta.T)))
         confidences = isinstance(problem, ConfidenceProblem) and self.sensitivity is None
         symmetric = Definition("Q = (Δ + Δᵀ)/4", r"Q = (\Delta + \Delta^\top)/4", ("Delta",))
@@ -132,7 +127,7 @@ class GuoSchuurmansQP(WeighsSensitivity):
     def structure(self, problem: KernelProblem) -> BoxLineQP:
         form = problem
         if self.sensitivity is not None:
-            Delta = checked_sensitivity(self.sensitivity, problem)
+            Delta = finite_array("sensitivity", self.sensitivity, (problem.n, problem.n))
             signed = 0.5 * (Delta + Delta.T) * np.outer(problem.y, problem.y)
             form = KernelProblem(signed, problem.labels, name=problem.name)
         return BoxLineQP(

@@ -7,11 +7,7 @@ pseudo-Euclidean embeddings are derived from them.
 
 from indefinite_opt.foundation import checked_points
 from indefinite_opt.problem import datasets, kernels
-from indefinite_opt.problem.confidence_problem import (
-    ConfidenceProblem,
-    checked_sensitivity,
-    own_sensitivity,
-)
+from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sensitivity
 from indefinite_opt.problem.datasets.encoding import Encoding, as_text
 from indefinite_opt.problem.datasets.reading import read_frame, read_grid
 from indefinite_opt.problem.embedding import Embedding, embed

@@ -316,15 +316,10 @@ class ConfidenceKernel:
         return self.title
 
 
-def checked_sensitivity(sensitivity: ArrayLike, problem: KernelProblem) -> Array:
-    """A finite (n, n) sensitivity matrix."""
-    return finite_array("sensitivity", sensitivity, (problem.n, problem.n))
-
-
 def own_sensitivity(problem: KernelProblem, given: ArrayLike | None) -> Array | None:
     """The given Δ, else that of the problem's own confidences; None if it is 2Q."""
     if given is not None:
-        return checked_sensitivity(given, problem)
+        return finite_array("sensitivity", given, (problem.n, problem.n))
     if isinstance(problem, ConfidenceProblem) and not problem.is_kernel:
         return problem.sensitivity
     return None

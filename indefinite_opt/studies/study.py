@@ -40,12 +40,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def check_jobs(n_jobs: int | None) -> None:
-    """Raise ParameterError unless n_jobs is a number of processes for joblib."""
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
-
-
 def run_units(
     units: Iterable[Unit], n_jobs: int | None, store: Store | None, several: bool
 ) -> Iterator[Outcome]:
@@ -273,7 +267,8 @@ def run_all(
 
     Cells in the store are taken over, and those that another process is running are waited for.
     """
-    check_jobs(n_jobs)
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
     wanted = dict.fromkeys(cell.key for unit in units for cell in unit.cells)
     outcomes: dict[str, list[Row]] = {}
     started: set[str] = set()

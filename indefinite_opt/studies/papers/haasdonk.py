@@ -133,7 +133,6 @@ def norms(panels: Mapping[str, list[Row]], names: str, sign: float) -> Check:
 
 
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 1."""
     panels = outcomes["panels"].settings
     a, b, c, d = (panels[name][0] for name in "abcd")
     negative = norms(panels, "c", -1.0)
@@ -188,7 +187,6 @@ def _corresponding(problem: KernelProblem, mu: float) -> float:
 
 
 def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 2."""
     panels = outcomes["panels"].settings
     b, d = panels["b"][0], panels["d"][0]
     unsuitable = norms(panels, "d", -1.0)
@@ -231,7 +229,6 @@ OPTIMA = {"a": {"permuted": False, "C": 10.0}, "b": {"permuted": True, "C": 10.0
 
 
 def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 3."""
     a, b = (outcomes["panels"].settings[name][0] for name in "ab")
     return {
         "two": Check(

@@ -317,7 +317,6 @@ def figure_5(quick: bool) -> dict[str, Computation]:
 
 
 def check_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 5."""
     (r, zero), (_, best) = maps(outcomes["contours"].settings).values()
     horizontal = np.array(columns(figure_2_axes, r))
     apart = np.abs(zero - best)

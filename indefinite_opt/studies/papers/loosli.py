@@ -117,7 +117,6 @@ POOR = 0.1
 
 
 def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 3."""
     errors, told = _test_errors(outcomes)
     return {
         "poor": Check(
@@ -129,7 +128,6 @@ def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
 
 
 def check_figure_4(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentence on Figure 4."""
     errors, told = _test_errors(outcomes)
     proposed = ("ESVM", "ESVM-L", "KSVM")
     holds = all(errors[name] < errors["RVM"] for name in proposed)
@@ -182,7 +180,6 @@ FIGURE_1 = {"solutions": Computation(solutions, {"two points": {"points": TWO_PO
 
 
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 1."""
     (row,) = outcomes["solutions"].rows
     K, y = np.array(row["K"]), np.array([1.0, -1.0])
     least, largest = np.linalg.eigvalsh(K)
@@ -291,7 +288,6 @@ STABLE = 0.02
 
 
 def check_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
-    """The sentences on Figure 2."""
     rows = [row for row in outcomes["errors"].rows if not row["error"]]
     # ESVM-L keeps this share of the absolute sum of the eigenvalues.
     last, kept = rows[-1], [row for row in rows if row["share"] >= 0.9]
