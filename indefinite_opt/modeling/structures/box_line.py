@@ -273,9 +273,14 @@ class BoxLine(PairedBox):
         if self.lines == 2:
             half, most = 0.5 * self.total, float(upper)
             return cheapest(plus, half, most) + cheapest(minus, half, most)
-        if np.any(np.isinf(upper)):
-            return 0.0 if plus.min() + minus.min() >= 0.0 else -np.inf
-        return cheapest_balance(g, y, np.broadcast_to(upper, self.n))
+        if np.ndim(upper):
+            return cheapest_balance(g, y, np.asarray(upper))
+        # The minimum fills pairs of opposite classes in the order of their costs.
+        pairs = min(plus.size, minus.size)
+        sums = np.sort(plus)[:pairs] + np.sort(minus)[:pairs]
+        if np.isinf(upper):
+            return 0.0 if sums[0] >= 0.0 else -np.inf
+        return float(upper * np.minimum(sums, 0.0).sum())
 
     def start(self) -> Array:
         """A feasible point: zero, or with two lines as few nonzero weights as the box allows."""
