@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 import indefinite_opt as iopt
 from helpers.exact import Exactly, as_matrix, as_vector, dot, linear_optimum, product
@@ -126,6 +127,23 @@ def test_the_median_is_found_with_a_proof(n: int) -> None:
     lb = np.concatenate([[-np.inf], np.zeros(2 * n)])
     certificate = iopt.solve(iopt.QuadraticProgram(q=q, A=A, b=t, lb=lb)).certificate
     assert certificate.bound == pytest.approx(np.abs(t - np.median(t)).sum(), rel=1e-7)
+    assert certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_potentials_prove_the_shortest_path(seed: int) -> None:
+    """max u_t - u_s with u_j - u_i ≤ c_ij: potentials are free, and only differences count."""
+    generator = np.random.default_rng(seed)
+    n = 7
+    lengths = np.where(generator.random((n, n)) < 0.6, generator.integers(1, 9, (n, n)), 0)
+    lengths[np.arange(n - 1), np.arange(1, n)] = 9  # so that there is a path
+    np.fill_diagonal(lengths, 0)
+    tails, heads = np.nonzero(lengths)
+    G = np.eye(n)[heads] - np.eye(n)[tails]
+    qp = iopt.QuadraticProgram(q=np.eye(n)[0] - np.eye(n)[-1], G=G, h=lengths[tails, heads])
+    certificate = iopt.solve(qp).certificate
+    shortest = csgraph.shortest_path(lengths.astype(float))[0, -1]
+    assert certificate.bound == pytest.approx(-shortest, rel=1e-9)
     assert certificate.claim is iopt.Claim.GLOBAL
 
 

@@ -318,12 +318,15 @@ def convex_bound(
         return slopes - turned, error + turned_error
 
     slopes, error = slopes_at(multipliers)
-    balanced = np.zeros(n, np.bool_)
+    balanced, terms = np.zeros(n, np.bool_), np.vstack([curvature.P, q, L.T])
     while (endless := np.isinf(lowest(slopes, error)) & ~balanced).any():
         balanced |= endless
-        nearby = _balanced(rows, body.h.size, balanced, multipliers, slopes_at)
+        nearby = _balanced(rows, terms, body.h.size, balanced, multipliers, slopes_at)
         if nearby is None:
-            return -np.inf
+            # Degenerate multipliers of programs in whole numbers are simple numbers themselves.
+            multipliers, doubt = np.round(64.0 * multipliers) / 64.0, np.zeros(len(rows))
+            slopes, error = slopes_at(multipliers)
+            break
         multipliers, doubt = nearby
         slopes, error = slopes_at(multipliers)
         error += np.abs(rows.T) @ doubt
@@ -339,6 +342,7 @@ def convex_bound(
 
 def _balanced(
     rows: Array,
+    terms: Array,
     inequalities: int,
     chosen: NDArray[np.bool_],
     multipliers: Array,
@@ -346,31 +350,38 @@ def _balanced(
 ) -> tuple[Array, Array] | None:
     """Multipliers within `doubt` of which there are some with slope 0 in the chosen variables.
 
-    As many rows as variables are changed, those with large multipliers: the first that a QR
-    decomposition with pivoting takes. If B are their entries, r the slopes and R ≈ B⁻ᵀ, changes δ
-    with Bᵀδ = -r satisfy δ = -Rr + (I - RBᵀ)δ. So they exist, and |δ| ≤ 2ω, where |Rr| ≤ ω and
+    As many rows as independent columns are changed, those with large multipliers: the first that a
+    QR decomposition with pivoting takes. If B are their entries, r the slopes and R ≈ B⁻ᵀ, changes
+    δ with Bᵀδ = -r satisfy δ = -Rr + (I - RBᵀ)δ. So they exist, and |δ| ≤ 2ω, where |Rr| ≤ ω and
     |I - RBᵀ|ω ≤ ½ω (Rump 2010, Verification methods: rigorous results using floating-point
-    arithmetic, Acta Numerica 19, section 10). None if that fails or an inequality could get a
-    negative multiplier.
+    arithmetic, Acta Numerica 19, section 10). Other columns must be combinations of these with
+    simple weights, exactly, in the rows and in the other `terms` of the slopes. None if that fails
+    or an inequality could get a negative multiplier.
     """
-    columns, count = rows[:, chosen], int(chosen.sum())
-    weights = np.abs(multipliers)
+    members, weights = np.flatnonzero(chosen), np.abs(multipliers)
     weights[inequalities:] = float(weights.sum()) or 1.0  # equations admit both signs
-    weighted = columns * weights[:, None]
+    weighted = rows[:, members] * weights[:, None]
     lengths = np.abs(weighted).max(axis=0, initial=0.0)
-    if count > len(rows) or not np.all((lengths > 0.0) & np.isfinite(lengths)):
+    weighted /= np.where(lengths > 0.0, lengths, 1.0)
+    if not np.isfinite(weighted).all() or not lengths.any():
         return None
-    triangle, order = qr((weighted / lengths).T, mode="r", pivoting=True, check_finite=False)
-    if not abs(triangle[count - 1, count - 1]) > RANK_TOLERANCE * abs(triangle[0, 0]):
-        return None
-    held = order[:count]
-    B = columns[held]
+    triangle, order = qr(weighted, mode="r", pivoting=True, check_finite=False)
+    sizes = np.abs(np.diagonal(triangle))
+    count = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
+    _, held = qr(weighted[:, order[:count]].T, mode="r", pivoting=True, check_finite=False)
+    held, members, others = held[:count], members[order[:count]], members[order[count:]]
+    B = rows[np.ix_(held, members)]
     inverse = np.linalg.inv(B.T)
+    for j in others:
+        shares = np.round(64.0 * (rows[held, j] @ inverse)) / 64.0
+        both = np.vstack([rows, terms])
+        if exact_residuals(both[:, members], shares, both[:, j]).any():
+            return None
     nearby = multipliers.copy()
     for _ in range(2):  # from those of a solver, and once more from rounding
-        nearby[held] -= inverse @ slopes_at(nearby)[0][chosen]
+        nearby[held] -= inverse @ slopes_at(nearby)[0][members]
     slopes, error = slopes_at(nearby)
-    size = np.abs(inverse) @ (np.abs(slopes) + error)[chosen]
+    size = np.abs(inverse) @ (np.abs(slopes) + error)[members]
     size += np.sqrt(EPS) * size.max()
     off = np.abs(np.eye(count) - inverse @ B.T)
     off += (count + 2.0) * EPS * (np.abs(inverse) @ np.abs(B.T))
