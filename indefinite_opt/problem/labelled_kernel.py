@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -266,8 +267,7 @@ class LabelledKernel(Problem):
         for size in (50, 200, 500):
             if 5 * size > self.n:
                 break
-            # Always the same points.
-            chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:size])
+            chosen = _sample(self.n, size)
             block = self.gram.block(chosen, chosen)
             direction = negative_direction(block, _orthonormal(self.y[chosen], lines))
             if direction is None:
@@ -286,3 +286,14 @@ def _orthonormal(y: Array, lines: int) -> Array | None:
         return None
     columns = [np.ones(y.size), y - y.mean()][:lines]
     return np.column_stack([each / (float(np.linalg.norm(each)) or 1.0) for each in columns])
+
+
+@functools.lru_cache(maxsize=8)
+def _sample(n: int, size: int) -> NDArray[np.intp]:
+    """Some of the numbers 0, ..., n - 1 in ascending order, always the same.
+
+    To draw them takes 0.06 ms, which is a twentieth of a solve with 300 points.
+    """
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:size])
+    chosen.flags.writeable = False
+    return chosen

@@ -249,6 +249,18 @@ class BoxLine(PairedBox):
     def b(self) -> Array:
         return np.array([0.0, self.total])[: self.lines]
 
+    def infeasibility(self, x: Array) -> float:
+        # Without arrays of rows, a tenth of a solve with 300 points less.
+        least, most, mass = float(x.min()), float(x.max()), float(np.abs(x).sum()) or 1.0
+        above = float((x - self.upper).max()) if np.ndim(self.upper) else most - float(self.upper)
+        worst = max(0.0, -least, above) / (max(most, -least) or 1.0)
+        if self.lines > 0:
+            worst = max(worst, abs(float(self.problem.y @ x)) / mass)
+        if self.lines == 2:
+            size = max(float(np.abs(x).sum()), self.total)
+            worst = max(worst, abs(float(x.sum()) - self.total) / size)
+        return worst
+
     def line_multipliers(self, levels: Array) -> Array:
         if self.lines < 2:
             return levels
