@@ -255,7 +255,7 @@ def certify(
         if convex and structure.open_gap and (np.isfinite(bound) or not reasons):
             reasons.append(structure.open_gap.format(_sized(gap, relative_gap)))
         elif convex:
-            reasons += structure.why_no_bound()
+            reasons += task.in_time([], structure.why_no_bound)
     if claim >= Claim.STATIONARY:
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
     if claim >= Claim.FEASIBLE:
