@@ -238,6 +238,7 @@ class Study:
         progress : callable, optional
             Called with (number of cells done, number of all cells, last row).
         """
+        check_jobs(n_jobs)
         units = self.units(store is not None)
         # With few divisions single cells are distributed, so that no process is idle.
         if len(units) < 8 and (cluster is not None or n_jobs not in (None, 1)):
@@ -255,6 +256,12 @@ class Study:
         return StudyOutcome(self, rows)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Raise `ParameterError` unless joblib takes this number of processes."""
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+
+
 def run_all(
     units: Sequence[Any],
     store: str | Path | None,
@@ -267,8 +274,7 @@ def run_all(
 
     Cells in the store are taken over, and those that another process is running are waited for.
     """
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+    check_jobs(n_jobs)
     wanted = dict.fromkeys(cell.key for unit in units for cell in unit.cells)
     outcomes: dict[str, list[Row]] = {}
     started: set[str] = set()

@@ -61,4 +61,5 @@ def test_a_solver_that_is_asked_for_claims_no_more_than_its_certificate(
 ) -> None:
     result = iopt.solve(falling, solver="clarabel")
     proved = result.certificate.claim is iopt.Claim.GLOBAL
-    assert proved == (result.status is iopt.Status.SOLVED)
+    assert proved or result.status is not iopt.Status.SOLVED
+    assert 13.0 - 1e-4 < result.certificate.bound <= 13.0

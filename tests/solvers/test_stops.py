@@ -131,8 +131,9 @@ def test_an_error_of_the_callback_comes_through(solver: str, title: str) -> None
 
 
 @pytest.mark.parametrize(("solver", "title"), PAIRS)
-def test_a_run_repeats_itself_to_the_bit(solver: str, title: str) -> None:
+def test_a_run_repeats_itself(solver: str, title: str) -> None:
+    """Not to the bit: products by BLAS depend on where arrays lie in memory."""
     first, second = (run(solver, title, max_iter=20) for _ in range(2))
-    assert first.trace.objective == second.trace.objective
+    assert first.trace.objective == pytest.approx(second.trace.objective, rel=1e-9, abs=1e-12)
     for name, value in first.values.items():
-        np.testing.assert_array_equal(value, second.values[name])
+        np.testing.assert_allclose(value, second.values[name], rtol=1e-9, atol=1e-9)

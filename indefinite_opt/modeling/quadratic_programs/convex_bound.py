@@ -282,15 +282,26 @@ def convex_bound(
     = -Ad. The right-hand side is minimised for each d_i on its own, between ends that the
     constraints prove. Where it has no minimum, as d_i has no end and r_i is rounding, it is taken
     at multipliers nearby with r_i = 0; see `_balanced`. Subtracted are the rounding of the sums and
-    what these multipliers may change.
+    what these multipliers may change. Ends that only linear programs prove are left for last.
     """
+    bound = _between(curvature, q, body, point, z, y, body.intervals)
+    if np.isfinite(bound) or np.isfinite(body.intervals).all():
+        return bound
+    return _between(curvature, q, body, point, z, y, body.ranges)
+
+
+def _between(
+    curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array,
+    ends: tuple[Array, Array],
+) -> float:  # fmt: skip
+    """The bound of `convex_bound` where every feasible point is between these ends."""
     x, n = point.x, body.n
     size, rows = np.abs(x), np.vstack([body.G, body.A])
     steep = curvature.sizes @ size + np.abs(q)
     over, _, sizes = body.sides(x)
     multipliers, doubt = np.concatenate([np.maximum(z, 0.0), y]), np.zeros(len(rows))
     count = n + len(rows) + 8.0
-    low, high = body.ranges
+    low, high = ends
     falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
     sigma, (_, L, W) = curvature.least, curvature.folded
     L = L / np.reshape(curvature.unit, (-1, 1))
