@@ -298,16 +298,21 @@ class LinearProgram(Structure[Array]):
         return np.broadcast_to(made, (row.size, width))
 
     def _sparse(self, label: str, name: str) -> Any:
-        """A_v in all its columns, without its zeros; finding them takes 0.04 s at 2000 points."""
+        """A_v by rows, in all its columns and with zeros, as finding these would cost more."""
         from scipy import sparse
 
         row, variable = self.constraints[label], self.variables[name]
         if name not in row.entries:
             return sparse.csr_array((row.size, variable.size))
         block = self._block(label, name)
-        is_diagonal = self._is_diagonal(label, name)
-        block = block * sparse.eye_array(row.size) if is_diagonal else sparse.csr_array(block)
-        return sparse.hstack([block, -block]) if variable.absolute else block
+        if self._is_diagonal(label, name):
+            places, block = np.arange(row.size), np.full((row.size, 1), float(block))
+        else:
+            places = np.tile(np.arange(block.shape[1]), row.size)
+        starts = np.arange(row.size + 1) * block.shape[1]
+        shape = row.size, math.prod(variable.shape)
+        block = sparse.csr_array((np.ravel(block), places, starts), shape=shape)
+        return sparse.hstack([block, -block], format="csr") if variable.absolute else block
 
     def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Ax and Aᵀλ, from one block of A after the other, as A may be large."""

@@ -36,14 +36,19 @@ def highs_model(form: StandardForm) -> Any:
     import highspy
     from scipy import sparse
 
-    highs, sense, matrix = _silent()(), form.sense, sparse.csr_array(form.matrix)
+    highs, sense, matrix = _silent()(), form.sense, form.matrix
     m, n = matrix.shape
+    if isinstance(matrix, np.ndarray):
+        # All entries of a dense matrix are passed: finding its zeros would cost more.
+        starts, indices, entries = np.arange(m + 1) * n, np.tile(np.arange(n), m), matrix.ravel()
+    else:
+        starts, indices, entries = matrix.indptr, matrix.indices, matrix.data
     direction = highspy.ObjSense.kMinimize if sense > 0 else highspy.ObjSense.kMaximize
     highs.passModel(
-        n, m, matrix.nnz, int(highspy.MatrixFormat.kRowwise), int(direction),
+        n, m, entries.size, int(highspy.MatrixFormat.kRowwise), int(direction),
         sense * form.constant, sense * form.cost,
         form.lower, form.upper, form.row_lower, form.row_upper,
-        matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data,
+        starts.astype(np.int32), indices.astype(np.int32), entries,
         np.zeros(n, np.int32),
     )  # fmt: skip
     if form.hessian is not None:
