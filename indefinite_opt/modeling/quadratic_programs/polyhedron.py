@@ -231,27 +231,18 @@ class Polyhedron(Rows):
 
     @cached_property
     def intervals(self) -> tuple[Array, Array]:
-        """Ends from interval arithmetic on the rows, which may leave some of them infinite.
-
-        If all terms of a row but one are bounded below, the one is bounded above.
-        """
-        low, high = self.lower, self.upper
+        """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
+        low, high = self.lower.copy(), self.upper.copy()
         rows = np.vstack([self.G, self.A, -self.A])
-        right = np.concatenate([self.h, self.b, -self.b])[:, None]
-        before, missing = 0, np.isinf([low, high]).sum()
-        while missing not in (0, before):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                least = np.where(rows == 0.0, 0.0, np.minimum(rows * low, rows * high))
-                unknown = np.isinf(least)
-                least[unknown] = 0.0
-                proved = (unknown.sum(axis=1, keepdims=True) == unknown) & np.isfinite(right)
-                margin = _OUTWARD_SHARE * np.abs(least).sum(axis=1, keepdims=True)
-                ends = (right - (least.sum(axis=1, keepdims=True) - least) + margin) / rows
-                ends += np.sign(rows) * _OUTWARD_SHARE * np.abs(ends)
-            below = np.max(ends, axis=0, where=proved & (rows < 0.0), initial=-np.inf)
-            above = np.min(ends, axis=0, where=proved & (rows > 0.0), initial=np.inf)
-            low, high = np.where(np.isinf(low), below, low), np.where(np.isinf(high), above, high)
-            before, missing = missing, np.isinf([low, high]).sum()
+        right = np.concatenate([self.h, self.b, -self.b])
+        for _ in range(20):  # one pass goes along a whole chain of rows, in their order
+            open_ends = int(np.isinf(low).sum() + np.isinf(high).sum())
+            if not open_ends:
+                break
+            for row, end in zip(rows, right, strict=True):
+                _tighten(row, float(end), low, high)
+            if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
+                break
         return low, high
 
     @property
@@ -278,3 +269,24 @@ def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
     errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow
     parts = np.hstack([products, errors, -rhs[:, None]])
     return np.array([math.fsum(part) for part in parts.tolist()])
+
+
+def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
+    """Make infinite ends finite that row·x ≤ end bounds, in place."""
+    members = np.flatnonzero(row)
+    a = row[members]
+    least = np.where(a > 0.0, a * low[members], a * high[members])
+    unknown = np.isinf(least)
+    if unknown.sum() > 1:
+        return
+    size = float(np.abs(least[~unknown]).sum())
+    total = float(least[~unknown].sum())
+    # If one term is unbounded it can still be bounded itself, by all others.
+    for k in np.flatnonzero(unknown) if unknown.any() else range(members.size):
+        others = total if unknown[k] else total - least[k]
+        reach = (end - others) + _OUTWARD_SHARE * size
+        i = int(members[k])
+        if a[k] > 0.0 and np.isinf(high[i]):
+            high[i] = reach / a[k] + _OUTWARD_SHARE * abs(reach / a[k])
+        elif a[k] < 0.0 and np.isinf(low[i]):
+            low[i] = reach / a[k] - _OUTWARD_SHARE * abs(reach / a[k])
