@@ -245,7 +245,7 @@ class _Matrix:
 
     def __str__(self) -> str:
         negative, positive = self.classes
-        return f"{self.subject}: {positive} (+1) against {negative}"
+        return self.subject if positive == "+1" else f"{self.subject}: {positive} (+1), {negative}"
 
     def load(self, home: Home, name: str) -> Dataset:
         path = home.needed_file("proximity", f"{self.file}.npz")
