@@ -5,7 +5,7 @@ A bound holds for any multipliers, and includes the rounding of its own computat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,11 +101,11 @@ class OneNormMachine:
 
         With factors, units in which the longest row of F has a length of about 1.
         """
-        problem = self.problem
-        if problem.factors is not None:
-            F = problem.factors.factors
+        problem, natural = self.problem, self.natural_units()
+        if isinstance(natural, FactorUnits):
+            F = natural.gram.factors
             longest = np.sqrt(np.max(np.einsum("ij,ij->i", F, F)))
-            return FactorUnits(problem.factors, problem.y, float(power_near(longest)))
+            return replace(natural, size=float(power_near(longest)))
         K = problem.K
         sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
         spreads = np.abs(K - level).max(axis=0)
