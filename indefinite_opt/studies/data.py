@@ -129,30 +129,48 @@ class Data:
     def digest(self) -> str:
         """A digest of everything that determines the problems, but for the kernels of a grid."""
         given = self._loaded
-        facts: list[Any] = [str(self.kernel), sorted(self.options.items())]
-        arrays: list[NDArray[Any] | None]
+        told: list[Any] = [str(self.kernel), sorted(self.options.items())]
+        digest = hashlib.sha256()
         if isinstance(given, Dataset):
             arrays = [given.y, given.X, given.K, given.D]
-            facts.append(str(given.kernel))
+            told.append(str(given.kernel))
         else:
             problem = self.problem
             # Points of another scale may have the same kernel matrix.
-            arrays = [problem.X, problem.y, *problem.gram.content()]
-            # Labels may be Python objects, whose bytes are addresses.
-            facts += [str(problem.kernel), problem.scaling, problem.classes.tolist()]
-            if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
-                arrays.append(problem.directed)
-            if self.test is not None:
-                K_new, y_new, among = self.test
-                arrays += [K_new, among]
-                facts.append(y_new.tolist())
-        digest = hashlib.sha256(repr(facts).encode())
+            arrays = [problem.X]
+            told += [str(problem.kernel), problem.scaling, data_digest(problem, self.test)]
         for array in arrays:
-            digest.update(b"none" if array is None else repr(array.shape).encode())
-            if array is not None:  # a stored K is read in place, not copied
-                digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            digest.update(b"none" if array is None else _bytes(np.asarray(array)))
+        digest.update(repr(told).encode())
         return digest.hexdigest()[:16]
 
     def __getstate__(self) -> dict[str, Any]:
         # What is derived is derived again in other processes.
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
+    """A digest of all data that determine the cells. A stored K is read in place, not copied."""
+    digest = hashlib.sha256()
+    for array in (*problem.gram.content(), problem.y):
+        digest.update(_bytes(array))
+    if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
+        digest.update(_bytes(problem.directed))
+    if test is not None:
+        K_new, y_new, among = test
+        # Labels may be Python objects, whose bytes are addresses.
+        labels = repr((problem.classes.tolist(), y_new.tolist(), among.shape))
+        digest.update(labels.encode())
+        digest.update(_bytes(K_new))
+        digest.update(_bytes(among))
+    return digest.hexdigest()
+
+
+def _bytes(array: NDArray[Any]) -> memoryview | bytes:
+    """The bytes of an array in C order, without a copy if they are stored so.
+
+    Those of Python objects are addresses, which differ from process to process.
+    """
+    if array.dtype == object:
+        return repr(array.tolist()).encode()
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -23,7 +23,7 @@ from indefinite_opt.errors import (
     ProblemError,
 )
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.quadratic_programs.convex_bound import _lowest
+from indefinite_opt.modeling.quadratic_programs.convex_bound import RowCurvature, _lowest
 from indefinite_opt.solvers.branch_and_bound.finite_forms import finite_form, with_slacks
 
 Array = NDArray[np.float64]
@@ -194,6 +194,16 @@ def test_rounding_of_a_singular_matrix_leaves_no_bound_without_ends() -> None:
     ended = iopt.solve(iopt.QuadraticProgram(P, q, G, np.zeros(10), lb=-1e3, ub=1e3)).certificate
     assert ended.claim is iopt.Claim.GLOBAL
     assert ended.objective == pytest.approx(certificate.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [-300, -160, -60, 0, 60, 140])
+def test_rows_of_any_length_leave_finite_curvature_along_them(power: int) -> None:
+    """-4x₁x₂ along d = (1, -1)/√2 has the curvature 4, which rows may prove, and never more."""
+    scale = 10.0**power
+    curvature = RowCurvature(np.array([[0.0, -4.0], [-4.0, 0.0]]), np.full((1, 2), scale))
+    assert np.all(np.isfinite(curvature.least))
+    assert np.all(curvature.least <= 4.0)
+    assert np.all(curvature.least > 3.9) == (abs(power) < 70)
 
 
 @pytest.mark.parametrize("seed", range(20))

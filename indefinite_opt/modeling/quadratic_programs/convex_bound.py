@@ -99,20 +99,22 @@ class RowCurvature:
 
         (n, n), (n, k), (k,). dᵀPd = dᵀMd + 2dᵀL(Ad) - (Ad)ᵀW(Ad) for every L and W. With this L the
         first three terms are P between projections onto the directions along the rows; W makes M
-        positive across them. Both are zero where P is convex for all d.
+        positive across them. Both are zero where P is convex for all d, and for rows so long or
+        short that they would overflow.
         """
         A, P = self.A * self.unit, self._scaled
-        if self.is_convex_everywhere or not A.any():
-            return P, np.zeros_like(A.T), np.zeros(len(A))
         lengths = np.linalg.norm(A, axis=1)
-        lengths[lengths == 0.0] = 1.0
+        usable = (lengths > 1e-70) & (lengths < 1e70)
+        if self.is_convex_everywhere or not usable.any():
+            return P, np.zeros_like(A.T), np.zeros(len(A))
+        A, lengths = np.where(usable[:, None], A, 0.0), np.where(usable, lengths, 1.0)
         U, sizes, V = np.linalg.svd(A / lengths[:, None], full_matrices=False)
         kept = sizes > RANK_TOLERANCE * sizes[0]
         U, V = U[:, kept] / sizes[kept], V[kept]
         L = P @ V.T
         L = (L - 0.5 * V.T @ (V @ L)) @ U.T / lengths
         L[self._alone] = 0.0
-        W = self.norm / lengths**2
+        W = np.where(usable, self.norm / lengths**2, 0.0)
         across = L @ A
         return P - across - across.T + (A.T * W) @ A, L, W
 
@@ -364,10 +366,10 @@ def _balanced(
     As many rows as independent columns are changed, those with large multipliers: the first that a
     QR decomposition with pivoting takes. If B are their entries, r the slopes and R ≈ B⁻ᵀ, changes
     δ with Bᵀδ = -r satisfy δ = -Rr + (I - RBᵀ)δ. So they exist, and |δ| ≤ 2ω, where |Rr| ≤ ω and
-    |I - RBᵀ|ω ≤ ½ω (Rump 2010, Verification methods: rigorous results using floating-point
-    arithmetic, Acta Numerica 19, section 10). Other columns must be combinations of these with
-    simple weights, exactly, in the rows and in the other `terms` of the slopes. None if that fails
-    or an inequality could get a negative multiplier.
+    |I - RBᵀ|ω ≤ ½ω (see Rump 2010, Verification methods: rigorous results using floating-point
+    arithmetic, Acta Numerica 19). Other columns must be combinations of these with simple weights,
+    exactly, in the rows and in the other `terms` of the slopes. None if that fails or an inequality
+    could get a negative multiplier.
     """
     members, weights = np.flatnonzero(chosen), np.abs(multipliers)
     weights[inequalities:] = float(weights.sum()) or 1.0  # equations admit both signs
@@ -383,10 +385,11 @@ def _balanced(
     held, members, others = held[:count], members[order[:count]], members[order[count:]]
     B = rows[np.ix_(held, members)]
     inverse = np.linalg.inv(B.T)
+    both = np.vstack([rows, terms])
     for j in others:
         shares = np.round(64.0 * (rows[held, j] @ inverse)) / 64.0
-        both = np.vstack([rows, terms])
-        if exact_residuals(both[:, members], shares, both[:, j]).any():
+        left = _summed_exactly(both[:, members], shares, both[:, j])
+        if left is None or left.any():
             return None
     nearby = multipliers.copy()
     for _ in range(2):  # from those of a solver, and once more from rounding

@@ -89,8 +89,10 @@ class PolyhedralQP(Polyhedron, QP):
         return f"is not: the least eigenvalue of P{units} is {curvature.least_everywhere:.3g}"
 
     def why_no_bound(self) -> list[str]:
+        if self.is_bounded:
+            return []
         words = f"No bound is proved, as rounding counts without end: {self.endless}"
-        return [] if self.is_bounded else [f"{words}; give it lower and upper bounds."]
+        return [f"{words}; give it lower and upper bounds."]
 
     @property
     def endless(self) -> str:

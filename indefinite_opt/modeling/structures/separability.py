@@ -108,7 +108,8 @@ class SeparabilityProgram(MarginProgram):
 
     def rounding(self, values: Values) -> Array:
         terms = self.problem.largest * float(np.abs(values["alpha"]).sum())
-        return np.array(2.0 * (self.problem.n + 4.0) * EPS * (terms + abs(values["b"]) + 1.0))
+        size = terms + abs(float(values["b"])) + 1.0
+        return np.full(self.problem.n, 2.0 * (self.problem.n + 4.0) * EPS * size)
 
     def equations(self, values: Values) -> tuple[Array, Array, Array, Array]:
         """Qλ = Rα and yᵀλ = 0."""
