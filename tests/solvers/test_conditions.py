@@ -411,6 +411,18 @@ def test_large_values_leave_room_for_their_rounding() -> None:
     assert 0.9e-3 <= left.upper[0] - 1e9 - 0.25 <= 1.1e-3
 
 
+def test_every_rounding_of_a_reduction_makes_it_smaller() -> None:
+    """From -¼ to 0 at slope 1: x ≤ ¼, and 1e-12 of it twice, for the room and for the step."""
+    each = replace_tightened(conditions(np.zeros((1, 1)), [1.0]))
+    box = part(each, [0.0], [1.0])
+    scaled = each.whole.scaled(box.lower, box.upper)
+    for slope in (0.5, -0.5):
+        bound = Bound(-0.25, np.zeros(1), np.array([slope]), np.zeros(0))
+        left = each.reduced(box, scaled, bound, 0.0)
+        kept = left.upper[0] - left.lower[0]
+        assert 0.25 * (1.0 + 1.9e-12) <= kept <= 0.25 * (1.0 + 2.1e-12)
+
+
 class Untightened(Conditions):
     """A reduction by itself."""
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
@@ -40,6 +42,133 @@ def test_spread(count: int, dtype: Any) -> None:
     expected = v - amounts[:count] @ rows[slots[:count]].astype(float)
     descent_loops.spread(rows, slots, amounts, count, v)
     np.testing.assert_allclose(v, expected, atol=1e-14 * max(count, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """v, weights, signs and groups of points on their way, many of them at a bound."""
+
+    v: Array
+    alpha: Array
+    y: Array
+    group: Indices
+    groups: int
+    lower: Array
+    upper: Array
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        return self.group == self.groups
+
+    @property
+    def loops(self) -> tuple[descent_loops.Box, descent_loops.Point]:
+        """The state as the loops take it."""
+        singles = bool(self.alone.any())
+        box = descent_loops.Box(self.y, self.group, self.groups, singles, self.lower, self.upper)
+        return box, descent_loops.Point(self.alpha, self.v)
+
+    @property
+    def rises(self) -> NDArray[np.bool_]:
+        return np.where(self.y > 0, self.alpha < self.upper, self.alpha > self.lower)
+
+    @property
+    def falls(self) -> NDArray[np.bool_]:
+        return np.where(self.y > 0, self.alpha > self.lower, self.alpha < self.upper)
+
+    def worst(self, chosen: Indices) -> float:
+        """Largest violation among some points, pair by pair and one by one."""
+        rises, falls = self.rises, self.falls
+        alone = [max(self.v[i] * rises[i], -self.v[i] * falls[i]) for i in chosen if self.alone[i]]
+        pairs = [
+            self.v[i] - self.v[j]
+            for i in chosen
+            for j in chosen
+            if rises[i] and falls[j] and self.group[i] == self.group[j] != self.groups
+        ]
+        return max([0.0, *alone, *pairs])
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    n, groups = draw(st.integers(2, 24)), draw(st.integers(0, 4))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    levels = draw(st.sampled_from([2, 5, 1000]))  # few of them, for ties
+    v = generator.integers(-levels, levels, n).astype(float) * 10.0 ** draw(st.integers(-6, 6))
+    ends = [draw(st.sampled_from([(-INF, -2.0, 0.0), (0.0, 0.1, 1.0, INF)][k])) for k in (0, 1)]
+    lower, upper = np.full(n, ends[0]), np.full(n, ends[1])
+    if draw(st.booleans()):
+        lower, upper = generator.choice([-INF, -2.0, 0.0], n), generator.choice([0.1, 1.0, INF], n)
+    low, high = np.maximum(lower, -5.0), np.minimum(upper, 5.0)
+    alpha = np.where(generator.random(n) < 0.3, 0.5 * (low + high), low)
+    alpha = np.where(generator.random(n) < 0.3, high, alpha)
+    group = generator.integers(0, groups + draw(st.integers(int(groups == 0), 1)), n)
+    y = labels(n, int(generator.integers(99)))
+    return State(v, alpha, y, group.astype(np.int64), groups, lower, upper)
+
+
+def chosen_block(
+    state: State, tolerance: float, size: int, offset: int
+) -> tuple[Indices, Indices, float]:
+    block = descent_loops.Block(np.full(size + 4, -1), np.append(0, np.full(size, -1)))
+    count, parts, worst = descent_loops.choose_block(*state.loops, tolerance, size, offset, block)
+    assert np.all(block.members[count:] == -1)
+    assert np.all(block.ends[parts + 1 :] == -1)
+    return block.members[:count], block.ends[: parts + 1], worst
+
+
+@settings(max_examples=200)
+@given(state=states(), size=st.integers(2, 30), offset=st.integers(0, 23))
+def test_a_block_holds_the_worst_violators(state: State, size: int, offset: int) -> None:
+    n = state.v.size
+    block, ends, worst = chosen_block(state, 0.0, size, offset % n)
+    everyone = np.arange(n)
+    assert worst == state.worst(everyone)
+    if worst == 0.0:
+        assert block.size == 0
+        return
+    assert 1 <= block.size <= size
+    assert np.unique(block).size == block.size
+    assert state.worst(block) == worst
+    assert ends[-1] == block.size
+    groups = [np.unique(state.group[part]) for part in np.split(block, ends[1:-1])]
+    np.testing.assert_array_equal(np.concatenate(groups), np.unique(state.group[block]))
+    if size >= n and (state.groups == 0 or (state.groups == 1 and not state.alone.any())):
+        np.testing.assert_array_equal(block, everyone)
+
+
+def test_a_block_holds_the_worst_of_those_that_rise_and_of_those_that_fall() -> None:
+    """Six weights at 0 with v from 10 down to 5, and six at 1 with v from 0 up to 5, on one line.
+
+    The i-th of each violates (21) by 10 - i: of six, two of each kind are sure to be the worst.
+    """
+    v = np.append(np.arange(10.0, 4.0, -1.0), np.arange(6.0))
+    alpha, y, group = np.repeat([0.0, 1.0], 6), np.ones(12), np.zeros(12, np.int64)
+    order = np.random.default_rng(0).permutation(12)
+    state = State(v[order], alpha[order], y, group, 1, np.zeros(12), np.ones(12))
+    block, _, worst = chosen_block(state, 0.0, 6, 0)
+    assert worst == 10.0
+    assert {0, 1, 6, 7} <= set(order[block].tolist()) <= {0, 1, 2, 6, 7, 8}
+
+
+@settings(max_examples=60)
+@given(state=states(), share=st.floats(0.0, 2.0))
+def test_no_block_where_nothing_violates(state: State, share: float) -> None:
+    """The tolerance counts as satisfied when it is met exactly."""
+    worst = state.worst(np.arange(state.v.size))
+    block, _, told = chosen_block(state, share * worst, 6, 0)
+    assert told == worst
+    assert (block.size == 0) == (worst <= share * worst)
+
+
+@pytest.mark.parametrize("offset", range(6))
+def test_ties_are_taken_in_turn(offset: int) -> None:
+    """All points alike: a block of two pairs begins where the last one ended."""
+    y = np.resize([1.0, -1.0], 12)
+    state = State(y.copy(), np.zeros(12), y, np.zeros(12, np.int64), 1, np.zeros(12), np.ones(12))
+    block, _, worst = chosen_block(state, 1e-3, 6, 2 * offset)
+    assert worst == 2.0
+    taken = set(range(2 * offset, 2 * offset + 4))
+    assert {t % 12 for t in taken} <= set(block.tolist())
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -122,33 +251,6 @@ class Loose:
         """Largest decrease of F by the whole step of a pair of negative curvature."""
         gains, curvatures = self.program.exchanges(self.alpha)
         return float(np.max(gains, initial=0.0, where=curvatures < 0.0))
-
-
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("size", [2, 6, 30])
-def test_a_block_holds_the_worst_violators(size: int, name: str) -> None:
-    """(21) of all points, which is that of the block alone; none where nothing violates it."""
-    for seed in range(20):
-        n, generator = 12, np.random.default_rng(seed)
-        y = labels(n, seed)
-        program = Program.of(integer_kernel(n, seed), y, form(name, y, 2.0))
-        x = program.upper * generator.choice([0.0, 0.5, 1.0], n)
-        _, feasible, at = Loose.at(program, x).loops
-        block = descent_loops.Block(np.full(size + 4, -1), np.append(0, np.full(size, -1)))
-        count, _, worst = descent_loops.choose_block(feasible, at, 0.0, size, seed % n, block)
-        assert worst == program.violation(x)
-        chosen = block.members[:count]
-        assert np.unique(chosen).size == count <= size
-        assert np.all(block.members[count:] == -1)
-        below, above = x < program.upper, x > 0.0
-        rises, falls = np.where(y > 0, below, above), np.where(y > 0, above, below)
-        pairs = [
-            at.v[i] - at.v[j] for i in chosen for j in chosen
-            if program.lines and rises[i] and falls[j] and feasible.group[i] == feasible.group[j]
-        ]  # fmt: skip
-        alone = [max(at.v[i] * rises[i], -at.v[i] * falls[i]) for i in chosen]
-        assert max([0.0, *(pairs if program.lines else alone)]) == worst
-        assert descent_loops.choose_block(feasible, at, worst, size, 0, block)[0] == 0
 
 
 def integer_kernel(n: int, seed: int) -> Array:
