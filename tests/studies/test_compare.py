@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tracemalloc
 from pathlib import Path
@@ -19,7 +20,7 @@ from helpers.problems import positive_part
 from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study
 from indefinite_opt.studies.cells import _fits
 from indefinite_opt.studies.comparison import COLUMNS
-from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.data import Data, data_digest
 from indefinite_opt.studies.methods import default_methods
 
 Array = NDArray[Any]
@@ -325,6 +326,22 @@ def test_a_finished_study_is_only_read(problem: iopt.KernelProblem, tmp_path: Pa
     assert again.frame["accuracy"].isna().all()
 
 
+def test_without_resuming_all_cells_are_run_again(
+    problem: iopt.KernelProblem, tmp_path: Path
+) -> None:
+    record = tmp_path / "study.jsonl"
+    interrupted(problem, record)
+    seen: list[Any] = []
+    last = iopt.compare(
+        problem, TITLES, folds=3, record=record, resume=False, progress=progress_of(seen)
+    )
+    assert [done for done, _, _ in seen] == list(range(1, 10))
+    assert len(lines_of(record)) == 3 + 9
+    # Of two lines of one cell the later one counts.
+    again = iopt.compare(problem, TITLES, folds=3, record=record)
+    pd.testing.assert_frame_equal(again.frame, last.frame)
+
+
 @pytest.mark.parametrize(
     "changed",
     [{"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}, {"grid": {"C": [1, 2]}}],
@@ -339,6 +356,18 @@ def test_other_settings_are_other_cells(
     assert len(lines_of(record)) == 3 + changed.get("folds", 3)
     again = iopt.compare(problem, TITLES[:1], folds=3, record=tmp_path)
     pd.testing.assert_frame_equal(again.frame, first.frame)
+
+
+def test_other_data_are_other_cells(problem: iopt.KernelProblem, tmp_path: Path) -> None:
+    record = tmp_path / "study.jsonl"
+    K = problem.K.copy()
+    K[0, 0] += 1e-9
+    flipped = np.where(np.arange(60) == 3, problem.labels[::-1], problem.labels)
+    for count, (matrix, labels) in enumerate(
+        [(problem.K, problem.labels), (K, problem.labels), (problem.K, flipped)], start=1
+    ):
+        iopt.compare(iopt.KernelProblem(matrix, labels), TITLES[:1], folds=2, record=record)
+        assert len(lines_of(record)) == 2 * count
 
 
 def test_another_test_set_is_another_cell(
@@ -450,11 +479,13 @@ def test_a_record_that_may_only_be_read(
 # --------------------------------------------------------------------- digests, and rows on demand
 
 
-def test_a_digest_reads_K_and_copies_nothing() -> None:
+def test_a_digest_reads_K_and_copies_nothing(problem: iopt.KernelProblem) -> None:
+    old = hashlib.sha256(problem.K.tobytes() + problem.y.tobytes()).hexdigest()
+    assert data_digest(problem, None) == old
     K = np.ones((1000, 1000))
-    large = Data(iopt.KernelProblem(K, np.arange(1000) % 2))
+    large = iopt.KernelProblem(K, np.arange(1000) % 2)
     tracemalloc.start()
-    _ = large.digest
+    data_digest(large, None)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 0.01 * K.nbytes
@@ -481,6 +512,17 @@ def test_no_digest_without_a_record(
 ) -> None:
     monkeypatch.setattr(Data, "digest", None)
     assert len(iopt.compare(problem, TITLES[:1], folds=2).rows) == 2
+
+
+def test_labels_that_are_objects_are_digested_by_value() -> None:
+    """Their bytes are addresses, and equal texts may be different objects."""
+
+    def digest(*names: str) -> str:
+        y = np.empty(4, dtype=object)
+        y[:] = [f"class {name}" for name in names]
+        return Data(iopt.datasets.Dataset(name="objects", y=y, K=np.eye(4))).digest
+
+    assert digest(*"aabb") == digest(*"aabb") != digest(*"abab")
 
 
 def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path) -> None:
