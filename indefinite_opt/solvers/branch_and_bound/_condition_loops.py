@@ -61,7 +61,57 @@ def _sum(column, low, high, room):
 
 
 @compiled()
-def add_multipliers(columns, least, most, passes, room, low, high, floor, roof):
+def range_of_gradient(H, c, lower, upper, share, tiny, middle, swing):
+    """Write where the gradient of ½xᵀHx + cᵀx is in a box: within `swing` of `middle`.
+
+    `share` is the rounding of an entry as a share of the sizes of its terms.
+    """
+    n = len(c)
+    for i in range(n):
+        center, half, size = c[i], 0.0, abs(c[i])
+        for j in range(n):
+            h = H[i, j]
+            if h != 0.0:
+                x, width = 0.5 * (lower[j] + upper[j]), 0.5 * (upper[j] - lower[j])
+                center += h * x
+                half += abs(h) * width
+                size += abs(h) * (abs(x) + width)
+        middle[i], swing[i] = center, half + (share * size + tiny)
+
+
+@compiled()
+def put_at_ends(
+    lower, upper, free, ends, columns, passes, room, floor, roof, start, end, low, high
+):
+    """Write the intervals [low, high] that first-order conditions leave of a box.
+
+    A variable whose reduced cost has one sign is at an end of its whole range `ends`. The gradient
+    is between floor and roof, the multipliers ν of rows are between `start` and `end`, which are
+    cut `passes` times by each other, and the columns are those of the rows. False if nothing is
+    left.
+    """
+    n = len(lower)
+    least, most = np.empty(n), np.empty(n)
+    for i in range(n):
+        at_lower = not free[i] and lower[i] <= ends[0, i]
+        at_upper = not free[i] and upper[i] >= ends[1, i]
+        least[i] = -np.inf if at_upper else -roof[i]
+        most[i] = np.inf if at_lower else -floor[i]
+    if not _add_multipliers(columns, least, most, passes, room, start, end, floor, roof):
+        return False
+    for i in range(n):
+        low[i], high[i] = lower[i], upper[i]
+        if roof[i] < 0.0:
+            low[i] = ends[1, i]
+        if floor[i] > 0.0:
+            high[i] = ends[0, i]
+        if low[i] > high[i] or (free[i] and (roof[i] < 0.0 or floor[i] > 0.0)):
+            return False
+    return True
+
+
+@compiled()
+def _add_multipliers(columns, least, most, passes, room, low, high, floor, roof):
     """Add the range of Σ_k a_ki ν_k to [floor, roof]; False if no multipliers ν are possible.
 
     [low, high] are the ranges of ν, which are cut `passes` times by least ≤ Σ_k a_ki ν_k ≤ most and

@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,30 +103,28 @@ class BoxQuadratic:
         """
         center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
         reach = np.abs(center) + half
-        least = np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
-        wide = half > np.maximum(least, 0.5 * MIN_WIDTH_ULPS * EPS * reach)
+        wide = half > np.maximum(self._least_half, 0.5 * MIN_WIDTH_ULPS * EPS * reach)
         members = np.flatnonzero(wide)
-        width = half[members]
-        slope = self.H[members] @ center + self.c[members]
+        width, curved = half[members], self.H @ center
         rows = self.rows[:, members] * width
+        rhs, weights = self.rhs - self.rows @ center, np.eye(len(rows))
         fixed = np.where(wide, 0.0, half)
         row_tolerance = _tolerance_of_rows(self, reach, fixed)
-        rhs, weights = self.rhs - self.rows @ center, np.eye(len(rows))
         if orthonormal:
             weights = _orthonormal_weights(rows, row_tolerance)
             rows, rhs = weights @ rows, weights @ rhs
             row_tolerance = np.abs(weights) @ row_tolerance
         size = float(reach @ (0.5 * (self.sizes[0] @ reach) + np.abs(self.c)))
-        moved = np.flatnonzero(reach)
-        if size > 0.0 or np.any(self.c[moved]) or np.any(self.H[np.ix_(moved, moved)]):
+        moved = reach > 0.0
+        if size > 0.0 or self.c[moved].any() or self.H[moved][:, moved].any():
             size += TINY
         return ScaledBox(
             members=members,
             center=center,
             half=half,
-            constant=self.value(center),
-            slope=width * slope,
-            curvature=self.H[np.ix_(members, members)] * np.outer(width, width),
+            constant=float(center @ (0.5 * curved + self.c)),
+            slope=width * (curved + self.c)[members],
+            curvature=self.H[members[:, None], members] * (width[:, None] * width),
             rows=rows,
             rhs=rhs,
             weights=weights,
@@ -134,6 +133,11 @@ class BoxQuadratic:
             row_tolerance=row_tolerance,
             fixed_loss=_loss_of_fixed(self, reach, fixed),
         )
+
+    @cached_property
+    def _least_half(self) -> Array:
+        """Half of the width below which the interval of each variable counts as a point."""
+        return np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
 
 
 def _tolerance_of_ends(reach: Array, half: Array) -> Array:
@@ -182,6 +186,8 @@ def _orthonormal_weights(rows: Array, tolerance: Array) -> Array:
 def _loss_of_fixed(quadratic: BoxQuadratic, reach: Array, fixed: Array) -> float:
     """Σ half_i · max|∂f/∂x_i| over the fixed variables, the largest decrease of f in them."""
     members = np.flatnonzero(fixed)
+    if not members.size:
+        return 0.0
     steep = quadratic.sizes[0][members] @ reach + np.abs(quadratic.c[members])
     return float(steep @ fixed[members])
 
@@ -303,6 +309,7 @@ def is_diagonal(matrix: Array) -> bool:
     return bool(np.count_nonzero(matrix) == np.count_nonzero(np.diagonal(matrix)))
 
 
+@cache
 def no_pairs(m: int) -> Array:
     """Multipliers zero of the products of all pairs, which take no memory."""
     return np.broadcast_to(0.0, (m * (m - 1) // 2, 4))
@@ -442,32 +449,30 @@ def lower_bound(
         slack = outwards * (loss_of_sums(n, scaled.size) + scaled.fixed_loss + 8 * underflow)
         nothing = np.empty(0)
         return Bound(scaled.constant - slack, nothing, nothing, nothing, slack)
-    below = _without_products(scaled, pairs, squares)
-    curvature, coupling = below.curvature, np.zeros((m, len(scaled.rows)))
-    terms = float(np.linalg.norm(scaled.curvature)) + size
+    constant, slope, curvature = _without_products(scaled, pairs, squares)
+    coupling = np.zeros((m, len(scaled.rows)))
+    terms, added, missed = float(np.linalg.norm(scaled.curvature)) + size, 0.0, 0.0
     if nu is None:
         coupling = scaled.coupling(curvature)
         crossed = coupling @ scaled.rows
         terms += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(scaled.rows))
+        slope = slope + coupling @ scaled.rhs
         curvature = curvature - crossed - crossed.T
         curvature = 0.5 * (curvature + curvature.T)
+        pulls = np.abs(coupling).sum(axis=0)
+        added = float(pulls @ (np.abs(scaled.rows).sum(axis=1) + np.abs(scaled.rhs)))
+        missed = 1.125 * float(pulls @ scaled.row_tolerance)
     shift = max(0.0, -_least_eigenvalue(curvature))
     shift += _margin_of_convexity(curvature, terms) + underflow
-    curvature[np.arange(m), np.arange(m)] += shift
-    convex = replace(
-        below,
-        constant=below.constant + multipliers.constant - 0.5 * shift * m,
-        slope=below.slope + coupling @ scaled.rhs,
-        curvature=curvature,
-    )
+    curvature.flat[:: m + 1] += shift
+    constant += multipliers.constant - 0.5 * shift * m
+    convex = replace(scaled, constant=constant, slope=slope, curvature=curvature)
     d = np.clip(start, -1.0, 1.0)
     bound = convex.best_tangent(d) if nu is None else convex.tangent(d, nu)
-    pulls = np.abs(coupling).sum(axis=0)
-    added = pulls @ (np.abs(scaled.rows).sum(axis=1) + np.abs(scaled.rhs))
     slack = (
-        loss_of_sums(n, scaled.size + size + m * shift + float(added))
+        loss_of_sums(n, scaled.size + size + m * shift + added)
         + loss_beyond_ends(scaled.tolerance, sizes, np.abs(squares) + shift)
-        + 1.125 * float(pulls @ scaled.row_tolerance)
+        + missed
         + scaled.fixed_loss
         + (m + 8) * underflow
     ) * outwards + bound.slack * (outwards - 1.0)
@@ -475,14 +480,16 @@ def lower_bound(
     return replace(bound, value=value, slack=slack, shift=shift, coupling=coupling)
 
 
-def _without_products(scaled: ScaledBox, pairs: Array, squares: Array) -> ScaledBox:
-    """h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
+def _without_products(
+    scaled: ScaledBox, pairs: Array, squares: Array
+) -> tuple[float, Array, Array]:
+    """Constant, slope and curvature of h(d) = f(d) - Σ pairs·(products) - Σ squares·(squares).
 
     The product of the slacks (1 ± d_i)/2 and (1 ± d_j)/2 is ¼(1 ± d_i ± d_j ± ± d_id_j), the one of
     both slacks of a variable ¼(1 - d_i²).
     """
     M, slope, products = scaled.curvature.copy(), scaled.slope.copy(), 0.0
-    M[np.arange(scaled.m), np.arange(scaled.m)] += 0.5 * squares
+    M.flat[:: scaled.m + 1] += 0.5 * squares
     if pairs.size:
         i, j = pair_indices(scaled.m)
         quarter = 0.25 * pairs
@@ -491,8 +498,7 @@ def _without_products(scaled: ScaledBox, pairs: Array, squares: Array) -> Scaled
         np.subtract.at(slope, i, quarter @ [1.0, 1.0, -1.0, -1.0])
         np.subtract.at(slope, j, quarter @ [1.0, -1.0, 1.0, -1.0])
         products = float(quarter.sum())
-    constant = scaled.constant - products - 0.25 * float(squares.sum())
-    return replace(scaled, constant=constant, slope=slope, curvature=M)
+    return scaled.constant - products - 0.25 * float(squares.sum()), slope, M
 
 
 def _least_eigenvalue(curvature: Array) -> float:

@@ -60,7 +60,7 @@ class Box:
         """The part where lower ≤ x_i ≤ upper."""
         low, high = self.lower.copy(), self.upper.copy()
         low[i], high[i] = lower, upper
-        return replace(self, lower=low, upper=high)
+        return Box(low, high, self.binary, self.free)
 
     def freed(self, i: int) -> Box:
         """The part where x_i is strictly inside its range."""
@@ -134,8 +134,14 @@ class Conditions:
         return int(np.any(self.whole.rows != 0.0, axis=1).sum()) > len(self._closed)
 
     @cached_property
-    def _columns(self) -> Array:
-        return np.ascontiguousarray(self.whole.rows.T)
+    def _stored(self) -> dict[str, Array]:
+        """The arrays of the whole program in the form that loops are compiled for."""
+        whole = self.whole
+        arrays = {
+            "H": whole.H, "c": whole.c, "rows": whole.rows, "columns": whole.rows.T,
+            "rhs": whole.rhs, "ends": np.array([whole.lower, whole.upper]),
+        }  # fmt: skip
+        return {name: read_only(np.array(each, float, order="C")) for name, each in arrays.items()}
 
     def start(self) -> Box:
         """The whole box."""
@@ -185,7 +191,7 @@ class Conditions:
         rising, falling = reduced > 0.0, reduced < 0.0
         high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]
         low[members[falling]] = np.maximum(low[members], high[members] - step)[falling]
-        return replace(box, lower=low, upper=np.maximum(low, high))
+        return Box(low, np.maximum(low, high), box.binary, box.free)
 
     def tightened(self, box: Box) -> Box | None:
         """The box without the parts that the conditions exclude; None if nothing is left."""
@@ -210,9 +216,10 @@ class Conditions:
                 if found is None:
                     return
                 box = found
-            if int(box.live.sum()) == int(before.live.sum()):
-                lost = box.upper - box.lower < (1.0 - MIN_CUT_SHARE) * (before.upper - before.lower)
-                if not self._open or count >= MAX_ROUNDS or not np.any(lost):
+            width, old = box.upper - box.lower, before.upper - before.lower
+            if np.count_nonzero(width) == np.count_nonzero(old):
+                lost = self._open and count < MAX_ROUNDS and width < (1.0 - MIN_CUT_SHARE) * old
+                if not np.any(lost):
                     return
 
     def consistent(self, box: Box) -> Box | None:
@@ -237,14 +244,12 @@ class Conditions:
         """Reduce each interval to the values that every equality constraint allows."""
         from indefinite_opt.solvers.branch_and_bound import _condition_loops as loops
 
-        rows, rhs = np.ascontiguousarray(self.whole.rows), self.whole.rhs
-        if not rows.size:
+        if not self.whole.rows.size:
             return box
-        low, high = box.lower.copy(), box.upper.copy()
-        loops.cut_by_rows(
-            read_only(rows), read_only(rhs), box.lower, box.upper, OUTWARD_SHARE, TINY, low, high
-        )
-        return None if np.any(low > high) else replace(box, lower=low, upper=high)
+        stored, low, high = self._stored, box.lower.copy(), box.upper.copy()
+        ends = box.lower, box.upper, OUTWARD_SHARE, TINY, low, high
+        loops.cut_by_rows(stored["rows"], stored["rhs"], *ends)
+        return None if (low > high).any() else Box(low, high, box.binary, box.free)
 
     def stationary(self, box: Box) -> Box | None:
         """First order: a variable whose reduced cost has one sign in the whole box is at an end.
@@ -254,30 +259,17 @@ class Conditions:
         """
         from indefinite_opt.solvers.branch_and_bound import _condition_loops as loops
 
-        whole = self.whole
-        center, half = 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower)
-        middle = whole.H @ center + whole.c
-        swing = whole.sizes[0] @ half
-        sizes = whole.sizes[0] @ (np.abs(center) + half) + np.abs(whole.c)
-        swing += ROUNDING_SHARE * whole.n * sizes + TINY
-        floor, roof = middle - swing, middle + swing
-        if whole.rows.size:
-            ranges = self._multipliers(middle, swing)
-            no_upper, no_lower = box.upper < whole.upper, box.lower > whole.lower
-            least = np.where(box.free | no_upper, 0.0, -np.inf) - roof
-            most = np.where(box.free | no_lower, 0.0, np.inf) - floor
-            passes, room = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
-            limits = (least, most, passes, room, *ranges)
-            if not loops.add_multipliers(read_only(self._columns), *limits, floor, roof):
-                return None
-        up, down = roof < 0.0, floor > 0.0
-        if np.any((up | down) & box.free):
-            return None
-        low, high = box.lower.copy(), box.upper.copy()
-        low[up], high[down] = whole.upper[up], whole.lower[down]
-        if np.any(low > high):
-            return None
-        return replace(box, lower=low, upper=high)
+        whole, stored = self.whole, self._stored
+        low, high, middle, swing = (np.empty(whole.n) for _ in range(4))
+        known = box.lower, box.upper, ROUNDING_SHARE * whole.n, TINY
+        loops.range_of_gradient(stored["H"], stored["c"], *known, middle, swing)
+        ranges = self._multipliers(middle, swing)
+        passes, room = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
+        left = loops.put_at_ends(
+            box.lower, box.upper, box.free, stored["ends"], stored["columns"], passes, room,
+            middle - swing, middle + swing, *ranges, low, high,
+        )  # fmt: skip
+        return Box(low, high, box.binary, box.free) if left else None
 
     def _multipliers(self, middle: Array, swing: Array) -> tuple[Array, Array]:
         """Ranges of the multipliers of closed rows, if ∂f/∂x is within `swing` of `middle`."""
