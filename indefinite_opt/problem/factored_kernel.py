@@ -39,6 +39,10 @@ _PARTIAL_SUMS = 8
 their number is fixed the result does not depend on that of the threads."""
 
 
+_LEFT_SHARE = 1e-10
+"""What may be left of the diagonal of a factorised matrix, as a share of the largest entry."""
+
+
 class FactorGram(Gram):
     """K = F diag(s) Fᵀ with s of -1 and 1: a matrix of rank at most r in O(nr) memory.
 
@@ -293,6 +297,36 @@ class FactorGram(Gram):
         if len(triangles) < 2:
             return triangles[0] if triangles else np.empty((0, self.signs.size))
         return np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))
+
+
+def factorised(gram: Gram, most: int) -> FactorGram | None:
+    """FFᵀ, equal to K up to about 1e-9 of its largest entry; None if it needs more columns.
+
+    Each column removes the row with the largest entry that is left on the diagonal (Fine &
+    Scheinberg 2001, section 4), in O(nr) and one row of K. One product of K with random signs tells
+    whether anything is left elsewhere, as it is where K is indefinite.
+
+    >>> from indefinite_opt.problem import DenseGram
+    >>> factorised(DenseGram(np.outer([1.0, 2.0], [1.0, 2.0])), most=1).factors.T
+    array([[1., 2.]])
+    >>> factorised(DenseGram(np.eye(2)[::-1]), most=1)
+    """
+    left, everything, rank = gram.diagonal.copy(), np.arange(gram.n), 0
+    columns, floor = np.empty((most, gram.n)), _LEFT_SHARE * gram.largest
+    while (pivot := int(np.argmax(left))) >= 0 and left[pivot] > floor:
+        if rank == most or left.min() < -floor:
+            return None
+        row = gram.block(np.array([pivot]), everything)[0]
+        row -= columns[:rank, pivot] @ columns[:rank]
+        columns[rank] = row / np.sqrt(left[pivot])
+        left -= np.square(columns[rank])
+        rank += 1
+    if not rank:
+        return None
+    found = FactorGram(np.ascontiguousarray(columns[:rank].T), owned=True)
+    probe = np.random.default_rng(0).choice([-1.0, 1.0], gram.n)
+    missed = np.abs(gram.times(probe) - found.times(probe)).max()
+    return found if missed <= gram.n * 10.0 * floor else None
 
 
 def _folded(count: int, fold: Callable[[Array | None, slice], Array]) -> list[Array]:

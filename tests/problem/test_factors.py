@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.problem import DenseGram, factorised
 
 SIGNS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 
@@ -242,3 +245,27 @@ def test_many_rows_at_once_are_refused() -> None:
     np.testing.assert_array_equal(storage[slots], np.ones((3, 3)))
     with pytest.raises(iopt.errors.ParameterError, match="at most 2 different rows at once, got 3"):
         gram.rows([0, 1, 2])
+
+
+@pytest.mark.parametrize("on_demand", [False, True])
+def test_a_matrix_of_low_rank_is_factorised(on_demand: bool) -> None:
+    X = np.random.default_rng(5).standard_normal((40, 6)) * 10.0 ** np.arange(-2.0, 4.0)
+    stored = {"cache_mb": 30.5 * 8e-6 * 40} if on_demand else {}
+    gram = iopt.KernelProblem.from_data(X, [1, -1] * 20, "linear", **stored).gram
+    found = factorised(gram, 6)
+    assert found is not None
+    K = X @ X.T
+    np.testing.assert_allclose(found.factors @ found.factors.T, K, atol=1e-9 * np.abs(K).max())
+    assert factorised(gram, 3) is None
+
+
+@pytest.mark.parametrize(
+    "K",
+    [
+        -np.eye(3), np.zeros((3, 3)), np.eye(4)[::-1], np.diag([1.0, -1e-3]),
+        [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    ],
+)  # fmt: skip
+def test_other_matrices_are_not_factorised(K: Any) -> None:
+    """No entry on the diagonal is left after no or few columns, but others are."""
+    assert factorised(DenseGram(np.array(K)), 3) is None

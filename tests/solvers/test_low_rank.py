@@ -8,8 +8,8 @@ import pytest
 import indefinite_opt as iopt
 from helpers.peers import libsvm
 from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.descent.interior_point import InteriorPoint
 from indefinite_opt.solvers.low_rank._loops import Data, sweep
-from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
 
 
 def factored(n: int, r: int, negative: int = 0, seed: int = 0) -> iopt.KernelProblem:

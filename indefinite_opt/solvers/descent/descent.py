@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.modeling import proved_ray, relative
-from indefinite_opt.modeling.structures import PairedQP, StandardForm
+from indefinite_opt.modeling.structures import BoxLineQP, PairedQP, StandardForm
+from indefinite_opt.problem import factorised
 from indefinite_opt.solvers.descent.face import Face
+from indefinite_opt.solvers.descent.interior_point import InteriorPoint
 from indefinite_opt.solvers.descent.settings import DescentSettings
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
@@ -109,6 +111,7 @@ class Descent:
         direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
         self.hessian = loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
+        self._interior_tried = False
         self.v = np.empty(qp.n)
         self.point = loops.Point(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
@@ -258,6 +261,9 @@ class Descent:
                 return status
             accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
+                before = settings.readings_before_interior * self.qp.n**2
+                if self.work >= before + settings.work_before_interior:
+                    self._try_interior_points()
                 if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
                 if self.rounding > settings.rounding_share * target * self.unit:
@@ -362,6 +368,32 @@ class Descent:
             self.gram, self.hessian, self.box, self.settings,
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
+
+    def _try_interior_points(self) -> None:
+        """Once, go where interior points lead if K = FFᵀ for few columns and F is lower there.
+
+        Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
+        steps are many where the bounds are large; the number of interior points hardly depends on
+        them.
+        """
+        qp, settings = self.qp, self.settings
+        tried, self._interior_tried = self._interior_tried, True
+        if tried or self.tilt is not None or self.gram.is_low_rank:
+            return
+        if not (isinstance(qp, BoxLineQP) and qp.is_bounded):
+            return
+        most = int((settings.max_interior_rank * qp.n) ** 0.5)
+        gram = factorised(self.gram, min(most, self.gram.capacity))
+        if gram is None:
+            return
+        point = InteriorPoint(qp, gram)
+        for _ in point.approach(self.task.tol):
+            self.iterations += 1
+            if self.task.stop(None, self.iterations, self._limit) is not None:
+                break
+        if qp.value(point.best) < self.value:
+            self.alpha[:] = point.best
+            self._set(self._exact_gradient())
 
     def _take(self, outcome: Outcome) -> None:
         self._offset = outcome.offset

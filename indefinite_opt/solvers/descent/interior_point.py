@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
+from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import FactorGram
 from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
 
 _START_SHARE = 0.1
 """Weights at the first point as a share of the upper bound, for the smaller class."""
+
+
+@dataclass(frozen=True)
+class InteriorSettings(StepSettings):
+    """Numbers of `InteriorPoint`."""
+
+    min_centring: float = 1e-9
+    max_steps: int = 200
+    """15 to 40 are usual."""
+    max_idle_steps: int = 6
+    max_rounding_measure: float = 1e-3
+    """Steps without a smaller measure, once it is below the second number, after which the rest is
+    left to descents, as rounding prevents progress; before that steps may well increase it."""
+    tolerance: float = 0.05
+    """Complementarity and residual at which the steps end, in units of the tolerance: the descents
+    that follow need little work from there."""
 
 
 class InteriorPoint(PredictorCorrector):
@@ -30,10 +48,15 @@ class InteriorPoint(PredictorCorrector):
     qp : BoxLineQP
         Bounded.
     gram : FactorGram
-        Its kernel, with all signs 1.
+        Its kernel, or one that hardly differs from it, with all signs 1.
+
+    Attributes
+    ----------
+    best : (n,) array
+        The `vertex` of the best point so far.
     """
 
-    settings = StepSettings(min_centring=1e-9)
+    settings = InteriorSettings()
 
     def __init__(self, qp: BoxLineQP, gram: FactorGram) -> None:
         self.qp, self.gram, y = qp, gram, qp.problem.y
@@ -42,9 +65,35 @@ class InteriorPoint(PredictorCorrector):
         sums = float(tops[y > 0].sum()), float(tops[y < 0].sum())
         held = 0.5 * qp.total if qp.lines == 2 else _START_SHARE * min(sums)
         super().__init__(tops * np.where(y > 0, held / sums[0], held / sums[1]), 0.0 * tops, tops)
-        self.gradient = qp.gradient(self.w)
+        self.gradient = self._gradient()
         self.below, self.above = np.full((2, qp.n), self._unit)
         self.dual = np.zeros(len(qp.A))
+        self.best = self.vertex()
+
+    def _gradient(self) -> Array:
+        qp, y = self.qp, self.qp.problem.y
+        return qp.hessian * y * self.gram.times(y * self.w) + qp.linear
+
+    def approach(self, tol: float) -> Iterator[tuple[float, float]]:
+        """Steps to a solution, each after the value and the measure of the point before it.
+
+        The measure is the larger one of the relative gap and the residual. The steps end below
+        `tolerance` times tol, after `max_steps`, or where rounding prevents more.
+        """
+        qp, settings, least, idle = self.qp, self.settings, np.inf, 0
+        for _ in range(settings.max_steps + 1):
+            value = qp.value(self.w, self.gradient)
+            gap = relative(self.gap, qp.gap_unit(value, self.w))
+            residual = np.abs(self.residual()).max() / qp.gradient_unit(self.gradient)
+            measure = float(max(gap, residual))
+            rounding = measure >= least and least <= settings.max_rounding_measure
+            idle = idle + 1 if rounding else 0
+            if measure <= least:
+                self.best, least = self.vertex(), measure
+            yield value, measure
+            done = measure <= settings.tolerance * tol or idle > settings.max_idle_steps
+            if done or not self.step():
+                return
 
     @property
     def _unit(self) -> float:
@@ -56,7 +105,7 @@ class InteriorPoint(PredictorCorrector):
     def step(self) -> bool:
         if not super().step():
             return False
-        self.gradient = self.qp.gradient(self.w)
+        self.gradient = self._gradient()
         return bool(np.all(np.isfinite(self.gradient)))
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:

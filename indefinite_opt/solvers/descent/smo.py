@@ -26,7 +26,9 @@ class SMO(Solver[BoxLineQP]):
 
     Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
     the result is the optimum; otherwise it is a stationary point, from which the descent goes on
-    if negative curvature can be found cheaply. Memory beyond K is O(n) and a few per cent of K.
+    if negative curvature can be found cheaply. Where it takes long and K = FFᵀ for few columns, as
+    that of linear kernels, interior points lead near the optimum first. Memory beyond K is O(n) and
+    a few per cent of K.
 
     Parameters
     ----------

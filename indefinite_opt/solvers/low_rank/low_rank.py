@@ -12,7 +12,7 @@ from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, Optimality, PairedQP
 from indefinite_opt.problem import DenseGram, FactorGram
 from indefinite_opt.solvers.descent import descend
-from indefinite_opt.solvers.low_rank.interior_point import InteriorPoint
+from indefinite_opt.solvers.descent.interior_point import InteriorPoint
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
@@ -23,15 +23,6 @@ Indices = NDArray[np.intp]
 class LowRankSettings:
     """Numbers of `LowRank`."""
 
-    max_steps: int = 200
-    """Interior steps; 15 to 40 are usual."""
-    max_idle_steps: int = 6
-    max_rounding_measure: float = 1e-3
-    """Steps without a smaller measure, once it is below the second number, after which the rest is
-    left to the blocks, as rounding prevents progress; before that steps may well increase it."""
-    interior_tolerance: float = 0.05
-    """Complementarity and residual at which interior steps end, in units of the tolerance: the
-    blocks that follow need little work from there."""
     sweeps_per_cycle: int = 6
     """A cycle is one sweep over all weights, and others over those it moved and the free ones."""
     min_cycle_gain_share: float = 1e-5
@@ -174,31 +165,17 @@ class _Run:
 
     def _interior(self, point: InteriorPoint) -> Status | None:
         """Interior steps; a status if a limit ends them."""
-        qp, task, settings = self.qp, self.task, self.settings
-        goal, status = settings.interior_tolerance * task.tol, None
-        best, best_measure, idle, first = point.vertex(), np.inf, 0, self.done
+        qp, task = self.qp, self.task
         lowest = qp.value(self.x)
-        while True:
-            value = qp.value(point.w, point.gradient)
-            gap = relative(point.gap, qp.gap_unit(value, point.w))
-            residual = np.abs(point.residual()).max() / qp.gradient_unit(point.gradient)
-            measure = float(max(gap, residual))
+        for self.steps, (value, measure) in enumerate(point.approach(task.tol)):
             self.trace.add(task.elapsed, self.done, qp.declared(value), measure)
-            rounding = measure >= best_measure and best_measure <= settings.max_rounding_measure
-            idle = idle + 1 if rounding else 0
-            if measure <= best_measure:
-                best, best_measure = point.vertex(), measure
             if value < lowest:
                 self.x, lowest = point.w, value
-            status = task.stop(self.trace, self.done, task.max_iter or first + settings.max_steps)
-            if status is not None or measure <= goal or idle > settings.max_idle_steps:
-                break
-            if not point.step():
-                break
-            self.steps += 1
-        if status is None or (status is Status.MAX_ITER and task.max_iter is None):
-            self.x, status = best, None
-        return status
+            status = task.stop(self.trace, self.done, task.max_iter or self.done + 1)
+            if status is not None:
+                return status
+        self.x = point.best
+        return None
 
     def _on_bounds(self, start: Array) -> Array:
         """A point near the start whose weights within rounding of a bound are at that bound."""
