@@ -304,24 +304,30 @@ def factorised(gram: Gram, most: int) -> FactorGram | None:
 
     Each column removes the row with the largest entry that is left on the diagonal (Fine &
     Scheinberg 2001, section 4), in O(nr) and one row of K. One product of K with random signs tells
-    whether anything is left elsewhere, as it is where K is indefinite.
+    whether anything is left elsewhere, as it is where K is indefinite. A matrix that is kept as
+    such factors is returned itself.
 
     >>> from indefinite_opt.problem import DenseGram
-    >>> factorised(DenseGram(np.outer([1.0, 2.0], [1.0, 2.0])), most=1).factors.T
-    array([[1., 2.]])
-    >>> factorised(DenseGram(np.eye(2)[::-1]), most=1)
+    >>> factorised(DenseGram(np.array([[1.0, 2.0], [2.0, 4.0]])), most=1).factors
+    array([[1.],
+           [2.]])
+    >>> factorised(DenseGram(np.eye(2)), most=1)
     """
-    left, everything, rank = gram.diagonal.copy(), np.arange(gram.n), 0
+    if isinstance(gram, FactorGram):
+        return gram if gram.is_definite and gram.signs.size <= most else None
+    left, everything = gram.diagonal.copy(), np.arange(gram.n)
     columns, floor = np.empty((most, gram.n)), _LEFT_SHARE * gram.largest
-    while (pivot := int(np.argmax(left))) >= 0 and left[pivot] > floor:
+    for rank in range(most + 1):
+        pivot = int(np.argmax(left))
+        if left[pivot] <= floor:
+            break
         if rank == most or left.min() < -floor:
             return None
         row = gram.block(np.array([pivot]), everything)[0]
         row -= columns[:rank, pivot] @ columns[:rank]
         columns[rank] = row / np.sqrt(left[pivot])
         left -= np.square(columns[rank])
-        rank += 1
-    if not rank:
+    if rank == 0:
         return None
     found = FactorGram(np.ascontiguousarray(columns[:rank].T), owned=True)
     probe = np.random.default_rng(0).choice([-1.0, 1.0], gram.n)

@@ -257,6 +257,7 @@ def test_a_matrix_of_low_rank_is_factorised(on_demand: bool) -> None:
     K = X @ X.T
     np.testing.assert_allclose(found.factors @ found.factors.T, K, atol=1e-9 * np.abs(K).max())
     assert factorised(gram, 3) is None
+    assert factorised(found, 6) is found
 
 
 @pytest.mark.parametrize(

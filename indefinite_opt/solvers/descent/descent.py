@@ -378,9 +378,7 @@ class Descent:
         """
         qp, settings = self.qp, self.settings
         tried, self._interior_tried = self._interior_tried, True
-        if tried or self.tilt is not None or self.gram.is_low_rank:
-            return
-        if not (isinstance(qp, BoxLineQP) and qp.is_bounded):
+        if tried or self.tilt is not None or not (isinstance(qp, BoxLineQP) and qp.is_bounded):
             return
         most = int((settings.max_interior_rank * qp.n) ** 0.5)
         gram = factorised(self.gram, min(most, self.gram.capacity))

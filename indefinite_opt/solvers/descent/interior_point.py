@@ -22,12 +22,13 @@ class InteriorSettings(StepSettings):
     """Numbers of `InteriorPoint`."""
 
     min_centring: float = 1e-9
-    max_steps: int = 200
+    max_steps: int = 100
     """15 to 40 are usual."""
     max_idle_steps: int = 6
     max_rounding_measure: float = 1e-3
-    """Steps without a smaller measure, once it is below the second number, after which the rest is
-    left to descents, as rounding prevents progress; before that steps may well increase it."""
+    """Steps without a smaller measure, once it is below the second number or the gap is closed,
+    after which the rest is left to descents, as rounding prevents progress; before that steps may
+    well increase it."""
     tolerance: float = 0.05
     """Complementarity and residual at which the steps end, in units of the tolerance: the descents
     that follow need little work from there."""
@@ -53,7 +54,7 @@ class InteriorPoint(PredictorCorrector):
     Attributes
     ----------
     best : (n,) array
-        The `vertex` of the best point so far.
+        The `vertex` with the least value so far.
     """
 
     settings = InteriorSettings()
@@ -65,14 +66,14 @@ class InteriorPoint(PredictorCorrector):
         sums = float(tops[y > 0].sum()), float(tops[y < 0].sum())
         held = 0.5 * qp.total if qp.lines == 2 else _START_SHARE * min(sums)
         super().__init__(tops * np.where(y > 0, held / sums[0], held / sums[1]), 0.0 * tops, tops)
-        self.gradient = self._gradient()
+        self.gradient = self._gradient(self.w)
         self.below, self.above = np.full((2, qp.n), self._unit)
         self.dual = np.zeros(len(qp.A))
-        self.best = self.vertex()
+        self.best = self.w
 
-    def _gradient(self) -> Array:
+    def _gradient(self, w: Array) -> Array:
         qp, y = self.qp, self.qp.problem.y
-        return qp.hessian * y * self.gram.times(y * self.w) + qp.linear
+        return qp.hessian * y * self.gram.times(y * w) + qp.linear
 
     def approach(self, tol: float) -> Iterator[tuple[float, float]]:
         """Steps to a solution, each after the value and the measure of the point before it.
@@ -80,19 +81,20 @@ class InteriorPoint(PredictorCorrector):
         The measure is the larger one of the relative gap and the residual. The steps end below
         `tolerance` times tol, after `max_steps`, or where rounding prevents more.
         """
-        qp, settings, least, idle = self.qp, self.settings, np.inf, 0
+        qp, settings, least, lowest, idle = self.qp, self.settings, np.inf, np.inf, 0
+        goal = settings.tolerance * tol
         for _ in range(settings.max_steps + 1):
-            value = qp.value(self.w, self.gradient)
+            value, vertex = qp.value(self.w, self.gradient), self.vertex()
             gap = relative(self.gap, qp.gap_unit(value, self.w))
             residual = np.abs(self.residual()).max() / qp.gradient_unit(self.gradient)
             measure = float(max(gap, residual))
-            rounding = measure >= least and least <= settings.max_rounding_measure
-            idle = idle + 1 if rounding else 0
-            if measure <= least:
-                self.best, least = self.vertex(), measure
+            rounding = least <= settings.max_rounding_measure or gap <= goal
+            idle = idle + 1 if rounding and measure >= least else 0
+            least, height = min(least, measure), qp.value(vertex, self._gradient(vertex))
+            if height < lowest:
+                self.best, lowest = vertex, height
             yield value, measure
-            done = measure <= settings.tolerance * tol or idle > settings.max_idle_steps
-            if done or not self.step():
+            if measure <= goal or idle > settings.max_idle_steps or not self.step():
                 return
 
     @property
@@ -105,7 +107,7 @@ class InteriorPoint(PredictorCorrector):
     def step(self) -> bool:
         if not super().step():
             return False
-        self.gradient = self._gradient()
+        self.gradient = self._gradient(self.w)
         return bool(np.all(np.isfinite(self.gradient)))
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
