@@ -251,7 +251,7 @@ def test_interior_points_lead_to_the_optimum(name: str, on_demand: bool) -> None
     X, y = np.random.default_rng(3).standard_normal((80, 3)), np.resize([1.0, -1.0, -1.0], 80)
     formulation = form(name, y, 1.2 if name in FORMS[2:] else 1e3)
     settings = DescentSettings(
-        chunk_work=1.0, min_block=8, max_whole=0, readings_before_interior=0.0,
+        chunk_work=1.0, min_block=8, max_whole=0, readings_before_interior=1.0,
         work_before_interior=0.0,
     )  # fmt: skip
     stored = {"cache_mb": 60.5 * 8e-6 * 80} if on_demand else {}

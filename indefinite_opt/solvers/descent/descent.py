@@ -111,7 +111,8 @@ class Descent:
         direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
         self.hessian = loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
-        self._interior_tried = False
+        readings = settings.readings_before_interior * qp.n**2
+        self._interior_due = readings + settings.work_before_interior
         self.v = np.empty(qp.n)
         self.point = loops.Point(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
@@ -261,8 +262,7 @@ class Descent:
                 return status
             accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
-                before = settings.readings_before_interior * self.qp.n**2
-                if self.work >= before + settings.work_before_interior:
+                if self.work >= self._interior_due:
                     self._try_interior_points()
                 if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
@@ -370,19 +370,18 @@ class Descent:
         )  # fmt: skip
 
     def _try_interior_points(self) -> None:
-        """Once, go where interior points lead if K = FFᵀ for few columns and F is lower there.
+        """Go where interior points lead if K = FFᵀ for few columns and F is lower there.
 
         Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
         steps are many where the bounds are large; the number of interior points hardly depends on
         them.
         """
-        qp, settings = self.qp, self.settings
-        tried, self._interior_tried = self._interior_tried, True
-        if tried or self.tilt is not None or not (isinstance(qp, BoxLineQP) and qp.is_bounded):
+        qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
+        if self.tilt is not None or not (isinstance(qp, BoxLineQP) and qp.is_bounded):
             return
-        most = int((settings.max_interior_rank * qp.n) ** 0.5)
-        gram = factorised(self.gram, min(most, self.gram.capacity))
+        gram = factorised(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
         if gram is None:
+            self._interior_due = self.settings.work_growth * work
             return
         point = InteriorPoint(qp, gram)
         for _ in point.approach(self.task.tol):

@@ -60,11 +60,11 @@ class DescentSettings:
     """Free weights from which Newton steps along a path use a working set: for fewer, factorising
     their part of K anew takes less time than what surrounds it."""
     readings_before_interior: float = 20.0
-    work_before_interior: float = 1e7
-    max_interior_rank: float = 5.0
+    work_before_interior: float = 2e7
+    work_growth: float = 8.0
     """Interior points are tried after so much work, the first number in readings of K, if factors
-    of K have few columns: their number, squared, is at most the last number times n. Then they take
-    less time than the pair steps before them."""
+    of K have at most r columns with n·r² equal to that work, so that they take about as long; if
+    not, again each time the work has grown by the last number."""
     computing_work: float = 3.0
     """Work of computing an entry of K on demand, in units of that of reading one from memory."""
     max_steps: int = 10_000_000
