@@ -19,7 +19,6 @@ from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Task
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.solvers.descent._loops import Outcome
     from indefinite_opt.solvers.descent.on_demand import Blocks
     from indefinite_opt.solvers.descent.working_set import WorkingSet
 
@@ -263,7 +262,7 @@ class Descent:
             accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
                 if self.work >= self._interior_due:
-                    self._try_interior_points()
+                    self.try_interior_points()
                 if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
                 if self.rounding > settings.rounding_share * target * self.unit:
@@ -344,18 +343,18 @@ class Descent:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
             outcome = self._blocks.solve(self.point, limits, self._offset)
             self._exact = exact
-            self._take(outcome)
-            return outcome.state, outcome.violation
-        doublings = self.work / (settings.readings_per_doubling * n * n)
-        wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
-        size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
-        undone = self._undone and np.count_nonzero(self._free()) > size
-        if len(self.hessian.direct) and (n <= settings.max_whole or undone):
-            size = n
-        parts = self.hessian, self.box, self.point, limits, size, self._offset
-        outcome = loops.Outcome(*loops.solve_blocks(*parts))
-        self._take(outcome)
-        self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
+        else:
+            doublings = self.work / (settings.readings_per_doubling * n * n)
+            wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
+            size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
+            undone = self._undone and np.count_nonzero(self._free()) > size
+            if len(self.hessian.direct) and (n <= settings.max_whole or undone):
+                size = n
+            parts = self.hessian, self.box, self.point, limits, size, self._offset
+            outcome = loops.Outcome(*loops.solve_blocks(*parts))
+            self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
+        self._offset = outcome.offset
+        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         return outcome.state, outcome.violation
 
     @cached_property
@@ -369,7 +368,7 @@ class Descent:
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
 
-    def _try_interior_points(self) -> None:
+    def try_interior_points(self) -> None:
         """Go where interior points lead if K = FFᵀ for few columns and F is lower there.
 
         Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
@@ -391,10 +390,6 @@ class Descent:
         if qp.value(point.best) < self.value:
             self.alpha[:] = point.best
             self._set(self._exact_gradient())
-
-    def _take(self, outcome: Outcome) -> None:
-        self._offset = outcome.offset
-        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0

@@ -92,7 +92,7 @@ class PrintedSteps(Descent):
         limits = loops.Limits(max(tolerance, first), 1.0, steps, self.chunk)
         program = self.hessian, self.box, self.point
         outcome = loops.Outcome(*solve_pairs(*program, limits, self.second_order))
-        self._take(outcome)
+        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         stalled = outcome.state == loops.STALLED
         self._ended = self.until > 0.0 and (stalled or outcome.state == loops.CONVERGED)
         goes_on = self._ended and (stalled or tolerance < first)
@@ -101,6 +101,11 @@ class PrintedSteps(Descent):
     def newton_work(self) -> float:
         """Infinite until the steps of the paper have ended."""
         return super().newton_work() if self._ended else np.inf
+
+    def try_interior_points(self) -> None:
+        """Not before the steps of the paper have ended."""
+        if self._ended:
+            super().try_interior_points()
 
     def _grow(self) -> None:
         if self._ended:
