@@ -215,13 +215,13 @@ class Polyhedron(Rows):
     def ranges(self) -> tuple[Array, Array]:
         """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
 
-        A row bounds each of its variables as far as the others are bounded. Where that does not
-        suffice, HiGHS minimises and maximises the variable, and its multipliers prove the end. Ends
-        that are finite are kept.
+        A row bounds each of its variables as far as the others are bounded, and equations without
+        common variables bound none further. Where that does not suffice, HiGHS minimises and
+        maximises the variable, and its multipliers prove the end. Ends that are finite are kept.
         """
         low, high = self.intervals
         missing = np.isinf(low) | np.isinf(high)
-        if missing.any() and self.has_rows:
+        if missing.any() and self.has_rows and not self.is_disjoint:
             # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
             scaled = self._equilibrated
             found = LinearRows(scaled).ranges(missing)
