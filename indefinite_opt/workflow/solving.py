@@ -310,7 +310,8 @@ def _polished(
     if done or asked or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return solution, measured
     try:
-        polished = as_solver("multistart").solve(task)
+        near = task.structure.from_values(solution.values)
+        polished = as_solver("multistart").solve(task.on(task.structure, start=near))
     except SolverFailed:
         return solution, measured
     better = _measures(task, polished, convex=True)

@@ -89,13 +89,16 @@ class PolyhedralSearch(IteratedSearch):
 
     def _first(self) -> Status:
         """The descent from the given or default start; a ray is sought before it."""
-        task, scaled = self.task, self.scaled
-        run = self._begun(scaled.write(self.qp.start()))
+        task, scaled, most = self.task, self.scaled, self.settings.max_violation
+        start = None if task.start is None else scaled.write(np.asarray(task.start, dtype=float))
+        if start is not None and self.rows.violation(start) <= most:
+            run, start = self._begun(start), None
+        else:
+            run = self._begun(scaled.write(self.qp.start()))
         self._pool = [run.z.copy()]
-        if self.rows.violation(run.z) > self.settings.max_violation:
+        if self.rows.violation(run.z) > most:
             run = self._begun(self.rows.feasible_point())
-        if task.start is not None:
-            start = scaled.write(np.asarray(task.start, dtype=np.float64))
+        if start is not None:
             run = self._begun(nearest_point(scaled, start, run.z, self._asked))
         error = self._timed(falling_ray, scaled, self.rows, next(self.generators))
         if error is not None:
