@@ -103,9 +103,10 @@ class PrintedSteps(Descent):
         return super().newton_work() if self._ended else np.inf
 
     def try_interior_points(self) -> None:
-        """Not before the steps of the paper have ended."""
-        if self._ended:
+        """These end the steps of the paper, unless none but these are asked for."""
+        if self.until > 0.0:
             super().try_interior_points()
+            self._ended |= np.isinf(self._interior_due)
 
     def _grow(self) -> None:
         if self._ended:
