@@ -91,13 +91,13 @@ def _ray(form: StandardForm, d: Vector | None, start: Array | None) -> Ray | Non
     if d is None or not any(d):
         return None
     bounds = zip(d, form.lower, form.upper, strict=True)
-    sides = zip(_products(_rows(form), d), form.row_lower, form.row_upper, strict=True)
+    sides = zip(products(_rows(form), d), form.row_lower, form.row_upper, strict=True)
     for change, low, high in (*bounds, *sides):
         if (change > 0 and high < np.inf) or (change < 0 and low > -np.inf):
             return None
-    slope, image = _products(form.cost[None], d)[0], [Fraction(0)] * len(d)
+    slope, image = products(form.cost[None], d)[0], [Fraction(0)] * len(d)
     if form.hessian is not None:
-        image = _products(form.hessian, d)
+        image = products(form.hessian, d)
     curvature = sum(map(mul, d, image), Fraction())
     if curvature > 0 or (curvature == 0 and slope >= 0 and not any(image)):
         return None
@@ -132,7 +132,7 @@ def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:
 
 def _is_feasible(form: StandardForm, x: Vector, rows: Array) -> bool:
     entries = (*zip(x, form.lower, form.upper, strict=True),)
-    activities = (*zip(_products(rows, x), form.row_lower, form.row_upper, strict=True),)
+    activities = (*zip(products(rows, x), form.row_lower, form.row_upper, strict=True),)
     return all(low <= value <= high for value, low, high in (*entries, *activities))
 
 
@@ -169,15 +169,15 @@ def proved_conflict(form: StandardForm, near: Array) -> Conflict | None:
 def _conflict(form: StandardForm, y: Vector | None) -> Conflict | None:
     if y is None:
         return None
-    reduced = _products(_rows(form).T, y)
-    most = _at_ends(y, form.row_lower, form.row_upper)
-    least = _at_ends(reduced, form.upper, form.lower)
+    reduced = products(_rows(form).T, y)
+    most = at_ends(y, form.row_lower, form.row_upper)
+    least = at_ends(reduced, form.upper, form.lower)
     if most is None or least is None or least <= most:
         return None
     return Conflict(y, reduced, least - most)
 
 
-def _at_ends(weights: Vector, low: Array, high: Array) -> Fraction | None:
+def at_ends(weights: Vector, low: Array, high: Array) -> Fraction | None:
     """Positive weights times `high` plus negative ones times `low`; None if that is infinite."""
     ends = [(w, float(high[i] if w > 0 else low[i])) for i, w in enumerate(weights) if w]
     if not all(math.isfinite(end) for _, end in ends):
@@ -197,7 +197,7 @@ def met_exactly(
     [Fraction(1, 3), Fraction(1, 1)]
     """
     found = [Fraction(entry) for entry in near.tolist()]
-    missed = _products(rows, found)
+    missed = products(rows, found)
     if rhs is not None:
         missed = [has - Fraction(wanted) for has, wanted in zip(missed, rhs.tolist(), strict=True)]
     if not any(missed):
@@ -234,7 +234,7 @@ def _solved(rows: list[Vector]) -> Vector | None:
 
     Elimination without fractions (Bareiss 1968): every division leaves no remainder.
     """
-    n, M, previous = len(rows), [_whole(row) for row in rows], 1
+    n, M, previous = len(rows), [whole(row) for row in rows], 1
     for k in range(n):
         pivot = next((r for r in range(k, n) if M[r][k]), None)
         if pivot is None:
@@ -255,31 +255,31 @@ def _solved(rows: list[Vector]) -> Vector | None:
     return solution
 
 
-def _whole(v: Sequence[Fraction]) -> list[int]:
+def whole(v: Sequence[Fraction]) -> list[int]:
     """v times the least number that makes all entries integers."""
     common = math.lcm(*(part.denominator for part in v))
     return [part.numerator * (common // part.denominator) for part in v]
 
 
-def _products(rows: Array, v: Sequence[Fraction]) -> Vector:
+def products(rows: Array, v: Sequence[Fraction]) -> Vector:
     """rows·v: integers with a common exponent are much faster than fractions."""
     support = [k for k, part in enumerate(v) if part]
     if not support:
         return [Fraction(0)] * len(rows)
     parts = [v[k] for k in support]
-    common, whole = math.lcm(*(part.denominator for part in parts)), _whole(parts)
-    products = []
+    common, weights = math.lcm(*(part.denominator for part in parts)), whole(parts)
+    found = []
     for row in rows[:, support]:
         mantissas, exponents = np.frexp(row)
         integers = (mantissas * 2.0**53).astype(np.int64).tolist()
         lowest = int(exponents.min())
         total = sum(
             (a << (e - lowest)) * w
-            for a, e, w in zip(integers, exponents.tolist(), whole, strict=True)
+            for a, e, w in zip(integers, exponents.tolist(), weights, strict=True)
             if a
         )
-        products.append(Fraction(total, common) * Fraction(2) ** (lowest - 53))
-    return products
+        found.append(Fraction(total, common) * Fraction(2) ** (lowest - 53))
+    return found
 
 
 def _rows(form: StandardForm) -> Array:

@@ -16,7 +16,15 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 import indefinite_opt as iopt
-from helpers.exact import Exactly, as_matrix, as_vector, dot, linear_optimum, product
+from helpers.exact import (
+    Exactly,
+    as_matrix,
+    as_vector,
+    dot,
+    is_psd,
+    linear_optimum,
+    product,
+)  # fmt: skip
 from indefinite_opt.errors import (
     IncompatibleSolver,
     InfeasibleProblem,
@@ -25,6 +33,7 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.convex_bound import RowCurvature, _lowest
+from indefinite_opt.modeling.quadratic_programs.exact_bound import is_semidefinite
 from indefinite_opt.solvers.branch_and_bound.finite_forms import finite_form, with_slacks
 
 Array = NDArray[np.float64]
@@ -580,6 +589,53 @@ def test_ranges_from_equations_without_common_variables(seed: int) -> None:
                 assert side * end[i] <= side * exact + 1e-9  # a bound is kept as it is
             else:
                 assert end[i] == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+SINGULAR: dict[str, tuple[dict[str, Any], Fraction]] = {
+    "½(2x + 3y)² - 3y": (
+        {"P": [[4.0, 6.0], [6.0, 9.0]], "q": [0.0, -3.0], "ub": [0.0, 2.0]}, Fraction(-6),
+    ),
+    "(x - y)², x ≥ 1": ({"P": [[2.0, -2.0], [-2.0, 2.0]], "lb": [1.0, -np.inf]}, Fraction(0)),
+    "(x + y)² - 2(x + y)": ({"P": 2.0 * np.ones((2, 2)), "q": [-2.0, -2.0]}, Fraction(-1)),
+    # On the row it is ½(2x - 1)² + x + 1, which is least at x = 1/4.
+    "½(3x - y)² + y, y ≥ x + 1": (
+        {"P": [[9.0, -3.0], [-3.0, 1.0]], "q": [0.0, 1.0], "G": [[1.0, -1.0]], "h": [-1.0]},
+        Fraction(11, 8),
+    ),
+    "a linear program with a multiplier 0": (
+        {
+            "q": [2.0, -3.0, -2.0], "G": [[-1.0, 2.0, 3.0]], "h": [1.0], "A": [[3.0, 2.0, -3.0]],
+            "b": [6.0], "ub": [0.0, 6.0, np.inf],
+        },
+        Fraction(-22),
+    ),
+    "2x² - 2x, x ≤ 0 twice": (
+        {"P": [[4.0]], "q": [-2.0], "G": [[3.0], [2.0]], "h": [0.0, 0.0]}, Fraction(0),
+    ),
+}  # fmt: skip
+"""Convex along all directions but not strictly, with ends that are infinite, and the optimum."""
+
+
+@pytest.mark.parametrize("case", SINGULAR)
+def test_singular_programs_without_ends_are_proved_in_fractions(case: str) -> None:
+    arrays, optimum = SINGULAR[case]
+    result = iopt.solve(iopt.QuadraticProgram(**arrays))
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(float(optimum), rel=1e-6, abs=1e-9)
+    assert Fraction(result.certificate.bound) <= optimum
+    assert result.certificate.bound == pytest.approx(float(optimum), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_semidefinite_exactly(seed: int) -> None:
+    """Against elimination in fractions: singular integer matrices, and a bit less of an entry."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(1, 7))
+    F = generator.integers(-3, 4, (n, int(generator.integers(1, n + 1)))) * 2.0**-30
+    P = F @ F.T
+    assert is_semidefinite(P)
+    P[0, 0] = np.nextafter(P[0, 0], -1.0)
+    assert is_semidefinite(P) == is_psd(as_matrix(P))
 
 
 UNBOUNDED: dict[str, tuple[dict[str, Any], list[float]]] = {

@@ -14,6 +14,7 @@ from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_t
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
+from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, exact_residuals
 from indefinite_opt.modeling.structures.qp import RANK_TOLERANCE
 from indefinite_opt.modeling.structures.structure import Point
@@ -284,12 +285,15 @@ def convex_bound(
     = -Ad. The right-hand side is minimised for each d_i on its own, between ends that the
     constraints prove. Where it has no minimum, as d_i has no end and r_i is rounding, it is taken
     at multipliers nearby with r_i = 0; see `_balanced`. Subtracted are the rounding of the sums and
-    what these multipliers may change. Ends that only linear programs prove are left for last.
+    what these multipliers may change. Where that proves nothing, or the value is 0 and any rounding
+    too much, fractions may prove more; ends that only linear programs prove are left for last.
     """
     bound = _between(curvature, q, body, point, z, y, body.intervals)
-    if np.isfinite(bound) or np.isfinite(body.intervals).all():
+    if np.isfinite(body.intervals).all():
         return bound
-    return _between(curvature, q, body, point, z, y, body.ranges)
+    if curvature.is_convex_everywhere and (np.isinf(bound) or bound < point.value == 0.0):
+        bound = max(bound, exact_bound(curvature.P, q, body, point.x, z, y))
+    return bound if np.isfinite(bound) else _between(curvature, q, body, point, z, y, body.ranges)
 
 
 def _between(
