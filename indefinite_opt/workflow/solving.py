@@ -305,13 +305,18 @@ def _polished(
     some certificates. The descent is left out where the tests hold, or a limit that was set was
     reached.
     """
+    structure, begun = task.structure, task
     done = solution.status is Status.SOLVED and measured.closed
     asked = solution.status is Status.MAX_ITER and task.max_iter is not None
     if done or asked or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return solution, measured
     try:
-        near = task.structure.from_values(solution.values)
-        polished = as_solver("multistart").solve(task.on(task.structure, start=near))
+        near, usual = structure.from_values(solution.values), structure.start()
+        active, other = (np.array(structure.at_bounds(x, 1e-6)) for x in (near, usual))
+        # A descent takes about one step for each bound that it has to meet or to leave.
+        if np.count_nonzero(active) <= np.count_nonzero(active != other):
+            begun = task.on(structure, start=near)
+        polished = as_solver("multistart").solve(begun)
     except SolverFailed:
         return solution, measured
     better = _measures(task, polished, convex=True)
