@@ -38,7 +38,6 @@ _PARTIAL_SUMS = 8
 """Sums of products of rows that are added up at the end. Threads take them as they come, and since
 their number is fixed the result does not depend on that of the threads."""
 
-
 _LEFT_SHARE = 1e-10
 """What may be left of the diagonal of a factorised matrix, as a share of the largest entry."""
 

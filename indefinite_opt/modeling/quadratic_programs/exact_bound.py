@@ -11,8 +11,8 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.no_optimum import at_ends, met_exactly, products, whole
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 
-MAX_ORDER = 40
-"""Most variables of a matrix that is decomposed exactly: numbers of so many rows take a second."""
+MAX_ORDER, MAX_ENTRIES = 40, 10**5
+"""Most variables with curvature, and most coefficients of all: these take a second at most."""
 
 ACTIVE_SHARE = 1e-6
 """Multipliers below this share of the largest one count as zero, and so do distances to bounds,
@@ -35,7 +35,10 @@ def exact_bound(P: Array, q: Array, body: Polyhedron, x: Array, z: Array, y: Arr
     >>> exact_bound(qp.P, qp.q, qp, np.array([-3.0, 2.0]), np.empty(0), np.empty(0))
     -6.0
     """
-    if np.count_nonzero(P.any(axis=0)) > MAX_ORDER or not is_semidefinite(P):
+    curved, entries = np.flatnonzero(P.any(axis=0)), body.n * (body.n + len(body.G) + len(body.A))
+    if curved.size > MAX_ORDER or entries > MAX_ENTRIES:
+        return -math.inf
+    if not is_semidefinite(P[np.ix_(curved, curved)]):
         return -math.inf
     low, high = body.at_bounds(x, ACTIVE_SHARE)
     near = np.where(low, body.lower, np.where(high, body.upper, x))
@@ -57,11 +60,14 @@ def exact_bound(P: Array, q: Array, body: Polyhedron, x: Array, z: Array, y: Arr
     if least is None:
         return -math.inf
     v, multipliers = found[: body.n], found[body.n :]
-    curved = sum((a * b for a, b in zip(v, products(P, v), strict=True)), Fraction())
+    form = sum((a * b for a, b in zip(v, products(P, v), strict=True)), Fraction())
     sides = np.concatenate([body.h[active], body.b])
     rows = sum((m * Fraction(s) for m, s in zip(multipliers, sides, strict=True)), Fraction())
-    exact = least - curved / 2 - rows
-    bound = float(exact)
+    exact = least - form / 2 - rows
+    try:
+        bound = float(exact)
+    except OverflowError:
+        return -math.inf
     return bound if Fraction(bound) <= exact else math.nextafter(bound, -math.inf)
 
 

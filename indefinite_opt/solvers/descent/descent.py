@@ -388,6 +388,7 @@ class Descent:
             if self.task.stop(None, self.iterations, self._limit) is not None:
                 break
         if qp.value(point.best) < self.value:
+            self._exact = False  # an interrupt may leave v and alpha apart
             self.alpha[:] = point.best
             self._set(self._exact_gradient())
 
