@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -303,29 +304,31 @@ def _polished(
 
     Interior points end beside the constraints that are active, which is too far from them for
     some certificates. The descent is left out where the tests hold, or a limit that was set was
-    reached.
+    reached. It begins at the interior point if that is nearer, since it takes about one step for
+    each bound that it has to meet or to leave, and at the usual start if the tests still fail.
     """
-    structure, begun = task.structure, task
+    structure, starts = task.structure, [task]
     done = solution.status is Status.SOLVED and measured.closed
     asked = solution.status is Status.MAX_ITER and task.max_iter is not None
     if done or asked or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         return solution, measured
-    try:
+    steps, words = solution.iterations, solution.message
+    with contextlib.suppress(SolverFailed):
         near, usual = structure.from_values(solution.values), structure.start()
         active, other = (np.array(structure.at_bounds(x, 1e-6)) for x in (near, usual))
-        # A descent takes about one step for each bound that it has to meet or to leave.
         if np.count_nonzero(active) <= np.count_nonzero(active != other):
-            begun = task.on(structure, start=near)
-        polished = as_solver("multistart").solve(begun)
-    except SolverFailed:
-        return solution, measured
-    better = _measures(task, polished, convex=True)
-    done = polished.status is Status.SOLVED and better.closed
-    if not done and better.left >= measured.left:
-        return solution, measured
-    message = f"{solution.message}; polished by multistart: {polished.message}"
-    steps = solution.iterations + polished.iterations
-    return replace(polished, iterations=steps, message=message), better
+            starts.insert(0, task.on(structure, start=near))
+        for start in starts:
+            polished = as_solver("multistart").solve(start)
+            steps += polished.iterations
+            better = _measures(task, polished, convex=True)
+            done = polished.status is Status.SOLVED and better.closed
+            if done or better.left < measured.left:
+                message = f"{words}; polished by multistart: {polished.message}"
+                solution, measured = replace(polished, iterations=steps, message=message), better
+            if done:
+                break
+    return solution, measured
 
 
 def _result(
