@@ -340,9 +340,6 @@ def _between(
         balanced |= endless
         nearby = _balanced(rows, terms, body.h.size, balanced, multipliers, slopes_at)
         if nearby is None:
-            # Degenerate multipliers of programs in whole numbers are simple numbers themselves.
-            multipliers, doubt = np.round(64.0 * multipliers) / 64.0, np.zeros(len(rows))
-            slopes, error = slopes_at(multipliers)
             break
         multipliers, doubt = nearby
         slopes, error = slopes_at(multipliers)
