@@ -33,6 +33,7 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.quadratic_programs.convex_bound import RowCurvature, _lowest
+from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
 from indefinite_opt.modeling.quadratic_programs.exact_bound import is_semidefinite
 from indefinite_opt.solvers.branch_and_bound.finite_forms import finite_form, with_slacks
 
@@ -640,6 +641,23 @@ def test_singular_programs_without_ends_are_proved_in_fractions(case: str) -> No
     assert result.objective == pytest.approx(float(optimum), rel=1e-6, abs=1e-9)
     assert Fraction(result.certificate.bound) <= optimum
     assert result.certificate.bound == pytest.approx(float(optimum), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-291, 1e-250, 1e250])
+def test_units_that_balance_never_overflow(size: float) -> None:
+    matrix = np.array([[1.0, 0.0], [0.0, size]])
+    row, column = balancing_units(matrix)
+    assert np.isfinite([row, column]).all()
+    expected = 1.0 if size > 1e-290 else size
+    assert row[1] * size * column[1] == pytest.approx(expected, rel=0.01)
+
+
+def test_a_gradient_of_denormal_numbers_is_no_error() -> None:
+    """Interior points for ½x² with x = 0 by two short equations end there."""
+    qp = iopt.QuadraticProgram([[1.0]], A=[[2.0**-36], [2.0**-30]], b=[0.0, 0.0], lb=-1.0)
+    result = iopt.solve(qp)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == 0.0
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -164,7 +164,8 @@ def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]
 def balancing_units(matrix: Array) -> tuple[Array, Array]:
     """Factors of rows and columns by which their largest entries are near 1.
 
-    Rows and columns are divided by the roots of their largest entries, again and again (Ruiz 2001).
+    Rows and columns are divided by the roots of their largest entries, again and again (Ruiz 2001),
+    but those of nearly denormal numbers, whose factors would overflow, are left as they are.
 
     >>> row, column = balancing_units(np.array([[4.0, 0.0], [0.0, 1e-6]]))
     >>> row * column
@@ -175,5 +176,5 @@ def balancing_units(matrix: Array) -> tuple[Array, Array]:
         sizes = np.abs(matrix) * row[:, None] * column
         for unit, axis in ((row, 1), (column, 0)):
             largest = np.max(sizes, axis=axis, initial=0.0)
-            unit /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+            unit /= np.sqrt(np.where(largest > 1e-290, largest, 1.0))
     return row, column
