@@ -10,9 +10,9 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-import scipy
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import linprog
 from scipy.sparse import csgraph
 
 import indefinite_opt as iopt
@@ -24,7 +24,7 @@ from helpers.exact import (
     is_psd,
     linear_optimum,
     product,
-)  # fmt: skip
+)
 from indefinite_opt.errors import (
     IncompatibleSolver,
     InfeasibleProblem,
@@ -582,9 +582,7 @@ def test_ranges_from_equations_without_common_variables(seed: int) -> None:
     ranges = iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).structure().ranges
     for end, side in zip(ranges, (1.0, -1.0), strict=True):
         for i in range(7):
-            answer = scipy.optimize.linprog(
-                side * np.eye(7)[i], None, None, A, b, np.column_stack([lower, upper])
-            )
+            answer = linprog(side * np.eye(7)[i], None, None, A, b, np.column_stack([lower, upper]))
             exact = side * answer.fun if answer.status == 0 else -side * np.inf
             if np.isfinite([lower, upper][side < 0][i]):
                 assert side * end[i] <= side * exact + 1e-9  # a bound is kept as it is

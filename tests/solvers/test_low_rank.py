@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from helpers.peers import libsvm
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.descent.interior_point import InteriorPoint
 from indefinite_opt.solvers.low_rank._loops import Data, sweep
+from indefinite_opt.solvers.low_rank.low_rank import LowRank, LowRankSettings
 
 
 def factored(n: int, r: int, negative: int = 0, seed: int = 0) -> iopt.KernelProblem:
@@ -133,6 +136,14 @@ def test_a_step_solves_the_newton_equations() -> None:
     system = np.block([[H, -y], [y.T, np.zeros((1, 1))]])
     expected = np.linalg.solve(system, np.append(right, 0.0))
     np.testing.assert_allclose(np.append(step, level), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_settings_tune_interior_points() -> None:
+    problem = factored(n=700, r=10)
+    few = LowRankSettings(max_steps=3, max_idle_steps=2, interior_tolerance=1e-3)
+    result = iopt.solve(problem, iopt.SVMDual(C=1e3), solver=LowRank(settings=few))
+    assert re.search(r" 3 interior steps", result.message)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 def test_a_start_is_kept_and_limits_are_obeyed() -> None:

@@ -14,7 +14,7 @@ from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_t
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
-from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
+from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound, is_semidefinite
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, exact_residuals
 from indefinite_opt.modeling.structures.qp import RANK_TOLERANCE
 from indefinite_opt.modeling.structures.structure import Point
@@ -93,6 +93,11 @@ class RowCurvature:
     def is_convex_everywhere(self) -> bool:
         """Whether dᵀPd ≥ 0 for all d, up to rounding."""
         return self.least_everywhere >= -self._zero
+
+    @cached_property
+    def is_semidefinite(self) -> bool:
+        """Whether P is proved to be positive semidefinite as it is, without any rounding."""
+        return self.is_convex_everywhere and is_semidefinite(self.P)
 
     @cached_property
     def folded(self) -> tuple[Array, Array, Array]:
@@ -291,7 +296,7 @@ def convex_bound(
     bound = _between(curvature, q, body, point, z, y, body.intervals)
     if np.isfinite(body.intervals).all():
         return bound
-    if curvature.is_convex_everywhere and (np.isinf(bound) or bound < point.value == 0.0):
+    if (np.isinf(bound) or bound < point.value == 0.0) and curvature.is_semidefinite:
         bound = max(bound, exact_bound(curvature.P, q, body, point.x, z, y))
     return bound if np.isfinite(bound) else _between(curvature, q, body, point, z, y, body.ranges)
 

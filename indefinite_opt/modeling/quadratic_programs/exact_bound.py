@@ -22,8 +22,8 @@ as shares of a variable."""
 def exact_bound(P: Array, q: Array, body: Polyhedron, x: Array, z: Array, y: Array) -> float:
     """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron; -inf where nothing is proved.
 
-    If P is positive semidefinite, F(w) ≥ (Pv + q)ᵀw - ½vᵀPv for any v and w. With multipliers
-    z ≥ 0 and y of the rows and r = Pv + q + Gᵀz + Aᵀy, every feasible w has
+    P must be positive semidefinite, so that F(w) ≥ (Pv + q)ᵀw - ½vᵀPv for any v and w. With
+    multipliers z ≥ 0 and y of the rows and r = Pv + q + Gᵀz + Aᵀy, every feasible w has
 
         F(w) ≥ Σ min(r_j l_j, r_j u_j) - ½vᵀPv - zᵀh - yᵀb.
 
@@ -35,14 +35,11 @@ def exact_bound(P: Array, q: Array, body: Polyhedron, x: Array, z: Array, y: Arr
     >>> exact_bound(qp.P, qp.q, qp, np.array([-3.0, 2.0]), np.empty(0), np.empty(0))
     -6.0
     """
-    curved, entries = np.flatnonzero(P.any(axis=0)), body.n * (body.n + len(body.G) + len(body.A))
-    if curved.size > MAX_ORDER or entries > MAX_ENTRIES:
-        return -math.inf
-    if not is_semidefinite(P[np.ix_(curved, curved)]):
+    if body.n * (body.n + len(body.G) + len(body.A)) > MAX_ENTRIES:
         return -math.inf
     low, high = body.at_bounds(x, ACTIVE_SHARE)
     near = np.where(low, body.lower, np.where(high, body.upper, x))
-    active = np.flatnonzero(z > ACTIVE_SHARE * np.abs([*z, *y]).max(initial=0.0))
+    active = np.flatnonzero(z > ACTIVE_SHARE * np.abs(np.append(z, y)).max(initial=0.0))
     columns = np.hstack([P, body.G[active].T, body.A.T])
     guess = np.concatenate([near, z[active], y])
     flat = np.abs(columns @ guess + q) <= ACTIVE_SHARE * (
@@ -72,13 +69,19 @@ def exact_bound(P: Array, q: Array, body: Polyhedron, x: Array, z: Array, y: Arr
 
 
 def is_semidefinite(P: Array) -> bool:
-    """Whether xᵀPx ≥ 0 for all x, by elimination in integers (Bareiss 1968).
+    """Whether it is proved that xᵀPx ≥ 0 for all x, by elimination in integers (Bareiss 1968).
+
+    Nothing is, if more than `MAX_ORDER` variables have curvature.
 
     >>> is_semidefinite(np.array([[4.0, 6.0], [6.0, 9.0]]))
     True
     >>> is_semidefinite(np.array([[4.0, 6.0], [6.0, 9.0 - 2.0**-49]]))
     False
     """
+    curved = np.flatnonzero(P.any(axis=0))
+    if curved.size > MAX_ORDER:
+        return False
+    P = P[np.ix_(curved, curved)]
     n, entries = len(P), whole([Fraction(entry) for entry in P.ravel().tolist()])
     M, left, previous = [entries[k * n : (k + 1) * n] for k in range(n)], list(range(n)), 1
     while left:

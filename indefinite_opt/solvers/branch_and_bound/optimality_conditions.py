@@ -141,7 +141,7 @@ class Conditions:
             "H": whole.H, "c": whole.c, "rows": whole.rows, "columns": whole.rows.T,
             "rhs": whole.rhs, "ends": np.array([whole.lower, whole.upper]),
         }  # fmt: skip
-        return {name: read_only(np.array(each, float, order="C")) for name, each in arrays.items()}
+        return {key: read_only(np.ascontiguousarray(each, float)) for key, each in arrays.items()}
 
     def start(self) -> Box:
         """The whole box."""

@@ -368,8 +368,8 @@ class Descent:
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
 
-    def try_interior_points(self) -> None:
-        """Go where interior points lead if K = FFᵀ for few columns and F is lower there.
+    def try_interior_points(self) -> bool:
+        """Go where interior points lead, if K = FFᵀ for few columns; False unless F is lower.
 
         Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
         steps are many where the bounds are large; the number of interior points hardly depends on
@@ -377,20 +377,22 @@ class Descent:
         """
         qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
         if self.tilt is not None or not (isinstance(qp, BoxLineQP) and qp.is_bounded):
-            return
+            return False
         gram = factorised(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
         if gram is None:
             self._interior_due = self.settings.work_growth * work
-            return
-        point = InteriorPoint(qp, gram)
+            return False
+        point = InteriorPoint(qp, gram, self.settings.interior)
         for _ in point.approach(self.task.tol):
             self.iterations += 1
             if self.task.stop(None, self.iterations, self._limit) is not None:
                 break
-        if qp.value(point.best) < self.value:
-            self._exact = False  # an interrupt may leave v and alpha apart
-            self.alpha[:] = point.best
-            self._set(self._exact_gradient())
+        if qp.value(point.best) >= self.value:
+            return False
+        self._exact = False  # an interrupt may leave v and alpha apart
+        self.alpha[:] = point.best
+        self._set(self._exact_gradient())
+        return True
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,27 +10,11 @@ from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import FactorGram
-from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
+from indefinite_opt.solvers.descent.settings import InteriorSettings
+from indefinite_opt.solvers.predictor_corrector import PredictorCorrector
 
 _START_SHARE = 0.1
 """Weights at the first point as a share of the upper bound, for the smaller class."""
-
-
-@dataclass(frozen=True)
-class InteriorSettings(StepSettings):
-    """Numbers of `InteriorPoint`."""
-
-    min_centring: float = 1e-9
-    max_steps: int = 100
-    """15 to 40 are usual."""
-    max_idle_steps: int = 6
-    max_rounding_measure: float = 1e-3
-    """Steps without a smaller measure, once it is below the second number or the gap is closed,
-    after which the rest is left to descents, as rounding prevents progress; before that steps may
-    well increase it."""
-    tolerance: float = 0.05
-    """Complementarity and residual at which the steps end, in units of the tolerance: the descents
-    that follow need little work from there."""
 
 
 class InteriorPoint(PredictorCorrector):
@@ -50,6 +33,7 @@ class InteriorPoint(PredictorCorrector):
         Bounded.
     gram : FactorGram
         Its kernel, or one that hardly differs from it, with all signs 1.
+    settings : InteriorSettings, optional
 
     Attributes
     ----------
@@ -57,9 +41,12 @@ class InteriorPoint(PredictorCorrector):
         The `vertex` with the least value so far.
     """
 
-    settings = InteriorSettings()
+    settings: InteriorSettings
 
-    def __init__(self, qp: BoxLineQP, gram: FactorGram) -> None:
+    def __init__(
+        self, qp: BoxLineQP, gram: FactorGram, settings: InteriorSettings | None = None
+    ) -> None:
+        self.settings = settings or InteriorSettings()
         self.qp, self.gram, y = qp, gram, qp.problem.y
         top = np.minimum(qp.upper, 0.5 * qp.total) if qp.lines == 2 else qp.upper
         tops = np.broadcast_to(top, qp.n)
@@ -79,10 +66,10 @@ class InteriorPoint(PredictorCorrector):
         """Steps to a solution, each after the value and the measure of the point before it.
 
         The measure is the larger one of the relative gap and the residual. The steps end below
-        `tolerance` times tol, after `max_steps`, or where rounding prevents more.
+        `interior_tolerance` times tol, after `max_steps`, or where rounding prevents more.
         """
         qp, settings, least, lowest, idle = self.qp, self.settings, np.inf, np.inf, 0
-        goal = settings.tolerance * tol
+        goal = settings.interior_tolerance * tol
         for _ in range(settings.max_steps + 1):
             value, vertex = qp.value(self.w, self.gradient), self.vertex()
             gap = relative(self.gap, qp.gap_unit(value, self.w))

@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from indefinite_opt.solvers.predictor_corrector import StepSettings
+
+
+@dataclass(frozen=True)
+class InteriorSettings(StepSettings):
+    """Numbers of interior points for a kernel that is kept as factors."""
+
+    min_centring: float = 1e-9
+    max_steps: int = 200
+    """15 to 40 are usual."""
+    max_idle_steps: int = 6
+    max_rounding_measure: float = 1e-3
+    """Steps without a smaller measure, once it is below the second number or the gap is closed,
+    after which the rest is left to descents, as rounding prevents progress; before that steps may
+    well increase it."""
+    interior_tolerance: float = 0.05
+    """Complementarity and residual at which the steps end, in units of the tolerance: the descents
+    that follow need little work from there."""
+
 
 @dataclass(frozen=True)
 class DescentSettings:
@@ -65,6 +84,7 @@ class DescentSettings:
     """Interior points are tried after so much work, the first number in readings of K, if factors
     of K have at most r columns with n·r² equal to that work, so that they take about as long; if
     not, again each time the work has grown by the last number."""
+    interior: InteriorSettings = InteriorSettings()
     computing_work: float = 3.0
     """Work of computing an entry of K on demand, in units of that of reading one from memory."""
     max_steps: int = 10_000_000

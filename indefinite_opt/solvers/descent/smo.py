@@ -34,9 +34,9 @@ class SMO(Solver[BoxLineQP]):
     ----------
     second_order : bool
         Whether a descent with the constraint yᵀα = 0 and K in memory begins with the steps of
-        LIBSVM until its tolerance of 10⁻³. All further steps go down, so that the result is usually
-        as good as that of LIBSVM; where its own steps part from these, it may end at another local
-        optimum, better or worse.
+        LIBSVM until its tolerance of 10⁻³, or interior points that lead further. All further steps
+        go down, so that the result is usually as good as that of LIBSVM; where its own steps part
+        from these, it may end at another local optimum, better or worse.
     settings : DescentSettings, optional
         Those of the descent.
 

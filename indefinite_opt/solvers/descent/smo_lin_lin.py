@@ -102,11 +102,10 @@ class PrintedSteps(Descent):
         """Infinite until the steps of the paper have ended."""
         return super().newton_work() if self._ended else np.inf
 
-    def try_interior_points(self) -> None:
-        """These end the steps of the paper, unless none but these are asked for."""
-        if self.until > 0.0:
-            super().try_interior_points()
-            self._ended |= np.isinf(self._interior_due)
+    def try_interior_points(self) -> bool:
+        """Those that lead further end the steps of the paper, unless it has no other steps."""
+        self._ended |= self.until > 0.0 and super().try_interior_points()
+        return self._ended
 
     def _grow(self) -> None:
         if self._ended:

@@ -13,6 +13,7 @@ from indefinite_opt.modeling.structures import BoxLineQP, Optimality, PairedQP
 from indefinite_opt.problem import DenseGram, FactorGram
 from indefinite_opt.solvers.descent import descend
 from indefinite_opt.solvers.descent.interior_point import InteriorPoint
+from indefinite_opt.solvers.descent.settings import InteriorSettings
 from indefinite_opt.solvers.solution import Solution, Status, Trace
 from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
@@ -20,7 +21,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class LowRankSettings:
+class LowRankSettings(InteriorSettings):
     """Numbers of `LowRank`."""
 
     sweeps_per_cycle: int = 6
@@ -121,7 +122,7 @@ class _Run:
             return self._descend()
         status = self._sweep(factors)
         if status is None and factors.is_definite and self._count_free() > self.size:
-            status = self._interior(InteriorPoint(qp, factors))
+            status = self._interior(InteriorPoint(qp, factors, self.settings))
         return self._descend() if status is None else status
 
     @property
