@@ -17,9 +17,10 @@ def _term(entry: Any, weight: Any) -> Any:
     return ((entry + weight) & LOW) * (((entry >> HALF) + (weight >> HALF)) & LOW)
 
 
-@compiled()
-def row_sums(bits: Any, weights: Any, sums: Any) -> None:
-    """sums[i] = Σ_j (low + low')(high + high') modulo 2⁶⁴ over the halves of bits and weights.
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def row_sums(rows: Any, bits: Any, weights: Any, sums: Any, vectors: Any, products: Any) -> None:
+    """sums[i] = Σ_j (low + low')(high + high') modulo 2⁶⁴ over the halves of bits and weights, and
+    products[i, k] = Σ_j rows[i, j] vectors[k, j].
 
     For given rows that differ, sums of random weights are equal with probability at most 2⁻³²: the
     function NH of Black, Halevi, Krawczyk, Krovetz & Rogaway (1999), UMAC.
@@ -29,6 +30,11 @@ def row_sums(bits: Any, weights: Any, sums: Any) -> None:
         for j in range(row.size):
             total += _term(np.uint64(row[j]), weights[j])
         sums[i] = total
+        for k in range(vectors.shape[0]):
+            numbers, vector, product = rows[i], vectors[k], 0.0
+            for j in range(numbers.size):
+                product += numbers[j] * vector[j]
+            products[i, k] = product
 
 
 @compiled()

@@ -22,7 +22,7 @@ from indefinite_opt.foundation.threads import in_tiles, tiles
 LOOPED_ENTRIES = 2**16
 """Entries from which matrices are read by compiled loops: small problems need not load them."""
 
-_TILED_ENTRIES = 2**21
+TILED_ENTRIES = 2**21
 """Entries that are read in one to two milliseconds, where starting threads takes 0.2."""
 
 _SEED = secrets.token_bytes(16)
@@ -52,13 +52,25 @@ def checksum(values: NDArray[Any], before: bytes | None = None) -> bytes:
     """
     if values.size < LOOPED_ENTRIES or values.ndim != 2:
         return zlib.crc32(values.data).to_bytes(4, "big")
+    return checksum_and_products(values, before)[0]
+
+
+def checksum_and_products(
+    values: NDArray[Any], before: bytes | None, *vectors: NDArray[np.float64]
+) -> tuple[bytes, list[NDArray[np.float64]]]:
+    """The `checksum` of a matrix that is not small and its products with vectors, of one pass."""
     from indefinite_opt.foundation._scan_loops import row_sums
 
     seed = _SEED if before is None else before[: len(_SEED)]
-    bits, weights = _bits(values), _weights(values.shape[1], seed)
-    sums = np.empty(len(values), np.uint64)
-    read_rows(values, lambda part: row_sums(bits[part], weights, sums[part]))
-    return seed + sums.tobytes()
+    rows, bits, weights = read_only(values), _bits(values), _weights(values.shape[1], seed)
+    sums, products = np.empty(len(values), np.uint64), np.empty((len(values), len(vectors)))
+    right = read_only(np.array(vectors).reshape(len(vectors), values.shape[1]))
+
+    def read(part: slice) -> None:
+        row_sums(rows[part], bits[part], weights, sums[part], right, products[part])
+
+    read_rows(values, read)
+    return seed + sums.tobytes(), [column.copy() for column in products.T]
 
 
 def scan(matrix: NDArray[Any]) -> Scan:
@@ -91,7 +103,7 @@ def scan(matrix: NDArray[Any]) -> Scan:
 
 def read_rows(matrix: NDArray[Any], work: Callable[[slice], object]) -> None:
     """Call `work`, a compiled loop, with slices of the rows of a matrix, on all threads."""
-    if matrix.size < _TILED_ENTRIES:
+    if matrix.size < TILED_ENTRIES:
         work(slice(0, len(matrix)))
     else:
         in_tiles(work, tiles(len(matrix)))

@@ -14,6 +14,7 @@ from indefinite_opt.foundation import (
     EPS,
     PRECISIONS,
     SYMMETRY_TOLERANCE,
+    TILED_ENTRIES,
     Array,
     Stored,
     cached_property,
@@ -21,6 +22,7 @@ from indefinite_opt.foundation import (
     checked_points,
     checks,
     checksum,
+    checksum_and_products,
     in_tiles,
     one_thread,
     product,
@@ -84,7 +86,8 @@ class Gram(ABC):
     """Why K is convex, if that is known without its eigenvalues."""
     is_low_rank: ClassVar[bool] = False
     """Whether products and spectra cost less than n² and n³."""
-    _last_product: tuple[Array, Array] | None = None
+    _products: tuple[tuple[Array, Array], ...] = ()
+    """Vectors that K was multiplied with last, and the products."""
     _checksum: bytes | None = None
     _data: ClassVar[str]
     """The array that determines K; where callers may change it, a checksum is kept."""
@@ -258,9 +261,13 @@ class Gram(ABC):
         """max |K_ij| over the entries that have been read so far, or more."""
         return self.largest
 
-    def changed(self) -> bool:
-        """Whether entries have been changed since this object was made."""
-        made = self._checksum
+    def changed(self, *vectors: Array) -> bool:
+        """Whether entries have been changed since this object was made.
+
+        Products of K that were kept before are forgotten. Those with these vectors, which `times`
+        will be asked for, may come of the same pass.
+        """
+        made, self._products = self._checksum, ()
         return made is not None and checksum(getattr(self, self._data), made) != made
 
     @abstractmethod
@@ -317,13 +324,14 @@ class Gram(ABC):
     def times(self, x: Array) -> Array:
         """Kx, (n,).
 
-        The last product is kept, as what ends a descent is asked for again by its certificate. It
-        is that of the matrix as it is, unless `changed` says that there is another one now.
+        The last product is kept, as whoever ends a descent or certifies asks for it repeatedly.
         """
-        kept = self._last_product
-        if kept is None or not np.array_equal(kept[0], x):
-            kept = self._last_product = x.copy(), self._times(x)
-        return kept[1].copy()
+        for vector, known in self._products:
+            if np.array_equal(vector, x):
+                return known.copy()
+        kept = self._times(x)
+        self._products = ((x.copy(), kept),)
+        return kept.copy()
 
     @abstractmethod
     def _times(self, x: Array) -> Array:
@@ -399,6 +407,14 @@ class DenseGram(Gram):
         """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
         matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype)
         return cls(matrix, extremes, shared=False)
+
+    def changed(self, *vectors: Array) -> bool:
+        made = self._checksum
+        if made is None or self.whole.size < TILED_ENTRIES:  # where products take less time alone
+            return super().changed()
+        found, products = checksum_and_products(self.whole, made, *vectors)
+        self._products = tuple(zip(vectors, products, strict=True)) if found == made else ()
+        return found != made
 
     def part(self, chosen: Indices) -> DenseGram:
         gram = DenseGram(self.whole[np.ix_(chosen, chosen)], shared=False)

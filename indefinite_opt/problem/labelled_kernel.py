@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, cached_property
+from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.problem.kernel_matrix import Gram, remarks
 from indefinite_opt.problem.spectrum import Spectrum, negative_direction, zero_tolerance
 
@@ -35,7 +35,7 @@ class Problem(ABC):
         return True
 
     @abstractmethod
-    def check_unchanged(self) -> None:
+    def check_unchanged(self, values: Values | None = None) -> None:
         """Raise `ProblemError` if the caller has changed the data since the problem was made."""
 
 
@@ -75,13 +75,19 @@ class LabelledKernel(Problem):
         """Q_ij = y_i y_j K_ij, (n, n)."""
         return self.K * np.outer(self.y, self.y)
 
-    def check_unchanged(self) -> None:
+    def check_unchanged(self, values: Values | None = None) -> None:
         """Raise `ProblemError` if K, or the points it is computed from, have been changed.
 
         Whatever makes a claim calls this first, because what is known of K is computed only once.
-        It is one pass over K, a few milliseconds per ten million entries.
+        It is one pass over K, a few milliseconds per ten million entries, which also multiplies K
+        with what a certificate of these `values` needs.
         """
-        if self.gram.changed():
+        alpha, vectors = (values or {}).get("alpha"), list[Array]()
+        if alpha is not None and alpha.shape == self.y.shape:
+            vectors.append(self.y * alpha)
+            if self.smaller_class > 0 and "class_mean_distance" not in self.__dict__:
+                vectors.append(self._mean_difference)
+        if self.gram.changed(*vectors):
             raise ProblemError(
                 "problem", "the kernel matrix that it was made with", "one that was changed since",
                 "Make a new KernelProblem after every change, or give this one a copy.",
@@ -128,9 +134,13 @@ class LabelledKernel(Problem):
     @cached_property
     def class_mean_distance(self) -> float:
         """Squared distance of the class means, cᵀKc with c_i = 1/n₊ or -1/n₋ (section 7.3)."""
-        positive, negative = self.class_sizes
-        c = np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
+        c = self._mean_difference
         return float(c @ self.gram.times(c))
+
+    @cached_property
+    def _mean_difference(self) -> Array:
+        positive, negative = self.class_sizes
+        return np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
 
     # ------------------------------------------------------------------ spectrum
 

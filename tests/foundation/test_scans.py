@@ -9,8 +9,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import checked_matrix, checksum, scans
-from indefinite_opt.foundation.scans import _TILED_ENTRIES, scan
+from indefinite_opt.foundation import checked_matrix, checksum, checksum_and_products, scans
+from indefinite_opt.foundation.scans import TILED_ENTRIES, scan
 
 pytestmark = pytest.mark.usefixtures("nothing_abandoned")
 
@@ -35,7 +35,7 @@ def test_extremes_are_those_of_numpy(n: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_tiles_on_threads_find_the_same(threads: int) -> None:
-    n = int(_TILED_ENTRIES**0.5) + 1
+    n = int(TILED_ENTRIES**0.5) + 1
     matrix = symmetric(n, "float64")
     with threadpool_limits(threads):
         found = scan(matrix)
@@ -108,3 +108,15 @@ def test_a_checksum_of_another_process_can_be_compared(monkeypatch: pytest.Monke
     assert checksum(matrix, other) == other
     matrix[3, 5] += 1.0
     assert checksum(matrix, other) != other
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_products_of_whole_numbers_come_exactly_from_the_same_pass(count: int, dtype: str) -> None:
+    generator = np.random.default_rng(count)
+    whole = generator.integers(-9, 10, (400, 200))
+    vectors = generator.integers(-9, 10, (count, 200))
+    matrix = whole.astype(dtype)
+    found, products = checksum_and_products(matrix, None, *vectors.astype(float))
+    assert found == checksum(matrix)
+    np.testing.assert_array_equal(np.reshape(products, (count, 400)), vectors @ whole.T)

@@ -540,3 +540,19 @@ def test_data_sets_pass_on_cache_and_precision() -> None:
     for other in ({"K": np.eye(2)}, {"D": 1.0 - np.eye(2)}):
         data = Dataset(name="o", y=y, **other)
         assert iopt.KernelProblem.from_dataset(data, precision="single").precision == "single"
+
+
+@pytest.mark.parametrize("n", [40, 300, 1449])
+def test_products_with_a_matrix_that_was_changed_for_a_while_are_not_kept(n: int) -> None:
+    generator = np.random.default_rng(n)
+    half, x, other = (generator.integers(-9, 10, size) for size in ((n, n), n, n))
+    whole, x, other = half + half.T, x.astype(float), other.astype(float)
+    K = whole.astype(float)
+    gram = DenseGram(K)
+    K *= 2.0
+    np.testing.assert_array_equal(gram.times(x), 2.0 * whole @ x)
+    assert gram.changed(x, other)
+    K *= 0.5
+    assert not gram.changed(x, other)
+    np.testing.assert_array_equal(gram.times(other), whole @ other)
+    np.testing.assert_array_equal(gram.times(x), whole @ x)

@@ -289,7 +289,7 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
             found[key] = dict(zip(called[key], numbers.tolist(), strict=True))
         return found
 
-    def check_unchanged(self) -> None:
+    def check_unchanged(self, values: Values | None = None) -> None:
         """Nothing to check: the arrays are copies that can be neither written nor replaced."""
 
     def __getstate__(self) -> dict[str, Any]:

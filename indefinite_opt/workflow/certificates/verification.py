@@ -197,7 +197,7 @@ def certify(
     a `witness` is not trusted, but computed again. With `search` a nonconvex program without a
     witness is bracketed. The time limit, in seconds, covers the curvature, too.
     """
-    problem.check_unchanged()
+    problem.check_unchanged(values)
     try:
         order = formulation.structure_order(problem)
         structure = limited(order, time_limit, formulation.structure, problem)
