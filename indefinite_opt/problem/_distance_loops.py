@@ -1,4 +1,4 @@
-"""Compiled loops of squared distances, and of sums that bound norms."""
+"""Compiled loops of distances, and of sums that bound norms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ STRIP = 256
 """Points on the right at a time: long enough for loops over them, and short enough that their
 coordinates, one array per feature, stay in the nearest cache for some dozens of features."""
 
+NEAR = 0.25
+"""Share of ‖x‖² + ‖z‖² below which ‖x - z‖² is the sum of squared differences: that is where
+subtracting 2xᵀz from the norms would lose more than two binary digits."""
+
 _VECTORISE = {"nnan", "ninf", "nsz", "reassoc", "contract"}
-"""Reorderings of a sum of squares, which has no cancellation; the points are finite."""
+"""Reorderings of a sum of squares or magnitudes, which has no cancellation; points are finite."""
 
 
 @compiled(fastmath=_VECTORISE)
@@ -26,9 +30,18 @@ def _add_squares(total: Array, x: Array, z: Array) -> None:
         total[t] += first + ((c - r[t]) * (c - r[t]) + (d - s[t]) * (d - s[t]))
 
 
+@compiled(fastmath=_VECTORISE)
+def _add_magnitudes(total: Array, x: Array, z: Array) -> None:
+    """total[t] += Σ_k |x[k] - z[k, t]| over four features."""
+    a, b, c, d = x[0], x[1], x[2], x[3]
+    p, q, r, s = z[0], z[1], z[2], z[3]
+    for t in range(total.size):
+        total[t] += (abs(a - p[t]) + abs(b - q[t])) + (abs(c - r[t]) + abs(d - s[t]))
+
+
 @compiled()
-def squared_distances(X: Array, Z: Array, out: Array) -> None:
-    """out[i, j] = ‖x_i - z_j‖², for points in the rows of X and Z."""
+def distances(X: Array, Z: Array, squared: bool, out: Array) -> None:
+    """out[i, j] = ‖x_i - z_j‖², or ‖x_i - z_j‖₁, for points in the rows of X and Z."""
     d = X.shape[1]
     # Features of zero fill up the last group of four.
     features = 4 * ((d + 3) // 4)
@@ -43,7 +56,37 @@ def squared_distances(X: Array, Z: Array, out: Array) -> None:
             total = out[i, first : first + count]
             total[:] = 0.0
             for k in range(0, features, 4):
-                _add_squares(total, left[k : k + 4], right[k : k + 4])
+                if squared:
+                    _add_squares(total, left[k : k + 4], right[k : k + 4])
+                else:
+                    _add_magnitudes(total, left[k : k + 4], right[k : k + 4])
+
+
+@compiled(fastmath=_VECTORISE)
+def _square(x: Array, z: Array) -> float:
+    """‖x - z‖²."""
+    total = 0.0
+    for k in range(x.size):
+        total += (x[k] - z[k]) * (x[k] - z[k])
+    return total
+
+
+@compiled()
+def squares_from_products(X: Array, Z: Array, left: Array, right: Array, out: Array) -> None:
+    """out[i, j] = ‖x_i - z_j‖² in place of x_iᵀz_j, given ‖x_i‖² on the left, ‖z_j‖² on the right.
+
+    Where that is less than `NEAR` · (‖x_i‖² + ‖z_j‖²), it is computed from the differences.
+    """
+    near = np.zeros(Z.shape[0], np.bool_)
+    for i in range(X.shape[0]):
+        row, own = out[i], left[i]
+        for j in range(row.size):
+            norms = own + right[j]
+            row[j] = norms - 2.0 * row[j]
+            near[j] = row[j] < NEAR * norms
+        for j in range(row.size):
+            if near[j]:
+                row[j] = _square(X[i], Z[j])
 
 
 @compiled(fastmath={"reassoc", "contract", "nsz"})

@@ -659,7 +659,11 @@ class RowGram(Gram):
         left, right = self.points[rows], self.points[columns]
         if 0 in (len(left), len(right)):
             return
-        height, width = _TILE_ROWS, _TILE_COLUMNS
+        # As many tiles for each of two or four threads, where these are worth starting.
+        parts = -(-len(right) // _TILE_COLUMNS)
+        if left.size * len(right) > 2e7:
+            parts = 4 * -(-parts // 4)
+        height, width = _TILE_ROWS, -(-len(right) // parts)
         if not self._divisible:
             height, width = _CHUNK // len(right), len(right)
         largest = [self._largest_read]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -146,3 +147,50 @@ def test_bad_values() -> None:
         kernels.get(lambda A, B: A[:, :1] - B[:, :1].T)(X)
     with pytest.raises(ProblemError, match="shape"):
         kernels.DistanceSubstitution(lambda A, B: A)(X, Z)
+
+
+def arranged(kind: str, n: int, d: int) -> np.ndarray:
+    """Points whose squared distances have cancelled none, some or most of their digits."""
+    generator = np.random.default_rng(d)
+    points = generator.standard_normal((n, d))
+    if kind == "clusters":
+        points = 0.01 * points + np.where(np.arange(n) % 2 == 0, 1.0, -1.0)[:, None]
+    elif kind == "near copies":
+        points[1::8] = points[::8] + 1e-7 * points[1::8]
+    elif kind == "copies":
+        points[1::8] = points[::8]
+    elif kind == "far from zero":
+        points += 1e6
+    return points
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock"])
+@pytest.mark.parametrize("kind", ["spread", "clusters", "near copies", "copies", "far from zero"])
+@pytest.mark.parametrize(("n", "d"), [(160, 40), (400, 7)])
+def test_distances_of_many_points_lose_no_digits(kind: str, n: int, d: int, metric: str) -> None:
+    """Relative errors against rational arithmetic: the nearest pairs, and some others."""
+    points = arranged(kind, n, d)
+    found = kernels.DistanceSubstitution(metric, "raw")(points, points)
+    assert not np.diagonal(found).any()
+    pairs = np.array(np.triu_indices(n, 1)).T
+    order = np.argsort(found[pairs[:, 0], pairs[:, 1]])
+    some = np.random.default_rng(0).choice(len(pairs), 60, replace=False)
+    for i, j in pairs[[*order[:60], *some]]:
+        apart = [abs(Fraction(a) - Fraction(b)) for a, b in zip(points[i], points[j], strict=True)]
+        exact = sum(a**2 if metric == "sqeuclidean" else a for a in apart)
+        for value in (found[i, j], found[j, i]):
+            assert abs(Fraction(float(value)) - exact) <= 4 * (d + 2) * 2.0**-52 * exact
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e154, 1e160])
+def test_distances_of_any_size_are_finite_or_infinite(size: float) -> None:
+    points = size * arranged("spread", 160, 40)
+    K = kernels.Gaussian(gamma=1.0)(points, points)
+    np.testing.assert_array_equal(K, 1.0 if size < 1.0 else np.eye(160))
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 8, 9, 13])
+def test_powers_are_those_of_whole_numbers(degree: int) -> None:
+    points = RANDOM.integers(-2, 3, (6, 3))
+    found = kernels.Polynomial(degree, gamma=1.0, r=-1.0)(points.astype(float))
+    np.testing.assert_allclose(found, (points @ points.T - 1) ** degree, rtol=1e-14)
