@@ -24,7 +24,6 @@ from indefinite_opt.foundation import (
     checksum,
     checksum_and_products,
     in_tiles,
-    one_thread,
     product,
     read_only,
     stored,
@@ -37,6 +36,7 @@ from indefinite_opt.problem.spectrum import (
     convexity_tolerance,
     eigendecomposition,
     in_own_units,
+    least_eigenvalue,
     negative_direction,
     norm_bound,
     zero_tolerance,
@@ -195,9 +195,8 @@ class Gram(ABC):
             half = crossed - 0.5 * normals @ inner
             block -= half @ normals.T
             block -= normals @ half.T
-        with one_thread():
-            least = float(np.linalg.eigvalsh(block)[0])
-        return least, zero_tolerance(kept.size, norm)
+        rounding = zero_tolerance(kept.size, norm)
+        return least_eigenvalue(block, rounding + convexity_tolerance(block, norm)), rounding
 
     def apply_theorem(self, found: kernels.Definiteness | None) -> None:
         """Note that a theorem proves convexity, unless rounding to single precision may undo it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +26,9 @@ from indefinite_opt.foundation import (
     read_rows,
     tiles,
 )
+
+_MIN_INVERTED_ORDER = 400
+"""Order from which some dozens of substitutions take much less time than all eigenvalues."""
 
 _MIN_TILED_ORDER = 1500
 """Order from which products are divided: LAPACK factorises a smaller matrix on one thread in some
@@ -346,6 +350,42 @@ def negative_direction(
     if orthogonal_to is not None:
         direction -= orthogonal_to @ (orthogonal_to.T @ direction)
     return direction / float(np.linalg.norm(direction))
+
+
+@one_thread()
+def least_eigenvalue(matrix: Array, shift: float) -> float:
+    """The least eigenvalue of a symmetric matrix, to six digits or more.
+
+    If the order is large and the eigenvalue exceeds the shift it comes from Lanczos steps with the
+    inverse of the matrix minus the shift: a Cholesky factorisation and some dozens of substitutions
+    take a fifth of the time that all eigenvalues do. A result above the shift is proved up to the
+    `convexity_tolerance`, as the factorisation did not break down.
+
+    >>> round(least_eigenvalue(np.diag(np.arange(2.0, 902.0)), 1e-9), 5)
+    2.0
+    """
+    order = len(matrix)
+    if order >= _MIN_INVERTED_ORDER:
+        from scipy.linalg import blas
+        from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+        factor = np.array(matrix, order="F")
+        factor[np.diag_indices(order)] -= shift
+        if cholesky_in_place(factor) == 0:
+
+            def solve(v: Array) -> Array:
+                half = blas.dtrsv(factor, v, lower=1)
+                solution: Array = blas.dtrsv(factor, half, lower=1, trans=1)
+                return solution
+
+            inverse = LinearOperator((order, order), matvec=solve, dtype=np.float64)
+            start = np.random.default_rng(0).standard_normal(order)
+            with suppress(ArpackError):
+                largest = eigsh(
+                    inverse, k=1, which="LA", tol=1e-6, v0=start, return_eigenvectors=False
+                )[0]
+                return shift + 1.0 / float(largest)
+    return float(np.linalg.eigvalsh(matrix)[0])
 
 
 def breakdown_direction(factor: Array, breakdown: int) -> Array:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from indefinite_opt.problem.kernel_matrix import DenseGram
 from indefinite_opt.problem.spectrum import (
     Spectrum,
     eigendecomposition,
+    least_eigenvalue,
     negative_direction,
     norm_bound,
     zero_tolerance,
@@ -201,3 +203,23 @@ def test_nothing_is_left_where_the_lines_take_all_directions() -> None:
     assert negative_direction(np.diag([1.0, -1.0]), np.array([[0.0], [1.0]])) is None
     found = negative_direction(np.diag([1.0, -1.0]), np.array([[1.0], [0.0]]))
     np.testing.assert_allclose(np.abs(found), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("n", [30, 399, 400, 900])
+@pytest.mark.parametrize("diagonal", [2.0, 2.5, 1.0])
+def test_the_least_eigenvalue_of_second_differences_has_a_closed_form(
+    n: int, diagonal: float
+) -> None:
+    """Positive and tiny, positive, and negative."""
+    matrix = diagonal * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    expected = diagonal - 2.0 * np.cos(np.pi / (n + 1))
+    assert least_eigenvalue(matrix, 1e-9) == pytest.approx(expected, rel=1e-6, abs=1e-13)
+
+
+@pytest.mark.parametrize("n", [20, 600])
+def test_the_least_eigenvalue_leaves_out_the_normals(n: int) -> None:
+    """3I - eeᵀ has the eigenvalue 3 - n along e, and 3 on all other vectors."""
+    gram = DenseGram(3.0 * np.eye(n) - 1.0)
+    normal = np.full((n, 1), n**-0.5)
+    assert gram.least_eigenvalue(np.arange(n), normal)[0] == pytest.approx(3.0)
+    assert gram.least_eigenvalue(np.arange(n), np.empty((n, 0)))[0] == pytest.approx(3.0 - n)
