@@ -333,3 +333,29 @@ def test_products_by_blocks_are_those_of_the_matrix(formulation: iopt.Formulatio
     A = program.arrays()["A"]
     np.testing.assert_allclose(image, A @ x, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(prices, A.T @ rows, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["highs", "generation"])
+@pytest.mark.parametrize("seed", range(3))
+def test_features_of_very_different_sizes_leave_a_proof(seed: int, solver: str) -> None:
+    """The weights of a linear kernel of them cost millions of times less than the slacks."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((80, 4)) * [1.0, 10.0, 100.0, 500.0]
+    y = np.where(X @ [3.0, 0.1, 0.01, 0.002] + 3.0 * generator.standard_normal(80) > 0, 1, -1)
+    problem = iopt.KernelProblem(X @ X.T, y)
+    result = iopt.solve(problem, iopt.LPSVM(C=1.0), solver=solver)
+    # On some processors the longest floating-point numbers are doubles.
+    accuracy = max(1e-6, 1e11 * float(np.finfo(np.longdouble).eps))
+    assert result.certificate.relative_gap <= accuracy
+    # With the normal w = Xᵀu as a variable, in the units of the features, no number is large.
+    sizes, eye, none = np.abs(X).max(axis=0), np.eye(80), np.zeros((80, 80))
+    scaled, column = X / sizes, y[:, None]
+    equal = np.hstack([scaled.T, -scaled.T, np.diag(-(sizes**-2.0)), np.zeros((4, 81))])
+    least = np.hstack([none, none, column * scaled, column, eye])
+    free, positive = (None, None), (0.0, None)
+    peer = linprog(
+        np.repeat([1.0, 0.0, 1.0], [160, 5, 80]), A_eq=equal, b_eq=np.zeros(4), A_ub=-least,
+        b_ub=-np.ones(80), bounds=[positive] * 160 + [free] * 5 + [positive] * 80,
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )  # fmt: skip
+    assert result.objective == pytest.approx(peer.fun, rel=2e-6)

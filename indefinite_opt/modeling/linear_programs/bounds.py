@@ -20,8 +20,8 @@ _MIN_REDUCTION = 8.0
 of the entries."""
 
 _MAX_ROUNDING = 1e-8
-"""Relative rounding of a bound beyond which it is also computed from a shifted matrix: a hundredth
-of the default tolerance."""
+"""Relative rounding of a bound beyond which it is also computed from a shifted matrix, and in the
+longest floating-point format there is: a hundredth of the default tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +133,20 @@ class OneNormMachine:
         if problem.factors is not None:
             reach = float(np.max(np.abs(problem.factors.times(problem.y * lam))))
             return _scaled(total, reach + problem.factors.largest_rounding(lam))
-        reach, error = _reach(problem.K, problem.largest, problem.y * lam, total)
-        if error > _MAX_ROUNDING * max(1.0, reach):
-            # As yᵀλ = 0, any number may be subtracted from a column of K.
-            shifted = problem.K - problem.K.mean(axis=0)
-            largest = float(np.max(np.abs(shifted)))
-            reach, error = _reach(shifted, largest, problem.y * lam, total)
-        return _scaled(total, reach + error)
+        signed, terms = problem.y * lam, (problem.n + 4) * total
+        sums, error = np.abs(problem.K @ signed), terms * EPS * problem.largest
+        largest = float(sums.max())
+        if error <= _MAX_ROUNDING * max(1.0, largest):
+            return _scaled(total, largest + error)
+        # Only these columns of K may decide. As yᵀλ = 0, any number may be subtracted from one.
+        decisive = np.flatnonzero(sums + error > max(1.0, largest - error))
+        reached = min(1.0, largest + error)
+        for part in tiles(decisive.size, TILE_ENTRIES // problem.n):
+            columns = problem.K[decisive[part]].astype(np.longdouble)
+            columns -= columns.mean(axis=1)[:, None]
+            fine = terms * np.finfo(np.longdouble).eps * np.abs(columns).max()
+            reached = max(reached, float((np.abs(columns @ signed).max() + fine) * (1.0 + EPS)))
+        return _scaled(total, reached)
 
 
 def _scaled(total: float, reach: float) -> float:
@@ -159,12 +166,6 @@ def _balanced(lam: Array, y: Array) -> Array:
     larger = np.where(y * excess > 0.0, counts, 0.0)
     before = np.concatenate([[0.0], np.cumsum(larger)[:-1]])
     return np.asarray(unit * (counts - np.clip(abs(excess) - before, 0.0, larger)))
-
-
-def _reach(matrix: Array, largest: float, signed: Array, total: float) -> tuple[float, float]:
-    """max |Aᵀz| and a bound on its rounding, for |A_ij| ≤ largest and Σ|z_i| = total."""
-    reach = float(np.max(np.abs(matrix.T @ signed)))
-    return reach, (signed.size + 4) * EPS * largest * total
 
 
 @dataclass(frozen=True, eq=False)

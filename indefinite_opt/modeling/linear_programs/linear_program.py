@@ -420,10 +420,16 @@ class LinearProgram(Structure[Array]):
         return StandardForm(self.sense, self.cost, *columns, *rows, self.matrix)
 
     @property
-    def cost_unit(self) -> float:
-        """Unit that makes the smallest nonzero cost about 1: tolerances of HiGHS are absolute."""
+    def cost_units(self) -> tuple[float, float]:
+        """Units that make the smallest nonzero cost, or the largest, about 1.
+
+        Tolerances of HiGHS are absolute. They mean most in the first unit; where costs differ by
+        many powers of ten only the second may let the simplex method come to an end.
+        """
         costs = np.abs(self.cost[self.cost != 0.0])
-        return float(power_near(costs.min())) if costs.size else 1.0
+        if not costs.size:
+            return 1.0, 1.0
+        return float(power_near(costs.min())), float(power_near(costs.max()))
 
     def repaired(self, x: Array) -> Array:
         """A feasible point near x, up to the rounding of its rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from indefinite_opt.modeling.linear_programs import (
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.simplex import run_highs
+from indefinite_opt.solvers.linear.simplex import LEAST_TOLERANCE, run_highs
 from indefinite_opt.solvers.solution import Solution, Status
 from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
 
@@ -35,7 +34,7 @@ class HighsSettings:
     min_quadratic_iterations: int = 10_000
     quadratic_iterations_per_variable: int = 100
     """Most iterations on a quadratic program: this many, plus these for each variable."""
-    min_tolerance: float = 1e-10
+    min_tolerance: float = LEAST_TOLERANCE
     max_tolerance: float = 1e-7
     tolerance_share: float = 0.1
     """Feasibility tolerances as a share of `tol`, not above the default of HiGHS and not below the
@@ -81,11 +80,7 @@ class HighsSession(Session[_Program]):
     def _linear(self, task: Task[Any]) -> Solution:
         program: LinearProgram = task.structure
         rescaled = program.rescaled()
-        unit = rescaled.cost_unit
-        if unit != 1.0:
-            _ = rescaled.matrix  # so that the copy has it
-            rescaled = copy(rescaled)
-            rescaled.cost = rescaled.cost / unit
+        unit, largest = rescaled.cost_units
         if self._program is not None and program.shares_matrix(self._program):
             _update(self._highs, rescaled)
         else:
@@ -97,19 +92,25 @@ class HighsSession(Session[_Program]):
             program.read_multipliers(np.zeros(program.row_lower.size), program.cost.copy())
         )
         limit = simplex_limit(program.cost.size + program.row_lower.size)
-        attempts = [("choose", limit), ("ipm", self._settings.max_interior_iterations)]
+        settings, least = self._settings, self._settings.min_tolerance
+        usual = max(min(settings.max_tolerance, settings.tolerance_share * task.tol), least)
+        attempts = [
+            ("choose", limit, unit, usual), ("choose", limit, largest, least),
+            ("ipm", settings.max_interior_iterations, unit, usual),
+        ]  # fmt: skip
         if task.max_iter is not None:
-            attempts = [("choose", task.max_iter)]
-        # Presolve finds nothing to remove in a kernel matrix and takes longer than the simplex.
-        names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-        tolerance = min(self._settings.max_tolerance, self._settings.tolerance_share * task.tol)
-        tolerance = max(tolerance, self._settings.min_tolerance)
-        options: dict[str, Any] = {"presolve": "off", **dict.fromkeys(names, tolerance)}
-        for method, iterations in attempts:
+            attempts = [("choose", task.max_iter, *attempts[0][2:])]
+        for method, iterations, unit, tolerance in attempts:
             if words:
                 self._highs.clearSolver()
+            change_costs(self._highs, program.sense * rescaled.cost / unit)
+            # Presolve finds nothing to remove in a kernel matrix and takes longer than the simplex.
             # Crossover would end in the simplex method again, and our bound needs no vertex.
-            options |= {"solver": method, "run_crossover": "on" if method == "choose" else "off"}
+            options = {
+                "presolve": "off", "primal_feasibility_tolerance": tolerance,
+                "dual_feasibility_tolerance": tolerance,
+                "solver": method, "run_crossover": "on" if method == "choose" else "off",
+            }  # fmt: skip
             try:
                 status = _run(self._highs, task, iterations, options)
             except (KeyboardInterrupt, TimeLimitReached) as error:

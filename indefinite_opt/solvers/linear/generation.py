@@ -243,9 +243,9 @@ class _Run:
             if outcome is not Status.SOLVED:
                 # Too few rows can leave the restricted program unbounded.
                 chosen = np.concatenate([chosen, self.rows.join_all()])
-                if outcome is not Status.INACCURATE or chosen.size == 0:
+                if outcome is not Status.INACCURATE:
                     return outcome
-            elif chosen.size == 0:
+            if chosen.size == 0 and not model.refine():
                 return Status.INACCURATE
 
     # -------------------------------------------------------------------------------- results

@@ -11,6 +11,7 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import (
     LinearProgram,
     add_rows,
+    change_costs,
     highs_model,
     run_within,
 )
@@ -18,6 +19,9 @@ from indefinite_opt.modeling.structures import StandardForm
 from indefinite_opt.solvers.solution import Status
 
 Indices = NDArray[np.intp]
+
+LEAST_TOLERANCE = 1e-10
+"""The smallest tolerance that HiGHS accepts."""
 
 
 def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
@@ -39,8 +43,8 @@ class RestrictedModel:
         self.program, self.rows = program, np.flatnonzero(program.row_lower == program.row_upper)
         self.v: Array | None = None
         self.multipliers = np.zeros(program.row_lower.size)
-        self.iterations = 0
-        self._unit = program.cost_unit
+        self.iterations, self._refined = 0, False
+        self._unit, self._largest = program.cost_units
         e, E = program.row_lower[self.rows], program.dense[self.rows]
         cost = program.cost / self._unit
         self.highs = highs_model(StandardForm(1, cost, program.lower, program.upper, e, e, E))
@@ -52,6 +56,20 @@ class RestrictedModel:
         program = self.program
         add_rows(self.highs, program.dense[rows], program.row_lower[rows], program.row_upper[rows])
         self.rows = np.concatenate([self.rows, rows])
+
+    def refine(self) -> bool:
+        """Go on with costs in units of the largest, and with the least tolerances there are.
+
+        False if these are in force already.
+        """
+        if self._refined:
+            return False
+        self._refined, self._unit = True, self._largest
+        self.highs.clearSolver()
+        change_costs(self.highs, self.program.cost / self._unit)
+        for kind in ("primal", "dual"):
+            self.highs.setOptionValue(f"{kind}_feasibility_tolerance", LEAST_TOLERANCE)
+        return True
 
     def run(self, seconds: float, iterations: int) -> Status:
         """Solve from the last basis; keep the point and the multipliers of all rows."""
