@@ -263,8 +263,8 @@ class Gram(ABC):
     def changed(self, *vectors: Array) -> bool:
         """Whether entries have been changed since this object was made.
 
-        Products of K that were kept before are forgotten. Those with these vectors, which `times`
-        will be asked for, may come of the same pass.
+        Products that were kept before are forgotten. Those with these vectors, which `times` will
+        be asked for, may be computed in the same pass.
         """
         made, self._products = self._checksum, ()
         return made is not None and checksum(getattr(self, self._data), made) != made
@@ -658,7 +658,7 @@ class RowGram(Gram):
         left, right = self.points[rows], self.points[columns]
         if 0 in (len(left), len(right)):
             return
-        # As many tiles for each of two or four threads, where these are worth starting.
+        # Where threads are worth starting, two or four of them get equally many tiles.
         parts = -(-len(right) // _TILE_COLUMNS)
         if left.size * len(right) > 2e7:
             parts = 4 * -(-parts // 4)

@@ -82,7 +82,7 @@ class HighsSession(Session[_Program]):
         rescaled = program.rescaled()
         unit, largest = rescaled.cost_units
         if self._program is not None and program.shares_matrix(self._program):
-            _update(self._highs, rescaled)
+            _change_ends(self._highs, rescaled)
         else:
             self._highs = highs_model(rescaled.standard_form())
         self._program = program
@@ -165,10 +165,9 @@ class HighsSession(Session[_Program]):
         )
 
 
-def _update(highs: Any, program: LinearProgram) -> None:
+def _change_ends(highs: Any, program: LinearProgram) -> None:
     columns = np.arange(program.cost.size, dtype=np.int32)
     rows = np.arange(program.row_lower.size, dtype=np.int32)
-    change_costs(highs, program.sense * program.cost)
     highs.changeColsBounds(columns.size, columns, program.lower, program.upper)
     highs.changeRowsBounds(rows.size, rows, program.row_lower, program.row_upper)
 
