@@ -132,8 +132,13 @@ def test_an_error_of_the_callback_comes_through(solver: str, title: str) -> None
 
 @pytest.mark.parametrize(("solver", "title"), PAIRS)
 def test_a_run_repeats_itself(solver: str, title: str) -> None:
-    """Not to the bit: products by BLAS depend on where arrays lie in memory."""
+    """Not to the bit: products by BLAS depend on where arrays lie in memory.
+
+    So may the step at which a gap of 1e-12 is reached.
+    """
     first, second = (run(solver, title, max_iter=20) for _ in range(2))
-    assert first.trace.objective == pytest.approx(second.trace.objective, rel=1e-9, abs=1e-12)
+    steps = min(len(first.trace), len(second.trace))
+    objectives = [each.trace.objective[:steps] for each in (first, second)]
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-9, abs=1e-12)
     for name, value in first.values.items():
         np.testing.assert_allclose(value, second.values[name], rtol=1e-9, atol=1e-9)
