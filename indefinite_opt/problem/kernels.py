@@ -70,10 +70,10 @@ METRICS = (
     "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
     "hamming", "sqeuclidean",
 )  # fmt: skip
+FORMS = ("gaussian", "linear", "raw")
+
 _MANY_FEATURES = 32
 """From which on products of points take less time than their differences."""
-
-FORMS = ("gaussian", "linear", "raw")
 
 
 @dataclass(frozen=True)
