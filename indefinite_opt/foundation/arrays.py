@@ -16,6 +16,9 @@ from indefinite_opt.foundation.scans import scan
 EPS = float(np.finfo(np.float64).eps)
 """Machine precision of doubles: twice the largest relative rounding error of an operation."""
 
+LEAST = 5e-324
+"""The least positive double: a product that underflows is off by less."""
+
 Array = NDArray[np.float64]
 """Real numbers in double precision, of any shape."""
 

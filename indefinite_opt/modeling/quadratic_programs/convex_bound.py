@@ -15,7 +15,8 @@ from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
 from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound, is_semidefinite
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron, exact_residuals
+from indefinite_opt.modeling.quadratic_programs.nearby import exact_residuals
+from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 from indefinite_opt.modeling.structures.qp import RANK_TOLERANCE
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import in_own_units, norm_bound, own_units, zero_tolerance

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.modeling.linear_programs import power_near
 from indefinite_opt.problem.programs import UNNAMED, Names, StandardForm
 
@@ -29,9 +29,17 @@ class Rows:
     names: Names = UNNAMED
     """Of the variables and rows, for messages."""
 
+    @cached_property
+    def stacked(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+        """All rows, their right-hand sides and |entries|, and which of them are equations."""
+        rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
+        return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
+
 
 class Equilibrated:
     """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.
+
+    With `natural` all units are 1, but that of a row without entries.
 
     The finite inequalities come first among the rows, then the equalities. All units are powers of
     two, so that scaling is exact: R holds the rows `kept` of the `height` rows of G, those with a
@@ -48,25 +56,27 @@ class Equilibrated:
 
     # Numbers that overflow in these units make descents fail, whose ends are examined anyway.
     @np.errstate(over="ignore", invalid="ignore")
-    def __init__(self, P: Array, q: Array, body: Rows) -> None:
+    def __init__(self, P: Array, q: Array, body: Rows, natural: bool = False) -> None:
         self.names = body.names
         self.height = body.h.size
         self.kept: NDArray[np.intp] = np.flatnonzero(body.h < np.inf)
         rows = np.vstack([body.G[self.kept], body.A])
         low = np.concatenate([np.full(self.kept.size, -np.inf), body.b])
         high = np.concatenate([body.h[self.kept], body.b])
-        self.column, self.row = _units(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
+        self.column, self.row = np.ones(q.size), np.ones(len(rows))
+        if not natural:
+            self.column, self.row = _units(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
         self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
         # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
         empty = ~np.any(rows, axis=1)
         self.row[empty] = 1.0 / power_near(np.where(np.isfinite(high), np.abs(high), 1.0)[empty])
-        ends = np.abs(
-            np.concatenate(
-                [(self.row * high)[~empty], body.lower / self.column, body.upper / self.column]
-            )
-        )
-        ends = ends[np.isfinite(ends) & (ends > 0.0)]
-        length = float(power_near(np.median(ends))) if ends.size else 1.0
+        # Bounds that are wide beside the right-hand sides would hide these.
+        length = 1.0
+        for ends in ((self.row * high)[~empty], body.lower / self.column, body.upper / self.column):
+            sizes = np.abs(ends[np.isfinite(ends) & (ends != 0.0)])
+            if sizes.size and not natural:
+                length = float(power_near(np.median(sizes)))
+                break
         self.column *= length
         self.row /= length
         self.row_lower, self.row_upper = self.row * low, self.row * high
@@ -74,7 +84,7 @@ class Equilibrated:
         P = P * self.column * self.column[:, None]
         q = q * self.column
         largest = max(np.max(np.abs(P), initial=0.0), np.max(np.abs(q), initial=0.0))
-        self.unit = float(power_near(largest))
+        self.unit = 1.0 if natural else float(power_near(largest))
         self.P, self.q = np.ascontiguousarray(P / self.unit), q / self.unit
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, Array, Values, cached_property
+from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
 from indefinite_opt.modeling.gaps import CANCELLED, relative
 from indefinite_opt.modeling.quadratic_programs.convex_bound import (
     RowCurvature,
@@ -49,7 +49,7 @@ class PolyhedralQP(Polyhedron, QP):
     @property
     def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
         low = np.concatenate([np.full(self.h.size, -np.inf), self.b])
-        return self.lower, self.upper, low, self._rows[1], self._rows[0]
+        return self.lower, self.upper, low, self.stacked[1], self.stacked[0]
 
     def H(self) -> Array:
         return self.P
@@ -115,6 +115,33 @@ class PolyhedralQP(Polyhedron, QP):
         finite = np.isfinite(low) & np.isfinite(high)
         x[finite] = generator.uniform(low[finite], high[finite])
         return self.project(x)
+
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
+
+        The error covers the radius of the point `near`, the rounding of F, and how much F bends on
+        the way, which first-order conditions at the given point do not see.
+        """
+        near = self.near(point.x)
+        if near is None:
+            return self.feasible_near(point, infeasibility), 0.0
+        moved = point if np.array_equal(near.x, point.x) else self.at(near.x)
+        curved = self.along_rows.sizes @ near.radius
+        error = near.radius @ (np.abs(moved.gradient) + self.gradient_error(near.x) + 0.5 * curved)
+        step = near.x - point.x
+        bend = abs(moved.value - point.value - float(point.gradient @ step)) if step.any() else 0.0
+        return moved, float(error) + self.value_error(near.x) + bend
+
+    def gradient_error(self, x: Array) -> Array:
+        """Bound on the rounding of ∇F, (n,)."""
+        terms = self.along_rows.sizes @ np.abs(x) + np.abs(self.q)
+        return (self.n + 2.0) * (EPS * terms + LEAST)
+
+    def value_error(self, x: Array) -> float:
+        """Bound on the rounding of F."""
+        size = np.abs(x)
+        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+        return (2.0 * self.n + 4.0) * (EPS * terms + LEAST * (1.0 + float(size.sum())))
 
     # ------------------------------------------------------------------ units
 

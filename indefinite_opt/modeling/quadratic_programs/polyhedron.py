@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import (
@@ -15,8 +16,12 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import (
     balancing_units,
 )
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
-from indefinite_opt.modeling.structures.structure import Point
+from indefinite_opt.modeling.quadratic_programs.nearby import Nearby, Sides, nearby_point
 from indefinite_opt.problem.programs import StandardForm
+
+_MAX_INFEASIBILITY = 1e-9
+"""Violation beside their own size up to which constraints count as satisfied where nothing better
+is found: the tolerance of HiGHS."""
 
 _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
@@ -41,6 +46,72 @@ class Polyhedron(Rows):
         return not self.h.size and bool(np.all(np.count_nonzero(self.A, axis=0) <= 1))
 
     def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the constraint's own size.
+
+        That is max(|rhs|, |row·x|) for a row and |bound| for a bound. Where terms cancel it may be
+        far below the terms of the row, up to whose rounding x satisfies it. So if a point `near` x
+        is proved to satisfy all constraints, the result is the `discrepancy` instead, and claims
+        are about the objective of that point as well.
+        """
+        beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
+        over, missed, terms = self.sides(x)
+        missed = missed + (self.n + 2.0) * EPS * terms
+        rhs = self.stacked[1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = (
+                np.abs(x - beyond) / np.abs(beyond),
+                missed / np.maximum(np.abs(rhs), np.abs(over + rhs)),
+            )
+        shown = np.nan_to_num(np.concatenate(shares), nan=0.0, posinf=np.inf)
+        own = float(shown.max(initial=0.0))
+        if own <= self._rounding or self.near(x) is None:
+            return own
+        return self.discrepancy(x)
+
+    def near(self, x: Array) -> Nearby | None:
+        """A point near x that satisfies all constraints, with its radius; None if none is proved.
+
+        Rows hold exactly or, where data are rounded so that no point satisfies all of them exactly,
+        up to rounding beside their right-hand sides.
+        """
+        known = self.__dict__.get("_last_near")
+        if known is None or not np.array_equal(known[0], x):
+            found = nearby_point(self._exact_sides, x)
+            if found is None and self.has_rows:
+                found = nearby_point(self._rounded_sides, x)
+            known = self.__dict__["_last_near"] = x.copy(), found
+        return known[1]
+
+    @cached_property
+    def _exact_sides(self) -> Sides:
+        """Rows and bounds as they are, but for right-hand sides that are rounding beside others.
+
+        Rounding has left them where files hold sums of rounded data. 0 satisfies such a row, too.
+        """
+        rows, rhs, entries, equal = self.stacked
+        high, low = rhs, np.where(equal, rhs, -np.inf)
+        sizes = np.abs(rhs) / np.where(rhs != 0.0, np.max(entries, axis=1, initial=0.0), 1.0)
+        known = np.sort(sizes[(sizes > 0.0) & (sizes < np.inf)])
+        if known.size:
+            typical = known[(known.size - 1) // 2]
+            tiny = (sizes <= 4.0 * EPS * typical) & (sizes <= 64.0 * EPS)
+            low, high = (
+                np.where(tiny, np.minimum(low, 0.0), low),
+                np.where(tiny, np.maximum(high, 0.0), high),
+            )
+        return Sides(rows, low, high, self.lower, self.upper)
+
+    @property
+    def _rounded_sides(self) -> Sides:
+        sides, width = self._exact_sides, self._rounding * np.abs(self.stacked[1])
+        return sides._replace(low=sides.low - width, high=sides.high + width)
+
+    @property
+    def _rounding(self) -> float:
+        """Rounding of a sum over all variables, as a share of its terms."""
+        return 4.0 * (self.n + 4.0) * EPS
+
+    def discrepancy(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the size of its terms.
 
         A variable counts with the size of its finite bounds if these are not all zero, and at most
@@ -59,7 +130,7 @@ class Polyhedron(Rows):
         units = self._units
         shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
         reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
-        sizes = sizes + 1e-6 * np.max(self._rows[2] * reach, axis=1)
+        sizes = sizes + 1e-6 * np.max(self.stacked[2] * reach, axis=1)
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
@@ -95,51 +166,15 @@ class Polyhedron(Rows):
 
         The unit of a variable in no row is 0.
         """
-        entries = self._rows[2]
+        entries = self.stacked[2]
         return np.where(np.any(entries, axis=0), balancing_units(entries)[1], 0.0)
-
-    @cached_property
-    def _rows(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-        """All rows, their right-hand sides and |entries|, and which of them are equations."""
-        rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
-        return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
 
     def sides(self, x: Array) -> tuple[Array, Array, Array]:
         """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
-        rows, rhs, entries, equal = self._rows
+        rows, rhs, entries, equal = self.stacked
         over = rows @ x - rhs
         missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
         return over, missed, entries @ np.abs(x) + np.abs(rhs)
-
-    def price_of_rounding(self, point: Point[Array], unit: float) -> float:
-        """What satisfying the rows exactly may change of an objective at a point.
-
-        The rounding of terms of 10¹⁴ that cancel may be worth more than any tolerance. Where its
-        price by the dearest variable is no small share of `unit`, the rows are summed exactly, and
-        what they miss costs what the step costs that mends them.
-        """
-        if not self.has_rows:
-            return 0.0
-        rows, rhs, entries, equal = self._rows
-        x, steep = point.x, np.abs(point.gradient)
-        over, missed, sizes = self.sides(x)
-        doubt = (self.n + 2.0) * EPS * np.where(np.isfinite(rhs), sizes, 0.0)
-        held = np.flatnonzero(equal | (over + doubt >= 0.0))
-        entries = entries[held]
-        least = np.min(entries, where=entries > 0.0, initial=np.inf)
-        price = float((missed + doubt)[held].sum() * steep.max() / least)
-        if price <= 1e-9 * unit:  # a thousandth of the default tolerance
-            return price
-        rows = rows[held]
-        exact = exact_residuals(rows, x, rhs[held])
-        exact = np.where(equal[held], exact, np.maximum(exact, 0.0))
-        if not exact.any():
-            return 0.0
-        step = np.clip(self._step(x, rows, exact), self.lower - x, self.upper - x)
-        left = np.abs(rows @ step + exact)
-        left[left <= _OUTWARD_SHARE * (entries @ np.abs(step) + np.abs(exact))] = 0.0
-        entries[entries == 0.0] = np.inf
-        return float(steep @ np.abs(step) + left @ np.max(steep / entries, axis=1))
 
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
@@ -151,10 +186,10 @@ class Polyhedron(Rows):
         if self._is_rounding(found):
             return found
         nearest = self._corrected(self._nearest(x))
-        return min((found, nearest), key=self.infeasibility)
+        return min((found, nearest), key=self.discrepancy)
 
     def _is_rounding(self, x: Array) -> bool:
-        return self.infeasibility(x) <= 4.0 * (self.n + 4.0) * EPS
+        return self.discrepancy(x) <= self._rounding
 
     def _corrected(self, x: Array) -> Array:
         x = np.clip(x, self.lower, self.upper)
@@ -184,7 +219,7 @@ class Polyhedron(Rows):
         """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
         # Beyond a bound every z is farther by the same amount. z = x + u - v with u, v ≥ 0.
         x = np.clip(x, self.lower, self.upper)
-        rows, rhs, _, equal = self._rows
+        rows, rhs, _, equal = self.stacked
         most = rhs - rows @ x
         form = StandardForm(
             1, np.ones(2 * self.n),
@@ -196,12 +231,31 @@ class Polyhedron(Rows):
 
     @cached_property
     def point(self) -> Array:
-        """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict."""
-        origin = self._corrected(np.zeros(self.n))
-        if self._is_rounding(origin):
-            return origin
-        scaled = self._equilibrated
-        return self.project(scaled.read(LinearRows(scaled).feasible_point()))
+        """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict.
+
+        HiGHS is asked in the units of the program and in those that equilibrate it, because each
+        may hide what the other shows, and a point counts only if one `near` it is proved.
+        """
+        found, failure = [self._corrected(np.zeros(self.n))], None
+        units: list[Callable[[], Equilibrated]] = [
+            lambda: self._natural,
+            lambda: self._equilibrated,
+        ]
+        while (near := self.near(found[-1])) is None and units:
+            scaled = units.pop(0)()
+            try:
+                found.append(self.project(scaled.read(LinearRows(scaled).feasible_point())))
+            except SolverFailed as error:
+                failure = error
+        if near is not None:
+            return near.x
+        best = min(found, key=self.infeasibility)
+        if self.infeasibility(best) <= _MAX_INFEASIBILITY:
+            return best
+        raise failure or SolverFailed(
+            "HiGHS finds a point that satisfies rows and bounds up to its tolerances, but no point "
+            "near it is proved to satisfy them: they may be in conflict"
+        )
 
     def start(self) -> Array:
         """The `point`."""
@@ -210,6 +264,10 @@ class Polyhedron(Rows):
     @cached_property
     def _equilibrated(self) -> Equilibrated:
         return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
+
+    @property
+    def _natural(self) -> Equilibrated:
+        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self, natural=True)
 
     @cached_property
     def ranges(self) -> tuple[Array, Array]:
@@ -249,26 +307,6 @@ class Polyhedron(Rows):
     def is_bounded(self) -> bool:
         """Whether bounds and rows prove a finite range of every variable."""
         return bool(np.isfinite(self.ranges).all())
-
-
-def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
-    """rows·x - rhs, each with one rounding, unless a product over- or underflows.
-
-    Each product is the sum of two floats, as both factors are split into halves whose products are
-    exact (Veltkamp 1968, Dekker 1971).
-
-    >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
-    >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
-    (array([-0.5]), array([0.5]))
-    """
-    products = rows * x
-    splitter = 2.0**27 + 1.0
-    high, wide = splitter * rows, splitter * x
-    high, wide = high - (high - rows), wide - (wide - x)
-    low, narrow = rows - high, x - wide
-    errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow
-    parts = np.hstack([products, errors, -rhs[:, None]])
-    return np.array([math.fsum(part) for part in parts.tolist()])
 
 
 def _tighten(row: Array, end: float, low: Array, high: Array) -> None:

@@ -187,12 +187,12 @@ class Structure(ABC, Generic[X]):
     def feasible_near(self, point: Point[X], infeasibility: float) -> Point[X]:
         """A feasible point near one of that infeasibility; the point itself if it is feasible."""
 
-    def price_of_rounding(self, point: Point[X], unit: float) -> float:
-        """What satisfying the rows exactly, at a point near to that, may change of F.
+    def attained(self, point: Point[X], infeasibility: float) -> tuple[Point[X], float]:
+        """A feasible point near one of that infeasibility, and the error of its F.
 
-        It may be overestimated where it is a small share of `unit`, the unit of gaps.
+        At an exactly feasible point, F differs by no more than this error.
         """
-        return 0.0
+        return self.feasible_near(point, infeasibility), 0.0
 
     @abstractmethod
     def gap_unit(self, value: float, x: X) -> float:

@@ -28,10 +28,6 @@ from indefinite_opt.solvers.solver import Task
 
 T = TypeVar("T")
 
-MAX_INFEASIBILITY = 1e-9
-"""Infeasibility up to which a point counts for the upper end. Ends of descents have 1e-14 and less,
-unless numbers as small as 1e-56 have made their steps fail."""
-
 OBJECTIVE_ROUNDING = 1e-12
 """Rounding of the objective, in units of `OpenBracket.unit`."""
 
@@ -71,11 +67,12 @@ class OpenBracket:
 
     def offer(self, point: Array) -> None:
         """Keep a point of the finite form if it is feasible and the best so far."""
-        value = self.finite.value(point)
-        if value < self.value and self.finite.infeasibility(point) <= MAX_INFEASIBILITY:
-            with self._lock:
-                if value < self.value:
-                    self.value, self.point = value, point
+        if not self.finite.value(point) < self.value:
+            return
+        attained = self.form.attained(point)
+        with self._lock:
+            if attained is not None and attained[0] < self.value:
+                self.value, self.point = attained
 
     def original(self, value: float) -> float:
         """The value of the original F for a value of the finite form."""

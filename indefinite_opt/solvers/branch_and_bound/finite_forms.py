@@ -26,6 +26,10 @@ from indefinite_opt.solvers.polyhedral import falling_ray, refined
 from indefinite_opt.solvers.solution import Status
 from indefinite_opt.solvers.solver import Task, status_at_end
 
+MAX_INFEASIBILITY = 1e-9
+"""Infeasibility up to which a point counts for the upper end. Ends of descents have 1e-14 and less,
+unless numbers as small as 1e-56 have made their steps fail."""
+
 SEPARABLE_BUDGET = 10.0
 """Budget of the local search where secants bound boxes in a millisecond: that of `MultiStart` by
 default takes half of the time then, and the same number of nodes follows, as they lead to descents
@@ -96,6 +100,15 @@ class FiniteForm(ABC):
     def ray(self) -> float | None:
         """The length of the linear term along the rays that points stand for, if they do."""
         return None
+
+    def attained(self, z: Array) -> tuple[float, Array] | None:
+        """A value of the finite form that a feasible point near z certainly has, and the point.
+
+        None if z is not known to be feasible.
+        """
+        if self.structure.infeasibility(z) > MAX_INFEASIBILITY:
+            return None
+        return self.structure.value(z), z
 
     @abstractmethod
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
@@ -232,6 +245,14 @@ class _Slacks(FiniteForm):
 
     def placed(self, x: Array) -> Array:
         return self._lifted(self.asked.project(x))
+
+    def attained(self, z: Array) -> tuple[float, Array] | None:
+        x = self.restored(z, 0.0)
+        infeasibility = self.asked.infeasibility(x)
+        if infeasibility > MAX_INFEASIBILITY:
+            return None
+        point, error = self.asked.attained(self.asked.at(x), infeasibility)
+        return point.value + error, self._lifted(point.x)
 
     def _lifted(self, x: Array) -> Array:
         """(x, s) for a feasible x."""

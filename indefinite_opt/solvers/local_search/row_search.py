@@ -96,8 +96,6 @@ class PolyhedralSearch(IteratedSearch):
         else:
             run = self._begun(scaled.write(self.qp.start()))
         self._pool = [run.z.copy()]
-        if self.rows.violation(run.z) > most:
-            run = self._begun(self.rows.feasible_point())
         if start is not None:
             run = self._begun(nearest_point(scaled, start, run.z, self._asked))
         error = self._timed(falling_ray, scaled, self.rows, next(self.generators))

@@ -216,7 +216,7 @@ def certify(
     unknown = Optimality(multipliers or {}, np.inf, np.inf)
     optimality = task.in_time(unknown, structure.optimality, point, multipliers, tol)
     stationarity = optimality.stationarity
-    complementarity = relative(optimality.complementarity + place.price, place.unit)
+    complementarity = relative(optimality.complementarity + place.error, place.unit)
     kkt = stationarity <= tol and complementarity <= tol
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     wrong = structure.inconsistencies(optimality, tol) if given else []
@@ -302,18 +302,17 @@ class _Place:
     def __init__(self, task: Task[Any], point: Point[Any], atol: float = 0.0) -> None:
         self.task, self.structure, self.point = task, task.structure, point
         self.primal = self.structure.infeasibility(point.x)
-        self.near = task.in_time(point, self.structure.feasible_near, point, self.primal)
+        unknown = point, np.inf
+        self.near, self.error = task.in_time(unknown, self.structure.attained, point, self.primal)
         size = task.in_time(abs(point.value), self.structure.gap_unit, point.value, point.x)
         self.unit = max(size, atol / task.tol)
-        self.price = task.in_time(np.inf, self.structure.price_of_rounding, self.near, self.unit)
 
     def gap(self, bound: float) -> float:
         """The larger distance of a bound from the objectives of the point and of the feasible one.
 
-        A point that violates constraints slightly may be better than every feasible point. The cost
-        of satisfying them exactly is part of the gap.
+        A point that violates constraints slightly may be better than every feasible point.
         """
-        return max(abs(self.point.value - bound), abs(self.near.value + self.price - bound))
+        return max(abs(self.point.value - bound), abs(self.near.value + self.error - bound))
 
     def relative_gap(self, bound: float) -> float:
         """The gap, in its unit."""
