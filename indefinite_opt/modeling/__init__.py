@@ -23,7 +23,7 @@ from indefinite_opt.modeling.formulation import (
     weighted_bound,
 )
 from indefinite_opt.modeling.gaps import gap_in_words, relative
-from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_conflict, proved_ray
+from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_ray
 from indefinite_opt.modeling.program import (
     Definition,
     Inner,
@@ -32,7 +32,11 @@ from indefinite_opt.modeling.program import (
     constants,
     write_model,
 )
-from indefinite_opt.modeling.quadratic_programs import PolyhedralQP, QuadraticProgram
+from indefinite_opt.modeling.quadratic_programs import (
+    PolyhedralQP,
+    QuadraticProgram,
+    proved_conflict,
+)
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,
     priced_proxy,

@@ -8,7 +8,7 @@ few of their entries as there are independent equations, so that these hold exac
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
@@ -23,6 +23,11 @@ Vector = list[Fraction]
 _NEGLIGIBLE = (0.0, 1e-12, 1e-9, 1e-6)
 """Shares of the largest entry below which entries of a direction are tried as zeros, and those of
 the terms of a row below which its product with the direction is: 1e-9 is the tolerance of HiGHS."""
+
+
+MAX_WORK = 1e6
+"""Most operations of an exact elimination, each in units of one with numbers of a few hundred
+digits: these take about a second."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,9 @@ class Conflict:
     reduced: Vector
     """Aᵀy, (n,)."""
     excess: Fraction
-    """The least Σ (Aᵀy)_j x_j between the bounds, minus the most that the rows allow."""
+    """The least Σ (Aᵀy)_j x_j between the bounds, minus the most that the rows allow, or less."""
+    exact: bool = True
+    """Whether these multipliers are a proof; else it is proved that some near them are."""
 
 
 def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> Ray | None:
@@ -71,7 +78,7 @@ def proved_ray(form: StandardForm, near: Array, start: Array | None = None) -> R
     if not 0.0 < largest < np.inf:
         return None
     allowed = np.where(near < 0.0, np.isinf(form.lower), np.isinf(form.upper))
-    rows = _rows(form)
+    rows = form.dense_matrix
     equations = np.isfinite(form.row_lower) & np.isfinite(form.row_upper)
     for share in _NEGLIGIBLE:
         d = np.where(allowed & (np.abs(near) > share * largest), near, 0.0)
@@ -91,7 +98,7 @@ def _ray(form: StandardForm, d: Vector | None, start: Array | None) -> Ray | Non
     if d is None or not any(d):
         return None
     bounds = zip(d, form.lower, form.upper, strict=True)
-    sides = zip(products(_rows(form), d), form.row_lower, form.row_upper, strict=True)
+    sides = zip(products(form.dense_matrix, d), form.row_lower, form.row_upper, strict=True)
     for change, low, high in (*bounds, *sides):
         if (change > 0 and high < np.inf) or (change < 0 and low > -np.inf):
             return None
@@ -114,7 +121,7 @@ def feasible_exactly(form: StandardForm, near: Array) -> Vector | None:
     their bounds meet these.
     """
     x = np.clip(near, form.lower, form.upper)
-    rows = _rows(form)
+    rows = form.dense_matrix
     size = float(np.max(np.abs(x), initial=0.0)) or 1.0
     inside = np.minimum(np.minimum(x - form.lower, form.upper - x), size)
     activity, terms = rows @ x, np.abs(rows) @ np.abs(x)
@@ -136,40 +143,32 @@ def _is_feasible(form: StandardForm, x: Vector, rows: Array) -> bool:
     return all(low <= value <= high for value, low, high in (*entries, *activities))
 
 
-def proved_conflict(form: StandardForm, near: Array) -> Conflict | None:
-    """Multipliers near some of the rows that prove that rows and bounds exclude every x.
-
-    Every feasible x satisfies (Aᵀy)ᵀx ≤ Σ y_i · (upper end of row i if y_i > 0, else lower end);
-    y is a proof if the least value of the left-hand side between the bounds is larger. None if
-    there is no such proof near these multipliers.
-
-    x₁ + x₂ ≤ 1 and x₁, x₂ ≥ 1:
-
-    >>> form = StandardForm(
-    ...     1, np.zeros(2), np.ones(2), np.full(2, np.inf), np.array([-np.inf]), np.ones(1),
-    ...     np.ones((1, 2)),
-    ... )
-    >>> proved_conflict(form, np.array([1.0])).excess
-    Fraction(1, 1)
-    """
+def exact_conflict(
+    form: StandardForm, near: Array, remaining: Callable[[], float] = lambda: math.inf
+) -> Conflict | None:
+    """A `Conflict` near some multipliers; None if fractions prove none, or would be too long."""
     usable = np.where(near > 0.0, form.row_upper < np.inf, form.row_lower > -np.inf)
-    rows, y = _rows(form), np.where(usable & np.isfinite(near), near, 0.0)
+    rows, y = form.dense_matrix, np.where(usable & np.isfinite(near), near, 0.0)
     reduced, terms = y @ rows, np.abs(y) @ np.abs(rows)
     # The reduced costs of variables without the bound that they need must vanish exactly.
     lacking = np.where(reduced > 0.0, np.isinf(form.lower), np.isinf(form.upper))
     open_ = np.isinf(form.lower) | np.isinf(form.upper)
     for share in _NEGLIGIBLE:
         zero = (lacking | (open_ & (np.abs(reduced) <= share * terms))) & (terms > 0.0)
-        conflict = _conflict(form, met_exactly(rows[:, zero].T, y))
+        conflict = conflict_of(form, met_exactly(rows[:, zero].T, y, remaining=remaining))
         if conflict is not None:
             return conflict
     return None
 
 
-def _conflict(form: StandardForm, y: Vector | None) -> Conflict | None:
-    if y is None:
+def conflict_of(form: StandardForm, y: Vector | None) -> Conflict | None:
+    """The conflict that these multipliers prove, if they do."""
+    if y is None or any(
+        (part > 0 and high == math.inf) or (part < 0 and low == -math.inf)
+        for part, low, high in zip(y, form.row_lower, form.row_upper, strict=True)
+    ):
         return None
-    reduced = products(_rows(form).T, y)
+    reduced = products(form.dense_matrix.T, y)
     most = at_ends(y, form.row_lower, form.row_upper)
     least = at_ends(reduced, form.upper, form.lower)
     if most is None or least is None or least <= most:
@@ -186,12 +185,16 @@ def at_ends(weights: Vector, low: Array, high: Array) -> Fraction | None:
 
 
 def met_exactly(
-    rows: Array, near: Array, rhs: Array | None = None, weights: Array | None = None
+    rows: Array,
+    near: Array,
+    rhs: Array | None = None,
+    weights: Array | None = None,
+    remaining: Callable[[], float] = lambda: math.inf,
 ) -> Vector | None:
     """A vector v near another one with rows·v = rhs exactly, by a change of few of its entries.
 
     The right-hand side is zero by default. Entries of large weight change first; by default those
-    that are large, which keep their signs. None if there are too many independent equations.
+    that are large, which keep their signs. None if fractions are too long, or no time is left.
 
     >>> met_exactly(np.array([[3.0, -1.0]]), np.array([1 / 3, 1.0]))
     [Fraction(1, 3), Fraction(1, 1)]
@@ -213,15 +216,14 @@ def met_exactly(
     weighted /= np.where(sizes > 0.0, sizes, 1.0)[:, None]
     _, factor, columns = qr(weighted, mode="economic", pivoting=True)
     pivots = np.abs(np.diag(factor))
-    # A wrong rank proves nothing false: what follows from it is checked. The numbers have as many
-    # digits as those of all equations together, and 60 equations take a second.
+    # A wrong rank proves nothing false: what follows from it is checked.
     rank = int(np.count_nonzero(pivots > 1e-9 * pivots[0]))
-    if not 0 < rank <= 60:
+    if not rank:
         return None
     _, _, order = qr(weighted[:, columns[:rank]].T, mode="economic", pivoting=True)
     moving = able[columns[:rank]].tolist()
     system = [[*map(Fraction, rows[k, moving].tolist()), -missed[k]] for k in order[:rank].tolist()]
-    steps = _solved(system)
+    steps = _solved(system, remaining)
     if steps is None:
         return None
     for place, step in zip(moving, steps, strict=True):
@@ -229,29 +231,55 @@ def met_exactly(
     return found
 
 
-def _solved(rows: list[Vector]) -> Vector | None:
-    """The solution of a square system, its right-hand side in the last column; None if singular.
+def _solved(rows: list[Vector], remaining: Callable[[], float]) -> Vector | None:
+    """The solution of a square system, its right-hand side in the last column.
 
-    Elimination without fractions (Bareiss 1968): every division leaves no remainder.
+    Each elimination takes the row with the fewest entries, and in it the column with the fewest, so
+    that long chains of equations stay sparse. None if the system is singular, `MAX_WORK` is not
+    enough, or no time is left.
     """
-    n, M, previous = len(rows), [whole(row) for row in rows], 1
-    for k in range(n):
-        pivot = next((r for r in range(k, n) if M[r][k]), None)
-        if pivot is None:
+    n, work = len(rows), 0.0
+    left = [{k: part for k, part in enumerate(whole(row)) if part} for row in rows]
+    columns: list[set[int]] = [set() for _ in range(n + 1)]
+    for r, row in enumerate(left):
+        for k in row:
+            columns[k].add(r)
+    done: list[tuple[int, dict[int, int]]] = []
+    open_ = set(range(n))
+    while open_:
+        if remaining() <= 0.0:
             return None
-        M[k], M[pivot] = M[pivot], M[k]
-        top, lead = M[k], M[k][k]
-        for r in range(k + 1, n):
-            row, factor = M[r], M[r][k]
-            M[r] = [0] * (k + 1) + [
-                (entry * lead - factor * above) // previous
-                for entry, above in zip(row[k + 1 :], top[k + 1 :], strict=True)
-            ]
-        previous = lead
+        chosen = min(open_, key=lambda r: len(left[r]))
+        row = left[chosen]
+        k = min((k for k in row if k < n), key=lambda k: len(columns[k]), default=n)
+        if k == n:
+            return None
+        open_.remove(chosen)
+        for j in row:
+            columns[j].discard(chosen)
+        for r in tuple(columns[k]):
+            other, lead, factor = left[r], row[k], left[r][k]
+            common = math.gcd(lead, factor)
+            lead, factor = lead // common, factor // common
+            for j in row.keys() - other.keys():
+                columns[j].add(r)
+            summed = {
+                j: lead * other.get(j, 0) - factor * row.get(j, 0)
+                for j in other.keys() | row.keys()
+            }
+            shared = math.gcd(*summed.values()) or 1
+            left[r] = {j: part // shared for j, part in summed.items() if part}
+            for j in summed.keys() - left[r].keys():
+                columns[j].discard(r)
+            bits = max((part.bit_length() for part in left[r].values()), default=1)
+            work += len(summed) * (1.0 + (bits / 1000.0) ** 1.6)
+        if work > MAX_WORK:
+            return None
+        done.append((k, row))
     solution: Vector = [Fraction(0)] * n
-    for k in range(n - 1, -1, -1):
-        known = sum(map(mul, M[k][k + 1 : n], solution[k + 1 :]), Fraction())
-        solution[k] = (M[k][n] - known) / M[k][k]
+    for k, row in reversed(done):
+        known = sum((part * solution[j] for j, part in row.items() if j not in (k, n)), Fraction())
+        solution[k] = (row.get(n, 0) - known) / row[k]
     return solution
 
 
@@ -280,9 +308,3 @@ def products(rows: Array, v: Sequence[Fraction]) -> Vector:
         )
         found.append(Fraction(total, common) * Fraction(2) ** (lowest - 53))
     return found
-
-
-def _rows(form: StandardForm) -> Array:
-    """A, dense."""
-    matrix = form.matrix
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=float)

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_CONVEX_TOL = 1e-6
-"""Largest tolerance with which a convex program is solved: the default one of `solve`."""
+_CONVEX_TOL = 1e-9
+"""Largest tolerance with which a convex program is solved, since its bracket closes at once."""
 
 METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
 
@@ -304,9 +304,9 @@ def bound(
     computed from its multipliers alone, rounding included, so the bracket is valid whenever the
     search stops.
 
-    Boxes need finite ranges. A convex program without them is solved by its default solver, and
-    bracketed by the bound that its multipliers prove; `method`, `max_nodes` and `cluster` are not
-    used.
+    Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
+    solved by its default solver, and bracketed by the bound that its multipliers prove; other
+    methods than the default one, `max_nodes` and `cluster` are not used without finite ranges.
 
     Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
     it. Several threads bound boxes in the order in which they become free, and a time limit ends
@@ -403,7 +403,10 @@ def bound(
     def begun() -> tuple[Task[QP], GlobalSearch | str]:
         """The task, and the search or why there is none."""
         structure = _bracketable(chosen, asked)
-        reason = obstacle(structure)
+        # The dual of a convex program proves more than boxes do, and ends that are far away do not
+        # matter for it.
+        dual = structure.has_own_rows and method == "branch-and-bound" and structure.is_convex
+        reason = "it is convex" if dual else obstacle(structure)
         task = Task(
             problem=asked,
             formulation=chosen,

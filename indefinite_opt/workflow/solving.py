@@ -328,6 +328,9 @@ def _polished(
                 solution, measured = replace(polished, iterations=steps, message=message), better
             if done:
                 break
+            if polished.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+                solution = replace(solution, status=polished.status)
+                break
     return solution, measured
 
 

@@ -146,36 +146,57 @@ def test_the_least_curvature_along_rows(A: Any, least: float) -> None:
     assert 0.0 <= rounding <= 1e-14
 
 
-@pytest.mark.parametrize(
-    ("moved", "price"), [([0.0, 0.0, 0.0], 0.0), ([2.0**-20, 0.0, 0.0], 2.0**-20)]
-)
-def test_the_price_of_mending_a_row_is_paid_by_variables_inside(
-    moved: list[float], price: float
+def test_the_nearest_exact_point_moves_variables_inside_their_bounds() -> None:
+    """x₁ = 10⁹ is at its bound, and x₂ and x₃ take up what the row misses."""
+    ends = {"lb": [1e9, 0.0, 0.0], "ub": [2e9, 2.0, 2.0]}
+    qp = iopt.QuadraticProgram(q=np.ones(3), A=[[1.0, 1.0, 1.0]], b=[1e9 + 2.0], **ends)
+    structure = qp.structure()
+    exact = structure.near(np.array([1e9, 1.0, 1.0]))
+    assert exact is not None
+    assert not exact.radius.any()
+    moved = structure.near(np.array([1e9, 1.0 - 2.0**-20, 1.0]))
+    assert moved is not None
+    assert moved.x[0] == 1e9
+    assert moved.x.sum() == pytest.approx(1e9 + 2.0, abs=2.0**-22)
+    assert moved.radius.max() <= 1e-6
+
+
+@pytest.mark.parametrize("rows", [[[0.1, 0.2, -0.3]], [[0.1, 0.2, -0.3], [0.2, 0.4, -0.6]]])
+@pytest.mark.parametrize("x", [[0.5, 0.5, 0.5], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+def test_a_point_near_is_within_its_radius_of_an_exact_solution(
+    rows: list[list[float]], x: list[float]
 ) -> None:
-    """x₁ = 10⁹ is at its bound; x₂ and x₃ = 1, with slopes of 1 each, take up what A misses."""
-    x = np.array([1e9, 1.0, 1.0])
-    qp = iopt.QuadraticProgram(
-        np.zeros((3, 3)), [1.0, 1.0, 1.0], A=[[1.0, 1.0, 1.0]], b=[1e9 + 2.0],
-        lb=[1e9, 0.0, 0.0], ub=[2e9, 2.0, 2.0],
-    )  # fmt: skip
-    structure = qp.structure()
-    x = x - np.array([0.0, moved[0], 0.0])
-    point = structure.at(x)
-    found = structure.price_of_rounding(point, 0.0)
-    assert found == pytest.approx(price, rel=1e-12)
+    """0.1 + 0.2 - 0.3 is not 0 in doubles; the second row is twice the first, exactly."""
+    qp = iopt.QuadraticProgram(q=np.ones(3), A=rows, b=np.zeros(len(rows)), lb=0.0, ub=1.0)
+    found = qp.structure().near(np.array(x))
+    assert found is not None
+    row, point = [Fraction(a) for a in rows[0]], [Fraction(v) for v in found.x.tolist()]
+    left = sum(a * v for a, v in zip(row, point, strict=True))
+    reach = sum(abs(a) * Fraction(r) for a, r in zip(row, found.radius.tolist(), strict=True))
+    assert abs(left) <= reach
+    assert reach <= Fraction(1, 10**14)
+    assert np.all((found.x - found.radius >= 0.0) & (found.x + found.radius <= 1.0))
 
 
-@pytest.mark.parametrize(
-    ("x", "price"), [([0.0, 0.0], 2 * 0.4 + 3 * 0.8), ([1.0, 1.0], 2 * 0.2 + 3 * 0.4)]
-)
-def test_variables_at_bounds_move_where_no_others_can(x: list[float], price: float) -> None:
-    """x₁ + 2x₂ = 2 is missed by 2 and 1: the shortest steps are (0.4, 0.8) and (-0.2, -0.4)."""
-    qp = iopt.QuadraticProgram(
-        np.zeros((2, 2)), [2.0, 3.0], A=[[1.0, 2.0]], b=[2.0], lb=0.0, ub=1.0
-    )
-    structure = qp.structure()
-    found = structure.price_of_rounding(structure.at(np.array(x)), 0.0)
-    assert found == pytest.approx(price, rel=1e-12)
+@pytest.mark.parametrize("size", [1e6, 1e9, 1e13])
+@pytest.mark.parametrize("gap", [1.0, 1e-3])
+def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) -> None:
+    """x₁ = x₂ and x₁ - x₂ ≤ -gap, which beside terms of 10¹³ is less than their rounding."""
+    rows = {"G": [[1.0, -1.0]], "h": [-gap], "A": [[-1.0, 1.0]], "b": [0.0]}
+    qp = iopt.QuadraticProgram(q=[-4.0, 2.0], **rows, lb=0.0, ub=size)
+    written = qp.as_written()
+    for x in ([size, size], [0.5 * size, 0.5 * size + 0.5 * gap], [0.0, gap]):
+        assert written.near(np.array(x)) is None
+        assert written.infeasibility(np.array(x)) > 0.1
+    with pytest.raises(iopt.errors.InfeasibleProblem, match="row 0"):
+        iopt.solve(qp)
+
+
+def test_a_row_without_entries_is_decided_by_its_side() -> None:
+    rows = np.array([[0.0, 0.0], [-1.0, 0.0]])
+    for side, least in ((0.0, 0.0), (-1e-3, np.inf)):
+        qp = iopt.QuadraticProgram(q=[1.0, 1.0], G=rows, h=[side, 1e16], lb=0.0)
+        assert (qp.as_written().near(np.ones(2)) is None) == (least == np.inf)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import indefinite_opt as iopt
 from helpers.polyhedra import (
     Array,
     Rows,
@@ -165,7 +166,7 @@ def test_a_start_is_used_and_repaired() -> None:
 
 def test_empty_and_unbounded_programs_are_refused() -> None:
     with pytest.raises(InfeasibleProblem, match="row 0 of G"):
-        search(program(2, G=[[-1, -1]], h=[-3], lower=0, upper=1))
+        iopt.solve(iopt.QuadraticProgram(q=[0, 0], G=[[-1, -1]], h=[-3], lb=0, ub=1))
     with pytest.raises(UnboundedProblem, match=r"1 in x\[0\]"):
         search(program(2, q=[-1, 0], lower=0))
     with pytest.raises(UnboundedProblem, match=r"dᵀPd = -2"):

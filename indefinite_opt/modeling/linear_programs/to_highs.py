@@ -101,11 +101,13 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     return highs.getModelStatus()
 
 
-def solved_by_highs(form: StandardForm) -> tuple[Array, Array] | None:
+def solved_by_highs(form: StandardForm, tolerance: float = 1e-7) -> tuple[Array, Array] | None:
     """Solution of a linear program and multipliers of its rows, None if HiGHS finds none."""
     import highspy
 
     highs = highs_model(form)
+    for kind in ("primal", "dual"):
+        highs.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
     status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
     if status != highspy.HighsModelStatus.kOptimal:
         return None

@@ -1,280 +1,44 @@
-"""Curvature along equations, multipliers that fit a gradient, and lower bounds from any."""
+"""Lower bounds on convex quadratic programs from any multipliers."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from indefinite_opt.foundation import EPS, Array, Values, cached_property, one_thread
+from indefinite_opt.foundation import EPS, LEAST, Array
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.linear_programs import solved_by_highs
-from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
-from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound, is_semidefinite
-from indefinite_opt.modeling.quadratic_programs.nearby import exact_residuals
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+from indefinite_opt.modeling.quadratic_programs.equilibration import Rows
+from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
+from indefinite_opt.modeling.quadratic_programs.intervals import tighten
+from indefinite_opt.modeling.quadratic_programs.nearby import (
+    enclosed,
+    exact_residuals,
+    may_underflow,
+)
+from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.qp import RANK_TOLERANCE
 from indefinite_opt.modeling.structures.structure import Point
-from indefinite_opt.problem import in_own_units, norm_bound, own_units, zero_tolerance
 from indefinite_opt.problem.programs import StandardForm
 
+if TYPE_CHECKING:
+    from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 
-@dataclass(frozen=True, eq=False)
-class RowCurvature:
-    """dᵀPd for all d, and for those with Ad = 0.
+_ROUNDED_SHARE = 1e-8
+"""Share of its terms up to which a slope may be what a solver or rounding has left of zero."""
 
-    P is judged in each variable's own unit, in z with x = unit∘z; see `own_units`.
+_SHIFT_SHARE = 1e-9
+"""Share of the terms of a slope by which `shifted` multipliers keep it away from zero: ten times
+the smallest tolerance of HiGHS."""
 
-    >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
-    >>> curvature.is_convex_everywhere, curvature.is_convex
-    (False, True)
-    """
+_MAX_GROWTH = 100.0
+"""Largest `shifted` multiplier, in units of the largest one before, where rows are about 1."""
 
-    P: Array
-    """Symmetric, (n, n)."""
-    A: Array
-    """(k, n)."""
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return len(self.P)
-
-    @cached_property
-    def sizes(self) -> Array:
-        """|P|, (n, n)."""
-        return np.abs(self.P)
-
-    @cached_property
-    def unit(self) -> Array | float:
-        """The units of the variables, (n,), or 1.0 if they are good as they are."""
-        units = own_units(self.P)
-        return 1.0 if units is None else units
-
-    @cached_property
-    def _scaled(self) -> Array:
-        """P in z."""
-        unit = self.unit
-        return self.P if isinstance(unit, float) else self.P * unit * unit[:, None]
-
-    @cached_property
-    def norm(self) -> float:
-        """A bound on the norm of P in z."""
-        return norm_bound(self._scaled)
-
-    @cached_property
-    def least_everywhere(self) -> float:
-        """Least eigenvalue of P in z, without rows and columns of zeros."""
-        curved = np.any(self.P, axis=1)
-        block = self._scaled if curved.all() else self._scaled[np.ix_(curved, curved)]
-        with one_thread():
-            return float(np.linalg.eigvalsh(block)[0]) if block.size else 0.0
-
-    @cached_property
-    def _least_along_rows(self) -> float:
-        """The same on the directions along Ad = 0; inf if there are none."""
-        if not len(self.A):
-            return self.least_everywhere
-        return self.restricted(np.arange(self.n), self.A)[0]
-
-    @property
-    def _zero(self) -> float:
-        return zero_tolerance(self.n, self.norm)
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether dᵀPd ≥ 0 along Ad = 0, up to rounding in each variable's own unit."""
-        return self.is_convex_everywhere or self._least_along_rows >= -self._zero
-
-    @property
-    def is_convex_everywhere(self) -> bool:
-        """Whether dᵀPd ≥ 0 for all d, up to rounding."""
-        return self.least_everywhere >= -self._zero
-
-    @cached_property
-    def is_semidefinite(self) -> bool:
-        """Whether P is proved to be positive semidefinite as it is, without any rounding."""
-        return self.is_convex_everywhere and is_semidefinite(self.P)
-
-    @cached_property
-    def folded(self) -> tuple[Array, Array, Array]:
-        """M = P - LA - AᵀLᵀ + AᵀWA in z, convex wherever P is along Ad = 0; L and diagonal W.
-
-        (n, n), (n, k), (k,). dᵀPd = dᵀMd + 2dᵀL(Ad) - (Ad)ᵀW(Ad) for every L and W. With this L the
-        first three terms are P between projections onto the directions along the rows; W makes M
-        positive across them. Both are zero where P is convex for all d, and for rows so long or
-        short that they would overflow.
-        """
-        A, P = self.A * self.unit, self._scaled
-        lengths = np.linalg.norm(A, axis=1)
-        usable = (lengths > 1e-70) & (lengths < 1e70)
-        if self.is_convex_everywhere or not usable.any():
-            return P, np.zeros_like(A.T), np.zeros(len(A))
-        A, lengths = np.where(usable[:, None], A, 0.0), np.where(usable, lengths, 1.0)
-        U, sizes, V = np.linalg.svd(A / lengths[:, None], full_matrices=False)
-        kept = sizes > RANK_TOLERANCE * sizes[0]
-        U, V = U[:, kept] / sizes[kept], V[kept]
-        L = P @ V.T
-        L = (L - 0.5 * V.T @ (V @ L)) @ U.T / lengths
-        L[self._alone] = 0.0
-        W = np.where(usable, self.norm / lengths**2, 0.0)
-        across = L @ A
-        return P - across - across.T + (A.T * W) @ A, L, W
-
-    @cached_property
-    def _alone(self) -> NDArray[np.bool_]:
-        """Variables without products with others, which are in no row unless P is convex."""
-        alone = np.count_nonzero(self.P, axis=0) == (np.diag(self.P) != 0.0)
-        return alone & (self.is_convex_everywhere | ~np.any(self.A, axis=0))
-
-    @cached_property
-    def least(self) -> Array:
-        """σ with proved dᵀMd ≥ Σ σ_i d_i² for all d, with the M of `folded` in x; (n,).
-
-        A variable without products with others has σ_i = P_ii. The terms of M, whose sizes are S,
-        go through at most 2(k + 5) roundings of eps/2.
-        """
-        least, together = self.least_everywhere - self._zero, ~self._alone
-        if not self.is_convex_everywhere and together.any():
-            (M, L, W), A = self.folded, np.abs(self.A * self.unit)
-            across = np.abs(L) @ A
-            S = np.abs(self._scaled) + across + across.T + (A.T * W) @ A
-            with one_thread():
-                least = float(np.linalg.eigvalsh(M[np.ix_(together, together)])[0])
-            least -= zero_tolerance(self.n, norm_bound(M)) + (len(A) + 5) * EPS * norm_bound(S)
-        return np.where(together, least / self.unit / self.unit, np.diag(self.P))
-
-    def restricted(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
-        """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding.
-
-        Both are in the units of the kept variables in which no row of P is small beside others.
-        """
-        block, rows = in_own_units(self.P[np.ix_(kept, kept)], rows[:, kept])
-        basis = np.eye(kept.size)
-        if rows.size:
-            _, sizes, across = np.linalg.svd(rows)
-            rank = int(np.sum(sizes > RANK_TOLERANCE * sizes[0])) if sizes[0] > 0.0 else 0
-            basis = across[rank:].T
-        if not basis.size:
-            return np.inf, 0.0
-        norm = norm_bound(block)
-        if norm == 0.0:
-            return 0.0, 0.0
-        with one_thread():
-            least = float(np.linalg.eigvalsh(basis.T @ block @ basis)[0])
-        return least, zero_tolerance(kept.size, norm)
-
-
-def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
-    """z and y, those of the inequalities and of the equations; zeros where there are none."""
-    z = multipliers.get("inequalities", np.zeros(body.h.size))
-    return z, multipliers.get("equalities", np.zeros(body.b.size))
-
-
-def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
-    """∇F + Gᵀz + Aᵀy, (n,)."""
-    return gradient + body.G.T @ z + body.A.T @ y
-
-
-def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
-    """The multipliers of the active constraints that leave the least residual ‖·‖₂.
-
-    The residual of each variable is measured in a unit in which its conditions have terms near 1.
-    """
-    active = body.active_rows(x, tol)
-    lower, upper = body.at_bounds(x, tol)
-    rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
-    row, column = balancing_units(np.vstack([rows, gradient]))
-    scaled = rows * row[:-1, None] * column
-    columns, target = np.vstack([scaled, -scaled[count:]]).T, -gradient * row[-1] * column
-    multipliers = _least(columns, target, lower, upper)
-    multipliers[count : len(rows)] -= multipliers[len(rows) :]
-    z = np.zeros(body.h.size)
-    z[active], y = np.split(multipliers[: len(rows)] * row[:-1] / row[-1], [count])
-    left = reduced(body, gradient, z, y)
-    return {
-        "inequalities": z,
-        "equalities": y,
-        "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
-        "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
-    }
-
-
-def _least(
-    columns: Array, target: Array, lower: NDArray[np.bool_], upper: NDArray[np.bool_]
-) -> Array:
-    """v ≥ 0 with the least ‖columns·v - target‖, where bounds excuse residuals of one sign.
-
-    A variable at a bound counts as long as its residual has the wrong sign. What is minimised is
-    convex, and quadratic as long as the same variables count: Newton's method, whose steps are
-    halved until they lead down.
-    """
-    from scipy.optimize import nnls
-
-    v, missed, counted = np.zeros(columns.shape[1]), np.inf, ~(lower | upper)
-    if not v.size:  # on which scipy's function would end the process
-        return v
-
-    def wrong(v: Array) -> Array:
-        left = columns @ v - target
-        return np.where((left > 0.0) & lower | (left < 0.0) & upper, 0.0, left)
-
-    for _ in range(50):  # two to five are usual, and one or two pivots for each multiplier
-        best, share = v, 1.0
-        if counted.any():
-            with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
-                best, _ = nnls(columns[counted], target[counted], maxiter=30 * v.size)
-        while np.linalg.norm(wrong(v + share * (best - v))) >= missed:
-            share *= 0.5
-            if share < EPS:
-                return v
-        v = v + share * (best - v)
-        left = wrong(v)
-        missed, before, counted = float(np.linalg.norm(left)), counted, left != 0.0
-        counted |= ~(lower | upper)
-        if share == 1.0 and np.array_equal(before, counted):
-            break
-    return v
-
-
-def strict(
-    body: Polyhedron, x: Array, gradient: Array, tol: float, residual: float
-) -> tuple[Values, Array] | None:
-    """Multipliers of the rows with maximal support, and the reduced gradient that they leave.
-
-    They are positive at as many active constraints as any: each is s + t with 0 ≤ s ≤ 1 and t ≥ 0,
-    and the linear program has the largest sum of s, for a gradient in its own unit. The conditions
-    may be missed by twice the `residual` of known multipliers: by as much as `tol`, small
-    multipliers would seem positive where they cannot be. None if HiGHS does not solve it.
-    """
-    lower, upper = body.at_bounds(x, tol)
-    active, held = np.flatnonzero(body.active_rows(x, tol)), np.flatnonzero(lower ^ upper)
-    if not (active.size or body.b.size):
-        return None
-    bounds = np.eye(body.n)[:, held] * np.where(lower, -1.0, 1.0)[held]
-    normals = np.hstack([body.G[active].T, bounds])
-    k, m, kept = normals.shape[1], body.b.size, ~(lower & upper)
-    slack, free = 2.0 * residual, ~(lower | upper)
-    form = StandardForm(
-        1, np.repeat([-1.0, 0.0], [k, k + m]), np.repeat([0.0, -np.inf], [2 * k, m]),
-        np.repeat([1.0, np.inf], [k, k + m]), (-gradient - slack * free)[kept],
-        (-gradient + slack * free)[kept], np.hstack([normals, normals, body.A.T])[kept],
-    )  # fmt: skip
-    solution = solved_by_highs(form)
-    if solution is None:
-        return None
-    small, rest, y = np.split(solution[0], [k, 2 * k])
-    z = np.zeros(body.h.size)
-    z[active] = np.maximum(small + rest, 0.0)[: active.size]
-    left = reduced(body, gradient, z, y)
-    # The tolerance of HiGHS itself, 1e-7, would be a tenth of the default one.
-    if np.max(np.abs(left[free]), initial=0.0) > slack + 0.01 * tol:
-        return None
-    return {"inequalities": z, "equalities": y}, left
+_MAX_EXACT_ENTRIES = 10**6
+"""Most products that are summed exactly; these take some tenths of a second."""
 
 
 def convex_bound(
@@ -289,142 +53,238 @@ def convex_bound(
     with σ‖d‖² for the Σ σ_i d_i² of `RowCurvature.least`. If F is convex along Ax = b only, that
     takes -Lo from r and -½oᵀWo from the value, with L and W of `RowCurvature.folded` and o = Ax - b
     = -Ad. The right-hand side is minimised for each d_i on its own, between ends that the
-    constraints prove. Where it has no minimum, as d_i has no end and r_i is rounding, it is taken
-    at multipliers nearby with r_i = 0; see `_balanced`. Subtracted are the rounding of the sums and
-    what these multipliers may change. Where that proves nothing, or the value is 0 and any rounding
-    too much, fractions may prove more; ends that only linear programs prove are left for last.
+    constraints prove. Where r_i is rounding and a wide or infinite range of d_i makes it costly,
+    other multipliers nearby are better: those with r_i = 0, see `balanced`, or those of a linear
+    program that gives r_i the right sign, see `shifted`. Subtracted are the rounding of the sums
+    and what these multipliers may change. Where that proves nothing, or the value is 0 and any
+    rounding too much, fractions may prove more; ends that only linear programs prove are left for
+    last.
     """
-    bound = _between(curvature, q, body, point, z, y, body.intervals)
-    if np.isfinite(body.intervals).all():
+    multipliers = np.concatenate([np.maximum(z, 0.0), y])
+    ends, most = _ends(curvature, q, body, point)
+    bound = min(DualBound(curvature, q, body, point, ends).best(multipliers), most)
+    if np.isfinite(ends).all():
         return bound
     if (np.isinf(bound) or bound < point.value == 0.0) and curvature.is_semidefinite:
         bound = max(bound, exact_bound(curvature.P, q, body, point.x, z, y))
-    return bound if np.isfinite(bound) else _between(curvature, q, body, point, z, y, body.ranges)
+    if np.isinf(bound):
+        bound = DualBound(curvature, q, body, point, body.ranges).best(multipliers)
+    return bound
 
 
-def _between(
-    curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array,
-    ends: tuple[Array, Array],
-) -> float:  # fmt: skip
-    """The bound of `convex_bound` where every feasible point is between these ends."""
-    x, n = point.x, body.n
-    size, rows = np.abs(x), np.vstack([body.G, body.A])
-    steep = curvature.sizes @ size + np.abs(q)
-    over, _, sizes = body.sides(x)
-    multipliers, doubt = np.concatenate([np.maximum(z, 0.0), y]), np.zeros(len(rows))
-    count = n + len(rows) + 8.0
-    low, high = ends
-    falls, rises = np.minimum(low - x, 0.0), np.maximum(high - x, 0.0)
-    sigma, (_, L, W) = curvature.least, curvature.folded
-    L = L / np.reshape(curvature.unit, (-1, 1))
-    missed, unsure = over[body.h.size :], (n + 2.0) * EPS * sizes[body.h.size :]
-    turned = L @ missed
-    turned_error = np.abs(L) @ (unsure + count * EPS * np.abs(missed))
-    # Rounding that costs more than a thousandth of the default tolerance is avoided by exact sums.
-    worth = 1e-9 * CANCELLED * float(size @ steep) / n
+def _ends(
+    curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array]
+) -> tuple[tuple[Array, Array], float]:
+    """Ends of all feasible x whose F is below a value, and that value.
 
-    def lowest(slopes: Array, error: Array) -> Array:
-        down, up = _lowest(slopes - error, rises, sigma), _lowest(-slopes - error, -falls, sigma)
-        return down + up
+    In a linear program qᵀx ≤ value is one more row, which may bound variables that no other bounds.
+    """
+    if curvature.sizes.any() or not q.any():
+        return body.intervals, np.inf
+    most = point.value + (2.0 * body.n + 4.0) * EPS * float(np.abs(q) @ np.abs(point.x))
+    low, high = (end.copy() for end in body.intervals)
+    tighten(q, most, low, high, finite=True)
+    return (low, high), most
 
-    def slopes_at(multipliers: Array) -> tuple[Array, Array]:
+
+class DualBound:
+    """The bound of `convex_bound` for any multipliers, where feasible points are between `ends`."""
+
+    def __init__(
+        self, curvature: RowCurvature, q: Array, body: Rows, point: Point[Array],
+        ends: tuple[Array, Array],
+    ) -> None:  # fmt: skip
+        self.curvature, self.q, self.point, x = curvature, q, point, point.x
+        self.rows, self.inequalities = body.stacked[0], body.h.size
+        self.size = np.abs(x)
+        self.steep = curvature.sizes @ self.size + np.abs(q)
+        self.over, _, self.sizes = body.sides(x)
+        self.count = body.n + len(self.rows) + 8.0
+        self.falls, self.rises = np.minimum(ends[0] - x, 0.0), np.maximum(ends[1] - x, 0.0)
+        _, L, self.W = curvature.folded
+        self.L = L / np.reshape(curvature.unit, (-1, 1))
+        missed = self.over[self.inequalities :]
+        unsure = (body.n + 2.0) * EPS * self.sizes[self.inequalities :]
+        self.across = np.abs(missed) + unsure
+        self.turned = self.L @ missed
+        self.turned_error = np.abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
+        # A thousandth of the default tolerance, for each variable.
+        self.worth = 1e-9 * CANCELLED * float(self.size @ self.steep) / body.n
+
+    def best(self, multipliers: Array) -> float:
+        """The bound at these multipliers or, where rounding makes it low, at others nearby."""
+        bound, costly = self._at(multipliers)
+        for shift in (False, True) if costly.any() else ():
+            if shift:
+                shifted = self.shifted(multipliers)
+                if shifted is None:
+                    break
+                multipliers = shifted
+                other, costly = self._at(multipliers)
+                bound = max(bound, other)
+            if costly.any():
+                balanced, costly = self._balanced(multipliers, costly)
+                bound = max(bound, balanced)
+            if not costly.any():
+                break
+        return bound
+
+    def _at(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
+        """The bound, and the variables that make it low although their slopes may be rounding."""
+        slopes, error = self._slopes(multipliers)
+        least = self._lowest(slopes, error)
+        return self._bound(multipliers, np.zeros(multipliers.size), least), self._costly(
+            multipliers, slopes, least
+        )
+
+    def _costly(self, multipliers: Array, slopes: Array, least: Array) -> NDArray[np.bool_]:
+        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
+        rounded = np.abs(slopes) <= _ROUNDED_SHARE * terms
+        return np.isinf(least) | (rounded & (least < -self.worth))
+
+    def _bound(self, multipliers: Array, doubt: Array, least: Array) -> float:
+        """The bound from multipliers within `doubt` of these, where rᵀd + ½σ‖d‖² ≥ Σ least."""
+        weights = np.abs(multipliers) + doubt
+        rounding = float(weights @ self.sizes) + float(self.size @ self.steep)
+        rounding += float(np.abs(least[np.isfinite(least)]).sum())
+        underflow = 0.0
+        if may_underflow(self.curvature.P, self.point.x, self.point.x) or may_underflow(
+            self.rows, weights, self.point.x
+        ):
+            underflow = LEAST * (1.0 + float(self.size.sum()) + float(weights.sum()))
+        bound = self.point.value + float(multipliers @ self.over) - float(doubt @ np.abs(self.over))
+        bound += float(least.sum()) - self.count * (EPS * rounding + underflow)
+        bound -= 0.5 * (1.0 + self.count * EPS) * float(self.W @ self.across**2)
+        return bound if np.isfinite(bound) else -np.inf
+
+    def _lowest(self, slopes: Array, error: Array) -> Array:
+        """The least of r_i d_i + ½σ_i d_i² for each variable, with r known up to its error."""
+        sigma = self.curvature.least
+        down = _lowest(slopes - error, self.rises, sigma)
+        return down + _lowest(-slopes - error, -self.falls, sigma)
+
+    def _slopes(self, multipliers: Array) -> tuple[Array, Array]:
         """r and its rounding."""
-        slopes = point.gradient + rows.T @ multipliers
-        error = count * EPS * (steep + np.abs(rows.T) @ np.abs(multipliers))
+        slopes = self.point.gradient + self.rows.T @ multipliers
+        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
+        error = self.count * np.where(
+            terms > 1e-290, EPS * terms, np.where(terms > 0.0, LEAST, 0.0)
+        )
         with np.errstate(invalid="ignore"):
-            dear = ~(lowest(slopes, np.zeros(n)) - lowest(slopes, error) <= worth)
-        if dear.any():
-            sums = np.hstack([curvature.P[dear], rows.T[dear]])
-            exact = _summed_exactly(sums, np.concatenate([x, multipliers]), -q[dear])
-            if exact is not None:
-                slopes[dear], error[dear] = exact, EPS * np.abs(exact)
-        return slopes - turned, error + turned_error
+            rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
+            dear = ~(rounding <= self.worth)
+        if dear.any() and dear.sum() * (slopes.size + multipliers.size) <= _MAX_EXACT_ENTRIES:
+            sums = np.hstack([self.curvature.P[dear], self.rows.T[dear]])
+            exact = exact_residuals(
+                sums, np.concatenate([self.point.x, multipliers]), -self.q[dear]
+            )
+            slopes[dear], error[dear] = exact, EPS * np.abs(exact)
+        return slopes - self.turned, error + self.turned_error
 
-    slopes, error = slopes_at(multipliers)
-    balanced, terms = np.zeros(n, np.bool_), np.vstack([curvature.P, q, L.T])
-    while (endless := np.isinf(lowest(slopes, error)) & ~balanced).any():
-        balanced |= endless
-        nearby = _balanced(rows, terms, body.h.size, balanced, multipliers, slopes_at)
-        if nearby is None:
-            break
-        multipliers, doubt = nearby
-        slopes, error = slopes_at(multipliers)
-        error += np.abs(rows.T) @ doubt
-        slopes[balanced] = error[balanced] = 0.0
-    least = lowest(slopes, error)
-    rounding = float((np.abs(multipliers) + doubt) @ sizes) + float(size @ steep)
-    rounding += float(np.abs(least[np.isfinite(least)]).sum())
-    bound = point.value + float(multipliers @ over) - float(doubt @ np.abs(over))
-    bound += float(least.sum()) - count * EPS * rounding
-    bound -= 0.5 * (1.0 + count * EPS) * float(W @ (np.abs(missed) + unsure) ** 2)
-    return bound if np.isfinite(bound) else -np.inf
+    def _balanced(
+        self, multipliers: Array, costly: NDArray[np.bool_]
+    ) -> tuple[float, NDArray[np.bool_]]:
+        """The bound at multipliers nearby with slope 0 in costly variables, and which are left."""
+        bound, zero = -np.inf, np.zeros_like(costly)
+        while (more := costly & ~zero).any():
+            zero |= more
+            found = self._zeroed(multipliers, zero)
+            if found is None:
+                break
+            nearby, doubt = found
+            slopes, error = self._slopes(nearby)
+            error += np.abs(self.rows.T) @ doubt
+            slopes[zero] = error[zero] = 0.0
+            least = self._lowest(slopes, error)
+            bound = max(bound, self._bound(nearby, doubt, least))
+            costly = self._costly(nearby, slopes, least)
+        return bound, costly
 
+    def _zeroed(self, multipliers: Array, zero: NDArray[np.bool_]) -> tuple[Array, Array] | None:
+        """Multipliers within `doubt` of which there are some with slope 0 in chosen variables.
 
-def _balanced(
-    rows: Array,
-    terms: Array,
-    inequalities: int,
-    chosen: NDArray[np.bool_],
-    multipliers: Array,
-    slopes_at: Callable[[Array], tuple[Array, Array]],
-) -> tuple[Array, Array] | None:
-    """Multipliers within `doubt` of which there are some with slope 0 in the chosen variables.
-
-    As many rows as independent columns are changed, those with large multipliers: the first that a
-    QR decomposition with pivoting takes. If B are their entries, r the slopes and R ≈ B⁻ᵀ, changes
-    δ with Bᵀδ = -r satisfy δ = -Rr + (I - RBᵀ)δ. So they exist, and |δ| ≤ 2ω, where |Rr| ≤ ω and
-    |I - RBᵀ|ω ≤ ½ω (see Rump 2010, Verification methods: rigorous results using floating-point
-    arithmetic, Acta Numerica 19). Other columns must be combinations of these with simple weights,
-    exactly, in the rows and in the other `terms` of the slopes. None if that fails or an inequality
-    could get a negative multiplier.
-    """
-    members, weights = np.flatnonzero(chosen), np.abs(multipliers)
-    weights[inequalities:] = float(weights.sum()) or 1.0  # equations admit both signs
-    weighted = rows[:, members] * weights[:, None]
-    lengths = np.abs(weighted).max(axis=0, initial=0.0)
-    weighted /= np.where(lengths > 0.0, lengths, 1.0)
-    if not np.isfinite(weighted).all() or not lengths.any():
-        return None
-    triangle, order = qr(weighted, mode="r", pivoting=True, check_finite=False)
-    sizes = np.abs(np.diagonal(triangle))
-    count = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
-    _, held = qr(weighted[:, order[:count]].T, mode="r", pivoting=True, check_finite=False)
-    held, members, others = held[:count], members[order[:count]], members[order[count:]]
-    B = rows[np.ix_(held, members)]
-    inverse = np.linalg.inv(B.T)
-    both = np.vstack([rows, terms])
-    for j in others:
-        shares = np.round(64.0 * (rows[held, j] @ inverse)) / 64.0
-        left = _summed_exactly(both[:, members], shares, both[:, j])
-        if left is None or left.any():
+        As many rows as independent columns are changed, those with large multipliers: the first
+        that a QR decomposition with pivoting takes; see `enclosed`. Other columns must be
+        combinations of these with simple weights, exactly, in the rows and in the other terms of
+        the slopes. None if that fails or an inequality could get a negative multiplier.
+        """
+        rows, members, weights = self.rows, np.flatnonzero(zero), np.abs(multipliers)
+        weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
+        weighted = rows[:, members] * weights[:, None]
+        lengths = np.abs(weighted).max(axis=0, initial=0.0)
+        weighted /= np.where(lengths > 0.0, lengths, 1.0)
+        if not np.isfinite(weighted).all() or not lengths.any():
             return None
-    nearby = multipliers.copy()
-    for _ in range(2):  # from those of a solver, and once more from rounding
-        nearby[held] -= inverse @ slopes_at(nearby)[0][members]
-    slopes, error = slopes_at(nearby)
-    size = np.abs(inverse) @ (np.abs(slopes) + error)[members]
-    size += np.sqrt(EPS) * size.max()
-    off = np.abs(np.eye(count) - inverse @ B.T)
-    off += (count + 2.0) * EPS * (np.abs(inverse) @ np.abs(B.T))
-    doubt = np.zeros_like(multipliers)
-    doubt[held] = 3.0 * size  # 2ω, and the rounding of all this
-    if np.all(off @ size <= 0.4 * size) and np.all((nearby >= doubt)[:inequalities]):
-        return nearby, doubt
-    return None
+        triangle, order = qr(weighted, mode="r", pivoting=True, check_finite=False)
+        sizes = np.abs(np.diagonal(triangle))
+        count = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
+        _, held = qr(weighted[:, order[:count]].T, mode="r", pivoting=True, check_finite=False)
+        held, members, others = held[:count], members[order[:count]], members[order[count:]]
+        B = rows[np.ix_(held, members)].T
+        inverse: Array = np.linalg.inv(B).astype(float)
+        both = np.vstack([rows, self.curvature.P, self.q, self.L.T])
+        for j in others:
+            shares = np.round(64.0 * (inverse.T @ rows[held, j])) / 64.0
+            if exact_residuals(both[:, members], shares, both[:, j]).any():
+                return None
+        nearby = multipliers.copy()
+        for _ in range(2):  # from those of a solver, and once more from rounding
+            nearby[held] -= inverse @ self._slopes(nearby)[0][members]
+        slopes, error = self._slopes(nearby)
+        distance = enclosed(B, inverse, (np.abs(slopes) + error)[members])
+        if distance is None:
+            return None
+        doubt = np.zeros(multipliers.size)
+        doubt[held] = distance
+        return (nearby, doubt) if np.all((nearby >= doubt)[: self.inequalities]) else None
 
+    def shifted(self, multipliers: Array) -> Array | None:
+        """Multipliers with the best bound among those that keep slopes away from zero.
 
-def _summed_exactly(sums: Array, weights: Array, rhs: Array) -> Array | None:
-    """sums·weights - rhs with one rounding each; None where that takes long or may overflow.
-
-    Rounding of the sums is worth much where a variable has a wide range, and more than any bound
-    where it has none. A million products take some tenths of a second, and factors of these sizes
-    are split without over- and underflow.
-    """
-    sizes = np.abs(np.concatenate([sums.ravel(), weights]))
-    sizes = sizes[sizes > 0.0]
-    if sums.size > 10**6 or np.any((sizes < 1e-140) | (sizes > 1e140)):
-        return None
-    return exact_residuals(sums, weights, rhs)
+        Slopes of variables with one infinite end have the sign that this end needs, by a margin
+        that covers rounding, and those without ends are 0. r = r⁺ - r⁻ costs r⁺ times the way down
+        and r⁻ times the way up; of curved variables r may be as large as it is now.
+        """
+        slopes, _ = self._slopes(multipliers)
+        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
+        unit = np.where(terms > 0.0, terms, 1.0)
+        rows = self.rows.T / unit[:, None]
+        height = np.max(np.abs(rows), axis=0, initial=0.0)
+        height = 1.0 / np.where(height > 0.0, height, 1.0)
+        n, m = rows.shape
+        curved, down, up = self.curvature.least > 0.0, -self.falls, self.rises
+        limit = np.where(curved, np.abs(slopes) / unit + _SHIFT_SHARE, np.inf)
+        margin = np.where(terms > 0.0, _SHIFT_SHARE, 0.0)
+        flat_down, flat_up = np.isinf(down) & ~curved, np.isinf(up) & ~curved
+        cost = [np.where(curved | np.isinf(way), 0.0, way * unit) for way in (down, up)]
+        total = (
+            max(
+                float(np.max(cost, initial=0.0)),
+                float(np.max(np.abs(self.over * height), initial=0.0)),
+            )
+            or 1.0
+        )
+        # Multipliers of constraints in conflict have no largest size.
+        most = np.full(
+            m, _MAX_GROWTH * (float(np.max(np.abs(multipliers) / height, initial=0.0)) or 1.0)
+        )
+        lower = [np.where(np.arange(m) < self.inequalities, 0.0, -most)]
+        lower += [
+            np.where(a & ~b, margin, 0.0) for a, b in ((flat_up, flat_down), (flat_down, flat_up))
+        ]
+        upper = [most] + [np.where(end, 0.0, limit) for end in (flat_down, flat_up)]
+        sides = (self.turned - self.point.gradient) / unit
+        form = StandardForm(
+            1, np.concatenate([-self.over * height, *cost]) / total,
+            np.concatenate(lower), np.concatenate(upper), sides, sides,
+            np.hstack([rows * height, -np.eye(n), np.eye(n)]),
+        )  # fmt: skip
+        solution = solved_by_highs(form, tolerance=1e-10)
+        if solution is None:
+            return None
+        found = solution[0][:m] * height
+        found[: self.inequalities] = np.maximum(found[: self.inequalities], 0.0)
+        return found
 
 
 def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:

@@ -35,6 +35,18 @@ class Rows:
         rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
         return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
 
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    def sides(self, x: Array) -> tuple[Array, Array, Array]:
+        """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
+        rows, rhs, entries, equal = self.stacked
+        over = rows @ x - rhs
+        missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
+        return over, missed, entries @ np.abs(x) + np.abs(rhs)
+
 
 class Equilibrated:
     """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.

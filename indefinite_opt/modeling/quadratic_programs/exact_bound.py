@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.no_optimum import at_ends, met_exactly, products, whole
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+
+if TYPE_CHECKING:
+    from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
 
 MAX_ORDER, MAX_ENTRIES = 40, 10**5
 """Most variables with curvature, and most coefficients of all: these take a second at most."""

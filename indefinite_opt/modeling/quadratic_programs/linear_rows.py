@@ -16,7 +16,8 @@ from indefinite_opt.modeling.linear_programs import (
     run_within,
     simplex_limit,
 )
-from indefinite_opt.modeling.no_optimum import Conflict, proved_conflict
+from indefinite_opt.modeling.no_optimum import Conflict
+from indefinite_opt.modeling.quadratic_programs.conflict import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.problem.programs import StandardForm
 
@@ -250,7 +251,7 @@ class LinearRows:
         weights[usable[kept]] = multipliers[kept]
         y = np.zeros(m)
         np.add.at(y, place, sign * weights[: place.size])
-        conflict = proved_conflict(scaled.form, y)
+        conflict = proved_conflict(scaled.form, y, self.remaining)
         if conflict is None:
             return _unproved()
         relaxed = 1.0 / float(multipliers @ units)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import EPS, Array, one_thread
 from indefinite_opt.modeling.linear_programs import power_near, solved_by_highs
 from indefinite_opt.problem.programs import StandardForm
 
@@ -25,6 +25,9 @@ nothing false, because what follows is verified."""
 
 _MAX_ROUNDS = 8
 """Most corrections of a point; after each one, the rows that it violates are taken in."""
+
+_AT_BOUNDS = 1e-3
+"""Weight of entries at bounds beside those inside, as those may have to move out."""
 
 _INNER_SHARE = 1e-9
 """Most by which a point is moved away from active constraints, as a share of its entries."""
@@ -69,12 +72,13 @@ class Sides(NamedTuple):
         return beyond | ((ends == self.low) & (over - error < 0.0))
 
 
+@one_thread()
 def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     """A point of the set near x; None where none is proved.
 
-    The rows that x violates become equations, and few entries that are inside their bounds solve
-    them. Where active constraints leave too few such entries, a linear program moves x away from
-    these constraints first.
+    The rows that x violates become equations, and few entries solve them: such that are inside
+    their bounds, or else any. Where active constraints leave too few entries, a linear program
+    moves x away from these constraints first.
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
     >>> found = nearby_point(Sides(np.array([[0.1, 0.1, -0.3]]), *ends), np.full(3, 0.5))
@@ -84,14 +88,19 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     x = np.clip(x, sides.lower, sides.upper)
     if not np.isfinite(x).all():
         return None
-    found = _corrected(sides, x)
-    if found is None and (inner := _inner(sides, x)) is not None:
-        found = _corrected(sides, inner)
+    found = _corrected(sides, x) or _corrected(sides, x, at_bounds=True)
+    if found is None:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            inner = _inner(sides, x)
+        found = None if inner is None else _corrected(sides, inner)
     return found
 
 
-def _corrected(sides: Sides, x: Array) -> Nearby | None:
-    """A point near x that solves the equations and the rows that x violates."""
+def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None:
+    """A point near x that solves the equations and the rows that x violates.
+
+    Entries at bounds do not change, unless `at_bounds`.
+    """
     rows, (ends, over) = sides.rows, sides.missed(x)
     held = sides.violated(over, ends)
     if not held.any():
@@ -99,6 +108,8 @@ def _corrected(sides: Sides, x: Array) -> Nearby | None:
     held |= sides.low == sides.high
     largest = float(np.max(np.abs(x), initial=0.0)) or 1.0
     room = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
+    if at_bounds:
+        room = np.maximum(room, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
     for _ in range(_MAX_ROUNDS):
         found = _solved(rows[held], ends[held], over[held], room, x)
         if found is None:
@@ -121,8 +132,9 @@ def _corrected(sides: Sides, x: Array) -> Nearby | None:
 def _solved(rows: Array, rhs: Array, missed: Array, room: Array, x: Array) -> Nearby | None:
     """A point near x that solves these equations by a change of entries that have `room`."""
     able = np.flatnonzero(room > 0.0)
-    # Powers of two are units that need no rounding.
-    unit = power_near(room[able])
+    # Powers of two are units that need no rounding. With the roots of the rooms, pivots prefer
+    # entries with much room, and those with little still count.
+    unit = power_near(np.sqrt(room[able]))
     scaled = rows[:, able] * unit
     largest = np.max(np.abs(scaled), axis=1, initial=0.0)
     kept = np.flatnonzero(largest > 0.0)
@@ -138,7 +150,8 @@ def _solved(rows: Array, rhs: Array, missed: Array, room: Array, x: Array) -> Ne
     columns = order[:rank]
     _, order = qr(scaled[:, columns].T, mode="r", pivoting=True, check_finite=False)
     held, others = order[:rank], order[rank:]
-    B, inverse = scaled[np.ix_(held, columns)], np.linalg.inv(scaled[np.ix_(held, columns)])
+    B: Array = scaled[np.ix_(held, columns)]
+    inverse: Array = np.linalg.inv(B).astype(float)
     shares = scaled[np.ix_(others, columns)] @ inverse
     concerned = (room > 0.0) | (x != 0.0)
     sides = np.column_stack([rows[np.ix_(kept, concerned)], rhs[kept]]) / height[:, None]
@@ -224,6 +237,9 @@ def _inner(sides: Sides, x: Array) -> Array | None:
         np.concatenate([high[~free], np.full(count, -np.inf)]), np.concatenate([high[~free], ends]),
         np.block([[fixed, np.zeros((len(fixed), count))], [np.vstack(rows), np.eye(count)]]),
     )  # fmt: skip
+    numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix)
+    if any(np.isnan(part).any() for part in numbers):
+        return None  # denormal numbers
     solution = solved_by_highs(form)
     if solution is None:
         return None
@@ -266,3 +282,26 @@ def _in_fractions(a: Array, v: Array, rhs: float) -> float:
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
     return found if found or not exact else math.copysign(5e-324, exact)
+
+
+def granularity(numbers: Array) -> float:
+    """The largest power of two of which all numbers are multiples; inf if they are 0.
+
+    >>> granularity(np.array([0.0, 1.5, -6.0])), granularity(np.array([0.1]))
+    (0.5, 2.7755575615628914e-17)
+    """
+    mantissas, exponents = np.frexp(numbers[numbers != 0.0])
+    if not mantissas.size:
+        return math.inf
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    last = np.log2((whole & -whole).astype(float))
+    return float(np.ldexp(1.0, int((exponents - 53 + last).min())))
+
+
+def may_underflow(*factors: Array) -> bool:
+    """Whether products of nonzero entries of these arrays, one of each, may be denormal."""
+    least = 1.0
+    for factor in factors:
+        sizes = np.abs(factor[factor != 0.0])
+        least *= min(1.0, float(sizes.min(initial=1.0)))
+    return least < 1e-290

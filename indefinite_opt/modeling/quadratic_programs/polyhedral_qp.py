@@ -8,16 +8,17 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
 from indefinite_opt.modeling.gaps import CANCELLED, relative
-from indefinite_opt.modeling.quadratic_programs.convex_bound import (
-    RowCurvature,
-    convex_bound,
+from indefinite_opt.modeling.quadratic_programs.convex_bound import convex_bound
+from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
+from indefinite_opt.modeling.quadratic_programs.multipliers import (
     fitted,
     of_rows,
     reduced,
     strict,
 )
-from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
+from indefinite_opt.modeling.quadratic_programs.nearby import granularity, may_underflow
 from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.qp import QP, critical_curvature
 from indefinite_opt.modeling.structures.structure import Curvature, Optimality, Point
 
@@ -119,29 +120,33 @@ class PolyhedralQP(Polyhedron, QP):
     def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
         """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
 
-        The error covers the radius of the point `near`, the rounding of F, and how much F bends on
-        the way, which first-order conditions at the given point do not see.
+        The error covers the radius of the point `near`, and the rounding of F.
         """
         near = self.near(point.x)
         if near is None:
             return self.feasible_near(point, infeasibility), 0.0
         moved = point if np.array_equal(near.x, point.x) else self.at(near.x)
-        curved = self.along_rows.sizes @ near.radius
-        error = near.radius @ (np.abs(moved.gradient) + self.gradient_error(near.x) + 0.5 * curved)
-        step = near.x - point.x
-        bend = abs(moved.value - point.value - float(point.gradient @ step)) if step.any() else 0.0
-        return moved, float(error) + self.value_error(near.x) + bend
-
-    def gradient_error(self, x: Array) -> Array:
-        """Bound on the rounding of ∇F, (n,)."""
-        terms = self.along_rows.sizes @ np.abs(x) + np.abs(self.q)
-        return (self.n + 2.0) * (EPS * terms + LEAST)
+        sizes, rounding = self.along_rows.sizes, (self.n + 2.0) * EPS
+        steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(self.q))
+        error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))
+        return moved, float(error) + self.value_error(near.x)
 
     def value_error(self, x: Array) -> float:
-        """Bound on the rounding of F."""
+        """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
         size = np.abs(x)
         terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
-        return (2.0 * self.n + 4.0) * (EPS * terms + LEAST * (1.0 + float(size.sum())))
+        if not size.any():
+            return 0.0
+        # All sums are multiples of this power of two.
+        unit, (curved, linear) = granularity(x), self._granularity
+        if terms < 2.0**51 * unit * min(0.5 * unit * curved, linear):
+            return 0.0
+        underflow = LEAST * (1.0 + float(size.sum())) if may_underflow(self.P, x, x) else 0.0
+        return (2.0 * self.n + 4.0) * (EPS * terms + underflow)
+
+    @cached_property
+    def _granularity(self) -> tuple[float, float]:
+        return granularity(self.P), granularity(self.q)
 
     # ------------------------------------------------------------------ units
 

@@ -15,6 +15,7 @@ from indefinite_opt.modeling.quadratic_programs.equilibration import (
     Rows,
     balancing_units,
 )
+from indefinite_opt.modeling.quadratic_programs.intervals import tighten
 from indefinite_opt.modeling.quadratic_programs.linear_rows import LinearRows
 from indefinite_opt.modeling.quadratic_programs.nearby import Nearby, Sides, nearby_point
 from indefinite_opt.problem.programs import StandardForm
@@ -23,17 +24,13 @@ _MAX_INFEASIBILITY = 1e-9
 """Violation beside their own size up to which constraints count as satisfied where nothing better
 is found: the tolerance of HiGHS."""
 
-_OUTWARD_SHARE = 1e-12
-"""Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
+_MAX_RESIDUE = 1e-12
+"""Most that a right-hand side may be wrong by beside the entries of its row, however far other ends
+are."""
 
 
 class Polyhedron(Rows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return self.lower.size
 
     @property
     def has_rows(self) -> bool:
@@ -82,29 +79,28 @@ class Polyhedron(Rows):
             known = self.__dict__["_last_near"] = x.copy(), found
         return known[1]
 
-    @cached_property
-    def _exact_sides(self) -> Sides:
-        """Rows and bounds as they are, but for right-hand sides that are rounding beside others.
-
-        Rounding has left them where files hold sums of rounded data. 0 satisfies such a row, too.
-        """
-        rows, rhs, entries, equal = self.stacked
-        high, low = rhs, np.where(equal, rhs, -np.inf)
-        sizes = np.abs(rhs) / np.where(rhs != 0.0, np.max(entries, axis=1, initial=0.0), 1.0)
-        known = np.sort(sizes[(sizes > 0.0) & (sizes < np.inf)])
-        if known.size:
-            typical = known[(known.size - 1) // 2]
-            tiny = (sizes <= 4.0 * EPS * typical) & (sizes <= 64.0 * EPS)
-            low, high = (
-                np.where(tiny, np.minimum(low, 0.0), low),
-                np.where(tiny, np.maximum(high, 0.0), high),
-            )
-        return Sides(rows, low, high, self.lower, self.upper)
-
     @property
+    def _exact_sides(self) -> Sides:
+        rows, rhs, _, equal = self.stacked
+        return Sides(rows, np.where(equal, rhs, -np.inf), rhs, self.lower, self.upper)
+
+    @cached_property
     def _rounded_sides(self) -> Sides:
-        sides, width = self._exact_sides, self._rounding * np.abs(self.stacked[1])
-        return sides._replace(low=sides.low - width, high=sides.high + width)
+        """Rows and bounds where right-hand sides may be wrong by rounding, beside all ends.
+
+        Where a program was simplified in floating-point numbers, as those in many files, exact
+        numbers satisfy dependent equations only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.
+        """
+        _, rhs, entries, _ = self.stacked
+        largest = np.max(entries, axis=1, initial=0.0)
+        sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
+        ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])
+        residue = min(
+            64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), _MAX_RESIDUE
+        )
+        width = self._rounding * np.abs(rhs) + residue * largest
+        exact = self._exact_sides
+        return exact._replace(low=exact.low - width, high=exact.high + width)
 
     @property
     def _rounding(self) -> float:
@@ -168,13 +164,6 @@ class Polyhedron(Rows):
         """
         entries = self.stacked[2]
         return np.where(np.any(entries, axis=0), balancing_units(entries)[1], 0.0)
-
-    def sides(self, x: Array) -> tuple[Array, Array, Array]:
-        """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
-        rows, rhs, entries, equal = self.stacked
-        over = rows @ x - rhs
-        missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
-        return over, missed, entries @ np.abs(x) + np.abs(rhs)
 
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
@@ -298,7 +287,7 @@ class Polyhedron(Rows):
             if not open_ends:
                 break
             for row, end in zip(rows, right, strict=True):
-                _tighten(row, float(end), low, high)
+                tighten(row, float(end), low, high)
             if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
                 break
         return low, high
@@ -307,24 +296,3 @@ class Polyhedron(Rows):
     def is_bounded(self) -> bool:
         """Whether bounds and rows prove a finite range of every variable."""
         return bool(np.isfinite(self.ranges).all())
-
-
-def _tighten(row: Array, end: float, low: Array, high: Array) -> None:
-    """Make infinite ends finite that row·x ≤ end bounds, in place."""
-    members = np.flatnonzero(row)
-    a = row[members]
-    least = np.where(a > 0.0, a * low[members], a * high[members])
-    unknown = np.isinf(least)
-    if unknown.sum() > 1:
-        return
-    size = float(np.abs(least[~unknown]).sum())
-    total = float(least[~unknown].sum())
-    # If one term is unbounded it can still be bounded itself, by all others.
-    for k in np.flatnonzero(unknown) if unknown.any() else range(members.size):
-        others = total if unknown[k] else total - least[k]
-        reach = (end - others) + _OUTWARD_SHARE * size
-        i = int(members[k])
-        if a[k] > 0.0 and np.isinf(high[i]):
-            high[i] = reach / a[k] + _OUTWARD_SHARE * abs(reach / a[k])
-        elif a[k] < 0.0 and np.isinf(low[i]):
-            low[i] = reach / a[k] - _OUTWARD_SHARE * abs(reach / a[k])

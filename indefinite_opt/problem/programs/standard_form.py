@@ -50,6 +50,12 @@ class StandardForm(NamedTuple):
             row_names if len(row_names) == row_lower.size else (),
         )  # fmt: skip
 
+    @property
+    def dense_matrix(self) -> Array:
+        """The matrix of the rows, dense."""
+        matrix = self.matrix
+        return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), float)
+
     def arrays(self) -> QuadraticArrays:
         """The program with its rows divided into inequalities and equations.
 

@@ -268,14 +268,18 @@ def _refresh(program: Quadratic, state: State) -> float:
 
 @compiled()
 def _set_slacks(program: Quadratic, state: State) -> None:
-    """Distances from the ends that count as none."""
+    """Distances from the ends that count as none.
+
+    An end far beyond the typical one, which is 1, and the way so far must not hide the other end.
+    """
     sizes = np.abs(state.x)
     state.extent[0] = max(state.extent[0], np.max(sizes))
     terms = np.concatenate((sizes, np.dot(np.abs(program.R), sizes)))
+    most = max(state.extent[0], 1.0)
     for c in range(terms.size):
         for end in (program.low[c], program.high[c]):
             if np.isfinite(end):
-                terms[c] = max(terms[c], abs(end))
+                terms[c] = max(terms[c], min(abs(end), most))
         state.slack[c] = max(END_SHARE * terms[c], EPS * state.extent[0])
 
 

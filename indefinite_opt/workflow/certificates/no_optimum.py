@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ from indefinite_opt.workflow.certificates.proof_document import no_optimum_docum
 
 @dataclass(frozen=True, eq=False)
 class NoOptimum:
-    """The proof, in exact arithmetic, that a program is unbounded or infeasible, if there is one.
+    """The proof that a program is unbounded or infeasible, if there is one.
+
+    It is in exact arithmetic, or for long conflicts in verified floating-point arithmetic.
 
     Attributes
     ----------
@@ -83,13 +85,21 @@ class NoOptimum:
         """
         if self.proof is None:
             raise ParameterError("proof", "a program that is proved to have no optimum", str(self))
+        if isinstance(self.proof, Conflict) and not self.proof.exact:
+            raise ParameterError(
+                "proof", "one in fractions, which the file holds",
+                "one in verified floating-point arithmetic, as fractions would be too long",
+            )  # fmt: skip
         return write_document(no_optimum_document(self.form, self.proof), path)
 
 
 def no_optimum(
-    problem: Problem, formulation: Formulation, values: Mapping[str, Any] | Exception
+    problem: Problem,
+    formulation: Formulation,
+    values: Mapping[str, Any] | Exception,
+    remaining: Callable[[], float] = lambda: np.inf,
 ) -> NoOptimum:
-    """What a ray or conflict, or the error that carries it, proves about a program."""
+    """What a ray or conflict, or the error that carries it, proves about a program in time."""
     structure: Structure[Any] = formulation.as_written(problem)
     if isinstance(values, UnboundedProblem):
         values = {"ray": values.ray}
@@ -115,4 +125,4 @@ def no_optimum(
     keys = [key for key in ("inequalities", "equalities") if key in sizes]
     rows = [conflict.get(key, np.zeros(sizes[key])) for key in keys]
     y = np.concatenate([*rows, np.zeros(0)])
-    return NoOptimum(form, "infeasible", proved_conflict(form, y))
+    return NoOptimum(form, "infeasible", proved_conflict(form, y, remaining))
