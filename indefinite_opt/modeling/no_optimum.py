@@ -150,11 +150,11 @@ def exact_conflict(
     usable = np.where(near > 0.0, form.row_upper < np.inf, form.row_lower > -np.inf)
     rows, y = form.dense_matrix, np.where(usable & np.isfinite(near), near, 0.0)
     reduced, terms = y @ rows, np.abs(y) @ np.abs(rows)
-    # The reduced costs of variables without the bound that they need must vanish exactly.
+    # The reduced costs of variables without the bound that they need must vanish exactly, and those
+    # that are rounding may be costly beside a bound that is far away.
     lacking = np.where(reduced > 0.0, np.isinf(form.lower), np.isinf(form.upper))
-    open_ = np.isinf(form.lower) | np.isinf(form.upper)
     for share in _NEGLIGIBLE:
-        zero = (lacking | (open_ & (np.abs(reduced) <= share * terms))) & (terms > 0.0)
+        zero = (lacking | (np.abs(reduced) <= share * terms)) & (terms > 0.0)
         conflict = conflict_of(form, met_exactly(rows[:, zero].T, y, remaining=remaining))
         if conflict is not None:
             return conflict

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.no_optimum import Conflict, conflict_of, exact_conflict
 from indefinite_opt.modeling.quadratic_programs.convex_bound import DualBound
 from indefinite_opt.modeling.quadratic_programs.equilibration import Rows
@@ -16,6 +16,7 @@ from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem.programs import StandardForm
 
 
+@one_thread()
 def proved_conflict(
     form: StandardForm, near: Array, remaining: Callable[[], float] = lambda: np.inf
 ) -> Conflict | None:
@@ -51,7 +52,8 @@ def proved_conflict(
     n, multipliers = form.cost.size, np.concatenate(parts)
     origin = Point(np.clip(np.zeros(n), form.lower, form.upper), 0.0, np.zeros(n))
     flat = RowCurvature(np.zeros((n, n)), body.A)
-    dual = DualBound(flat, np.zeros(n), body, origin, (form.lower, form.upper))
+    size = float(np.abs(multipliers) @ np.abs(np.concatenate([body.h, body.b])))
+    dual = DualBound(flat, np.zeros(n), body, origin, (form.lower, form.upper), size)
 
     def of_rows(multipliers: Array) -> Array:
         y = np.zeros(near.size)

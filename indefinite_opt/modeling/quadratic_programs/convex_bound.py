@@ -34,6 +34,9 @@ _SHIFT_SHARE = 1e-9
 """Share of the terms of a slope by which `shifted` multipliers keep it away from zero: ten times
 the smallest tolerance of HiGHS."""
 
+_MAX_ROUNDS = 8
+"""Most times that variables are taken in whose slopes the change of multipliers has made costly."""
+
 _MAX_GROWTH = 100.0
 """Largest `shifted` multiplier, in units of the largest one before, where rows are about 1."""
 
@@ -92,7 +95,7 @@ class DualBound:
 
     def __init__(
         self, curvature: RowCurvature, q: Array, body: Rows, point: Point[Array],
-        ends: tuple[Array, Array],
+        ends: tuple[Array, Array], size: float | None = None,
     ) -> None:  # fmt: skip
         self.curvature, self.q, self.point, x = curvature, q, point, point.x
         self.rows, self.inequalities = body.stacked[0], body.h.size
@@ -108,8 +111,9 @@ class DualBound:
         self.across = np.abs(missed) + unsure
         self.turned = self.L @ missed
         self.turned_error = np.abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
-        # A thousandth of the default tolerance, for each variable.
-        self.worth = 1e-9 * CANCELLED * float(self.size @ self.steep) / body.n
+        # A thousandth of the default tolerance, for each variable; `size` is that of the terms.
+        size = float(self.size @ self.steep) if size is None else size
+        self.worth = 1e-9 * CANCELLED * size / body.n
 
     def best(self, multipliers: Array) -> float:
         """The bound at these multipliers or, where rounding makes it low, at others nearby."""
@@ -185,9 +189,11 @@ class DualBound:
         self, multipliers: Array, costly: NDArray[np.bool_]
     ) -> tuple[float, NDArray[np.bool_]]:
         """The bound at multipliers nearby with slope 0 in costly variables, and which are left."""
-        bound, zero = -np.inf, np.zeros_like(costly)
-        while (more := costly & ~zero).any():
-            zero |= more
+        bound, flat = -np.inf, self.curvature.least <= 0.0
+        # All slopes of free variables have to be 0, also those that are so before others change.
+        zero = np.isinf(self.falls) & np.isinf(self.rises) & flat & costly.any()
+        for _ in range(_MAX_ROUNDS):
+            zero |= costly
             found = self._zeroed(multipliers, zero)
             if found is None:
                 break
@@ -198,6 +204,8 @@ class DualBound:
             least = self._lowest(slopes, error)
             bound = max(bound, self._bound(nearby, doubt, least))
             costly = self._costly(nearby, slopes, least)
+            if not costly.any():
+                break
         return bound, costly
 
     def _zeroed(self, multipliers: Array, zero: NDArray[np.bool_]) -> tuple[Array, Array] | None:

@@ -21,6 +21,10 @@ from indefinite_opt.modeling.quadratic_programs.conflict import proved_conflict
 from indefinite_opt.modeling.quadratic_programs.equilibration import Equilibrated
 from indefinite_opt.problem.programs import StandardForm
 
+_FAR = 1e4
+"""How many times larger than others the ends of rows and bounds are that are left out first where a
+conflict is sought."""
+
 
 class Ranges(NamedTuple):
     """The least and largest value of each variable over the rows and bounds.
@@ -68,7 +72,7 @@ class LinearRows:
         empty = np.any(scaled.lower > scaled.upper) or np.any(scaled.row_upper == -np.inf)
         point = None if empty else self.best(np.zeros(self.n))
         if point is None:
-            raise self._conflict()
+            raise self.conflict()
         return point
 
     def random_vertex(self, generator: np.random.Generator) -> Array:
@@ -206,15 +210,14 @@ class LinearRows:
         largest = max(float(np.max(part, initial=0.0)) for part in parts)
         return largest if np.isfinite(largest) else np.inf
 
-    def _conflict(self) -> InfeasibleProblem | SolverFailed:
-        """An error that names an irreducible conflict, if one is proved in exact arithmetic.
+    def conflict(self) -> InfeasibleProblem | SolverFailed:
+        """An error that names an irreducible conflict, if one is proved.
 
         It is the support of a vertex of the polyhedron of Farkas certificates (Gleeson & Ryan
         1990), with the least sum of multipliers in the units of the rows. By duality the inverse
-        of that sum is the least amount by which all rows and bounds must be relaxed.
+        of that sum is the least amount by which all rows and bounds must be relaxed. Ends that are
+        far away would hide the others from HiGHS, and are left out first.
         """
-        import highspy
-
         scaled, n, called = self.scaled, self.n, self.scaled.names
         crossed = np.flatnonzero(scaled.lower > scaled.upper)
         if crossed.size:
@@ -231,9 +234,38 @@ class LinearRows:
         units = np.concatenate([scaled.row[place], 1.0 / scaled.column, 1.0 / scaled.column])
         if np.any(ends == -np.inf):
             return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
-        usable = np.flatnonzero(np.isfinite(ends))
-        normals, ends, units = normals[usable], ends[usable], units[usable]
-        matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(n), -1.0)
+        sizes, known = np.abs(ends), np.isfinite(ends)
+        limit = np.min(sizes, where=known & (sizes > 0.0), initial=np.inf)
+        while known.any() and limit < np.inf:
+            limit = limit * _FAR if np.any(sizes[known] > limit * _FAR) else np.inf
+            usable = np.flatnonzero(known & (sizes <= limit))
+            multipliers = self._farkas(normals[usable], ends[usable], units[usable])
+            if multipliers is None:
+                continue
+            part = multipliers * np.max(np.abs(normals[usable]), axis=1, initial=0.0)
+            kept = part > 1e-9 * part.max(initial=0.0)  # others are rounding
+            if not kept.any():
+                kept = multipliers > 0.0
+            weights = np.zeros(ends.size)
+            weights[usable[kept]] = multipliers[kept]
+            y = np.zeros(m)
+            np.add.at(y, place, sign * weights[: place.size])
+            conflict = proved_conflict(scaled.form, y, self.remaining)
+            if conflict is not None:
+                relaxed = 1.0 / float(multipliers @ units[usable])
+                error = _infeasible(
+                    [names[k] for k in usable[kept]],
+                    f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
+                )
+                error.conflict = self._named(conflict)
+                return error
+        return _unproved()
+
+    def _farkas(self, normals: Array, ends: Array, units: Array) -> Array | None:
+        """Multipliers λ ≥ 0 with normalsᵀλ = 0, endsᵀλ = -1 and least units·λ, if HiGHS has any."""
+        import highspy
+
+        matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
         least, most = np.zeros(ends.size), np.full(ends.size, np.inf)
         highs = highs_model(StandardForm(1, units, least, most, rhs, rhs, matrix))
         seconds = self.remaining()
@@ -241,26 +273,8 @@ class LinearRows:
         if state == highspy.HighsModelStatus.kTimeLimit or seconds <= 0.0:
             raise TimeLimitReached("the search for a conflict of rows did not end in time")
         if state != highspy.HighsModelStatus.kOptimal:
-            return _unproved()
-        multipliers = np.array(highs.getSolution().col_value)
-        part = multipliers * np.max(np.abs(normals), axis=1, initial=0.0)
-        kept = part > 1e-9 * part.max(initial=0.0)  # others are rounding
-        if not kept.any():
-            kept = multipliers > 0.0
-        weights = np.zeros(place.size + 2 * n)
-        weights[usable[kept]] = multipliers[kept]
-        y = np.zeros(m)
-        np.add.at(y, place, sign * weights[: place.size])
-        conflict = proved_conflict(scaled.form, y, self.remaining)
-        if conflict is None:
-            return _unproved()
-        relaxed = 1.0 / float(multipliers @ units)
-        error = _infeasible(
-            [names[k] for k in usable[kept]],
-            f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
-        )
-        error.conflict = self._named(conflict)
-        return error
+            return None
+        return np.array(highs.getSolution().col_value)
 
     def _named(self, conflict: Conflict) -> dict[str, Array]:
         """The multipliers of a conflict by the names of the constraints, in natural units."""
@@ -280,8 +294,8 @@ class LinearRows:
 
 def _unproved() -> SolverFailed:
     return SolverFailed(
-        "HiGHS finds no point that satisfies all rows and bounds, and nothing proves that there is "
-        "none: the constraints may be in conflict by no more than rounding"
+        "no point is found that satisfies all rows and bounds beyond the tolerances of HiGHS, and "
+        "nothing proves that there is none: they may be in conflict by no more than rounding"
     )
 
 

@@ -241,10 +241,7 @@ class Polyhedron(Rows):
         best = min(found, key=self.infeasibility)
         if self.infeasibility(best) <= _MAX_INFEASIBILITY:
             return best
-        raise failure or SolverFailed(
-            "HiGHS finds a point that satisfies rows and bounds up to its tolerances, but no point "
-            "near it is proved to satisfy them: they may be in conflict"
-        )
+        raise failure or LinearRows(self._natural).conflict()
 
     def start(self) -> Array:
         """The `point`."""

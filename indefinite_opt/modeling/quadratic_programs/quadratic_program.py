@@ -56,11 +56,12 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
     q : (n,) array_like, optional
         Zero by default.
     G, h : (m, n), (m,) array_like, optional
-        Inequality rows; G may be sparse.
+        Inequality rows; G may be sparse. Entries of h of 1e20 and more are infinite.
     A, b : (k, n), (k,) array_like, optional
-        Equality rows; A may be sparse.
+        Equality rows; A may be sparse. Entries of b are below 1e20 in size.
     lb, ub : float or (n,) array_like, optional
-        Bounds, which may be infinite; a number holds for every variable. None by default.
+        Bounds, which may be infinite; a number holds for every variable. None by default. Large
+        finite bounds stay as they are.
     name : str
         What to call the program in reports.
     sense : {1, -1}

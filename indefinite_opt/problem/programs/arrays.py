@@ -16,6 +16,10 @@ MAX_ENTRIES = 25_000_000
 """Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
 5,000 variables."""
 
+CUSTOMARY_INFINITY = 1e20
+"""Right-hand sides from this size on are infinite, and in .lp and .mps files bounds as well, for
+CPLEX, HiGHS and SCIP alike. Bounds that are given as arrays stay as they are."""
+
 LARGEST_TERM = 1e150
 """Largest size of the terms of the objective and of a row within the bounds: solvers compute with
 squares of these, and a number of double precision is at most 1.8e308."""
@@ -76,9 +80,11 @@ def quadratic_arrays(
     """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
 
     P is replaced by (P + Pᵀ)/2, which leaves the objective as it is; q is zero by default. Scalar
-    bounds hold for every variable. Inequality rows with an infinite right-hand side hold everywhere
-    and are dropped. All arrays are copied, and no zero has a sign. `ProblemError` names what does
-    not fit, is not a finite real number, or may overflow, `InfeasibleProblem` crossed bounds.
+    bounds hold for every variable. Right-hand sides of at least 1e20 in size are infinite, and
+    inequality rows with an infinite one hold everywhere and are dropped. All arrays are copied, and
+    no zero has a sign. `ProblemError` names what does not fit, is not a finite real number, or may
+    overflow, `InfeasibleProblem` crossed bounds.
+
     >>> program = quadratic_arrays([[0.0, 2.0], [0.0, 0.0]], [1.0, 0.0], lb=0.0, ub=1.0)
     >>> program.P
     array([[0., 1.],
@@ -100,10 +106,13 @@ shape (2,)
     linear = np.zeros(n) if q is None else _dense("q", q, (n,))
     G, h = _rows("G", "h", G, h, n)
     A, b = _rows("A", "b", A, b, n)
+    h = np.where(np.abs(h) >= CUSTOMARY_INFINITY, np.copysign(np.inf, h), h)
     if np.any(np.isnan(h)) or np.any(h == -np.inf):
-        raise ProblemError("h", "numbers or inf", "NaN or -inf")
-    if not np.isfinite(b).all():
-        raise ProblemError("b", "finite numbers", "NaN or infinite entries")
+        expected = f"numbers above {-CUSTOMARY_INFINITY:g}, which counts as -inf, or inf"
+        raise ProblemError("h", expected, "NaN, -inf or a number below")
+    if not np.all(np.abs(b) < CUSTOMARY_INFINITY):
+        expected = f"numbers of sizes below {CUSTOMARY_INFINITY:g}, which counts as infinite"
+        raise ProblemError("b", expected, "NaN, infinite or larger entries")
     names, bounded = names.checked(n, len(h), len(b)), h < np.inf
     lower, upper = _bound("lb", lb, n, -np.inf), _bound("ub", ub, n, np.inf)
     crossed = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))

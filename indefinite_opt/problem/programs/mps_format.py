@@ -16,8 +16,8 @@ from scipy import sparse
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.problem.programs import tokens
-from indefinite_opt.problem.programs.arrays import QuadraticArrays
-from indefinite_opt.problem.programs.standard_form import CUSTOMARY_INFINITY, StandardForm
+from indefinite_opt.problem.programs.arrays import CUSTOMARY_INFINITY, QuadraticArrays
+from indefinite_opt.problem.programs.standard_form import StandardForm
 
 _WHOLE = b"QMATRIX"
 _QUADRATIC = (b"QUADOBJ", b"QSECTION", _WHOLE)

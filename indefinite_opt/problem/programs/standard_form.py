@@ -12,10 +12,6 @@ from indefinite_opt.foundation import Array, real_array
 from indefinite_opt.problem.programs.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.problem.programs.naming import Names, written_names
 
-CUSTOMARY_INFINITY = 1e20
-"""Bounds and right-hand sides from this size on are infinite in .lp and .mps files, for CPLEX,
-HiGHS and SCIP alike."""
-
 
 class StandardForm(NamedTuple):
     """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
