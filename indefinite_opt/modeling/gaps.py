@@ -24,8 +24,8 @@ floor is `CANCELLED` times the sum of the absolute terms at x or, if that is lar
 the first-order conditions, of the least terms over the feasible ranges: those that one variable
 takes part in when all variables with a finite range w move through it, the least
 w_j(|∇F_j| + ½Σ|P_ij|w_i) that is not 0. They bound how F varies, and are the same in other units
-of F or of a variable, and after a shift of a variable. The floor counts only where |F| is below
-`CANCELLED` times its terms at x, so that wide bounds do not make the gap of another value look
+of F or of a variable, and after a shift of a variable. The floor counts only where F is 0 up to
+the rounding of its terms at x, so that wide bounds do not make the gap of another value look
 small, and where the first-order conditions hold, because elsewhere a step shows that 0 is not the
 minimum. It is the least over the variables, so that a variable with large terms does not hide what
 another one has to gain.
