@@ -25,7 +25,7 @@ _NEGLIGIBLE = (0.0, 1e-12, 1e-9, 1e-6)
 the terms of a row below which its product with the direction is: 1e-9 is the tolerance of HiGHS."""
 
 
-MAX_WORK = 1e6
+MAX_WORK = 3e5
 """Most operations of an exact elimination, each in units of one with numbers of a few hundred
 digits: these take about a second."""
 
@@ -222,7 +222,11 @@ def met_exactly(
         return None
     _, _, order = qr(weighted[:, columns[:rank]].T, mode="economic", pivoting=True)
     moving = able[columns[:rank]].tolist()
-    system = [[*map(Fraction, rows[k, moving].tolist()), -missed[k]] for k in order[:rank].tolist()]
+    system = []
+    for k in order[:rank].tolist():
+        entries = np.flatnonzero(rows[k, moving]).tolist()
+        parts = [*map(Fraction, rows[k, moving][entries].tolist()), -missed[k]]
+        system.append(dict(zip([*entries, rank], whole(parts), strict=True)))
     steps = _solved(system, remaining)
     if steps is None:
         return None
@@ -231,15 +235,14 @@ def met_exactly(
     return found
 
 
-def _solved(rows: list[Vector], remaining: Callable[[], float]) -> Vector | None:
-    """The solution of a square system, its right-hand side in the last column.
+def _solved(left: list[dict[int, int]], remaining: Callable[[], float]) -> Vector | None:
+    """The solution of a square system of n equations, their right-hand sides in column n.
 
-    Each elimination takes the row with the fewest entries, and in it the column with the fewest, so
+    Rows hold their entries by column. Each elimination takes the row with the fewest entries, and in it the column with the fewest, so
     that long chains of equations stay sparse. None if the system is singular, `MAX_WORK` is not
     enough, or no time is left.
     """
-    n, work = len(rows), 0.0
-    left = [{k: part for k, part in enumerate(whole(row)) if part} for row in rows]
+    n, work = len(left), 0.0
     columns: list[set[int]] = [set() for _ in range(n + 1)]
     for r, row in enumerate(left):
         for k in row:

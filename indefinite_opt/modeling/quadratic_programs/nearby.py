@@ -151,6 +151,8 @@ def _solved(rows: Array, rhs: Array, missed: Array, room: Array, x: Array) -> Ne
     _, order = qr(scaled[:, columns].T, mode="r", pivoting=True, check_finite=False)
     held, others = order[:rank], order[rank:]
     B: Array = scaled[np.ix_(held, columns)]
+    if np.any((B != 0.0) & (np.abs(B) < _EXACT_SIZES[0])):
+        return None  # scaling may have rounded it
     inverse: Array = np.linalg.inv(B).astype(float)
     shares = scaled[np.ix_(others, columns)] @ inverse
     concerned = (room > 0.0) | (x != 0.0)

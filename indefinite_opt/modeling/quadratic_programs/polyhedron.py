@@ -61,9 +61,9 @@ class Polyhedron(Rows):
             )
         shown = np.nan_to_num(np.concatenate(shares), nan=0.0, posinf=np.inf)
         own = float(shown.max(initial=0.0))
-        if own <= self._rounding or self.near(x) is None:
+        if own <= self._rounding:
             return own
-        return self.discrepancy(x)
+        return own if self.near(x) is None else self.discrepancy(x)
 
     def near(self, x: Array) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
