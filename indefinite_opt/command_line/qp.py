@@ -34,7 +34,9 @@ def qp(
     solver: Annotated[
         str | None, Option(help="Solver to use, by default the one that suits the program.")
     ] = None,
-    time_limit: Annotated[float, Option(help="Seconds allowed, inf for no limit.")] = 60.0,
+    time_limit: Annotated[
+        float, Option(help="Seconds allowed, with the certificate; inf for no limit.")
+    ] = 60.0,
     seed: Seed = 0,
     output: BestPoint = None,
     proof: Annotated[

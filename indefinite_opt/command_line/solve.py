@@ -166,7 +166,9 @@ def verify(
     bound: Annotated[
         bool, Option("--bound", help="Also bracket the optimum of a nonconvex quadratic program.")
     ] = False,
-    time_limit: Annotated[float, Option(help="Seconds allowed for that bracket.")] = 60.0,
+    time_limit: Annotated[
+        float, Option(help="Seconds allowed for the check, with that bracket.")
+    ] = 60.0,
     require: Annotated[
         str | None,
         Option(help="Exit with code 1 unless the claim is at least this one, such as LOCAL."),

@@ -54,7 +54,7 @@ class Evidence:
     """Data from which the solver's bound is computed again; see `Solution.witness`."""
     tol: float
     time_limit: float
-    """Seconds for the certificate."""
+    """Seconds that the solver has left for the certificate; inf without a limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +262,12 @@ class Result:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The certificate of these values, computed when it is first read."""
+        """The certificate of these values, computed when it is first read.
+
+        It has the seconds that the solver has left of `time_limit`, also if it is loaded from a
+        file, but always enough to measure feasibility and residuals. What could not be found out in
+        time it says; `verify` has a time limit of its own.
+        """
         known = self.evidence
         return certify(
             self.problem, self.formulation, self.values, known.multipliers, known.tol,

@@ -69,7 +69,8 @@ def solve(
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
-        Seconds for the solver, and as many for the certificate when it is read.
+        Seconds for the solver and the certificate together: when `certificate` is read, it has
+        those that the solver has left. Either may exceed them by one factorisation.
     max_iter : int, optional
         Largest number of iterations; by default the solver's own limit.
     start : array_like or mapping, optional
@@ -353,9 +354,7 @@ def _result(
         message=solution.message,
         optima=solution.optima,
         offset=solution.offset,
-        evidence=Evidence(
-            solution.multipliers or None, solution.witness, task.tol, task.time_limit
-        ),
+        evidence=Evidence(solution.multipliers or None, solution.witness, task.tol, task.remaining),
     )
 
 
@@ -415,7 +414,7 @@ def solve_path(
     from the solution before. `smo` first moves the weights at the bound along with the bound, and
     the free weights accordingly; it is the solver for long paths of quadratic programs if a local
     optimum is enough. Parameters and default solvers are those of `solve`, and `time_limit` holds
-    for each formulation separately.
+    for each formulation with its certificate separately.
 
     Examples
     --------
