@@ -1,4 +1,4 @@
-"""Errors that name the argument, what was expected, and what was given."""
+"""Errors that name the argument, what was expected, and what was given, and a warning."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ __all__ = [
     "MAX_SHOWN",
     "BadArgument",
     "DataError",
+    "DoubtfulResult",
     "IncompatibleSolver",
     "IndefiniteOptError",
     "InfeasibleProblem",
@@ -230,7 +231,15 @@ class IncompatibleSolver(IndefiniteOptError):
 
 
 class SolverFailed(IndefiniteOptError):
-    """A solver that ended without a point to return; the message quotes the solver.
+    """A solver that ended without a point, or with one of which nothing is proved.
+
+    The message quotes the solver or the certificate.
+
+    Attributes
+    ----------
+    point : (n,) array or None
+        The point of which nothing is proved; None if there is no point. Only `solve_qp` raises the
+        error for such a point, as it returns no certificate.
 
     Examples
     --------
@@ -239,8 +248,32 @@ class SolverFailed(IndefiniteOptError):
     >>> try:
     ...     raise SolverFailed("highs ended without a point: time limit reached")
     ... except IndefiniteOptError as error:
-    ...     print(error)
-    highs ended without a point: time limit reached
+    ...     print(error, error.point)
+    highs ended without a point: time limit reached None
+    """
+
+    def __init__(self, message: str, point: Any = None) -> None:
+        super().__init__(message)
+        self.point = point
+
+
+class DoubtfulResult(UserWarning):
+    """The warning that numbers come from a point of which little or nothing is known to be right.
+
+    `Result.x`, `Result.predict` and `Result.decision_function` give it if the solver has stopped
+    short of its tolerance, and `solve_qp` if no more is proved of the point than that it satisfies
+    the constraints. Estimators give the `ConvergenceWarning` of scikit-learn in its place.
+
+    Examples
+    --------
+    >>> import warnings, numpy as np, indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem(np.diag([1.0, 2.0, 3.0, 4.0]), [1, 1, -1, -1])
+    >>> result = iopt.solve(problem, iopt.SVMDual(C=10.0), "smo-lin-lin", max_iter=1)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     result.x
+    array([0.5, 0. , 0.5, 0. ])
+    >>> caught[0].category.__name__, result.status.name
+    ('DoubtfulResult', 'MAX_ITER')
     """
 
 

@@ -26,12 +26,18 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import fields, print_json, say, stderr
+from indefinite_opt.command_line.terminal import (
+    exit_without_proof,
+    fields,
+    print_json,
+    say,
+    stderr,
+)
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks, writing
 from indefinite_opt.modeling import gap_in_words
 from indefinite_opt.solvers import Trace
-from indefinite_opt.workflow.certificates import proof_checker, read_document
+from indefinite_opt.workflow.certificates import Certificate, proof_checker, read_document
 
 
 class Watch:
@@ -150,8 +156,9 @@ def bound(
 ) -> None:
     """Bracket the global optimum with a proved bound.
 
-    The other end of the bracket is the objective of the best point found. Ctrl-C ends the search:
-    the bracket so far, which is as valid as any, is still printed, and the exit code is 130.
+    The other end of the bracket is the objective of the best point found. The exit code is 1 if it
+    violates constraints or lies beyond the bound. Ctrl-C ends the search: the bracket so far, which
+    is as valid as any, is still printed, and the exit code is 130.
     """
     began = time.perf_counter()
     check_writable(output=output, plot=plot, proof=proof)
@@ -184,8 +191,16 @@ def bound(
         bracket.save(proof)
     if bracket.status is iopt.Status.INTERRUPTED:
         raise Exit(130)
+    exit_without_proof(claim_of_bracket(bracket))
     if require_gap is not None and not bracket.relative_gap <= require_gap:
         raise Exit(1)
+
+
+def claim_of_bracket(bracket: iopt.workflow.Bracket) -> iopt.Claim:
+    """What is proved of the best point of a bracket."""
+    if isinstance(bracket.proof, Certificate):
+        return bracket.proof.claim
+    return iopt.Claim.FEASIBLE if bracket.rigorous else iopt.Claim.NONE
 
 
 def bracket_fields(bracket: iopt.workflow.Bracket) -> dict[str, Any]:

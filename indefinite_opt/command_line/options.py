@@ -104,7 +104,9 @@ FormulationTitle = Annotated[
 ]
 MaxBytes = Annotated[int, Option(help="Maximum size of a file to read, in unpacked bytes.")]
 Tolerance = Annotated[float, Option(help="Relative tolerance of solvers and certificates.")]
-TimeLimit = Annotated[float | None, Option(help="Seconds allowed for each solve.")]
+TimeLimit = Annotated[
+    float | None, Option(help="Seconds allowed for each solve and its certificate together.")
+]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Seed = Annotated[int, Option(help="Seed of the random starts.")]
 BestPoint = Annotated[Path | None, Option(help="Write the best point to this .npz or .csv file.")]

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.options import Json, MaxBytes, check_writable
-from indefinite_opt.command_line.terminal import print_json, say, stderr
+from indefinite_opt.command_line.terminal import exit_without_proof, print_json, say, stderr
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import MAX_BYTES, Array, checks, read_arrays, writing
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
@@ -38,7 +38,8 @@ def predict(
     """Classify new points with a saved model.
 
     A table of labels and decision values is printed; with true labels in the file, named y or by
-    the option --label, the accuracy as well.
+    the option --label, the accuracy as well. If the solver of the model has stopped short of its
+    tolerance, a warning says so, and the exit code is 1 if nothing is proved of the model.
     """
     check_writable(output=output)
     trained = iopt.load(model, max_bytes)
@@ -73,6 +74,9 @@ def predict(
             _write(file, predicted, values)
     if accuracy is not None:
         say(f"{100 * accuracy:.1f} % of {len(predicted)} labels agree", to=stderr)
+    if trained.doubt:
+        say(trained.doubt, style="yellow", to=stderr)
+        exit_without_proof(trained.certificate.claim)
 
 
 def _write(file: Any, labels: list[str], values: Array) -> None:

@@ -9,9 +9,16 @@ import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.bound import Watch, bracket_fields
+from indefinite_opt.command_line.bound import Watch, bracket_fields, claim_of_bracket
 from indefinite_opt.command_line.options import BestPoint, Json, Seed, check_writable, save_values
-from indefinite_opt.command_line.terminal import certificate_fields, fields, print_json, say, stderr
+from indefinite_opt.command_line.terminal import (
+    certificate_fields,
+    exit_without_proof,
+    fields,
+    print_json,
+    say,
+    stderr,
+)
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array
 
@@ -34,7 +41,9 @@ def qp(
     solver: Annotated[
         str | None, Option(help="Solver to use, by default the one that suits the program.")
     ] = None,
-    time_limit: Annotated[float, Option(help="Seconds allowed, inf for no limit.")] = 60.0,
+    time_limit: Annotated[
+        float, Option(help="Seconds allowed, with the certificate; inf for no limit.")
+    ] = 60.0,
     seed: Seed = 0,
     output: BestPoint = None,
     proof: Annotated[
@@ -45,8 +54,8 @@ def qp(
 ) -> None:
     """Solve a quadratic program of any curvature, or bracket its global optimum.
 
-    Ctrl-C ends the search: the best point and the bracket so far are still printed and written,
-    and the exit code is 130.
+    The exit code is 1 if nothing is proved of the solution. Ctrl-C ends the search: the best point
+    and the bracket so far are still printed and written, and the exit code is 130.
     """
     check_writable(output=output, proof=proof)
     bracketed = bound or gap is not None or proof is not None
@@ -59,12 +68,12 @@ def qp(
             bracket = iopt.bound(
                 program, time_limit=time_limit, gap=goal, seed=seed, callback=watch
             )
-        values, status = bracket.values, bracket.status
+        values, status, claim = bracket.values, bracket.status, claim_of_bracket(bracket)
         told = str(bracket)
         facts = bracket_fields(bracket)
     else:
         result = iopt.solve(program, solver=solver, time_limit=time_limit, seed=seed)
-        values, status = result.values, result.status
+        values, status, claim = result.values, result.status, result.certificate.claim
         told = (
             f"{_title(program)}, by {result.solver} in {result.seconds:.3g} s: "
             f"{status.value}\n{result.certificate}"
@@ -88,6 +97,7 @@ def qp(
         bracket.save(proof)
     if status is iopt.Status.INTERRUPTED:
         raise Exit(130)
+    exit_without_proof(claim)
 
 
 def _solution(program: iopt.QuadraticProgram, x: Array) -> str:

@@ -23,7 +23,13 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import certificate_fields, fields, print_json, say
+from indefinite_opt.command_line.terminal import (
+    certificate_fields,
+    exit_without_proof,
+    fields,
+    print_json,
+    say,
+)
 from indefinite_opt.foundation import checks
 
 
@@ -94,8 +100,8 @@ def solve(
 ) -> None:
     """Solve a formulation and print what the solution proves.
 
-    Ctrl-C ends the search: the best point so far is still printed and written, and the exit code
-    is 130.
+    The exit code is 1 if that is nothing, so that the claim is NONE. Ctrl-C ends the search: the
+    best point so far is still printed and written, and the exit code is 130.
     """
     check_writable(output=output, save=save)
     problem = options.problem()
@@ -149,6 +155,7 @@ def solve(
             say("  The command `bound` brackets the global optimum.")
     if result.status is iopt.Status.INTERRUPTED:
         raise Exit(130)
+    exit_without_proof(result.certificate.claim)
 
 
 @with_data_options
@@ -166,18 +173,17 @@ def verify(
     bound: Annotated[
         bool, Option("--bound", help="Also bracket the optimum of a nonconvex quadratic program.")
     ] = False,
-    time_limit: Annotated[float, Option(help="Seconds allowed for that bracket.")] = 60.0,
+    time_limit: Annotated[
+        float, Option(help="Seconds allowed for the check, with that bracket.")
+    ] = 60.0,
     require: Annotated[
-        str | None,
-        Option(help="Exit with code 1 unless the claim is at least this one, such as LOCAL."),
-    ] = None,
+        str, Option(help="Exit with code 1 unless the claim is at least this one, such as LOCAL.")
+    ] = "FEASIBLE",
     as_json: Json = False,
 ) -> None:
     """Check a solution from any source and print what it proves."""
-    wanted = iopt.Claim.NONE
-    if require is not None:
-        checks.choice("require", require.upper(), iopt.Claim.__members__)
-        wanted = iopt.Claim[require.upper()]
+    checks.choice("require", require.upper(), iopt.Claim.__members__)
+    wanted = iopt.Claim[require.upper()]
     problem = options.problem()
     chosen = chosen_formulation(formulation)
     point = read_values(values, options.max_bytes)

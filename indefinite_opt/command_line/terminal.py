@@ -14,7 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 from rich.console import Console
+from typer import Exit
 
+from indefinite_opt.solvers import Claim
 from indefinite_opt.workflow.certificates import Certificate
 
 
@@ -93,6 +95,12 @@ def certificate_fields(certificate: Certificate) -> dict[str, Any]:
         "tol": certificate.tol,
         "reasons": list(certificate.reasons),
     }
+
+
+def exit_without_proof(claim: Claim) -> None:
+    """End the command with exit code 1 if nothing is proved."""
+    if claim is Claim.NONE:
+        raise Exit(1)
 
 
 class Interrupts:

@@ -80,7 +80,9 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         kernel = kernel_matrix(data, self._remembers)
         for remark in remarks(kernel.gram):
             warnings.warn(remark, UserWarning, stacklevel=3)
-        self._settle(data, bounds, self._trained(kernel, bounds))
+        members = self._trained(kernel, bounds)
+        self._settle(data, bounds, members)
+        self._warn_of_doubts(members)
         if self.probability:
             inner = self._uncalibrated()
             if get_config()["enable_metadata_routing"]:
@@ -267,15 +269,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _settle(self, data: TrainingData, bounds: list[int], members: list[Machine]) -> None:
         """Keep the machines; attributes for inspection have the layout of `SVC` for pairs."""
         self._machines = machines = Machines(data, members)
-        ended = sum(m.result is not None and m.result.status is Status.MAX_ITER for m in members)
-        self.fit_status_ = int(ended > 0)
-        if ended:
-            warnings.warn(
-                f"{ended} of {len(members)} classifiers of two classes ended at the limit of "
-                "iterations; increase max_iter.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        self.fit_status_ = int(any(m.result is not None and m.result.doubt for m in members))
         k, support = self.classes_.size, machines.support
         self.support_ = self._order[support]
         self.n_support_ = np.diff(np.searchsorted(support, bounds)).astype(np.int32)
@@ -294,6 +288,23 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 layout[j - 1, slice(*first)] = row[slice(*first)]
                 layout[i, slice(*second)] = row[slice(*second)]
             self.dual_coef_ = layout[:, support]
+
+    def _warn_of_doubts(self, members: list[Machine], where: str = "") -> None:
+        """Warn, in the name of the caller of `fit`, of classifiers that are in doubt."""
+        doubtful = [m.result for m in members if m.result is not None and m.result.doubt]
+        if not doubtful:
+            return
+        limited = all(result.status is Status.MAX_ITER for result in doubtful)
+        advice = (
+            "increase max_iter" if limited and self._step_limit() else "try another solver or tol"
+        )
+        worst = max(doubtful, key=lambda result: result.residual)
+        warnings.warn(
+            f"{len(doubtful)} of {len(members)} classifiers of two classes{where} did not reach "
+            f"tol: {advice}. The worst: {worst.doubt} `certificate_` says what is proved.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _values(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -350,6 +361,8 @@ class KernelClassifier(FormulationClassifier):
     dual_coef_, intercept_ : arrays
         Signed coefficients of the support vectors and offsets, where the method has them; in the
         layout of `SVC` for pairs of classes, with one row per class against the rest otherwise.
+    fit_status_ : int
+        0, or 1 if a solver stopped short of `tol`; then `fit` gives a `ConvergenceWarning`.
     n_features_in_ : int
     feature_names_in_ : (d,) array
         Where X has names of features that are all strings.

@@ -6,6 +6,7 @@ One of them chooses C by cross-validation along the path of solutions.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Self
@@ -13,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from indefinite_opt.errors import ParameterError, UnknownName
+from indefinite_opt.errors import IndefiniteOptError, ParameterError, UnknownName
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.machines import Machine, pairings
 from indefinite_opt.estimators.parameters import KernelLike, all_or_nothing
@@ -102,7 +104,8 @@ class IndefiniteSVC(FormulationClassifier):
     class_weight_ : (k,) array
         Factor of C for each class.
     fit_status_ : int
-        0, or 1 if a classifier ended at `max_iter`.
+        0, or 1 if a classifier did not reach `tol`, as it ended at `max_iter` or because rounding
+        prevents more; then `fit` gives a `ConvergenceWarning`.
     shape_fit_ : tuple of int
         Shape of the training points.
     probA_, probB_ : arrays
@@ -295,6 +298,7 @@ decision_function_shape, break_ties, random_state, multiclass, solver
     Cs_ : (m,) array
         All values, ascending.
     scores_ : (folds, m) array
+        NaN where the solver failed, of which a `FitFailedWarning` tells; such a C is not chosen.
 
     Examples
     --------
@@ -345,6 +349,8 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         points, labels, copies, weights = self._checked(X, y, sample_weight)
         self.Cs_ = self._values_of_C()
         scorer, scores = check_scoring(self, scoring=self.scoring), []
+        members: list[Machine] = []
+        failures: dict[float, IndefiniteOptError] = {}
         for train, test in check_cv(self.cv, labels, classifier=True).split(points, labels):
             inner, outer = points[train], points[test]
             if self._precomputed:
@@ -352,18 +358,32 @@ decision_function_shape, break_ties, random_state, multiclass, solver
             path = self._path(inner, labels[train], copies[train], weights[train])
             weighted = not np.all(weights == 1.0)
             options = {"sample_weight": weights[test]} if weighted else {}
-            scores.append([scorer(fitted, outer, labels[test], **options) for fitted in path])
+            scores.append(np.full(len(path), np.nan))
+            for k, fitted in enumerate(path):
+                if isinstance(fitted, IndefiniteOptError):
+                    failures[float(self.Cs_[k])] = fitted
+                else:
+                    scores[-1][k] = scorer(fitted, outer, labels[test], **options)
+                    members += fitted._machines.members
+        if len(failures) == len(self.Cs_):
+            raise next(iter(failures.values()))
+        for C, failure in failures.items():
+            warnings.warn(f"C = {C:g} has no score: {failure}", FitFailedWarning, stacklevel=3)
+        self._warn_of_doubts(members, " in cross-validation")
         self.scores_ = np.array(scores)
-        self.C_ = float(self.Cs_[np.argmax(self.scores_.mean(axis=0))])
+        means = self.scores_.mean(axis=0)
+        self.C_ = float(self.Cs_[np.argmax(np.where(np.isnan(means), -np.inf, means))])
         return super().fit(X, y, sample_weight)
 
-    def _path(self, X: Any, y: Any, copies: Array, weights: Array) -> list[IndefiniteSVC]:
-        """An estimator for every value of C, fitted to some of the points."""
+    def _path(
+        self, X: Any, y: Any, copies: Array, weights: Array
+    ) -> list[IndefiniteSVC | IndefiniteOptError]:
+        """An estimator for every value of C, fitted to some of the points, or why there is none."""
         base = self._with_C(float(self.Cs_[0])).set_params(class_weight=None)
         base._checked(X, y, copies)
         data, bounds = base._sorted(X, y, copies, weights)
         kernel = kernel_matrix(data, remembered=False)
-        members: list[list[Machine]] = [[] for _ in self.Cs_]
+        pairs: list[list[Machine | IndefiniteOptError]] = []
         for negative, positive in pairings(self.multiclass, bounds):
             problem = kernel.problem(negative, positive)
             formulations = [
@@ -372,13 +392,19 @@ decision_function_shape, break_ties, random_state, multiclass, solver
             results = solve_path(
                 problem, formulations, self.solver or "smo", self.tol, max_iter=self._step_limit()
             )
-            for machines, result in zip(members, results, strict=True):
-                machines.append(Machine.of(negative, positive, result))
-        path = []
-        for C, machines in zip(self.Cs_, members, strict=True):
-            fitted = copy.copy(base).set_params(C=float(C))
-            fitted._settle(data, bounds, machines)
-            path.append(fitted)
+            pairs.append([
+                result if isinstance(result, IndefiniteOptError)
+                else Machine.of(negative, positive, result)
+                for result in results
+            ])  # fmt: skip
+        path: list[IndefiniteSVC | IndefiniteOptError] = []
+        for C, entries in zip(self.Cs_, zip(*pairs, strict=True), strict=True):
+            machines = [entry for entry in entries if isinstance(entry, Machine)]
+            path += [entry for entry in entries if isinstance(entry, IndefiniteOptError)][:1]
+            if len(machines) == len(entries):
+                fitted = copy.copy(base).set_params(C=float(C))
+                fitted._settle(data, bounds, machines)
+                path.append(fitted)
         return path
 
     def _with_C(self, C: float) -> IndefiniteSVC:

@@ -238,9 +238,9 @@ def met_exactly(
 def _solved(left: list[dict[int, int]], remaining: Callable[[], float]) -> Vector | None:
     """The solution of a square system of n equations, their right-hand sides in column n.
 
-    Rows hold their entries by column. Each elimination takes the row with the fewest entries, and in it the column with the fewest, so
-    that long chains of equations stay sparse. None if the system is singular, `MAX_WORK` is not
-    enough, or no time is left.
+    Rows hold their entries by column. Each elimination takes the row with the fewest entries, and
+    in it the column with the fewest, so that long chains of equations stay sparse. None if the
+    system is singular, `MAX_WORK` is not enough, or no time is left.
     """
     n, work = len(left), 0.0
     columns: list[set[int]] = [set() for _ in range(n + 1)]

@@ -51,6 +51,8 @@ class Task(Generic[S_co]):
         Called with the trace at every report; a true return value stops the solver.
     began : float
         Value of `clock` when the call started.
+    late : bool
+        Whether `in_time` has left something out.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Task(Generic[S_co]):
     seed: int = 0
     callback: Callback | None = None
     began: float = field(default_factory=clock)
+    late: bool = False
 
     @cached_property
     def program(self) -> Program:
@@ -121,6 +124,7 @@ class Task(Generic[S_co]):
             left = self.time_limit - self.elapsed + SECONDS_BEYOND_LIMIT
             return limited(structure.n, left, function, *arguments)
         except TimeLimitReached:
+            self.late = True
             return otherwise
 
     @property

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import clock
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, Split
@@ -30,7 +31,7 @@ from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, Method
 from indefinite_opt.studies.metrics import METRICS, Fit
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
-from indefinite_opt.workflow import Result, solve, solve_path
+from indefinite_opt.workflow import Options, Result, path_entries, solve
 
 Row = dict[str, Any]
 Indices = NDArray[np.intp]
@@ -207,14 +208,14 @@ def _trained(
 
 def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterator[Fit | Exception]:
     """The methods of a chain, trained in order."""
-    options: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
-    options["solver"] = grid.entries[0].solver
-    path: list[Result] = []
+    limits: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
+    solver = grid.entries[0].solver
+    path: list[Result | IndefiniteOptError] = []
     formulations = [method for method in methods if isinstance(method, Formulation)]
     if grid.warm and len(formulations) > 1:
-        # If one of them fails, each is solved for itself.
+        # After an exception that is no error of this package each is solved for itself.
         with suppress(*FAILURES):
-            path = solve_path(split.problem, formulations, **options)
+            path = path_entries(split.problem, formulations, solver, Options(**limits))
     for k, method in enumerate(methods):
         try:
             if isinstance(method, Baseline):
@@ -222,7 +223,9 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
                 fitted = method.fit(split.problem, plan.seed)
                 yield Fit(split, method, fitted, None, clock() - began)
                 continue
-            result = path[k] if path else solve(split.problem, method, **options)
+            result = path[k] if path else solve(split.problem, method, solver, **limits)
+            if not isinstance(result, Result):
+                raise result
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
                 raise KeyboardInterrupt  # no parameters are chosen from interrupted searches
             yield Fit(split, method, result.classifier, result, result.seconds)

@@ -436,7 +436,7 @@ def bound(
             tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
             options = Options(tol, task.remaining, seed=seed, callback=callback)
             result = solve_with(asked, chosen, None, None, options)[0]
-            bracket = _dual_bracket(result, task.structure, gap, atol)
+            bracket = _dual_bracket(result, task, gap, atol)
         else:
             with nullcontext() if cluster is None else connected(cluster) as search.client:
                 status = search.run(relax=relaxed)
@@ -453,12 +453,14 @@ def bound(
     return bracket
 
 
-def _dual_bracket(result: Result, structure: QP, gap: float, atol: float) -> Bracket:
+def _dual_bracket(result: Result, task: Task[QP], gap: float, atol: float) -> Bracket:
     """The bracket of a convex program: a point, and the bound that its multipliers prove."""
-    certificate = result.certificate
+    structure, certificate = task.structure, result.certificate
     lower, upper = sorted((certificate.bound, certificate.objective))
     closed = certificate.relative_gap <= gap or certificate.gap <= atol
-    stopped = result.status not in (Status.SOLVED, Status.INACCURATE)
+    status = Status.SOLVED if closed else result.status
+    if not closed and status in (Status.SOLVED, Status.INACCURATE):
+        status = task.stop() or Status.INACCURATE  # time may have run out in the certificate
     trace = Trace()
     trace.add(result.seconds, 0, certificate.objective, certificate.relative_gap, certificate.bound)
     return Bracket(
@@ -473,7 +475,7 @@ def _dual_bracket(result: Result, structure: QP, gap: float, atol: float) -> Bra
         rigorous=structure.sense * (certificate.objective - certificate.bound) >= 0.0,
         method="dual",
         bounds={"dual": certificate.bound},
-        status=Status.SOLVED if closed else result.status if stopped else Status.INACCURATE,
+        status=status,
         nodes=0,
         iterations=result.iterations,
         trace=trace,

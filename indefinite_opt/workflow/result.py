@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.errors import DataError, DoubtfulResult, ParameterError
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.foundation import (
     MAX_BYTES,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FORMAT = "indefinite_opt result 3"
+FORMAT = "indefinite_opt result 4"
 """Name and version of the form of these files."""
 
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
@@ -54,7 +55,7 @@ class Evidence:
     """Data from which the solver's bound is computed again; see `Solution.witness`."""
     tol: float
     time_limit: float
-    """Seconds for the certificate."""
+    """Seconds that the solver has left for the certificate; inf without a limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,9 @@ class Result:
     trace : Trace
     message : str
         The message of the solver, if any.
+    doubt : str
+        A sentence if the solver has stopped short of its tolerance by its own account or by the
+        residuals of its point; else empty. It takes no certificate.
     optima : tuple of Optimum
         The different end points of a search from several starts, the best first; see `Optimum`.
     offset : float or None
@@ -111,6 +115,7 @@ class Result:
     iterations: int
     trace: Trace
     message: str
+    doubt: str
     optima: tuple[Optimum, ...] = field(repr=False)
     offset: float | None = field(repr=False)
     evidence: Evidence = field(repr=False)
@@ -136,6 +141,12 @@ class Result:
         positive = problem.gram.times(direct.coef) + direct.offset > 0.0
         return float(np.mean(positive != (problem.y > 0.0)))
 
+    def _warn(self) -> None:
+        """Warn whoever has called the caller if the numbers are in doubt."""
+        if self.doubt:
+            words = f"{self.doubt} `certificate` says what is proved."
+            warnings.warn(words, DoubtfulResult, stacklevel=3)
+
     @property
     def x(self) -> Array:
         """The values of the only variable, such as the x of a quadratic program.
@@ -144,15 +155,22 @@ class Result:
         ------
         AttributeError
             If there are several; `values` has them by name.
+
+        Warns
+        -----
+        DoubtfulResult
+            If there is a `doubt`; `values` has the numbers without the warning.
         """
         if len(self.values) != 1:
             names = ", ".join(self.values)
             raise AttributeError(f"x: expected a single variable, got {names}; values has them")
+        self._warn()
         (only,) = self.values.values()
         return only
 
     def decision_function(self, X: Any) -> Array:
         """Decision values of new points, (m,); see `predict`."""
+        self._warn()
         return self.classifier.decision_function(*self._kernels(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -173,7 +191,13 @@ class Result:
         ParameterError
             If new points are treated jointly, and only their kernel with the training points is
             known.
+
+        Warns
+        -----
+        DoubtfulResult
+            If there is a `doubt`; `classifier` predicts without the warning.
         """
+        self._warn()
         return self.classifier.predict(*self._kernels(X))
 
     def _kernels(self, X: Any) -> tuple[Array, Array | None]:
@@ -223,7 +247,7 @@ class Result:
         facts = {
             "format": FORMAT,
             **{name: getattr(problem, name) for name in _OF_THE_PROBLEM},
-            **{name: getattr(self, name) for name in ("solver", "message", *_NUMBERS)},
+            **{name: getattr(self, name) for name in ("solver", "message", "doubt", *_NUMBERS)},
             "formulation": str(self.formulation),
             "kernel": made,
             "approximation": problem.how_approximated,
@@ -262,7 +286,12 @@ class Result:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The certificate of these values, computed when it is first read."""
+        """The certificate of these values, computed when it is first read.
+
+        It has the seconds that the solver has left of `time_limit`, also if it is loaded from a
+        file, but always enough to measure feasibility and residuals. What could not be found out in
+        time it says; `verify` has a time limit of its own.
+        """
         known = self.evidence
         return certify(
             self.problem, self.formulation, self.values, known.multipliers, known.tol,
@@ -348,6 +377,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
             status=Status[facts["status"]],
             solver=str(facts["solver"]),
             message=str(facts["message"]),
+            doubt=str(facts["doubt"]),
             trace=Trace(),
             optima=(),
             evidence=Evidence(parts["multiplier"] or None, None, *limits),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,7 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import IncompatibleSolver, ParameterError, SolverFailed
+from indefinite_opt.errors import (
+    DoubtfulResult,
+    IncompatibleSolver,
+    IndefiniteOptError,
+    ParameterError,
+    SolverFailed,
+)
 from indefinite_opt.foundation import (
     Array,
     TimeLimitReached,
@@ -26,6 +33,7 @@ from indefinite_opt.modeling.structures import Optimality, Structure, VectorProg
 from indefinite_opt.problem import KernelProblem, Problem
 from indefinite_opt.solvers import (
     Callback,
+    Claim,
     Session,
     Solution,
     Solver,
@@ -69,7 +77,8 @@ def solve(
     tol : float
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
-        Seconds for the solver, and as many for the certificate when it is read.
+        Seconds for the solver and the certificate together: when `certificate` is read, it has
+        those that the solver has left. Either may exceed them by one factorisation.
     max_iter : int, optional
         Largest number of iterations; by default the solver's own limit.
     start : array_like or mapping, optional
@@ -104,7 +113,7 @@ def solve(
     options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
     result = solve_with(*posed(problem, formulation), solver, None, options)[0]
     if problem.assign is not None:
-        problem.assign(result.x)
+        problem.assign(result.values["x"])
     return result
 
 
@@ -131,18 +140,28 @@ def solve_qp(
     solver, initvals, verbose
         As `solver`, `start` and `verbose` of `solve`.
     **options
-        Other arguments of `solve`, such as `time_limit`.
+        Other arguments of `solve`, such as `time_limit`, which holds for the solver and the
+        certificate together.
 
     Returns
     -------
     (n,) array
-        Of a program that is not convex a local minimum, with solver="global" a global one. What is
-        proved of it `solve` tells.
+        Of a program that is not convex a local minimum, with solver="global" a global one. Its
+        certificate, which `solve` returns as well, claims at least STATIONARY unless there was a
+        warning.
 
     Raises
     ------
     InfeasibleProblem, UnboundedProblem
         If no point is feasible, or the objective is unbounded.
+    SolverFailed
+        If the solver ends without a point, or the certificate claims NONE of its point, which is
+        then the `point` of the error.
+
+    Warns
+    -----
+    DoubtfulResult
+        If the certificate claims only that the point is FEASIBLE.
 
     Examples
     --------
@@ -152,7 +171,16 @@ def solve_qp(
     array([3., 0.])
     """
     program = QuadraticProgram(P, q, G, h, A, b, lb, ub)
-    return solve(program, None, solver, start=initvals, verbose=verbose, **options).x
+    result = solve(program, None, solver, start=initvals, verbose=verbose, **options)
+    certificate, x = result.certificate, result.values["x"]
+    if certificate.claim <= Claim.FEASIBLE:
+        known = "nothing" if certificate.claim is Claim.NONE else "only feasibility"
+        words = f"{known} is proved of the point of {result.solver}: "
+        words += " ".join(certificate.reasons)
+        if certificate.claim is Claim.NONE:
+            raise SolverFailed(words, x)
+        warnings.warn(words, DoubtfulResult, stacklevel=2)
+    return x
 
 
 @dataclass(frozen=True)
@@ -280,9 +308,10 @@ class _Measures(NamedTuple):
     multipliers: dict[str, Array]
     infeasibility: float
     gap: float
-    """The relative duality gap of a convex program with rows, if the ranges of its variables are
-    known without linear programs or the optimal value is about 0; if not, the larger one of
-    stationarity and relative complementarity. 0 for other programs."""
+    """The relative duality gap of a linear program of a formulation, and of a convex program with
+    rows if the ranges of its variables are known without linear programs or the optimal value is
+    about 0; if not, the larger one of stationarity and relative complementarity. 0 for other
+    programs."""
     tol: float
     """What all of them may be."""
 
@@ -337,10 +366,17 @@ def _polished(
 def _result(
     task: Task[Any], solver: Solver[Any], solution: Solution, measured: _Measures
 ) -> Result:
-    status = solution.status
+    status, doubt = solution.status, ""
     if status is Status.SOLVED and not measured.closed:
         # The solver's own test accepted a point that the certificate would reject.
         status = Status.INACCURATE
+    # A solver that stops by a duality gap may end with a larger residual.
+    by_gap = solver.needs_convex or solution.witness is not None
+    if status is not Status.SOLVED or (measured.residual > task.tol and not by_gap):
+        doubt = (
+            f"{solver} {status.value}: the residual is {measured.residual:.1e}, and constraints "
+            f"are violated by {measured.infeasibility:.1e}, at tol = {task.tol:g}."
+        )
     return Result(
         problem=task.problem,
         formulation=task.formulation,
@@ -354,11 +390,10 @@ def _result(
         iterations=solution.iterations,
         trace=solution.trace,
         message=solution.message,
+        doubt=doubt,
         optima=solution.optima,
         offset=solution.offset,
-        evidence=Evidence(
-            solution.multipliers or None, solution.witness, task.tol, task.time_limit
-        ),
+        evidence=Evidence(solution.multipliers or None, solution.witness, task.tol, task.remaining),
     )
 
 
@@ -371,8 +406,8 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         bound = -np.inf
         if multipliers:
             bound = task.formulation.dual_bound(task.problem, multipliers)
-        missing = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
-        residual = max(missing, infeasibility)
+        gap = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
+        residual = max(gap, infeasibility)
     else:
         unknown = Optimality(multipliers, np.inf, np.inf)
         about = point, multipliers or None, task.tol
@@ -410,7 +445,7 @@ def solve_path(
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool = False,
-) -> list[Result]:
+) -> list[Result | IndefiniteOptError]:
     """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
 
     `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
@@ -418,7 +453,14 @@ def solve_path(
     from the solution before. `smo` first moves the weights at the bound along with the bound, and
     the free weights accordingly; it is the solver for long paths of quadratic programs if a local
     optimum is enough. Parameters and default solvers are those of `solve`, and `time_limit` holds
-    for each formulation separately.
+    for each formulation with its certificate separately.
+
+    Returns
+    -------
+    list of Result, and of errors
+        One entry per formulation, in their order. Where `solve` would raise one of the errors of
+        `indefinite_opt.errors`, such as `InfeasibleProblem`, that error is the entry, and the path
+        goes on. If every formulation fails, the first error is raised.
 
     Examples
     --------
@@ -427,14 +469,41 @@ def solve_path(
     >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
     >>> [result.objective for result in path]
     [0.4375, 0.75, 1.0]
+
+    The hulls of two points need weights of 1:
+
+    >>> path = solve_path(problem, [iopt.ConvexHullDual(mu=mu) for mu in (0.5, 1.0)])
+    >>> [type(entry).__name__ for entry in path]
+    ['InfeasibleProblem', 'Result']
     """
     options = Options(tol, time_limit, max_iter, None, seed, None, verbose)
-    results: list[Result] = []
+    entries = path_entries(problem, formulations, solver, options)
+    failed = [entry for entry in entries if not isinstance(entry, Result)]
+    if failed and len(failed) == len(entries):
+        raise failed[0]
+    return entries
+
+
+def path_entries(
+    problem: KernelProblem,
+    formulations: Iterable[Formulation | str],
+    solver: str | Solver[Any] | None,
+    options: Options,
+) -> list[Result | IndefiniteOptError]:
+    """`solve_path`, where every entry may be an error."""
+    entries: list[Result | IndefiniteOptError] = []
     session: Session[Any] | None = None
-    for item in formulations:
-        _, formulation = posed(problem, item)
-        if not results or type(results[-1].formulation) is not type(formulation):
+    before: Formulation | None = None
+    for formulation in [posed(problem, item)[1] for item in formulations]:
+        if type(before) is not type(formulation):
             session = None
-        result, session = solve_with(problem, formulation, solver, session, options)
-        results.append(result)
-    return results
+        before = formulation
+        try:
+            result, session = solve_with(problem, formulation, solver, session, options)
+        except IndefiniteOptError as error:
+            # The next one starts anew, as a solver may fail with its session half changed.
+            session = None
+            entries.append(error)
+        else:
+            entries.append(result)
+    return entries

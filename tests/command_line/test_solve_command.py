@@ -134,16 +134,19 @@ def test_verify_judges_the_point_and_not_its_source(
     folder: Path, solved: iopt.workflow.Result, tmp_path: Path
 ) -> None:
     path = tmp_path / "values.npz"
-    for alpha, claim in (
-        (solved.values["alpha"], "LOCAL"),
-        (np.zeros(24), "FEASIBLE"),
-        (np.full(24, 2.0), "NONE"),
+    command = ("verify", folder / "points.npz", INDEFINITE, path)
+    for alpha, claim, code in (
+        (solved.values["alpha"], "LOCAL", 0),
+        (np.zeros(24), "FEASIBLE", 0),
+        (np.full(24, 2.0), "NONE", 1),
     ):
         np.savez(path, alpha=alpha)
-        answer = strict(printed("verify", folder / "points.npz", INDEFINITE, path, "--json"))
-        assert answer["claim"] == claim
+        outcome = run(*command, "--json")
+        answer = strict(outcome.stdout)
+        assert (answer["claim"], outcome.exit_code) == (claim, code)
         assert answer["bound"] is None
-    assert run("verify", folder / "points.npz", INDEFINITE, path, "--require", "feasible").exit_code
+    assert run(*command, "--require", "feasible").exit_code == 1
+    assert run(*command, "--require", "none").exit_code == 0
 
 
 def test_verify_with_a_bound_of_its_own(

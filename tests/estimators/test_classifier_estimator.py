@@ -6,6 +6,7 @@ import io
 import itertools
 import pickle
 import re
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -15,7 +16,7 @@ import scipy.sparse
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -27,6 +28,7 @@ from indefinite_opt.estimators import svc, training_data
 from indefinite_opt.estimators.training_data import MEMORY
 from indefinite_opt.problem import kernel_matrix
 from indefinite_opt.solvers.descent import second_order_steps
+from indefinite_opt.workflow import solving
 
 pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are 1")
 
@@ -101,7 +103,8 @@ def test_decisions_are_those_of_the_solution(
 
 @pytest.mark.parametrize("name", [*iopt.available_formulations(), *iopt.available_baselines()])
 def test_every_method_is_a_classifier(name: str) -> None:
-    fitted = iopt.KernelClassifier(name, "sigmoid(a=0.2)").fit(X[::6], y[::6])
+    # The optimum of a linear program is 0 up to rounding, which a smaller tolerance would show.
+    fitted = iopt.KernelClassifier(name, "sigmoid(a=0.2)", tol=1e-6).fit(X[::6], y[::6])
     assert fitted.decision_function(X).shape == (len(X), 3)
     assert set(fitted.predict(X)) <= set(y)
     again = pickle.loads(pickle.dumps(fitted))
@@ -396,6 +399,89 @@ def limited_to(steps: int) -> Any:
         return second_order_steps(K, signs, upper, tol, steps)
 
     return few
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, status: iopt.Status, C: float | None = None) -> None:
+    """Fits, or those with one C, end with a status short of their tolerance."""
+    solve_with = solving.solve_with
+
+    def short(problem: Any, formulation: Any, *others: Any) -> Any:
+        result, session = solve_with(problem, formulation, *others)
+        if C is None or formulation.C == C:
+            result = replace(result, status=status, residual=0.25, doubt="smo stopped at 0.25.")
+        return result, session
+
+    monkeypatch.setattr(solving, "solve_with", short)
+
+
+@pytest.mark.parametrize("status", [iopt.Status.INACCURATE, iopt.Status.INTERRUPTED])
+@pytest.mark.parametrize("solver", ["smo", None])
+def test_a_fit_short_of_its_tolerance_is_reported_once(
+    solver: str | None, status: iopt.Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(svc, "second_order_steps", limited_to(0))
+    stopped(monkeypatch, status)
+    estimator = iopt.IndefiniteSVC(solver=solver)
+    expected = (
+        r"3 of 3 classifiers .* did not reach tol: try another solver or tol.* stopped at 0.25"
+    )
+    with pytest.warns(ConvergenceWarning, match=expected) as caught:
+        estimator.fit(X, y)
+    assert len(caught) == 1
+    assert estimator.fit_status_ == 1
+    assert set(estimator.predict(X)) <= set(y)  # without another warning
+
+
+def test_the_verdict_on_a_formulation_is_that_of_its_solver() -> None:
+    """The algorithm as printed solves another problem; its residual says so."""
+    estimator = iopt.KernelClassifier("KSVM", "rbf", solver="active-set", tol=1e-6)
+    with pytest.warns(ConvergenceWarning, match="1 of 1 classifiers .* try another solver or tol"):
+        estimator.fit(X[TWO], y[TWO])
+    assert estimator.fit_status_ == 1
+    assert iopt.KernelClassifier("KSVM", "rbf").fit(X[TWO], y[TWO]).fit_status_ == 0
+
+
+def test_doubts_in_cross_validation_are_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped(monkeypatch, iopt.Status.INACCURATE, C=2.0)
+    search = iopt.IndefiniteSVCCV(Cs=[1.0, 2.0], cv=3)
+    with pytest.warns(ConvergenceWarning) as caught:
+        search.fit(X, y)
+    # Three pairs of classes in three folds with two values of C.
+    (first, *others) = map(str, (warning.message for warning in caught))
+    assert first.startswith("9 of 18 classifiers of two classes in cross-validation")
+    assert others == []
+    assert np.isfinite(search.scores_).all()
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, *values: float) -> None:
+    solve_with = solving.solve_with
+
+    def fails(problem: Any, formulation: Any, *others: Any) -> Any:
+        if formulation.C in values:
+            raise iopt.errors.SolverFailed(f"no point with C = {formulation.C:g}")
+        return solve_with(problem, formulation, *others)
+
+    monkeypatch.setattr(solving, "solve_with", fails)
+
+
+def test_a_value_that_fails_in_cross_validation_is_not_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = iopt.IndefiniteSVCCV(Cs=[1.0, 4.0], cv=3).fit(X, y)
+    failing(monkeypatch, 2.0)
+    search = iopt.IndefiniteSVCCV(Cs=[1.0, 2.0, 4.0], cv=3)
+    with pytest.warns(FitFailedWarning, match="C = 2 has no score: no point with C = 2") as caught:
+        search.fit(X, y)
+    assert len(caught) == 1
+    assert np.isnan(search.scores_[:, 1]).all()
+    np.testing.assert_array_equal(search.scores_[:, [0, 2]], expected.scores_)
+    assert search.C_ == expected.C_
+
+
+def test_where_every_value_fails_so_does_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, 1.0, 2.0)
+    with pytest.raises(iopt.errors.SolverFailed, match="no point with C = 1"):
+        iopt.IndefiniteSVCCV(Cs=[1.0, 2.0], cv=3).fit(X, y)
 
 
 def test_a_limit_of_steps_is_kept() -> None:

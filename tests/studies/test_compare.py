@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part
-from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study
+from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study, cells
 from indefinite_opt.studies.cells import _fits
 from indefinite_opt.studies.comparison import COLUMNS
 from indefinite_opt.studies.data import Data, data_digest
@@ -691,6 +691,28 @@ def test_a_class_that_is_not_in_the_folder(problem: iopt.KernelProblem) -> None:
     rows = iopt.compare(problem, [Own, iopt.KNN], folds=2).frame
     assert rows["formulation"].tolist() == ["Own"] * 2 + ["KNN(k=5)"] * 2
     assert rows["error"].eq("").all()
+
+
+def test_a_failure_in_a_path_is_marked_and_is_not_solved_again(
+    problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second attempt would take the time limit a second time."""
+
+    def again(*arguments: Any, **options: Any) -> Any:
+        pytest.fail("solved again")
+
+    monkeypatch.setattr(cells, "solve", again)
+    split = problem.split(np.arange(40), np.arange(40, 60))
+    grid = Grid("ConvexHullDual", mu=[0.001, 0.5, 1.0], solver="smo")
+    study = Study({"points": problem}, {"hulls": grid}, RepeatedKFold(2), time_limit=100.0)
+    failed, *fits = _fits(split, [entry.method for entry in grid.entries], grid, study.plan)
+    assert isinstance(failed, iopt.errors.InfeasibleProblem)
+    for fit, mu in zip(fits, (0.5, 1.0), strict=True):
+        alone = iopt.solve(split.problem, iopt.ConvexHullDual(mu=mu))
+        assert fit.result.objective == pytest.approx(alone.objective, rel=1e-5)
+    for row in study.run().rows:
+        expected = ("failed", "InfeasibleProblem") if row["entry"] == 0 else ("solved", "")
+        assert (row["status"], row["error"].partition(":")[0]) == expected
 
 
 @pytest.mark.parametrize(("n", "solver"), [(60, "highs"), (450, "generation")])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -27,10 +28,12 @@ from indefinite_opt.solvers.branch_and_bound import Settings, finite_form, finit
 from indefinite_opt.solvers.branch_and_bound.box_bound import Node
 from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
 from indefinite_opt.solvers.descent import smo
-from indefinite_opt.solvers.external import cvxpy_backend, osqp
+from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
 from indefinite_opt.solvers.solution import Claim, Solution, Status
 from indefinite_opt.solvers.solver import Task
+from indefinite_opt.workflow import result as results
+from indefinite_opt.workflow.certificates import verification
 
 LONG = 60
 """Points of a problem whose factorisations run in threads of their own in these tests."""
@@ -194,6 +197,139 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     result = iopt.solve(gaussian_problem, "LPSVM", solver="highs")
     assert result.status is Status.INTERRUPTED
     assert result.certificate.claim is Claim.FEASIBLE
+
+
+# ---------------------------------------------------------------- one limit for a certificate, too
+
+
+class Clock:
+    """A clock that goes on by a second whenever it is read."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        for name, module in list(sys.modules.items()):
+            if name.startswith("indefinite_opt.") and "clock" in vars(module):
+                monkeypatch.setattr(module, "clock", self)
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("limit", [1000.0, np.inf])
+@pytest.mark.parametrize("title", ["SVMDual", "LPSVM", "LussDual"])
+def test_the_certificate_has_the_seconds_that_the_solver_has_left(
+    title: str, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, given = random_problem("sigmoid", n=12, seed=1), []
+    Clock(monkeypatch)
+    certify = results.certify
+
+    def observed(*arguments: Any, **options: Any) -> Any:
+        given.append(options["time_limit"])
+        return certify(*arguments, **options)
+
+    monkeypatch.setattr(results, "certify", observed)
+    result = iopt.solve(problem, title, time_limit=limit)
+    assert result.certificate.claim >= Claim.LOCAL
+    assert result.seconds > 1.0
+    assert len(given) == 1
+    assert given[0] == np.inf or 0.0 < limit - result.seconds - given[0] < 20.0
+
+
+def test_a_solver_that_took_the_whole_limit_leaves_next_to_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Clock(monkeypatch)
+    result = iopt.solve(random_problem("sigmoid", n=12, seed=1), "SVMDual", time_limit=3.0)
+    assert result.seconds >= 3.0
+    assert 0.0 < result.evidence.time_limit <= 1e-3
+
+
+def test_a_file_keeps_what_the_solver_has_left(tmp_path: Path) -> None:
+    result = iopt.solve(random_problem("sigmoid", n=12, seed=1), "SVMDual", time_limit=1000.0)
+    again = iopt.load(result.save(tmp_path / "result.npz"))
+    assert again.evidence.time_limit == result.evidence.time_limit <= 1000.0 - result.seconds
+
+
+def test_a_solver_inside_of_a_certificate_has_the_rest_of_its_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a linear program whose solver has ended without multipliers."""
+    problem = random_problem("gaussian", n=12, seed=1)
+    result = iopt.solve(problem, "LPSVM", time_limit=1000.0)
+    left: list[float] = []
+
+    def solve(self: Any, task: Task) -> Solution:
+        left.append(task.time_limit - task.elapsed)
+        return Solution(result.values, Status.TIME_LIMIT)
+
+    monkeypatch.setattr(highs.Highs, "solve", solve)
+    Clock(monkeypatch)
+    evidence = replace(result.evidence, multipliers=None, time_limit=50.0)
+    certificate = replace(result, evidence=evidence).certificate
+    assert certificate.claim is Claim.FEASIBLE
+    assert len(left) == 1
+    assert 0.0 < left[0] < 50.0
+
+
+def test_what_verify_does_before_it_certifies_is_part_of_its_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, given = random_problem("sigmoid", n=12, seed=1), []
+    result = iopt.solve(problem, "SVMDual")
+    certify = verification.certify
+
+    def observed(*arguments: Any, **options: Any) -> Any:
+        given.append(options["time_limit"])
+        return certify(*arguments, **options)
+
+    monkeypatch.setattr(verification, "certify", observed)
+    clock = Clock(monkeypatch)
+    structure = iopt.SVMDual.structure
+
+    def slow(formulation: iopt.SVMDual, problem: iopt.KernelProblem) -> Any:
+        clock.now += 30.0
+        return structure(formulation, problem)
+
+    monkeypatch.setattr(iopt.SVMDual, "structure", slow)
+    iopt.verify(problem, "SVMDual", result.values, time_limit=100.0)
+    assert 0.0 < given[0] <= 70.0
+
+
+@pytest.mark.parametrize("multipliers", [False, True])
+@pytest.mark.parametrize("kind", ["indefinite", "convex", "a line", "without ranges"])
+def test_a_certificate_without_time_measures_what_takes_none(
+    kind: str, multipliers: bool, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every factorisation waits; multipliers that are given need none for the conditions."""
+    qp = _programs_with_rows()[kind]
+    result = iopt.solve(qp, time_limit=1000.0)
+    known = result.multipliers if multipliers else None
+    evidence = replace(result.evidence, multipliers=known, witness=None, time_limit=1e-3)
+    fresh = _programs_with_rows()[kind]
+    _ = fresh.structure()  # a feasible point; nothing else has been factorised
+    for name in ("solve", "eigvalsh", "eigh", "lstsq", "svd", "qr", "cholesky"):
+        monkeypatch.setattr(np.linalg, name, endless)
+    certificate = replace(result, problem=fresh, formulation=fresh, evidence=evidence).certificate
+    assert Claim.FEASIBLE <= certificate.claim < Claim.GLOBAL
+    x = result.values["x"]
+    assert certificate.primal_residual <= 1e-9
+    assert certificate.objective == pytest.approx(0.5 * x @ qp.P @ x + qp.q @ x, rel=1e-9)
+    assert any("in time" in reason for reason in certificate.reasons)
+    assert not any("conditions fail" in reason for reason in certificate.reasons)
+
+
+def test_multipliers_that_were_not_checked_in_time_are_not_called_wrong(
+    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qp = _programs_with_rows()["convex"]
+    result = iopt.solve(qp)
+    monkeypatch.setattr(type(qp.structure()), "optimality", endless)
+    certificate = iopt.verify(qp, result.values, multipliers=result.multipliers, time_limit=0.1)
+    assert not any("multipliers" in reason for reason in certificate.reasons)
+    assert "The first-order conditions were not examined in time." in certificate.reasons
+    assert certificate.claim in (Claim.FEASIBLE, Claim.GLOBAL)
 
 
 # ----------------------------------------------------------------------------------- brackets

@@ -273,20 +273,6 @@ def test_an_infinite_bound_and_two_optima() -> None:
 # --------------------------------------------------------------------------- points that cannot be
 
 
-@pytest.mark.parametrize("solver", [None, "multistart", "dca", "osqp"])
-def test_an_infeasible_bound_in_the_middle_raises(solver: str | None) -> None:
-    problem = path_problem("gaussian")
-    before = weights(iopt.solve(problem, "ConvexHullDual(mu=0.5)", solver=solver))
-    with pytest.raises(iopt.errors.InfeasibleProblem, match="mu: expected at least"):
-        iopt.solve_path(
-            problem,
-            ["ConvexHullDual(mu=0.5)", "ConvexHullDual(mu=0.001)", "ConvexHullDual(mu=1)"],
-            solver=solver,
-        )
-    after = weights(iopt.solve(problem, "ConvexHullDual(mu=0.5)", solver=solver))
-    np.testing.assert_array_equal(after, before)
-
-
 def test_a_session_goes_on_after_an_unbounded_point() -> None:
     """α = e at C = 1: 4 + ½·4; a session that has run off to infinity comes back to it.
 

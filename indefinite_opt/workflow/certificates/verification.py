@@ -21,6 +21,7 @@ from indefinite_opt.errors import (
     UnboundedProblem,
 )
 from indefinite_opt.foundation import (
+    SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     Values,
     checked_values,
@@ -113,8 +114,9 @@ def verify(
         Whether to bracket the global optimum of a nonconvex quadratic program; see `bound`. The
         bound of a convex program is always computed.
     time_limit : float, optional
-        Seconds for that bracket and for the test of convexity. The certificate says what could
-        not be found out in time.
+        Seconds for all of it, that bracket included, but at least half a second, in which
+        feasibility and residuals are measured. The certificate says what could not be found out in
+        time.
     atol : float
         Absolute gap, in units of the objective, that counts as closed as well. It serves optimal
         values of zero for which `gaps` has no floor, as no variable has a finite range.
@@ -151,12 +153,12 @@ def verify(
         formulation, values = None, formulation
     began = clock()
     asked, chosen = posed(problem, formulation)
+    limit = np.inf if time_limit is None else float(time_limit)
     if isinstance(values, Exception) or (
         isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)
     ):
-        limit = np.inf if time_limit is None else float(time_limit)
         return no_optimum(asked, chosen, values, lambda: limit - (clock() - began))
-    structure, notes = chosen.structure(asked), list[str]()
+    structure, notes = _set_up(asked, chosen, max(limit, SECONDS_BEYOND_LIMIT)), list[str]()
     values = named(structure, values)
     if isinstance(values, Mapping):
         values, notes = completed(structure, values)
@@ -164,10 +166,9 @@ def verify(
     given = multipliers
     if given is not None:
         given = checked_values("multipliers", given, structure.multiplier_shapes)
-    limit = np.inf if time_limit is None else float(time_limit)
     certificate = certify(
-        asked, chosen, checked, given, tol,
-        given=given is not None, search=bound, time_limit=limit, atol=float(atol),
+        asked, chosen, checked, given, tol, given=given is not None, search=bound,
+        time_limit=limit - (clock() - began), atol=float(atol),
     )  # fmt: skip
     left = limit - (clock() - began)
     if certificate.claim <= Claim.FEASIBLE and left > 0.0:
@@ -196,18 +197,13 @@ def certify(
 
     With `given` the multipliers are part of what is certified, and are checked, too. The bound of
     a `witness` is not trusted, but computed again. With `search` a nonconvex program without a
-    witness is bracketed. The time limit, in seconds, covers the curvature, too.
+    witness is bracketed. The time limit, in seconds, covers the curvature, too. What was left by a
+    solver may be nothing: then there is half a second for feasibility and residuals.
     """
     problem.check_unchanged(values)
-    try:
-        order = formulation.structure_order(problem)
-        structure = limited(order, time_limit, formulation.structure, problem)
-    except TimeLimitReached:
-        raise SolverFailed(
-            f"{formulation} was not verified: the time limit of {time_limit:.3g} s was reached "
-            "before the program had been set up"
-        ) from None
-    task = Task(problem, formulation, structure, tol=tol, time_limit=time_limit)
+    began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
+    structure = _set_up(problem, formulation, limit)
+    task = Task(problem, formulation, structure, tol=tol, time_limit=limit, began=began)
     convex = convexity(structure, time_limit - task.elapsed)
     point = structure.at(structure.from_values(values))
     place = _Place(task, point, atol)
@@ -221,7 +217,8 @@ def certify(
     kkt = stationarity <= tol and complementarity <= tol
     # Multipliers from a solver only serve the bound, which is valid for any multipliers.
     wrong = structure.inconsistencies(optimality, tol) if given else []
-    if given and not wrong and not kkt:
+    unexamined = task.late and not np.isfinite(stationarity + complementarity)
+    if given and not wrong and not kkt and not unexamined:
         wrong = ["The given multipliers do not satisfy the first-order conditions."]
 
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
@@ -236,7 +233,9 @@ def certify(
         place.primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver
     )
     curvature, words = structure.hessian_eigenvalue, Curvature.UNKNOWN.sentence()
-    if not kkt:
+    if unexamined:
+        words = "The first-order conditions were not examined in time."
+    elif not kkt:
         failing = "complementarity" if stationarity <= tol else "stationarity"
         words = f"The first-order conditions fail: {failing}."
     elif structure.examines_curvature and claim_of(facts, tol) is Claim.STATIONARY:
@@ -255,6 +254,8 @@ def certify(
         reasons = [] if structure.multipliers_from_solver else [words, *notes]
         if convex and structure.open_gap and (np.isfinite(bound) or not reasons):
             reasons.append(structure.open_gap.format(_sized(gap, relative_gap)))
+        elif convex and not np.isfinite(bound) and task.late:
+            reasons.append("No bound was computed in time.")
         elif convex:
             reasons += task.in_time([], structure.why_no_bound)
     if claim >= Claim.STATIONARY:
@@ -284,9 +285,21 @@ def certify(
     )
 
 
+def _set_up(problem: Problem, formulation: Formulation, seconds: float) -> Structure[Any]:
+    """The structure of a program, which may take an eigendecomposition."""
+    try:
+        order = formulation.structure_order(problem)
+        return limited(order, seconds, formulation.structure, problem)
+    except TimeLimitReached:
+        raise SolverFailed(
+            f"{formulation} was not verified: its program could not be set up within the "
+            f"{seconds:.3g} s that were left; `verify` with a longer time_limit does more"
+        ) from None
+
+
 def _violation(task: Task[Any], values: Values, primal: float) -> str:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
-    words = f"violated by {primal:.2e}, relative to the size of its terms"
+    words = f"violated by {primal:.2e}, relative to its size"
     if task.structure.convexity_order <= 2000 and primal < np.inf:
         with suppress(IndefiniteOptError):  # of kernels that are never formed
             program = task.in_time(None, task.formulation.declare, task.problem)

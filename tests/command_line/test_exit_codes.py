@@ -1,0 +1,129 @@
+"""Commands end with 1 where nothing is proved of their point, and with 0 where something is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.answers import everywhere
+from helpers.commands import INDEFINITE, run, strict
+from indefinite_opt.solvers.solution import Status
+from indefinite_opt.studies import Comparison
+
+OUTSIDE, ORIGIN = 7.0, 0.0
+"""Of weights between 0 and 1: the origin is feasible, and no more."""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """½xᵀx with a sum of at most 1, in [-1, 9] for a finite box: x = 0 is optimal."""
+    path = tmp_path / "program.npz"
+    np.savez(path, P=np.eye(2), q=np.zeros(2), G=np.ones((1, 2)), h=[1.0], lb=-1.0, ub=9.0)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("value", "claim", "code"), [(OUTSIDE, "NONE", 1), (ORIGIN, "FEASIBLE", 0)]
+)
+def test_solve(
+    value: float, claim: str, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everywhere(monkeypatch, value)
+    outcome = run("solve", folder / "points.npz", INDEFINITE, "--json")
+    assert (strict(outcome.stdout)["claim"], outcome.exit_code) == (claim, code)
+
+
+@pytest.mark.parametrize(
+    ("value", "claim", "code"), [(OUTSIDE, "NONE", 1), (-1.0, "FEASIBLE", 0), (0.0, "GLOBAL", 0)]
+)
+def test_qp(
+    value: float, claim: str, code: int, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everywhere(monkeypatch, value)
+    outcome = run("qp", program, "--json")
+    assert (strict(outcome.stdout)["claim"], outcome.exit_code) == (claim, code)
+
+
+@pytest.mark.parametrize(("value", "code"), [(OUTSIDE, 1), (0.0, 0)])
+def test_a_bracket_by_the_dual_of_a_convex_program(
+    value: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a finite box: one end is the objective of the point of a solver."""
+    path = tmp_path / "program.npz"
+    np.savez(path, P=np.eye(2), q=np.zeros(2), G=np.ones((1, 2)), h=[1.0])
+    everywhere(monkeypatch, value)
+    assert run("qp", path, "--bound").exit_code == code
+
+
+@pytest.mark.parametrize(("rigorous", "code"), [(True, 0), (False, 1)])
+def test_a_bracket_that_its_point_contradicts(
+    rigorous: bool, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = iopt.bound
+
+    def bound(*arguments: Any, **options: Any) -> Any:
+        bracket = real(*arguments, **options)
+        object.__setattr__(bracket, "rigorous", rigorous)
+        return bracket
+
+    monkeypatch.setattr(iopt, "bound", bound)
+    assert run("bound", folder / "points.npz", INDEFINITE).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "code", "told"),
+    [
+        (OUTSIDE, Status.SOLVED, 1, "constraints are violated by 8.6e-01"),
+        (ORIGIN, Status.MAX_ITER, 0, "stopped at the iteration limit"),
+        (None, None, 0, ""),
+    ],
+)
+def test_predict(
+    value: float | None,
+    status: Any,
+    code: int,
+    told: str,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points, model = folder / "points.npz", tmp_path / "model.npz"
+    if value is not None:
+        everywhere(monkeypatch, value, status)
+    run("solve", points, INDEFINITE, "--save", model)
+    outcome = run("predict", model, points, "--json")
+    assert outcome.exit_code == code
+    assert len(strict(outcome.stdout)["labels"]) == 24
+    assert told in outcome.stderr
+    assert outcome.stderr.count("answer") == (value is not None)
+
+
+@pytest.mark.parametrize(
+    ("value", "claim", "code"), [(OUTSIDE, "NONE", 1), (ORIGIN, "FEASIBLE", 0)]
+)
+def test_compare(
+    value: float,
+    claim: str,
+    code: int,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Cells are marked by their claims, and all of them are run."""
+    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
+    everywhere(monkeypatch, value)
+    outcome = run(
+        "compare", folder / "points.npz", "--formulations", "SVMDual, ConvexHullDual", "--grid",
+        "none", "--folds", 2, "--output", tmp_path / "report", "--json",
+    )  # fmt: skip
+    rows = strict(outcome.stdout)["folds"]
+    assert outcome.exit_code == code
+    # The hulls need weights with a sum of 2, which the origin does not have.
+    assert {row["claim"] for row in rows if row["formulation"] == "ConvexHullDual"} == {"NONE"}
+    duals = {row["claim"] for row in rows if row["formulation"] == "SVMDual"}
+    assert duals == {claim}
+    assert [row["error"] for row in rows] == [""] * 4
