@@ -30,12 +30,18 @@ if TYPE_CHECKING:
 _ROUNDED_SHARE = 1e-8
 """Share of its terms up to which a slope may be what a solver or rounding has left of zero."""
 
+_LEAST_SHARE = 1e-6
+"""Share of the largest multiplier as which a smaller one counts in the size of a slope."""
+
 _SHIFT_SHARE = 1e-9
 """Share of the terms of a slope by which `shifted` multipliers keep it away from zero: ten times
 the smallest tolerance of HiGHS."""
 
 _MAX_ROUNDS = 8
 """Most times that variables are taken in whose slopes the change of multipliers has made costly."""
+
+_FAR = 1e9
+"""How many times farther than the largest entry an end is that counts as infinite for costs."""
 
 _MAX_GROWTH = 100.0
 """Largest `shifted` multiplier, in units of the largest one before, where rows are about 1."""
@@ -142,9 +148,15 @@ class DualBound:
         )
 
     def _costly(self, multipliers: Array, slopes: Array, least: Array) -> NDArray[np.bool_]:
-        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
-        rounded = np.abs(slopes) <= _ROUNDED_SHARE * terms
+        rounded = np.abs(slopes) <= _ROUNDED_SHARE * self._sizes(multipliers)
         return np.isinf(least) | (rounded & (least < -self.worth))
+
+    def _sizes(self, multipliers: Array) -> Array:
+        """The terms of slopes, where no multiplier is far below the others."""
+        largest = np.max(np.abs(self.rows), axis=1, initial=0.0)
+        largest[largest == 0.0] = 1.0
+        typical = _LEAST_SHARE * np.max(np.abs(multipliers) * largest, initial=0.0) / largest
+        return self.steep + np.abs(self.rows.T) @ np.maximum(np.abs(multipliers), typical)
 
     def _bound(self, multipliers: Array, doubt: Array, least: Array) -> float:
         """The bound from multipliers within `doubt` of these, where rᵀd + ½σ‖d‖² ≥ Σ least."""
@@ -249,48 +261,49 @@ class DualBound:
     def shifted(self, multipliers: Array) -> Array | None:
         """Multipliers with the best bound among those that keep slopes away from zero.
 
-        Slopes of variables with one infinite end have the sign that this end needs, by a margin
-        that covers rounding, and those without ends are 0. r = r⁺ - r⁻ costs r⁺ times the way down
-        and r⁻ times the way up; of curved variables r may be as large as it is now.
+        Slopes of variables with one infinite end have the sign that this end needs, if possible by
+        a margin that covers rounding, and those without ends are 0. r = r⁺ - r⁻ costs r⁺ times the
+        way down and r⁻ times the way up; of curved variables without an end r may be as it is now.
         """
         slopes, _ = self._slopes(multipliers)
-        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
-        unit = np.where(terms > 0.0, terms, 1.0)
+        sizes = self._sizes(multipliers)
+        unit = np.where(sizes > 0.0, sizes, 1.0)
         rows = self.rows.T / unit[:, None]
         height = np.max(np.abs(rows), axis=0, initial=0.0)
-        height = 1.0 / np.where(height > 0.0, height, 1.0)
+        height[height == 0.0] = 1.0
+        rows, over = rows / height, self.over / height
         n, m = rows.shape
-        curved, down, up = self.curvature.least > 0.0, -self.falls, self.rises
-        limit = np.where(curved, np.abs(slopes) / unit + _SHIFT_SHARE, np.inf)
-        margin = np.where(terms > 0.0, _SHIFT_SHARE, 0.0)
-        flat_down, flat_up = np.isinf(down) & ~curved, np.isinf(up) & ~curved
-        cost = [np.where(curved | np.isinf(way), 0.0, way * unit) for way in (down, up)]
-        total = (
-            max(
-                float(np.max(cost, initial=0.0)),
-                float(np.max(np.abs(self.over * height), initial=0.0)),
-            )
-            or 1.0
-        )
+        curved, ways = self.curvature.least > 0.0, (-self.falls, self.rises)
+        # Ends that are far away cost as infinite ones, or they would hide what others cost.
+        most_way = _FAR * float(np.max(self.size, initial=0.0)) or np.inf
+        no_rise, no_fall = (np.where(way > most_way, ~curved, False) for way in ways)
+        costs, limits = [], []
+        for sign, way, closed in ((1.0, ways[0], no_rise), (-1.0, ways[1], no_fall)):
+            far = way > most_way
+            costs.append(np.where(far, 0.0, way * unit))
+            now = np.maximum(sign * slopes, 0.0) / unit + _SHIFT_SHARE
+            limits.append(np.where(closed, 0.0, np.where(far, now, np.inf)))
+        cost = np.concatenate([-over, *costs])
+        # All margins together are worth a thousandth of the tolerance: so little may be lost.
+        reward = self.worth / _SHIFT_SHARE
+        cost /= max(reward, _LEAST_SHARE * float(np.max(np.abs(cost)))) or 1.0
         # Multipliers of constraints in conflict have no largest size.
-        most = np.full(
-            m, _MAX_GROWTH * (float(np.max(np.abs(multipliers) / height, initial=0.0)) or 1.0)
-        )
-        lower = [np.where(np.arange(m) < self.inequalities, 0.0, -most)]
-        lower += [
-            np.where(a & ~b, margin, 0.0) for a, b in ((flat_up, flat_down), (flat_down, flat_up))
-        ]
-        upper = [most] + [np.where(end, 0.0, limit) for end in (flat_down, flat_up)]
+        largest = float(np.max(np.abs(multipliers) * height, initial=0.0)) or 1.0
+        most = np.full(m, _MAX_GROWTH * largest)
+        least = np.where(np.arange(m) < self.inequalities, 0.0, -most)
+        ended = np.flatnonzero((no_fall ^ no_rise) & (sizes > 0.0))
+        margins = np.eye(n)[:, ended] * np.where(no_fall[ended], -1.0, 1.0)
         sides = (self.turned - self.point.gradient) / unit
         form = StandardForm(
-            1, np.concatenate([-self.over * height, *cost]) / total,
-            np.concatenate(lower), np.concatenate(upper), sides, sides,
-            np.hstack([rows * height, -np.eye(n), np.eye(n)]),
+            1, np.concatenate([cost, np.full(ended.size, -1.0)]),
+            np.concatenate([least, np.zeros(2 * n + ended.size)]),
+            np.concatenate([most, *limits, np.full(ended.size, _SHIFT_SHARE)]),
+            sides, sides, np.hstack([rows, -np.eye(n), np.eye(n), margins]),
         )  # fmt: skip
         solution = solved_by_highs(form, tolerance=1e-10)
         if solution is None:
             return None
-        found = solution[0][:m] * height
+        found = solution[0][:m] / height
         found[: self.inequalities] = np.maximum(found[: self.inequalities], 0.0)
         return found
 
