@@ -10,7 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import as_vector, dot
-from indefinite_opt.modeling import proved_conflict, proved_ray
+from indefinite_opt.modeling import Conflict, proved_conflict, proved_ray
 from indefinite_opt.modeling.no_optimum import feasible_exactly
 from indefinite_opt.modeling.structures import StandardForm
 
@@ -166,3 +166,38 @@ def test_what_is_missing_by_little_is_proved_as_well() -> None:
     with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
         iopt.solve(Q(np.eye(2), A=[[1.0, 1.0]], b=[1.0], ub=0.5 * (1.0 - 1e-6)))
     assert caught.value.conflict is not None
+
+
+def chain(length: int, last: float) -> iopt.QuadraticProgram:
+    """x₀ = 2 and x_{k+1} = 0.9 x_k + 0.1, so x_k = 1 + 0.9ᵏ; the last one is at least `last`."""
+    A = np.eye(length, length + 1, 1) - 0.9 * np.eye(length, length + 1)
+    lb, ub = np.full(length + 1, -np.inf), np.full(length + 1, np.inf)
+    lb[0] = ub[0] = 2.0
+    lb[length] = last
+    return iopt.QuadraticProgram(q=np.ones(length + 1), A=A, b=np.full(length, 0.1), lb=lb, ub=ub)
+
+
+@pytest.mark.parametrize("length", [20, 80, 200, pytest.param(500, marks=pytest.mark.slow)])
+def test_conflicts_of_any_length_are_proved(length: int) -> None:
+    """The last x is 1 to many digits, and 1.5 is asked for, or 0.5."""
+    empty = chain(length, 1.5)
+    with pytest.raises(iopt.errors.InfeasibleProblem) as info:
+        iopt.solve(empty)
+    proof = iopt.verify(empty, info.value)
+    assert proof.proved
+    if isinstance(proof.proof, Conflict) and not proof.proof.exact:
+        with pytest.raises(iopt.errors.ParameterError, match="fractions would be too long"):
+            proof.save("conflict.json")
+    result = iopt.solve(chain(length, 0.5))
+    assert result.objective == pytest.approx(length + 1 + (1.0 - 0.9 ** (length + 1)) / 0.1)
+
+
+def test_a_conflict_is_proved_in_its_time_only() -> None:
+    """x ≤ 1 and 3x ≥ 4, with multipliers that are wrong in the last digit."""
+    form = StandardForm(
+        1, np.zeros(2), np.full(2, -np.inf), np.full(2, np.inf), np.array([-np.inf, 4.0]),
+        np.array([1.0, np.inf]), np.array([[0.1, 0.1], [0.3, 0.3]]),
+    )  # fmt: skip
+    near = np.array([3.0 + 1e-15, -1.0])
+    assert proved_conflict(form, near) is not None
+    assert proved_conflict(form, near, lambda: 0.0) is None

@@ -108,6 +108,7 @@ class DualBound:
         self.size = np.abs(x)
         self.steep = curvature.sizes @ self.size + np.abs(q)
         self.over, _, self.sizes = body.sides(x)
+        self._rhs, self._summed = body.stacked[1], False
         self.count = body.n + len(self.rows) + 8.0
         self.falls, self.rises = np.minimum(ends[0] - x, 0.0), np.maximum(ends[1] - x, 0.0)
         _, L, self.W = curvature.folded
@@ -161,6 +162,10 @@ class DualBound:
     def _bound(self, multipliers: Array, doubt: Array, least: Array) -> float:
         """The bound from multipliers within `doubt` of these, where rᵀd + ½σ‖d‖² ≥ Σ least."""
         weights = np.abs(multipliers) + doubt
+        if self.count * EPS * float(weights @ self.sizes) > self.worth and not self._summed:
+            # Rounding that costs this much is avoided by exact sums.
+            self.over, self._summed = exact_residuals(self.rows, self.point.x, self._rhs), True
+            self.sizes = np.abs(self.over)
         rounding = float(weights @ self.sizes) + float(self.size @ self.steep)
         rounding += float(np.abs(least[np.isfinite(least)]).sum())
         underflow = 0.0
@@ -275,7 +280,7 @@ class DualBound:
         n, m = rows.shape
         curved, ways = self.curvature.least > 0.0, (-self.falls, self.rises)
         # Ends that are far away cost as infinite ones, or they would hide what others cost.
-        most_way = _FAR * float(np.max(self.size, initial=0.0)) or np.inf
+        most_way = _FAR * float(np.max(self.size, initial=0.0)) or np.finfo(float).max
         no_rise, no_fall = (np.where(way > most_way, ~curved, False) for way in ways)
         costs, limits = [], []
         for sign, way, closed in ((1.0, ways[0], no_rise), (-1.0, ways[1], no_fall)):
@@ -301,9 +306,8 @@ class DualBound:
             sides, sides, np.hstack([rows, -np.eye(n), np.eye(n), margins]),
         )  # fmt: skip
         solution = solved_by_highs(form, tolerance=1e-10)
-        if solution is None:
+        if solution is None or not np.isfinite(found := solution[0][:m] / height).all():
             return None
-        found = solution[0][:m] / height
         found[: self.inequalities] = np.maximum(found[: self.inequalities], 0.0)
         return found
 

@@ -1,0 +1,101 @@
+"""Ends of variables that are far away change neither what is feasible nor what is proved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.errors import InfeasibleProblem
+
+WIDE = [1e3, 1e6, 1e9, 1e12, 1e15, 1e20, np.inf]
+
+
+@pytest.mark.parametrize("size", WIDE)
+@pytest.mark.parametrize("gap", [1.0, 1e-3])
+@pytest.mark.parametrize("sign", [1.0, 0.0, -1.0])
+def test_contradictions_are_proved_in_any_box(size: float, gap: float, sign: float) -> None:
+    """x + y ≤ 1 and x + y ≥ 1 + gap."""
+    rows = [[1.0, 1.0], [-1.0, -1.0]], [1.0, -1.0 - gap]
+    qp = iopt.QuadraticProgram(sign * np.eye(2), [0.0, 0.0], *rows, lb=-size, ub=size)
+    for call in (iopt.solve, iopt.bound, lambda qp: iopt.verify(qp, {"x": [0.5, 0.5]})):
+        with pytest.raises(InfeasibleProblem, match="row 0 of G and row 1 of G") as info:
+            call(qp)
+        assert iopt.verify(qp, info.value).proved
+
+
+@pytest.mark.parametrize("side", [1e6, 1e15, 1e19, 1e20, 1e30, np.inf])
+def test_a_long_row_hides_no_contradiction(side: float) -> None:
+    """x ≤ 1 and x ≥ 2, beside x ≤ 10⁶ and more."""
+    qp = iopt.QuadraticProgram([[1.0]], [0.0], [[1.0], [-1.0], [1.0]], [1.0, -2.0, side])
+    with pytest.raises(InfeasibleProblem, match="row 0 of G and row 1 of G"):
+        iopt.solve(qp)
+
+
+def test_right_hand_sides_from_1e20_on_are_infinite() -> None:
+    qp = iopt.QuadraticProgram(q=[1.0], G=[[1.0], [-1.0]], h=[1e20, 1.0], lb=-1e30, ub=1e30)
+    assert qp.h.tolist() == [1.0]
+    assert (qp.lb[0], qp.ub[0]) == (-1e30, 1e30)
+    for rows in ({"G": [[1.0]], "h": [-1e20]}, {"A": [[1.0]], "b": [1e20]}):
+        with pytest.raises(iopt.errors.ProblemError, match=r"1e\+20"):
+            iopt.QuadraticProgram(q=[1.0], **rows)
+
+
+@pytest.mark.parametrize("size", WIDE)
+def test_a_linear_program_does_not_pay_for_its_box(size: float) -> None:
+    """min x + y with x + 2y ≥ 1 and 3x + y ≥ 1: (1/5, 2/5)."""
+    qp = iopt.QuadraticProgram(
+        q=[1.0, 1.0], G=[[-1.0, -2.0], [-3.0, -1.0]], h=[-1.0, -1.0], lb=0.0, ub=size
+    )
+    result = iopt.solve(qp)
+    np.testing.assert_allclose(result.x, [0.2, 0.4], rtol=1e-7)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    bracket = iopt.bound(qp)
+    assert bracket.lower <= 0.6 + 1e-15
+    assert bracket.lower >= 0.6 - 1e-9
+
+
+@pytest.mark.parametrize("size", WIDE)
+def test_a_strictly_convex_program_is_bracketed_in_any_box(size: float) -> None:
+    """x² + xy + y² - x - y is least at (1/3, 1/3), with the value -1/3."""
+    qp = iopt.QuadraticProgram([[2.0, 1.0], [1.0, 2.0]], [-1.0, -1.0], lb=-size, ub=size)
+    bracket = iopt.bound(qp)
+    assert bracket.status is iopt.Status.SOLVED
+    assert bracket.lower <= -1.0 / 3.0 <= bracket.upper
+    assert bracket.upper - bracket.lower <= 1e-9
+    assert iopt.solve(qp).certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("size", WIDE)
+def test_a_nonconvex_program_is_solved_in_any_box(size: float) -> None:
+    """-½x² + y² - 5y with |x| ≤ 1 by rows: (±1, 5/2), with the value -27/4."""
+    rows = [[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0]
+    qp = iopt.QuadraticProgram([[-1.0, 0.0], [0.0, 2.0]], [0.0, -5.0], *rows, lb=-size, ub=size)
+    result = iopt.solve(qp)
+    assert result.objective == pytest.approx(-6.75, rel=1e-9)
+    assert result.certificate.claim is iopt.Claim.LOCAL
+
+
+@pytest.mark.parametrize("size", [1e6, 1e10, 1e12, 1e14])
+def test_what_a_missed_row_is_worth_is_seen_to_second_order(size: float) -> None:
+    """50x₃² with x₁ = x₂ and x₁ - x₂ + x₃ ≥ 1: the least value is 50, and not the 0 at x₃ = 0."""
+    qp = iopt.QuadraticProgram(
+        np.diag([0.0, 0.0, 100.0]), np.zeros(3), G=[[-1.0, 1.0, -1.0]], h=[-1.0],
+        A=[[1.0, -1.0, 0.0]], b=[0.0], lb=0.0, ub=[size, size, 10.0],
+    )  # fmt: skip
+    assert iopt.verify(qp, {"x": [size, size, 0.0]}).claim < iopt.Claim.STATIONARY
+    result = iopt.solve(qp)
+    assert result.objective == pytest.approx(50.0, rel=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("size", [1e6, 1e12])
+def test_the_attained_end_of_a_bracket_is_attained(size: float) -> None:
+    """x₁ = x₃ and x₁ + 2x₂ - x₃ ≤ -1: x₂ ≤ -½, and -3/2 x₂² - 4x₂ is least there, at 13/8."""
+    qp = iopt.QuadraticProgram(
+        np.diag([0.0, -3.0, 0.0]), [0.0, -4.0, 0.0], G=[[1.0, 2.0, -1.0]], h=[-1.0],
+        A=[[-1.0, 0.0, 1.0]], b=[0.0], lb=[-size, -2.0, -size], ub=[size, 3.0, size],
+    )  # fmt: skip
+    bracket = iopt.bound(qp, max_nodes=50)
+    assert bracket.lower <= 1.625 <= bracket.upper
+    assert bracket.values["x"][1] <= -0.5
