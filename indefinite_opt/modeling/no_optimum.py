@@ -155,13 +155,13 @@ def exact_conflict(
     lacking = np.where(reduced > 0.0, np.isinf(form.lower), np.isinf(form.upper))
     for share in _NEGLIGIBLE:
         zero = (lacking | (np.abs(reduced) <= share * terms)) & (terms > 0.0)
-        conflict = conflict_of(form, met_exactly(rows[:, zero].T, y, remaining=remaining))
+        conflict = _conflict(form, met_exactly(rows[:, zero].T, y, remaining=remaining))
         if conflict is not None:
             return conflict
     return None
 
 
-def conflict_of(form: StandardForm, y: Vector | None) -> Conflict | None:
+def _conflict(form: StandardForm, y: Vector | None) -> Conflict | None:
     """The conflict that these multipliers prove, if they do."""
     if y is None or any(
         (part > 0 and high == math.inf) or (part < 0 and low == -math.inf)

@@ -89,6 +89,7 @@ def test_what_is_proved_is_a_conflict(seed: int) -> None:
         conflict = proved_conflict(form, generator.integers(-2, 3, 4) / 3.0)
         if conflict is None:
             continue
+        assert conflict.exact
         # The rows weighted and added exclude every x between the bounds.
         reduced = [
             dot(conflict.multipliers, as_vector(form.matrix[:, j])) for j in range(form.cost.size)

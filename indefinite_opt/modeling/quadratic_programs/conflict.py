@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.modeling.no_optimum import Conflict, conflict_of, exact_conflict
+from indefinite_opt.modeling.no_optimum import Conflict, exact_conflict
 from indefinite_opt.modeling.quadratic_programs.convex_bound import DualBound
 from indefinite_opt.modeling.quadratic_programs.equilibration import Rows
 from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
@@ -64,12 +64,10 @@ def proved_conflict(
 
     shifted = dual.shifted(multipliers)
     if shifted is not None:
-        found = conflict_of(form, [Fraction(part) for part in of_rows(shifted).tolist()])
-        if found is not None:
-            return found
-    excess = dual.best(multipliers)
+        found = exact_conflict(form, of_rows(shifted), remaining)
+    excess = dual.best(multipliers) if found is None else 0.0
     if excess <= 0.0:
-        return None
+        return found
     y = [Fraction(part) for part in of_rows(multipliers).tolist()]
     reduced = [Fraction(part) for part in (near @ matrix).tolist()]
     return Conflict(y, reduced, Fraction(excess), exact=False)
