@@ -7,6 +7,7 @@ threads, and end long calls in time.
 from indefinite_opt.foundation import checks, naming
 from indefinite_opt.foundation.arrays import (
     EPS,
+    LEAST,
     PRECISIONS,
     SYMMETRY_TOLERANCE,
     Array,
