@@ -9,7 +9,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, Formulation, Model, constants, parameter
-from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
+from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares
 from indefinite_opt.problem import KernelProblem
 
 
@@ -78,10 +78,7 @@ class KSVM(Formulation):
         )
 
     def structure(self, problem: KernelProblem) -> KreinLeastSquares:
-        Ge = problem.y * problem.gram.times(problem.y)
-        return KreinLeastSquares(
-            squared(problem), hessian=2.0, linear=-2.0 * Ge, upper=self.C, lines=1, source=problem
-        )
+        return KreinLeastSquares.of(problem, self.C)
 
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         coef = problem.y * values["alpha"]

@@ -14,6 +14,9 @@ from indefinite_opt.foundation import checks
 from indefinite_opt.foundation.scans import scan
 
 EPS = float(np.finfo(np.float64).eps)
+
+LEAST = 5e-324
+"""The least positive double: a product that underflows is off by less."""
 """Machine precision of doubles: twice the largest relative rounding error of an operation."""
 
 LEAST = 5e-324

@@ -22,7 +22,7 @@ from indefinite_opt.modeling.formulation import (
     short,
     weighted_bound,
 )
-from indefinite_opt.modeling.gaps import gap_in_words, relative
+from indefinite_opt.modeling.gaps import gap_and_share, gap_in_words, relative
 from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_ray
 from indefinite_opt.modeling.program import (
     Definition,

@@ -44,7 +44,7 @@ tolerance of 1e-6 a gap must then be below 1e-9 of that sum, still a million tim
 
 
 def relative(gap: float, unit: float) -> float:
-    """gap / unit for gap ≥ 0; 0 if the gap is 0, and inf if only the unit is 0.
+    """gap / unit for gap ≥ 0; 0 only if the gap is 0, and inf if only the unit is 0.
 
     >>> relative(0.5, 2.0), relative(0.0, 0.0), relative(1e-12, 0.0)
     (0.25, 0.0, inf)
@@ -54,7 +54,7 @@ def relative(gap: float, unit: float) -> float:
         return 0.0
     if math.isinf(gap) or unit == 0.0:
         return math.inf
-    return gap / unit
+    return gap / unit or math.ulp(0.0)
 
 
 def gap_in_words(gap: float, share: float, digits: int = 2) -> str:
@@ -66,3 +66,12 @@ def gap_in_words(gap: float, share: float, digits: int = 2) -> str:
     absolute = math.isinf(share) and math.isfinite(gap)
     size = gap if absolute else share
     return f"{'absolute' if absolute else 'relative'} gap {size:.{digits}e}"
+
+
+def gap_and_share(gap: float, share: float) -> str:
+    """A gap with its share of the unit, the one text for it wherever a certificate shows it.
+
+    >>> gap_and_share(0.5, 0.25), gap_and_share(1e-12, math.inf), gap_and_share(math.inf, math.inf)
+    ('5.00e-01 (relative 2.50e-01)', '1.00e-12', 'inf')
+    """
+    return f"{gap:.2e} (relative {share:.2e})" if math.isfinite(share) else f"{gap:.2e}"

@@ -23,9 +23,11 @@ from indefinite_opt.problem.spectrum import (
     cholesky_in_place,
     eigendecomposition,
     eigenpairs_above,
+    frobenius_norm,
     in_own_units,
     negative_direction,
     norm_bound,
     own_units,
+    without_directions,
     zero_tolerance,
 )

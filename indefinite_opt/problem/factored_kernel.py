@@ -163,8 +163,12 @@ class FactorGram(Gram):
         whatever order they are added; those of Fᵀx have `_BLOCK_ROWS` + n/`_BLOCK_ROWS` terms, and
         those of F(s∘w) have r. The absolute terms of all products are |F||F|ᵀ|x|.
         """
-        total = self._summed(lambda part: np.abs(self.factors[part]))
-        return self._unit_rounding * norm_bound(total)
+        return self._unit_rounding * self.norm
+
+    @cached_property
+    def norm(self) -> float:
+        """A bound on ‖|F||F|ᵀ‖, which is at least ‖K‖."""
+        return norm_bound(self._summed(lambda part: np.abs(self.factors[part])))
 
     @property
     def _unit_rounding(self) -> float:

@@ -35,10 +35,12 @@ from indefinite_opt.problem.spectrum import (
     Spectrum,
     convexity_tolerance,
     eigendecomposition,
+    frobenius_norm,
     in_own_units,
     least_eigenvalue,
     negative_direction,
     norm_bound,
+    without_directions,
     zero_tolerance,
 )
 
@@ -135,7 +137,7 @@ class Gram(ABC):
         known = None if self.construction is None else self.construction.norm
         if known is None:
             return norm_bound(self.matrix)
-        return known if self.on_demand else min(known, float(np.linalg.norm(self.matrix)))
+        return known if self.on_demand else min(known, frobenius_norm(self.matrix))
 
     @cached_property
     def rounding(self) -> float:
@@ -190,11 +192,7 @@ class Gram(ABC):
             return 0.0, 0.0
         if normals.shape[1]:
             # Along the normals the eigenvalue is raised to 2‖K‖, so that it is never the least.
-            crossed = block @ normals
-            inner = normals.T @ crossed + 2.0 * norm * np.eye(normals.shape[1])
-            half = crossed - 0.5 * normals @ inner
-            block -= half @ normals.T
-            block -= normals @ half.T
+            without_directions(block, normals, 2.0 * norm)
         rounding = zero_tolerance(kept.size, norm)
         return least_eigenvalue(block, rounding + convexity_tolerance(block, norm)), rounding
 

@@ -36,6 +36,9 @@ from indefinite_opt.problem.kernel_matrix import Construction, DenseGram, Gram, 
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.problem.spectrum import Spectrum
 
+_HIDING_SHARE = 2.0**-10
+"""A constant hides digits if the entries of K differ by less than this share of it."""
+
 
 class KernelProblem(LabelledKernel):
     """Kernel matrix K of any inertia and labels y of two classes.
@@ -173,6 +176,9 @@ class KernelProblem(LabelledKernel):
         **parameters: Any,
     ) -> KernelProblem:
         """K_ij = k(x_i, x_j), with the features scaled first if so chosen.
+
+        Of the kernel "linear" a certificate may be about the exact inner products of the scaled
+        points, of which K holds rounded values; its reasons say so.
 
         Parameters
         ----------
@@ -514,6 +520,17 @@ class KernelProblem(LabelledKernel):
         """F and the signs of K = F diag(signs) Fᵀ, if that is how K is kept."""
         return self.gram if isinstance(self.gram, FactorGram) else None
 
+    @property
+    def features(self) -> Array | None:
+        """Φ, (n, d), with K = ΦΦᵀ: factors, or the scaled points of a linear kernel; else None.
+
+        The inner products of points are rounded in K.
+        """
+        if self.factors:
+            return self.factors.factors if self.factors.is_definite else None
+        linear = type(self.kernel) is kernels.Linear and self.gram.dtype == np.float64
+        return None if self.X is None or not linear else self._scaled(self.X)
+
     def __repr__(self) -> str:
         return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
 
@@ -591,6 +608,25 @@ class KernelProblem(LabelledKernel):
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
         """The same labels with another kernel matrix."""
         return KernelProblem(K, self.labels, name=name)
+
+    def without_constant(self) -> KernelProblem:
+        """The same labels with K - c, where a large constant c hides the digits of K, else itself.
+
+        αᵀQα is the same for weights with yᵀα = 0, and has less rounding. No entry of K - c is
+        rounded, as all entries have the size of c (Sterbenz 1974, Floating-Point Computation).
+
+        Examples
+        --------
+        >>> c = 2.0**40
+        >>> KernelProblem([[c + 1, c], [c, c + 2]], [1, -1]).without_constant().K
+        array([[ 0., -1.],
+               [-1.,  1.]])
+        """
+        least, most = self.gram.extremes
+        middle = 0.5 * (least + most)
+        if self.gram.whole is None or not most - least < _HIDING_SHARE * abs(middle):
+            return self
+        return derived(self, "no constant", lambda: self.with_kernel(self.K - middle, self.name))
 
     def perturbed(self, noise: float, seed: int = 0) -> KernelProblem:
         """The same labels with the kernel K + E, E a random symmetric matrix of a given size.

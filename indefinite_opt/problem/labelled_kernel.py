@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.problem.kernel_matrix import Gram, remarks
-from indefinite_opt.problem.spectrum import Spectrum, negative_direction, zero_tolerance
+from indefinite_opt.problem.spectrum import (
+    Spectrum,
+    convexity_tolerance,
+    least_eigenvalue,
+    negative_direction,
+    without_directions,
+    zero_tolerance,
+)
 
 
 class Problem(ABC):
@@ -237,6 +244,33 @@ class LabelledKernel(Problem):
         tolerance of a Cholesky factorisation; see `convexity_tolerance`.
         """
         return self.gram.allowance(lines)
+
+    def proved_curvature(self, lines: int, most: int) -> float:
+        """A number a ≥ 0 with vᵀKv ≥ a‖v‖² along the lines; 0 if none is proved.
+
+        It follows from a spectrum that is known. Without one, matrices of order `most` or less are
+        examined: half of the least eigenvalue is proved by a Cholesky factorisation.
+        """
+        known, found = self.gram.decompositions, [0.0]
+        if 0 in known:
+            found.append(known[0].minimum)
+        if 1 in known and lines > 0 and self.n > 1:
+            found.append(float(known[1].values[1]))  # the least one but the zero of e
+        if max(found) > 4.0 * self.zero_tolerance:
+            return max(found) - 4.0 * self.zero_tolerance
+        if self.gram.whole is None or self.n > most or self.gram.norm == 0.0:
+            return 0.0
+        normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy(), self.gram.norm
+        tolerance = convexity_tolerance(matrix, norm)
+        if normals is not None:
+            without_directions(matrix, normals, 2.0 * norm)
+        half = 0.5 * least_eigenvalue(matrix, tolerance)
+        if half <= 4.0 * tolerance:
+            return 0.0
+        shifted = self.K - half * np.eye(self.n)
+        # Along the lines this is at least -2τ, with τ of a matrix whose norm is larger by a half.
+        proved = negative_direction(shifted, normals, norm + half) is None
+        return half - 3.0 * convexity_tolerance(shifted, norm + half) if proved else 0.0
 
     def why_convex(self, lines: int) -> str:
         """How convexity is known, as part of a sentence: "by its eigenvalues"."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import (
     EPS,
+    LEAST,
     LOOPED_ENTRIES,
     Array,
     cached_property,
@@ -26,6 +27,9 @@ from indefinite_opt.foundation import (
     read_rows,
     tiles,
 )
+
+_MIN_NORM = 1e-140
+"""Norm from which the squares that have vanished, of entries below 1e-162, are no share of it."""
 
 _MIN_INVERTED_ORDER = 400
 """Order from which some dozens of substitutions take much less time than all eigenvalues."""
@@ -95,9 +99,10 @@ def zero_tolerance(order: int, norm: float) -> float:
     """Magnitude up to which an eigenvalue is rounding: max(n, 10)·eps·‖K‖.
 
     A backward stable eigensolver returns the eigenvalues of K + E with ‖E‖ a small multiple of
-    eps·‖K‖, and the entries of K themselves have errors of that size; n·eps·‖K‖ exceeds both.
+    eps·‖K‖, and the entries of K themselves have errors of that size; n·eps·‖K‖ exceeds both. Of
+    n² products each may lose half of the smallest number by underflow.
     """
-    return max(order, 10) * EPS * norm
+    return max(order, 10) * EPS * norm + (order**2 * LEAST if norm > 0.0 else 0.0)
 
 
 def convexity_tolerance(K: Array, norm: float) -> float:
@@ -112,16 +117,31 @@ def convexity_tolerance(K: Array, norm: float) -> float:
     return zero_tolerance(K.shape[0], size)
 
 
+def frobenius_norm(A: Array) -> float:
+    """‖A‖_F, without loss where squares would underflow or overflow.
+
+    >>> frobenius_norm(np.array([[3e-200, 4e-200]])), float(np.linalg.norm([3e-200, 4e-200]))
+    (5e-200, 0.0)
+    """
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(A))
+    if _MIN_NORM < norm < np.inf or not A.any():
+        return norm
+    unit = float(np.exp2(np.frexp(np.abs(A).max())[1] - 1))
+    return unit * float(np.linalg.norm(A / unit))
+
+
 def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
     if K.size < LOOPED_ENTRIES:
-        return min(float(np.linalg.norm(K)), float(np.abs(K).sum(axis=1).max()))
+        return min(frobenius_norm(K), float(np.abs(K).sum(axis=1).max()))
     from indefinite_opt.problem._distance_loops import row_norms
 
     K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))
     read_rows(K, lambda part: row_norms(K[part], sums[part], squares[part]))
-    return min(float(np.sqrt(squares.sum())), float(sums.max()))
+    norm = float(np.sqrt(squares.sum()))
+    return min(norm if norm > _MIN_NORM else np.inf, float(sums.max()))
 
 
 def own_units(K: Array) -> Array | None:
@@ -386,6 +406,15 @@ def least_eigenvalue(matrix: Array, shift: float) -> float:
                 )[0]
                 return shift + 1.0 / float(largest)
     return float(np.linalg.eigvalsh(matrix)[0])
+
+
+def without_directions(K: Array, normals: Array, raised: float) -> None:
+    """Make PKP + raised·NNᵀ of K in place, P = I - NNᵀ for orthonormal columns N, (n, k)."""
+    crossed = K @ normals
+    inner = normals.T @ crossed + raised * np.eye(normals.shape[1])
+    half = crossed - 0.5 * normals @ inner
+    K -= half @ normals.T
+    K -= normals @ half.T
 
 
 def breakdown_direction(factor: Array, breakdown: int) -> Array:

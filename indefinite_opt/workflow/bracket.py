@@ -42,7 +42,6 @@ from indefinite_opt.workflow.certificates import Certificate, convexity, verify
 from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
 from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
-from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, solve_with
 
 if TYPE_CHECKING:
@@ -70,16 +69,17 @@ class Bracket:
         Number of points, or of variables.
     lower, upper : float
         lower ≤ optimal value ≤ upper, in the declared sense. In a maximisation `lower` is the
-        objective of `values` and `upper` the bound, in a minimisation the reverse.
+        attained end and `upper` the bound, in a minimisation the reverse. The attained end is the
+        objective of `values`, moved outwards by its rounding, and by what it may change until every
+        constraint is satisfied exactly.
     relative_gap : float
-        (upper - lower) / max(|objective|, floor), as every relative gap; see `gaps`.
+        (upper - lower) / max(|objective|, floor), without constants, as every relative gap; see
+        `gaps`. It is 0 only if both ends are equal.
     values : dict of str to array
         The best point found.
     rigorous : bool
-        Whether the bound, which accounts for rounding, holds for the best point; a point beyond
-        it would disprove it. The bound is about points that satisfy the constraints exactly; the
-        best point does so as far as `primal_residual` of `verify` says. So a program that is
-        empty by less than a solver notices has a bracket, too, but no optimal value inside of it.
+        Whether the attained end lies on its side of the bound; beyond it, it would disprove the
+        bound, and the bracket says WRONG.
     method : str
         The method that gave the bound.
     bounds : dict of str to float
@@ -254,7 +254,7 @@ class Bracket:
             given = self.values, self.proof.multipliers, self.proof.tol
             return verify(problem, None if own else formulation, *given).bound
         qp = _bracketable(formulation, asked)
-        return qp.declared(proved_bound(qp, self.proof))
+        return qp.declared(proved_bound(qp, self.proof), -np.inf)
 
     def save(self, path: str | Path) -> Path:
         """Write the proof to a JSON file that `proof_checker` reads without this package.
@@ -302,7 +302,8 @@ def bound(
     multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
     nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet. Every bound is
     computed from its multipliers alone, rounding included, so the bracket is valid whenever the
-    search stops.
+    search stops. Where the first bounds leave a convex kernel program open, as in boxes that are
+    wide for its optimum, it is solved once more, and bracketed by its certificate.
 
     Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
     solved by its default solver, and bracketed by the bound that its multipliers prove; other
@@ -389,7 +390,6 @@ def bound(
     checks.positive("gap", gap)
     checks.positive("atol", atol, zero=True)
     checks.choice("method", method, METHODS)
-    relaxed = method in ("branch-and-bound", "relaxation")
     checks.seed("seed", seed, optional=True)
     checks.switch("verbose", verbose)
     callback = reporting(callback) if verbose else callback
@@ -433,18 +433,10 @@ def bound(
         if isinstance(search, str):
             if not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
-            tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
-            options = Options(tol, task.remaining, seed=seed, callback=callback)
-            result = solve_with(asked, chosen, None, None, options)[0]
-            bracket = _dual_bracket(result, task, gap, atol)
+            bracket = _dual_bracket(task, gap, atol)
         else:
             with nullcontext() if cluster is None else connected(cluster) as search.client:
-                status = search.run(relax=relaxed)
-            if relaxed:
-                search.bounds[method] = search.bracket.lower
-            elif method in CONIC_SOLVERS and status is not Status.INTERRUPTED:
-                status = _bound_by_conic_solver(search, method)
-            bracket = _bracket(search, status)
+                bracket = _searched(search, method, gap, atol)
         if verbose:
             for text in str(bracket).splitlines():
                 LOGGER.info("%s", text)
@@ -453,16 +445,59 @@ def bound(
     return bracket
 
 
-def _dual_bracket(result: Result, task: Task[QP], gap: float, atol: float) -> Bracket:
+def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bracket:
+    """The bracket that a search finds, or that of the dual of a convex program if it is closer."""
+    status, dual = search.begin(), None
+    if status is None and _has_dual(search):
+        # Bounds of boxes have rounding of the size of their terms, which grow with the box.
+        asked = replace(search.task, structure=search.form.asked, callback=None)
+        dual = _dual_bracket(asked, gap, atol)
+        if dual.status is Status.SOLVED:
+            return dual
+    if method in CONIC_SOLVERS:
+        status = status or Status.INACCURATE
+        if status is not Status.INTERRUPTED:
+            status = _bound_by_conic_solver(search, method)
+    elif method == "cheap":
+        status = status or Status.INACCURATE
+    else:
+        status = status or search.divide()
+        search.bounds[method] = search.bracket.lower
+    bracket = _bracket(search, status)
+    if dual is not None and dual.relative_gap < bracket.relative_gap:
+        return replace(dual, status=bracket.status, seconds=bracket.seconds)
+    return bracket
+
+
+def _has_dual(search: GlobalSearch) -> bool:
+    """Whether the program is a convex one whose certificate is about the same kernel matrix."""
+    task, structure = search.task, search.form.asked
+    if structure.has_own_rows or structure.problem.features is not None:
+        return False
+    return bool(convexity(structure, task.time_limit - task.elapsed))
+
+
+def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     """The bracket of a convex program: a point, and the bound that its multipliers prove."""
-    structure, certificate = task.structure, result.certificate
-    lower, upper = sorted((certificate.bound, certificate.objective))
+    tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
+    options = Options(tol, task.remaining, seed=task.seed, callback=task.callback)
+    result = solve_with(task.problem, task.formulation, None, None, options)[0]
+    certificate, structure, sense = result.certificate, task.structure, task.structure.sense
+    point = structure.at(structure.from_values(result.values))
+    near, error = structure.attained(point, structure.infeasibility(point.x))
+    attained = structure.declared(near.value + error, np.inf)
+    rigorous = sense * (attained - certificate.bound) >= 0.0
+    if 0.0 < certificate.gap < np.inf:
+        # That has the cost of satisfying all constraints in it.
+        other = np.nextafter(certificate.bound + sense * certificate.gap, sense * np.inf)
+        attained = sense * max(sense * attained, sense * float(other))
+    lower, upper = sorted((certificate.bound, attained))
     closed = certificate.relative_gap <= gap or certificate.gap <= atol
-    status = Status.SOLVED if closed else result.status
-    if not closed and status in (Status.SOLVED, Status.INACCURATE):
-        status = task.stop() or Status.INACCURATE  # time may have run out in the certificate
+    status = _status(closed and rigorous, result.status)
+    if status is Status.INACCURATE:
+        status = task.stop() or status  # time may have run out in the certificate
     trace = Trace()
-    trace.add(result.seconds, 0, certificate.objective, certificate.relative_gap, certificate.bound)
+    trace.add(result.seconds, 0, attained, certificate.relative_gap, certificate.bound)
     return Bracket(
         problem=result.problem,
         formulation=result.formulation,
@@ -472,7 +507,7 @@ def _dual_bracket(result: Result, task: Task[QP], gap: float, atol: float) -> Br
         upper=upper,
         relative_gap=certificate.relative_gap,
         values=result.values,
-        rigorous=structure.sense * (certificate.objective - certificate.bound) >= 0.0,
+        rigorous=rigorous,
         method="dual",
         bounds={"dual": certificate.bound},
         status=status,
@@ -483,6 +518,13 @@ def _dual_bracket(result: Result, task: Task[QP], gap: float, atol: float) -> Br
         program=structure,
         proof=certificate,
     )
+
+
+def _status(closed: bool, status: Status) -> Status:
+    """SOLVED where the bracket has met its goal, and only there; else why the search ended."""
+    if closed:
+        return Status.SOLVED
+    return Status.INACCURATE if status is Status.SOLVED else status
 
 
 def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
@@ -515,13 +557,14 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
             f"{task.formulation} has no bracket: no point is known that meets its constraints "
             "up to rounding"
         )
-    if not np.isfinite(bracket.declared(bracket.value)):
+    proved, attained = bracket.ends
+    if not np.isfinite(attained):
         # Of a hard margin whose least curvature along a ray is rounding, and has no finite inverse.
         raise SolverFailed(
             f"{task.formulation} has no bracket: floating-point numbers do not decide whether it "
             "has an optimum. Use a finite upper bound."
         )
-    lower, upper = sorted((bracket.declared(bracket.lower), bracket.declared(bracket.value)))
+    lower, upper = sorted((proved, attained))
     return Bracket(
         problem=task.problem,
         formulation=task.formulation,
@@ -534,7 +577,7 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         rigorous=not bracket.contradicted,
         method=max(search.bounds, key=search.bounds.__getitem__, default="nothing"),
         bounds={name: bracket.declared(end) for name, end in search.bounds.items()},
-        status=status,
+        status=_status(bracket.closed, status),
         nodes=search.nodes,
         iterations=search.iterations,
         trace=search.trace,

@@ -403,11 +403,7 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
     point = structure.at(structure.from_values(solution.values), solution.gradient)
     infeasibility = structure.infeasibility(point.x)
     if structure.multipliers_from_solver:
-        bound = -np.inf
-        if multipliers:
-            bound = task.formulation.dual_bound(task.problem, multipliers)
-        gap = relative(abs(point.value - bound), structure.gap_unit(point.value, point.x))
-        residual = max(gap, infeasibility)
+        residual = max(convex_gap(task, point, multipliers), infeasibility)
     else:
         unknown = Optimality(multipliers, np.inf, np.inf)
         about = point, multipliers or None, task.tol

@@ -171,17 +171,19 @@ def test_a_start_is_used_also_along_rays() -> None:
 def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """Optimum 4 of [[0, 2], [2, 0]]: a search that came to 3 must not pass for a bracket."""
     problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
-    honest = GlobalSearch.run
+    honest = GlobalSearch.begin
 
-    def wrong(search: GlobalSearch, relax: bool = True) -> iopt.Status:
-        status = honest(search, relax)
+    def wrong(search: GlobalSearch) -> iopt.Status:
+        honest(search)
         search.bracket.lower = -3.0
-        return status
+        return iopt.Status.SOLVED
 
-    monkeypatch.setattr(GlobalSearch, "run", wrong)
+    monkeypatch.setattr(GlobalSearch, "begin", wrong)
     bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
     assert not bracket.rigorous
     assert "WRONG" in str(bracket)
+    assert bracket.status is not iopt.Status.SOLVED
+    assert bracket.relative_gap == pytest.approx(0.25)
 
 
 def test_a_point_beyond_the_bound_is_not_said_to_meet_it() -> None:

@@ -132,10 +132,13 @@ def test_infeasible_points_claim_nothing(alpha) -> None:
 
 
 def test_gaps_of_the_svm_dual_are_primal_minus_dual(gaussian_problem: iopt.KernelProblem) -> None:
-    """P = ½αᵀQα + C Σ max(0, 1 - y f) at the best b, computed here by brute force over b."""
+    """P = ½αᵀQα + C Σ max(0, 1 - y f) at the best b, computed here by brute force over b.
+
+    With a smaller tolerance a better bound would be looked for.
+    """
     C = 2.0
     values = iopt.solve(gaussian_problem, iopt.SVMDual(C=C), tol=1e-3).values
-    certificate = iopt.verify(gaussian_problem, iopt.SVMDual(C=C), values)
+    certificate = iopt.verify(gaussian_problem, iopt.SVMDual(C=C), values, tol=1e-2)
     alpha, y = values["alpha"], gaussian_problem.y
     scores = gaussian_problem.K @ (y * alpha)
     offsets = y - scores  # the hinge sum is piecewise linear with these breakpoints
@@ -221,12 +224,12 @@ def test_an_infinite_gap_is_never_closed() -> None:
     [
         (
             {"gap": 2.0, "relative_gap": 0.25},
-            "duality gap 0.25, tol",
+            "duality gap 2.00e+00 (relative 2.50e-01), tol",
             "2.00e+00 (relative 2.50e-01)",
         ),
-        ({"gap": 2.0, "relative_gap": np.inf}, "duality gap 2 (absolute), tol", "2.00e+00"),
+        ({"gap": 2.0, "relative_gap": np.inf}, "duality gap 2.00e+00, tol", "2.00e+00"),
         ({"gap": np.inf, "relative_gap": np.inf, "bound": -np.inf}, "duality gap inf, tol", None),
-        ({"gap_kind": "KKT residual", "stationarity": 3e-7}, "KKT residual 3e-07, tol", None),
+        ({"gap_kind": "KKT residual", "stationarity": 3e-7}, "KKT residual 3.00e-07, tol", None),
     ],
 )
 def test_gaps_are_printed_in_the_unit_they_have(

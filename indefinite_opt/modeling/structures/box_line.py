@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,6 +249,21 @@ class BoxLine(PairedBox):
     @property
     def b(self) -> Array:
         return np.array([0.0, self.total])[: self.lines]
+
+    @property
+    def widest(self) -> float | Array:
+        """The largest weights that a line allows, in an array if u is one.
+
+        With two lines each class has a total weight. Formulations refuse a u with which the smaller
+        one cannot have it; where only the rounding of u prevents it, the next number is taken.
+        """
+        if self.lines < 2:
+            return self.upper
+        half, members = 0.5 * self.total, self.problem.smaller_class
+        least = half / members
+        if Fraction(least) * members < Fraction(half):
+            least = float(np.nextafter(least, np.inf))
+        return max(min(float(self.upper), half), least)
 
     def infeasibility(self, x: Array) -> float:
         # Without arrays of rows, a tenth of a solve with 300 points less.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, cached_property, clock, derived
+from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived
 from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.modeling.structures.structure import Point, SharperBound
 from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
 
 
@@ -154,18 +156,90 @@ class KreinLeastSquares(BoxLineQP):
         """‖Gx - e‖², or `CANCELLED` times ‖e‖², its value at x = 0, if that is larger."""
         return max(abs(value + self.constant), CANCELLED * self.constant)
 
+    @classmethod
+    def of(cls, problem: KernelProblem, C: float) -> KreinLeastSquares:
+        """min ‖Gx - e‖² on 0 ≤ x ≤ C and yᵀx = 0."""
+        Ge = problem.y * problem.gram.times(problem.y)
+        return cls(
+            squared(problem), hessian=2.0, linear=-2.0 * Ge, upper=C, lines=1, source=problem
+        )
+
+    def without_constant(self) -> KreinLeastSquares:
+        plain = self.source.without_constant()
+        return self if plain is self.source else self.of(plain, float(self.upper))
+
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        """A feasible point near one of that infeasibility, and by how much its F may be larger.
+
+        F is computed again by its residuals Gx - e. Where weights move by ρ in all, as in
+        `ConvexBounds.attained`, no residual changes by more than ρ·max|K_ij|; and each is rounded
+        by n·eps of its terms.
+        """
+        near = self.feasible_near(point, infeasibility)
+        x, gram = near.x, self.source.gram
+        residuals = np.abs(self.problem.y * gram.times(self.problem.y * x) - 1.0)
+        terms = gram.largest * float(np.abs(x).sum()) + 1.0
+        off = self.missed(x) * gram.largest + (self.n + 8.0) * EPS * terms + self.underflow(0.0)
+        total = float(np.square(residuals + off).sum())
+        rounding = (self.n + 8.0) * EPS * (total + self.constant + abs(near.value))
+        return near, max(total - self.constant - near.value, 0.0) + rounding
+
+    def doubt(self, upper: Array) -> float:
+        """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as K² and c are rounded.
+
+        Their entries are sums of n products, which are off by less than (n + 4)·eps of their terms,
+        and these sum to (|K|u)ᵀ|K|u + 2eᵀ|K|u.
+        """
+        reached = np.abs(self.source.K) @ upper
+        size = float(reached @ reached + 2.0 * reached.sum())
+        underflow = LEAST * (1.0 + float(upper.sum())) ** 2
+        return (self.n + 4.0) * (EPS * size + underflow)
+
     def hessian_times(self, x: Array) -> Array:
         """Hx = 2G(Gx), by two products with K, so that claims do not depend on the computed K²."""
         y, gram = self.problem.y, self.source.gram
         return self.hessian * y * gram.times(gram.times(y * x))
 
+    def gradient_rounding(self, length: float) -> float:
+        """The error of each of two products is n·eps times its factors; c is rounded, too."""
+        own = float(np.sqrt(self.n)) * self.source.zero_tolerance
+        return self.hessian * (2.0 * self.problem.zero_tolerance * length + own)
+
     def dual_bound(self, x: Array, gradient: Array) -> float:
         """The linearisation at x minimised over the feasible set, minus its rounding.
 
-        F is a sum of squares and thus exactly convex. The error of the gradient is at most
-        2n·eps·‖K‖²‖x‖, as that of each of the two products is n·eps times its factors.
+        F is a sum of squares and thus exactly convex.
         """
         curvature = float(x @ (gradient - self.linear))
-        bound = self.linear_minimum(gradient) - 0.5 * curvature
-        reach = float(np.linalg.norm(x)) * float(np.sqrt(self._square_radius(x)))
-        return bound - 2.0 * self.hessian * self.problem.zero_tolerance * reach
+        least, length = self.linear_minimum(gradient), float(np.linalg.norm(x))
+        reach = length + float(np.sqrt(self._square_radius(x)))
+        terms = float(np.abs(x) @ (np.abs(gradient) + np.abs(self.linear))) + abs(least)
+        rounding = EPS * ((self.n + 4.0) * terms + float((self.upper * np.abs(gradient)).sum()))
+        rounding += self.gradient_rounding(length) * reach + self.underflow(reach)
+        return least - 0.5 * curvature - rounding
+
+    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[SharperBound]]:
+        attained, reasons = self.surely(point), self.why_global()
+        return lambda x: iter((SharperBound(self._bound_by_residuals(x), attained, reasons),))
+
+    def _bound_by_residuals(self, x: Array) -> float:
+        """The bound of w = Gx - e, F(z) + n ≥ (2Gw)ᵀz - 2eᵀw - ‖w‖², as ‖Gz - e - w‖² ≥ 0.
+
+        It holds for any w. Each entry of Gw is off by (n + 4)·eps of its terms at most.
+        """
+        y, gram = self.problem.y, self.source.gram
+        w = y * gram.times(y * x) - 1.0
+        image, sizes = 2.0 * y * gram.times(y * w), 2.0 * (np.abs(self.source.K) @ np.abs(w))
+        least = self.linear_minimum(image - (self.n + 8.0) * (EPS * sizes + LEAST))
+        parts = [2.0 * float(w.sum()), float(w @ w), self.constant]
+        terms = abs(least) + 2.0 * float(np.abs(w).sum()) + parts[1] + self.constant
+        return least - sum(parts) - (self.n + 8.0) * EPS * terms
+
+    def proved_curvature(self, most: int) -> float:
+        known = self.source.gram.decompositions.get(0)
+        if known is not None:
+            least = float(np.abs(known.values).min()) if not known.null else 0.0
+            return self.hessian * max(least - 4.0 * self.source.zero_tolerance, 0.0) ** 2
+        # K² is rounded.
+        off = (self.n + 4.0) * EPS * self.source.gram.norm**2
+        return max(super().proved_curvature(most) - self.hessian * off, 0.0)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.paired_qp import PairedQP
+from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.modeling.structures.qp import QP, critical_curvature
-from indefinite_opt.modeling.structures.structure import Curvature, Optimality, Point
+from indefinite_opt.modeling.structures.structure import (
+    Curvature,
+    Optimality,
+    Point,
+)
 from indefinite_opt.problem import KernelProblem
 
 
 @dataclass(frozen=True, eq=False)
-class BoxLineQP(BoxLine, PairedQP):
+class BoxLineQP(ConvexBounds):
     """min F(x) = ½ xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
 
     H = h·Q with Q_ij = y_i y_j K_ij for a kernel of any inertia. The equality constraints are
@@ -62,6 +64,11 @@ class BoxLineQP(BoxLine, PairedQP):
     def hulls(cls, problem: KernelProblem, mu: float) -> BoxLineQP:
         """The nearest points of two convex hulls reduced by mu, max -xᵀQx, as a minimum."""
         return cls(problem, 2.0, 0.0, mu, lines=2, total=2.0, sense=-1, variable="alphabar")
+
+    def without_constant(self) -> BoxLineQP:
+        """The same program, whose kernel has no large constant; see `KernelProblem`."""
+        plain = self.problem.without_constant() if self.lines else self.problem
+        return self if plain is self.problem else replace(self, problem=plain)
 
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
         names = ("problem", "hessian", "lines", "total")
@@ -146,78 +153,6 @@ class BoxLineQP(BoxLine, PairedQP):
         A constant in K has no effect, as yᵀx = 0 with two lines.
         """
         return self.hessian * self.problem.spread * self.total
-
-    def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
-        return self.dual_bound(point.x, point.gradient)
-
-    def dual_bound(self, x: Array, gradient: Array) -> float:
-        """A lower bound on F over the feasible set, valid if F is convex there.
-
-        It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
-        primal objective at the best offset. With u = ∞ the primal point is first scaled until it is
-        feasible. From it are subtracted
-
-        1. ½ha‖z - x‖² ≤ ½ha(R² + ‖x‖²), by which F may lie below its linearisation at a feasible z,
-           where convexity is proved up to a and R is the largest ‖z‖;
-        2. the rounding of the gradient, at most n·eps·‖|H|‖‖x‖, along z - x;
-        3. the rounding of the remaining sums, n·eps of their terms.
-
-        With c < 0 and no fixed total, R need only bound a minimiser z, which cannot be improved by
-        shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
-        F(z) thus gives a smaller R, which gives a better bound.
-        """
-        problem, eps = self.problem, EPS
-        curvature = float(x @ (gradient - self.linear))
-        square, length = self._square_radius(x), float(np.linalg.norm(x))
-
-        def allowance(square: float) -> float:
-            curved = 0.5 * problem.convexity_allowance(self.lines) * (square + length**2)
-            return self.hessian * (
-                curved + problem.zero_tolerance * length * (float(np.sqrt(square)) + length)
-            )
-
-        if self.is_bounded:
-            least = self.linear_minimum(gradient)
-            terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
-            single = self.upper if self.lines < 2 else np.minimum(self.upper, 0.5 * self.total)
-            rounding = eps * ((self.n + 4.0) * terms + float((single * np.abs(gradient)).sum()))
-            least -= 0.5 * curvature + rounding
-            bound = least - allowance(square)
-            if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
-                largest = float(np.max(self.upper))
-                for _ in range(2):  # further updates change little
-                    square = min(square, 2.0 * largest * abs(bound) / self.tilt)
-                    bound = least - allowance(square)
-            return bound
-        if np.ndim(self.linear):
-            return -np.inf
-        # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
-        y = self.problem.y
-        if self.lines == 0:
-            shortfall = float(np.max(-gradient))
-        else:
-            signed = -y * gradient
-            shortfall = 0.5 * (float(signed[y > 0].max()) - float(signed[y < 0].min()))
-        # If 1 - v is small the rounding of the gradient matters.
-        noise = (self.n + 4.0) * eps * (float(np.max(np.abs(gradient))) + self.tilt)
-        noise += self.hessian * problem.zero_tolerance * length
-        shortfall = max((shortfall + noise) / self.tilt, 0.0)
-        if shortfall >= 1.0:
-            return -np.inf
-        least = -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2
-        rounding = (self.n + 4.0) * eps * (float(np.abs(x) @ np.abs(gradient)) - least)
-        return least - allowance(square) - rounding
-
-    def _square_radius(self, x: Array) -> float:
-        """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
-        if self.lines == 2:
-            return self.total * min(float(self.upper), 0.5 * self.total)
-        if np.ndim(self.upper):
-            return float(np.sum(np.square(self.upper)))
-        if np.isinf(self.upper):
-            return 4.0 * float(x @ x)
-        count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
-        return count * float(self.upper) * float(self.upper)
 
     def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
         free, weak = self._critical(point, optimality, tol)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -86,6 +86,16 @@ class Optimality:
     """Reduced gradient; empty if the structure does not examine curvature."""
 
 
+class SharperBound(NamedTuple):
+    """A lower bound on a convex F, found at a point."""
+
+    value: float
+    attained: float
+    """`Structure.attained` of the point, for the program that the bound is one of."""
+    reasons: list[str]
+    """`Structure.why_global`, if it meets the objective."""
+
+
 class Structure(ABC, Generic[X]):
     """min F(x) over a feasible set, for solvers that know the kind of program it is.
 
@@ -157,9 +167,16 @@ class Structure(ABC, Generic[X]):
         """Bound on the rounding of `constant`, which is subtracted from a declared bound."""
         return 0.0
 
-    def declared(self, value: float) -> float:
-        """The declared objective for this value of F."""
-        return self.sense * (value + self.constant)
+    def declared(self, value: float, away: float | None = None) -> float:
+        """The declared objective for this value of F.
+
+        Where a constant is added to F, and an infinite `away` is given, it is rounded in that
+        direction: downwards for a bound of F.
+        """
+        total = value + self.constant
+        if away is not None and self.constant != 0.0:
+            total = float(np.nextafter(total, away))
+        return self.sense * total
 
     @property
     @abstractmethod
@@ -223,6 +240,10 @@ class Structure(ABC, Generic[X]):
         It holds for any point and multipliers; -inf if there is none.
         """
         return -np.inf
+
+    def sharper_bounds(self, point: Point[X]) -> Iterator[SharperBound]:
+        """More lower bounds on a convex F at a feasible point, each of which takes longer."""
+        return iter(())
 
     def curvature_order(self, point: Point[X], optimality: Optimality, tol: float) -> int:
         """Order of the largest matrix that `curvature` decomposes."""

@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import LONG, Array, TimeLimitReached, cached_property, limited
+from indefinite_opt.foundation import (
+    EPS,
+    LONG,
+    Array,
+    TimeLimitReached,
+    cached_property,
+    limited,
+)
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers.branch_and_bound.finite_forms import FiniteForm
 from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
@@ -27,9 +34,6 @@ from indefinite_opt.solvers.branch_and_bound.tangents import Bound, ScaledBox
 from indefinite_opt.solvers.solver import Task
 
 T = TypeVar("T")
-
-OBJECTIVE_ROUNDING = 1e-12
-"""Rounding of the objective, in units of `OpenBracket.unit`."""
 
 
 class OpenBracket:
@@ -48,7 +52,8 @@ class OpenBracket:
     Attributes
     ----------
     point, value : (n,) array, float
-        The best point of the finite form, and its value; see `best` and `original`.
+        The best point of the finite form, and a value that is certainly attained near it, as
+        `FiniteForm.attained` says; see `best` and `original`.
     lower : float
         The proved lower bound of the finite form.
     """
@@ -74,13 +79,21 @@ class OpenBracket:
             if attained is not None and attained[0] < self.value:
                 self.value, self.point = attained
 
-    def original(self, value: float) -> float:
-        """The value of the original F for a value of the finite form."""
-        return self.form.original(value)
+    def original(self, value: float, away: float = -np.inf) -> float:
+        """The value of the original F for a value of the finite form, as `FiniteForm.original`."""
+        return self.form.original(value, away)
 
-    def declared(self, value: float) -> float:
-        """The declared objective for a value of the finite form."""
-        return float(self.asked.declared(self.original(value)))
+    def declared(self, value: float, away: float = -np.inf) -> float:
+        """The declared objective for a value of the finite form.
+
+        F is rounded in the direction of `away`: downwards for a bound.
+        """
+        return float(self.asked.declared(self.original(value, away), away)) + 0.0  # no -0.0
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The proved and the attained end in the declared sense, rounded outwards."""
+        return self.declared(self.lower), self.declared(self.value, np.inf)
 
     @property
     def best(self) -> Array:
@@ -99,29 +112,35 @@ class OpenBracket:
 
     @property
     def absolute_gap(self) -> float:
-        """The gap of the bracket, 0 if rounding has put the bound above the value."""
-        return max(self.original(self.value) - self.original(self.lower), 0.0)
+        """The distance of both ends, without constants."""
+        return abs(self.original(self.value, np.inf) - self.original(self.lower))
 
     @property
     def relative_gap(self) -> float:
-        """The same in units of gaps."""
-        return relative(self.absolute_gap, self.unit)
+        """The same in units of gaps, and not 0 where the declared ends differ."""
+        unit, (proved, attained) = self.unit, self.ends
+        if self.absolute_gap > 0.0 or proved == attained:
+            return relative(self.absolute_gap, unit)
+        # Then they differ by the rounding of the constant.
+        return relative(abs(attained - proved), max(unit, abs(self.asked.constant)))
 
     @property
     def closed(self) -> bool:
         """Whether the gap is within the tolerance."""
-        return self.relative_gap <= self.gap
+        return not self.contradicted and self.relative_gap <= self.gap
 
     @property
     def contradicted(self) -> bool:
-        """Whether the value is below the bound by more than rounding, so that one is wrong."""
-        crossed = self.original(self.lower) - self.original(self.value)
-        return crossed > OBJECTIVE_ROUNDING * self.unit
+        """Whether the value is below the bound, so that one of them is wrong."""
+        return self.value < self.lower
 
     @property
     def cutoff(self) -> float:
         """The least bound of a box that need not be divided."""
-        return self.value - self.gap * self.unit * self.form.steepness(self.value)
+        value = self.original(self.value, np.inf)
+        # A little above what just closes the gap, as rounding moves the ends outwards.
+        least = value - max(self.gap * self.unit - 8.0 * EPS * abs(value), 0.0)
+        return min(self.form.level(least), self.value)
 
 
 class Deadline:

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, cached_property, in_tiles, tiles
+from indefinite_opt.foundation import (
+    EPS,
+    LEAST,
+    TILE_ENTRIES,
+    Array,
+    cached_property,
+    in_tiles,
+    tiles,
+)
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.quadratic_programs import LinearRows
 from indefinite_opt.modeling.structures import QP, BoxLineQP
@@ -88,13 +97,16 @@ class FiniteForm(ABC):
         """The point that z stands for, whose value in the finite form is given."""
         return z
 
-    def original(self, value: float) -> float:
-        """The value of the program that was asked for, at a value of the finite form."""
+    def original(self, value: float, away: float = -np.inf) -> float:
+        """The value of the program that was asked for, at a value of the finite form.
+
+        Where it is rounded, this is in the direction of `away`.
+        """
         return value
 
-    def steepness(self, value: float) -> float:
-        """The derivative of a value of the finite form with respect to the original one."""
-        return 1.0
+    def level(self, value: float) -> float:
+        """The value of the finite form at a value of the program that was asked for."""
+        return value
 
     @property
     def ray(self) -> float | None:
@@ -128,17 +140,18 @@ class FiniteForm(ABC):
 
 
 class _Lines(FiniteForm):
-    """A `BoxLineQP`, as it is if its box is finite."""
+    """A `BoxLineQP`, as it is if its box is finite, but for a large constant in its kernel."""
 
     structure: BoxLineQP
 
     @classmethod
     def of(cls, qp: BoxLineQP) -> FiniteForm | None:
+        plain = qp.without_constant()
         if qp.is_bounded:
-            return _Lines(qp, qp)
+            return _Lines(qp, plain)
         if qp.lines == 0 or np.ndim(qp.linear):
             return None
-        return _Rays(qp, replace(qp, linear=0.0, lines=2, total=1.0, sense=1))
+        return _Rays(qp, replace(plain, linear=0.0, lines=2, total=1.0, sense=1))
 
     @classmethod
     def obstacle(cls, qp: BoxLineQP) -> str | None:
@@ -151,6 +164,14 @@ class _Lines(FiniteForm):
     @cached_property
     def quadratic(self) -> BoxQuadratic:
         return box_quadratic(self.structure)
+
+    def attained(self, z: Array) -> tuple[float, Array] | None:
+        qp = self.structure
+        infeasibility = qp.infeasibility(z)
+        if infeasibility > MAX_INFEASIBILITY:
+            return None
+        point, error = qp.attained(qp.at(z), infeasibility)
+        return point.value + error, point.x
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
         local = LocalSearch(Effort(), task)
@@ -176,7 +197,10 @@ class _Lines(FiniteForm):
 
         in_tiles(add, tiles(qp.n, TILE_ENTRIES // qp.n))
         size = float(upper @ (np.abs(linear) - push))
-        return qp.linear_minimum(linear + push) - 4.0 * (qp.n + 8) * EPS * size
+        # Each product may lose a smallest number, times the weight that it belongs to.
+        underflow = LEAST * (qp.n + 8) * (qp.n + 8 + float(upper.sum())) if np.any(push) else 0.0
+        rounding = 4.0 * (qp.n + 8) * EPS * size + underflow + qp.doubt(upper)
+        return qp.linear_minimum(linear + push) - rounding
 
 
 class _Rays(_Lines):
@@ -200,11 +224,18 @@ class _Rays(_Lines):
     def ray(self) -> float:
         return float(self.asked.tilt)
 
-    def original(self, value: float) -> float:
-        return -(self.asked.tilt**2) / (4.0 * value) if value > 0.0 else -np.inf
+    def original(self, value: float, away: float = -np.inf) -> float:
+        if not value > 0.0:
+            return -np.inf
+        if np.isinf(value):
+            return 0.0
+        exact = -(Fraction(self.asked.tilt) ** 2) / (4 * Fraction(value))
+        rounded = float(exact)
+        inwards = rounded > exact if away < 0.0 else rounded < exact
+        return float(np.nextafter(rounded, away)) if inwards else rounded
 
-    def steepness(self, value: float) -> float:
-        return 4.0 * (value / float(self.asked.tilt)) ** 2
+    def level(self, value: float) -> float:
+        return -(self.asked.tilt**2) / (4.0 * value) if value < 0.0 else np.inf
 
 
 class _Slacks(FiniteForm):
@@ -319,13 +350,12 @@ def box_quadratic(qp: BoxLineQP) -> BoxQuadratic:
         rows = np.array([y > 0, y < 0], float)
         rhs = np.full(2, 0.5 * qp.total)
     linear, upper = _costs_and_bounds(qp)
-    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper)
+    return BoxQuadratic(qp.H(), linear, rows, rhs, np.zeros(qp.n), upper, qp.doubt(upper))
 
 
 def _costs_and_bounds(qp: BoxLineQP) -> tuple[Array, Array]:
     """c, and the largest value of each weight in the box and on the lines; two (n,) arrays."""
-    upper = min(float(qp.upper), 0.5 * qp.total) if qp.lines == 2 else qp.upper
-    return np.full(qp.n, qp.linear, float), np.full(qp.n, upper, float)
+    return np.full(qp.n, qp.linear, float), np.full(qp.n, qp.widest, float)
 
 
 def obstacle(qp: QP) -> str | None:

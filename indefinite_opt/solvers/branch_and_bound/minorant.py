@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.foundation import EPS, LEAST, Array, cached_property
+from indefinite_opt.problem import frobenius_norm
 from indefinite_opt.solvers.branch_and_bound.tangents import (
     TINY,
     Bound,
@@ -42,6 +43,9 @@ MIN_WIDTH_ULPS = 16.0
 
 MIN_HALF = TINY / EPS
 """An interval narrower than twice this counts as a point, as its half loses digits by underflow."""
+
+MIN_SQUARED_HALF = 1e-140
+"""The square of a half below this may lose digits by underflow."""
 
 MIN_EQUAL_PAIRS = 4
 """Of five zeros and ones at least this number of the ten pairs are equal: 3 + 1, of 3 and of 2."""
@@ -70,6 +74,9 @@ class BoxQuadratic:
     lower: Array
     upper: Array
     """Finite, (n,)."""
+    doubt: float = 0.0
+    """By how much the function to bound may lie below f anywhere on the box, as H and c are rounded
+    numbers."""
 
     @property
     def n(self) -> int:
@@ -115,29 +122,40 @@ class BoxQuadratic:
             rows, rhs = weights @ rows, weights @ rhs
             row_tolerance = np.abs(weights) @ row_tolerance
         size = float(reach @ (0.5 * (self.sizes[0] @ reach) + np.abs(self.c)))
-        moved = reach > 0.0
+        moved, underflow = reach > 0.0, 0.0
         if size > 0.0 or self.c[moved].any() or self.H[moved][:, moved].any():
             size += TINY
+            # Of each product half of it at most, times the center or the width of a variable.
+            underflow = LEAST * (self.n + 8.0) * (self.n + 8.0 + float(reach.sum()))
         return ScaledBox(
             members=members,
             center=center,
             half=half,
             constant=float(center @ (0.5 * curved + self.c)),
             slope=width * (curved + self.c)[members],
-            curvature=self.H[members[:, None], members] * (width[:, None] * width),
+            curvature=_products_of_both(self.H[members[:, None], members], width),
             rows=rows,
             rhs=rhs,
             weights=weights,
             size=size,
             tolerance=_tolerance_of_ends(reach[members], width),
             row_tolerance=row_tolerance,
-            fixed_loss=_loss_of_fixed(self, reach, fixed),
+            fixed_loss=_loss_of_fixed(self, reach, fixed) + self.doubt,
+            underflow=underflow,
         )
 
     @cached_property
     def _least_half(self) -> Array:
         """Half of the width below which the interval of each variable counts as a point."""
         return np.maximum(MIN_WIDTH_SHARE * (self.upper - self.lower), MIN_HALF)
+
+
+def _products_of_both(H: Array, width: Array) -> Array:
+    """H_ij w_i w_j, (m, m), symmetric."""
+    if width.min(initial=1.0) > MIN_SQUARED_HALF:
+        return H * (width[:, None] * width)
+    scaled = np.tril(H * width[:, None] * width)
+    return np.asarray(scaled + np.tril(scaled, -1).T)
 
 
 def _tolerance_of_ends(reach: Array, half: Array) -> Array:
@@ -160,7 +178,8 @@ def _tolerance_of_rows(quadratic: BoxQuadratic, reach: Array, fixed: Array) -> A
     """
     rows, (k, n) = quadratic.sizes[1], quadratic.rows.shape
     sizes = rows @ reach + np.abs(quadratic.rhs)
-    return EPS * (n + k + 6) * sizes + rows @ fixed + n * TINY
+    underflow = n * (TINY + LEAST * float(reach.sum()))
+    return EPS * (n + k + 6) * sizes + rows @ fixed + underflow
 
 
 def _orthonormal_weights(rows: Array, tolerance: Array) -> Array:
@@ -408,7 +427,7 @@ def lower_bound(
     multipliers: A_ij of the products of each pair and A_ii of the squares.
 
     1. Fixed variables. With them in the middle f changes by `scaled.fixed_loss` at most:
-       f(x) ≥ f(d) - fixed_loss, where f(d) is quadratic in the others.
+       f(x) ≥ f(d) - fixed_loss, where f(d) is quadratic in the others; the `doubt` of f is in it.
     2. Ends. |d_i| ≤ 1 + π_i/4, π = `scaled.tolerance` ≤ ½. With π_ij the larger of two, no
        product of two slacks is less than -(π_ij/8)(1 + π_ij/8), no triangle than
        -(π/4)(1 + π/8)² for the largest π of its three, which is in two of its pairs, and no
@@ -426,12 +445,14 @@ def lower_bound(
        where value = constant - Σ|s_i|. And Σ(|s_i| + s_id_i) ≥ -¼Σπ_i|s_i|.
     6. Sums. All numbers in 5 are sums that are computed with rounding, value and s together to
        `loss_of_sums`; and each term of a sum may lose 5e-324 by underflow, for which
-       (m + 8) · TINY is enough.
+       (m + 8) · TINY is enough, besides `scaled.underflow` for those of f itself, whose intervals
+       may be wide.
 
     Added up, with Σ over rows and variables,
 
         f(x) ≥ value - slack + Σπ_i|s_i| + Σ(|s_i| + s_id_i) ≥ value - slack,
-        slack = sums + ΣA_ijπ_ij + Σπ_i(δ + |s_i|) + Σ|ν_k|e_k + across + fixed_loss + (m + 8) TINY.
+        slack = sums + ΣA_ijπ_ij + Σπ_i(δ + |s_i|) + Σ|ν_k|e_k + across + fixed_loss + U,
+        U = (m + 8) TINY + `scaled.underflow`.
 
     Of Σπ_i|s_i| three quarters are left in the first of these. They pay for the rounding of the
     ends where an interval is cut because Σ(|s_i| + s_id_i) is large outside. The other ends are
@@ -446,16 +467,17 @@ def lower_bound(
     underflow = TINY if scaled.size + size > 0.0 else 0.0
     outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)
     if m == 0:
-        slack = outwards * (loss_of_sums(n, scaled.size) + scaled.fixed_loss + 8 * underflow)
+        lost = scaled.fixed_loss + scaled.underflow + 8 * underflow
+        slack = outwards * (loss_of_sums(n, scaled.size) + lost)
         nothing = np.empty(0)
         return Bound(scaled.constant - slack, nothing, nothing, nothing, slack)
     constant, slope, curvature = _without_products(scaled, pairs, squares)
     coupling = np.zeros((m, len(scaled.rows)))
-    terms, added, missed = float(np.linalg.norm(scaled.curvature)) + size, 0.0, 0.0
+    terms, added, missed = frobenius_norm(scaled.curvature) + size, 0.0, 0.0
     if nu is None:
         coupling = scaled.coupling(curvature)
         crossed = coupling @ scaled.rows
-        terms += 2.0 * float(np.linalg.norm(coupling) * np.linalg.norm(scaled.rows))
+        terms += 2.0 * frobenius_norm(coupling) * frobenius_norm(scaled.rows)
         slope = slope + coupling @ scaled.rhs
         curvature = curvature - crossed - crossed.T
         curvature = 0.5 * (curvature + curvature.T)
@@ -474,6 +496,7 @@ def lower_bound(
         + loss_beyond_ends(scaled.tolerance, sizes, np.abs(squares) + shift)
         + missed
         + scaled.fixed_loss
+        + scaled.underflow
         + (m + 8) * underflow
     ) * outwards + bound.slack * (outwards - 1.0)
     value, slack = bound.value - slack, bound.slack + slack
@@ -514,7 +537,7 @@ def _margin_of_convexity(curvature: Array, sizes: float) -> float:
     more, and these go through at most 2(m + 8) roundings of eps/2. The rest is for the eigenvalue
     itself, whose error in a backward stable method is a modest multiple of eps times the norm.
     """
-    norm = float(np.linalg.norm(curvature))
+    norm = frobenius_norm(curvature)
     return (EPS * sizes + _EIGENVALUE_ERROR * norm) * (len(curvature) + 8)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from indefinite_opt.solvers.branch_and_bound.tree import Threads, Tree
 from indefinite_opt.solvers.descent import Descent
 from indefinite_opt.solvers.solution import Status, Trace
 from indefinite_opt.solvers.solver import Task
+
+T = TypeVar("T")
 
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents, far below any gap of a bracket."""
@@ -121,20 +124,33 @@ class GlobalSearch:
             return None
         return Proof(self.root)
 
-    def run(self, relax: bool = True) -> Status:
-        """Search until the gap closes or a limit is met; `relax=False` allows cheap bounds only."""
-        try:
+    def run(self) -> Status:
+        """Search until the gap closes or a limit is met."""
+        return self.begin() or self.divide()
+
+    def begin(self) -> Status | None:
+        """Search locally and compute the cheap bounds; None if there is more to do."""
+
+        def begun() -> Status | None:
             local = self._search_locally()
             if local is Status.INTERRUPTED:
                 return local
             self._bound_cheaply()
             if self.bracket.closed:
                 return Status.SOLVED
-            if self.deadline.over and self.n >= LONG:
-                return Status.TIME_LIMIT
-            if not relax or self.n > self.settings.max_relaxed_variables:
-                return Status.INACCURATE
-            return self._divide_and_bound()
+            return Status.TIME_LIMIT if self.deadline.over and self.n >= LONG else None
+
+        return self._reported_at_end(begun)
+
+    def divide(self) -> Status:
+        """Divide the whole box until the gap closes or a limit is met, unless it is too large."""
+        if self.n > self.settings.max_relaxed_variables:
+            return Status.INACCURATE
+        return self._reported_at_end(self._divide_and_bound)
+
+    def _reported_at_end(self, search: Callable[[], T]) -> T | Status:
+        try:
+            return search()
         except KeyboardInterrupt:
             return Status.INTERRUPTED
         finally:
@@ -235,9 +251,9 @@ class GlobalSearch:
 
     def _report(self) -> None:
         bracket = self.bracket
+        proved, attained = bracket.ends
         self.trace.add(
-            self.task.elapsed, self.nodes, bracket.declared(bracket.value), bracket.relative_gap,
-            bracket.declared(bracket.lower), self.iterations,
+            self.task.elapsed, self.nodes, attained, bracket.relative_gap, proved, self.iterations,
             0 if bracket.closed else self.open_nodes,
         )  # fmt: skip
 

@@ -81,6 +81,8 @@ class ScaledBox:
     """Largest violation of the rows because of rounding and fixed variables, (k,)."""
     fixed_loss: float
     """Largest decrease of f inside the intervals of fixed variables."""
+    underflow: float = 0.0
+    """What the numbers of f may have lost by underflow, anywhere on the box."""
 
     @property
     def m(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Values, html_card
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, gap_and_share
 from indefinite_opt.modeling.structures import Curvature
 from indefinite_opt.problem import Problem
 from indefinite_opt.solvers import Claim
@@ -74,11 +74,13 @@ class Certificate:
         variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. Of a
         `QuadraticProgram` whose variables differ in scale it is in units that make its rows alike.
     bound : float
-        Rigorous bound on the optimal value in the declared sense; infinite if there is none.
+        Rigorous bound on the optimal value in the declared sense; infinite if there is none. Of a
+        linear kernel it may be one for the inner products of the points, of which the kernel matrix
+        holds rounded values; the reasons say so.
     gap, relative_gap : float
         |objective - bound|, and its ratio to the unit of gaps, max(|objective|, floor); see `gaps`.
-        If constraints are violated within the tolerance, the objective of the nearby feasible
-        point is used if that is farther from the bound. inf without a bound.
+        The objective of a nearby point that satisfies the constraints exactly, moved by its
+        rounding, is used if that is farther from the bound. inf without a bound.
     gap_kind : str
         "duality gap" for convex programs, "global bracket" for others if branch and bound has
         proved a bound, else "KKT residual": then `stationarity` is the only measure, and it is
@@ -127,7 +129,8 @@ class Certificate:
         """Write the proof of the bound to a JSON file that can be checked independently.
 
         `indefinite-opt check-proof FILE`, or `proof_checker.py` without this package, computes the
-        bound from it in exact arithmetic. It may differ from `bound`, which allows for rounding.
+        bound from it in exact arithmetic. It may differ from `bound`, which allows for rounding and
+        of a linear kernel may be about the points: the file holds the kernel matrix.
 
         Raises
         ------
@@ -144,12 +147,12 @@ class Certificate:
 
     @property
     def measure(self) -> float:
-        """The number that `gap_kind` names."""
+        """The number that `gap_kind` names: `stationarity`, or a gap as its share of the unit."""
         return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
 
     def __repr__(self) -> str:
-        absolute = np.isinf(self.measure) and np.isfinite(self.gap)
-        measure = f"{self.gap:.2g} (absolute)" if absolute else f"{self.measure:.2g}"
+        residual = self.gap_kind == "KKT residual"
+        measure = f"{self.stationarity:.2e}" if residual else self._gap
         return (
             f"Certificate({self.claim.name}, objective={self.objective:.6g}, "
             f"{self.gap_kind} {measure}, tol={self.tol:g})"
@@ -176,8 +179,7 @@ class Certificate:
 
     @property
     def _gap(self) -> str:
-        share = f" (relative {self.relative_gap:.2e})" if np.isfinite(self.relative_gap) else ""
-        return f"{self.gap:.2e}{share}"
+        return gap_and_share(self.gap, self.relative_gap)
 
     @property
     def _headline(self) -> str:

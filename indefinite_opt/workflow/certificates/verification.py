@@ -24,6 +24,7 @@ from indefinite_opt.foundation import (
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     Values,
+    cached_property,
     checked_values,
     checks,
     clock,
@@ -31,7 +32,7 @@ from indefinite_opt.foundation import (
     one_thread,
     within,
 )
-from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
+from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_and_share, relative
 from indefinite_opt.modeling.structures import (
     QP,
     Curvature,
@@ -249,7 +250,7 @@ def certify(
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
-        reasons = structure.why_global() if convex else notes
+        reasons = (place.reasons or structure.why_global()) if convex else notes
     else:
         reasons = [] if structure.multipliers_from_solver else [words, *notes]
         if convex and structure.open_gap and (np.isfinite(bound) or not reasons):
@@ -316,6 +317,7 @@ class _Place:
     def __init__(self, task: Task[Any], point: Point[Any], atol: float = 0.0) -> None:
         self.task, self.structure, self.point = task, task.structure, point
         self.primal = self.structure.infeasibility(point.x)
+        self.reasons: list[str] | None = None
         unknown = point, np.inf
         self.near, self.error = task.in_time(unknown, self.structure.attained, point, self.primal)
         size = task.in_time(abs(point.value), self.structure.gap_unit, point.value, point.x)
@@ -324,12 +326,23 @@ class _Place:
         own = self.structure.has_own_rows
         self.change = abs(self.near.value - point.value) + self.error if own else 0.0
 
-    def gap(self, bound: float) -> float:
-        """The larger distance of a bound from the objectives of the point and of the feasible one.
+    @cached_property
+    def attained(self) -> float:
+        """What a feasible point nearby certainly attains, of the program that the bound is one of.
 
         A point that violates constraints slightly may be better than every feasible point.
         """
-        return max(abs(self.point.value - bound), abs(self.near.value + self.error - bound))
+        return self.near.value + self.error
+
+    def gap(self, bound: float, attained: float | None = None) -> float:
+        """The larger distance of a bound from the objectives of the point and of the feasible one.
+
+        The latter is `attained` if it is not given.
+        """
+        if np.isinf(bound):
+            return np.inf
+        other = self.attained if attained is None else attained
+        return max(abs(self.point.value - bound), abs(other - bound))
 
     def relative_gap(self, bound: float) -> float:
         """The gap, in its unit."""
@@ -352,6 +365,8 @@ class _Place:
                 own = _solver_multipliers(task)
             if own is not None:
                 bound = max(bound, self._bound_from(own))
+        if self.relative_gap(bound) > task.tol:
+            bound = self._sharpened(bound)
         if isinstance(structure, ProxyStructure):
             x, value, gradient = near.x, near.value, near.gradient
             wanted = value - task.tol * structure.gap_unit(value, x)
@@ -362,6 +377,19 @@ class _Place:
             if bound < wanted and np.isfinite(value):
                 accuracy = 0.1 * (value - wanted)
                 bound = max(bound, KernelBound(task).at(x, value, gradient, accuracy)[0])
+        return bound
+
+    def _sharpened(self, bound: float) -> float:
+        """The best of this bound and sharper ones, until the gap is closed or time is over."""
+        task, more = self.task, self.structure.sharper_bounds(self.near)
+        with suppress(TimeLimitReached):
+            while self.relative_gap(bound) > task.tol:
+                left = task.time_limit - task.elapsed
+                found = limited(task.problem.n, left, next, more, None)
+                if found is None:
+                    break
+                if self.gap(found.value, found.attained) < self.gap(bound):
+                    bound, self.attained, self.reasons = found
         return bound
 
     def _bound_from(self, multipliers: Values) -> float:
@@ -440,10 +468,11 @@ def _exact_kernel(
 
 
 def _sized(gap: float, share: float) -> str:
-    """A gap as its share of the unit, or in absolute terms where no gap is small beside that."""
+    """A gap and its share of the unit, or what helps where no gap is small beside that."""
+    words = gap_and_share(gap, share)
     if np.isfinite(share) or np.isinf(gap):
-        return f"{share:.2e}"
-    return f"{gap:.2e} in absolute terms, for which there is `atol`"
+        return words
+    return f"{words} in absolute terms, for which there is `atol`"
 
 
 def convexity(structure: Structure[Any], seconds: float) -> bool | None:

@@ -1,0 +1,345 @@
+"""Bounds of convex kernel programs, and what a point attains, with all rounding.
+
+The linearisation of F at a point pays for each entry of a residual with the width of the box. If F
+is ½h‖Φᵀ(y∘x)‖² + cᵀx for some features Φ, the linearisation needs no kernel matrix; where a Newton
+step on the weights off their bounds has made the residual small, it pays less; and where the
+curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide the box is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
+from indefinite_opt.modeling.structures.box_line import BoxLine
+from indefinite_opt.modeling.structures.paired_qp import PairedQP
+from indefinite_opt.modeling.structures.structure import Point, SharperBound
+from indefinite_opt.problem import (
+    cholesky_in_place,
+    frobenius_norm,
+    without_directions,
+    zero_tolerance,
+)
+
+FREE_TOL = 1e-8
+"""Share of the box up to which a weight counts as being at its bound."""
+
+MAX_RESIDUAL = 1e-2
+"""Residual of the first-order conditions, in units of the gradient, from which on a Newton step is
+not tried: the weights at their bounds are not yet those of an optimum."""
+
+NEWTON_STEPS = 2
+"""The second one mends what rounding has left of a residual by the first."""
+
+MAX_EXAMINED = 400
+"""Number of weights up to which the least curvature is computed, in some hundredths of a second,
+even if some weights are at a bound and no certificate would compute it otherwise."""
+
+
+class ConvexBounds(BoxLine, PairedQP):
+    """What is proved of F on the box and the lines of kernel programs, if F is convex there."""
+
+    def without_constant(self) -> ConvexBounds:
+        """A program with the same F on the lines, whose terms are smaller where there is one."""
+        return self
+
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        """A feasible point near one of that infeasibility, and the error of its F.
+
+        Let that point be outside of the box, and then miss its lines, by ρ in all, as it is
+        rounded. Weights that move by ρ in all lead to where every constraint holds, as those of a
+        line can all move in the same direction until it does. F changes by ρ(max|∇F| + h‖K‖ρ) at
+        most then. Computed gradients are off by h·`zero_tolerance`·‖x‖, and the sum F by n·eps of
+        its terms; every product may underflow.
+        """
+        near = self.feasible_near(point, infeasibility)
+        problem, x, gradient = self.problem, near.x, near.gradient
+        known = problem.known_convex(self.lines)
+        if not (known or problem.curvature_known):
+            return near, np.inf  # Nothing will be proved that it is compared with.
+        missed, length = self.missed(x), frobenius_norm(x)
+        if known or problem.gram.is_low_rank or self.n < LONG:
+            norm, off = problem.gram.norm, self.gradient_rounding(length)
+        else:  # without a pass over a large matrix, which a certificate may not need
+            norm = self.n * problem.largest
+            off = self.hessian * zero_tolerance(self.n, norm) * length
+        steep = float(np.abs(gradient).max()) + off + self.hessian * norm * missed
+        terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(self.linear)))
+        error = missed * steep + off * length + (self.n + 8.0) * EPS * terms
+        if error > 0.0:
+            error = (1.0 + 16.0 * EPS) * (error + self.underflow(length))
+        return near, error
+
+    def missed(self, x: Array) -> float:
+        """By how much a point is outside of the box, and then misses its lines, in all.
+
+        The sums are exact before they are rounded.
+        """
+        inside = np.clip(x, 0.0, self.widest)
+        missed, signed = math.fsum(np.abs(x - inside)), self.signs * inside
+        for g, total in enumerate(self.totals.tolist()):
+            members = np.flatnonzero(self.group == g)
+            missed += abs(math.fsum([*signed[members].tolist(), -total]))
+        return missed
+
+    def gradient_rounding(self, length: float) -> float:
+        """Bound on the norm of the rounding of a gradient, at a point of that length."""
+        return self.hessian * self.problem.zero_tolerance * length
+
+    def underflow(self, length: float) -> float:
+        """What products of F, and of its gradient and a step of that length, lose by underflow."""
+        size = self.n + (1.0 + self.hessian) * float(np.sqrt(self.n)) * length
+        return LEAST * (self.n + 8.0) * (size + 8.0)
+
+    def doubt(self, upper: Array) -> float:
+        """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
+        return 0.0
+
+    def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
+        return self.dual_bound(point.x, point.gradient)
+
+    def sharper_bounds(self, point: Point[Array]) -> Iterator[SharperBound]:
+        explicit = self.explicit_bounds(point)
+        yield from explicit(point.x)
+        plain = self.without_constant()
+        if plain is not self:
+            point = plain.at(point.x)
+        attained, reasons = plain.surely(point), self.why_global()
+        if plain is not self:
+            yield SharperBound(plain.dual_bound(point.x, point.gradient), attained, reasons)
+        left = plain.first_order(point.x, point.gradient, FREE_TOL).residual
+        if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
+            return
+        for _ in range(NEWTON_STEPS):
+            x = newton_point(plain, point)
+            if x is None:
+                break
+            yield from explicit(x)
+            point = plain.at(x)
+            yield SharperBound(plain.dual_bound(x, point.gradient), attained, reasons)
+        lower, upper = plain.at_bounds(point.x, FREE_TOL)
+        curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else self.n)
+        if curvature > 0.0:
+            yield SharperBound(bound_by_curvature(plain, point, curvature), attained, reasons)
+
+    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[SharperBound]]:
+        """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
+
+        Where K holds inner products of points, which are rounded, both are about the products.
+        """
+        problem, features = self.problem, self.problem.features
+        if features is None:
+            return lambda x: iter(())
+        attained, reasons = self.surely(point), self.why_global()
+        if not problem.factors:
+            attained = attained_by_features(self, features, point)
+            reasons = [
+                "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
+                "objective. It is one for the inner products of the points, which K holds rounded."
+            ]
+        return lambda x: iter(
+            [SharperBound(bound_by_features(self, features, x), attained, reasons)]
+        )
+
+    def surely(self, point: Point[Array]) -> float:
+        """What a feasible point near one that is feasible up to rounding attains, or less."""
+        near, error = self.attained(point, 0.0)
+        return near.value + error
+
+    def proved_curvature(self, most: int) -> float:
+        """σ ≥ 0 with dᵀHd ≥ σ‖d‖² along the lines; see `LabelledKernel.proved_curvature`."""
+        return self.hessian * self.problem.proved_curvature(self.lines, most)
+
+    def dual_bound(self, x: Array, gradient: Array) -> float:
+        """A lower bound on F over the feasible set, valid if F is convex there.
+
+        It is the linearisation at x minimised over the feasible set; for the SVM dual this is the
+        primal objective at the best offset. With u = ∞ the primal point is first scaled until it is
+        feasible. From it are subtracted
+
+        1. ½ha‖z - x‖² ≤ ½ha(R² + ‖x‖²), by which F may lie below its linearisation at a feasible z,
+           where convexity is proved up to a and R is the largest ‖z‖;
+        2. the rounding of the gradient, at most n·eps·‖|H|‖‖x‖, along z - x;
+        3. what x misses the lines by, ρ in all, along which F may be curved downwards;
+        4. the rounding of the remaining sums, n·eps of their terms, and all underflow.
+
+        With c < 0 and no fixed total, R need only bound a minimiser z, which cannot be improved by
+        shrinking: zᵀ∇F(z) ≤ 0, so that F(z) ≤ ½c eᵀz and ‖z‖² ≤ u·eᵀz ≤ 2u|F(z)|/|c|. A bound on
+        F(z) thus gives a smaller R, which gives a better bound.
+        """
+        problem = self.problem
+        curvature = float(x @ (gradient - self.linear))
+        square, length = self._square_radius(x), float(np.linalg.norm(x))
+        reach = float(np.sqrt(square)) + length
+        underflow = self.underflow(reach) if problem.zero_tolerance else 0.0
+        missed = 2.0 * self.missed(x) if self.lines else 0.0
+
+        def allowance(square: float) -> float:
+            curved = 0.5 * self.hessian * problem.convexity_allowance(self.lines)
+            reach = float(np.sqrt(square)) + length
+            along = self.gradient_rounding(length) + self.hessian * problem.gram.norm * missed
+            return curved * (square + length**2) + along * reach
+
+        if self.is_bounded:
+            least = self.linear_minimum(gradient)
+            terms = float(np.abs(x) @ np.abs(gradient)) + abs(least)
+            sizes = float(
+                (self.widest * np.abs(gradient)).sum()
+            )  # in sums of two that are compared
+            rounding = EPS * ((self.n + 4.0) * terms + sizes) + self.rounding_of_classes(gradient)
+            least -= 0.5 * curvature + rounding + underflow
+            bound = least - allowance(square)
+            if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
+                largest = float(np.max(self.upper))
+                for _ in range(2):  # further updates change little
+                    square = min(square, 2.0 * largest * abs(bound) / self.tilt)
+                    bound = least - allowance(square)
+            return bound
+        if np.ndim(self.linear):
+            return -np.inf
+        # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
+        # If 1 - v is small the rounding of the gradient matters.
+        noise = (self.n + 4.0) * EPS * (float(np.max(np.abs(gradient))) + self.tilt)
+        noise += self.hessian * problem.zero_tolerance * length
+        shortfall = max(self.shortfall(gradient) + noise / self.tilt, 0.0)
+        if shortfall >= 1.0:
+            return -np.inf
+        least = -0.5 * max(curvature, 0.0) / (1.0 - shortfall) ** 2
+        rounding = (self.n + 4.0) * EPS * (float(np.abs(x) @ np.abs(gradient)) - least)
+        return least - allowance(square) - rounding - underflow
+
+    def rounding_of_classes(self, costs: Array) -> float:
+        """Rounding of `linear_minimum` with two lines, as the costs of both classes may cancel."""
+        return EPS * (self.n + 4.0) * self.total * float(np.abs(costs).max())
+
+    def shortfall(self, gradient: Array) -> float:
+        """The largest shortfall of a margin at the best offset, in units of the margin |c|."""
+        if self.lines == 0:
+            return float(np.max(-gradient)) / self.tilt
+        y, signed = self.problem.y, -self.problem.y * gradient
+        widest = float(signed[y > 0].max()) - float(signed[y < 0].min())
+        return 0.5 * widest / self.tilt
+
+    def _square_radius(self, x: Array) -> float:
+        """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
+        if self.lines == 2:
+            return self.total * float(self.widest)
+        if np.ndim(self.upper):
+            return float(np.sum(np.square(self.upper)))
+        if np.isinf(self.upper):
+            return 4.0 * float(x @ x)
+        count = self.n if self.lines == 0 else 2 * self.problem.smaller_class
+        return count * float(self.upper) * float(self.upper)
+
+
+def bound_by_features(qp: ConvexBounds, features: Array, x: Array) -> float:
+    """A lower bound on F with K = ΦΦᵀ exactly, whatever x is; features is Φ, (n, d).
+
+    With any w, F(z) ≥ (h·y∘Φw + c)ᵀz - ½h‖w‖², as ‖Φᵀ(y∘z) - w‖² ≥ 0. For the SVM dual and
+    w = Φᵀ(y∘x) the least value over the feasible set is minus the primal objective of w at its best
+    offset. Each entry of Φw is off by (½d + 4)·eps of its terms at most; as z ≥ 0, so much is
+    subtracted from the entry, and a little more for the sums of two that are compared.
+
+    Where a multiple of w leaves no margin short, that is tried, too: its bound holds for any upper
+    bounds of the weights, and without these it is the only one.
+    """
+    y, d = qp.problem.y, features.shape[1]
+    with one_thread():
+        w = (y * x) @ features
+        product, sizes = features @ w, np.abs(features) @ np.abs(w)
+    image = qp.hessian * y * product
+    off = EPS * ((0.5 * d + 8.0) * qp.hessian * sizes + 8.0 * np.abs(qp.linear))
+    off += LEAST * (d + 8.0) * (1.0 + qp.hessian)
+    square, best = 0.5 * qp.hessian * float(w @ w), -np.inf
+    lengths = [1.0] if qp.is_bounded else []
+    if np.ndim(qp.linear) == 0 and np.all(qp.linear < 0.0):
+        shortfall = qp.shortfall(image + qp.linear - off) + 16.0 * EPS
+        lengths += [1.0 / (1.0 - shortfall)] if shortfall < 0.5 else []
+    for length in lengths:
+        costs = length * image + qp.linear - (1.0 + 8.0 * EPS) * length * off
+        least, longer = qp.linear_minimum(costs), length**2 * square
+        rounding = EPS * ((qp.n + 8.0) * abs(least) + (d + 8.0) * longer) + d * LEAST
+        best = max(best, least - longer - rounding - qp.rounding_of_classes(costs))
+    return best
+
+
+def attained_by_features(qp: ConvexBounds, features: Array, point: Point[Array]) -> float:
+    """An upper bound on F with K = ΦΦᵀ exactly, at a feasible point near that one.
+
+    Weights that move by ρ in all, as in `ConvexBounds.attained`, move Φᵀ(y∘x) by ρ·max‖φ_i‖.
+    """
+    x, h = np.abs(point.x), qp.hessian
+    with one_thread():
+        w = frobenius_norm((qp.problem.y * point.x) @ features)
+        off = (qp.n + 8.0) * (EPS * (x @ np.abs(features)) + LEAST)
+    missed, longest = qp.missed(point.x), float(np.abs(features).sum(axis=1).max())
+    reach = (w + frobenius_norm(off) + missed * longest) * (1.0 + (features.shape[1] + 8.0) * EPS)
+    square, tilts = 0.5 * h * reach**2, np.abs(qp.linear)
+    rounding = (qp.n + 8.0) * EPS * (square + float(np.sum(tilts * x)))
+    linear = float(np.sum(qp.linear * point.x)) + missed * float(np.max(tilts))
+    return float(np.nextafter(square + linear + rounding, np.inf))
+
+
+def newton_point(qp: ConvexBounds, point: Point[Array]) -> Array | None:
+    """The feasible point to which a Newton step on the weights off their bounds leads.
+
+    The step minimises F along the lines with all other weights as they are; a multiple of the
+    identity, of the size of rounding, makes its matrix positive definite. None if it is not.
+    """
+    from scipy.linalg import lapack
+
+    x, y = point.x, qp.problem.y
+    lower, upper = qp.at_bounds(x, FREE_TOL)
+    free = np.flatnonzero(~(lower | upper))
+    if not free.size:
+        return None
+    # In terms of v = y∘d, where every line says that the sum over its group is zero.
+    block = qp.gram.block(free, free)
+    size = free.size * float(np.abs(block).max())
+    groups = qp.group[free] == np.arange(qp.totals.size)[:, None]
+    normals = np.array([g / np.sqrt(np.count_nonzero(g)) for g in groups if g.any()]).T
+    residual = y[free] * qp.first_order(x, point.gradient, FREE_TOL).reduced[free] / qp.hessian
+    if normals.size:
+        without_directions(block, normals, size)
+        residual -= normals @ (normals.T @ residual)
+    block[np.diag_indices(free.size)] += zero_tolerance(free.size, size)
+    factor = block.T  # by columns, as LAPACK reads it
+    with one_thread():
+        if size == 0.0 or cholesky_in_place(factor) != 0:
+            return None
+        step = -lapack.dpotrs(factor, residual, lower=1)[0]
+    moved = x.copy()
+    moved[free] += y[free] * step
+    return qp.project(moved) if np.isfinite(moved).all() else None
+
+
+def bound_by_curvature(qp: ConvexBounds, point: Point[Array], curvature: float) -> float:
+    """A lower bound on F where dᵀHd ≥ σ‖d‖², σ = `curvature` > 0, along the lines.
+
+    With d = z - x̃ for the feasible x̃ near x, which is ρ away, r = ∇F(x) + Aᵀλ for multipliers λ of
+    the lines, and a gradient that is off by η at most, rounding and the way from x to x̃ included,
+
+        F(z) ≥ F(x̃) + rᵀd - η‖d‖ + ½σ‖d‖² ≥ F(x̃) - η²/σ + Σ min (r_i d_i + ¼σd_i²),
+
+    where each minimum is over -x_i ≤ d_i ≤ u_i - x_i.
+    """
+    x, gradient = point.x, point.gradient
+    reduced = qp.first_order(x, gradient, FREE_TOL).reduced
+    missed, length = qp.missed(x), frobenius_norm(x)
+    kernel = qp.gradient_rounding(length) + qp.hessian * qp.problem.gram.norm * missed
+    off = kernel + 4.0 * EPS * frobenius_norm(np.abs(gradient) + np.abs(reduced))
+    with np.errstate(over="ignore"):
+        d = np.clip(-2.0 * reduced / curvature, -x, qp.upper - x)
+    if not np.isfinite(d).all():
+        return -np.inf
+    falls = np.abs(reduced * d), 0.25 * curvature * np.square(d)
+    least = float((falls[1] - falls[0]).sum())
+    steep = float(np.max(np.abs(gradient) + 2.0 * np.abs(reduced))) + kernel
+    terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(qp.linear)))
+    terms += float(falls[0].sum() + falls[1].sum())
+    rounding = (qp.n + 8.0) * EPS * terms + kernel * length + missed * steep
+    rounding += qp.underflow(length + frobenius_norm(d))
+    return point.value + least - (off * off / curvature + rounding) * (1.0 + 16.0 * EPS)

@@ -1,0 +1,276 @@
+"""Bounds of convex kernel programs against exact optima, and against Clarabel on other forms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from helpers.exact import Matrix, as_matrix, as_vector, dot, is_psd, mirrored, product
+from helpers.kernel_programs import beside, exact_program
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures.convex_bounds import (
+    attained_by_features,
+    bound_by_curvature,
+    bound_by_features,
+    newton_point,
+)
+
+Array = NDArray[np.float64]
+INF = float("inf")
+
+
+def gram(X: Array) -> Matrix:
+    """The inner products of the rows, none of them rounded."""
+    rows = as_matrix(X)
+    return [[dot(a, b) for b in rows] for a in rows]
+
+
+def labels(g: np.random.Generator, n: int) -> NDArray[np.int64]:
+    return g.permutation(np.where(np.arange(n) < int(g.integers(1, n)), 1, -1))
+
+
+def formulations(g: np.random.Generator, n: int) -> list[iopt.Formulation]:
+    C = float(10.0 ** g.uniform(-2.0, 12.0))
+    return [
+        iopt.SVMDual(C=C),
+        iopt.SVMDual(C=C, bias=False),
+        iopt.SVMDual(C=C, weights=10.0 ** g.uniform(-2.0, 2.0, n)),
+        iopt.ConvexHullDual(mu=1.0),
+        iopt.KSVM(C=C),
+    ]
+
+
+def points(qp: BoxLineQP, best: Array, g: np.random.Generator) -> list[Array]:
+    """The optimum as it is rounded, others near to it, and one that is nowhere near."""
+    near = [qp.project(best * (1.0 + size * g.standard_normal(qp.n))) for size in (1e-9, 1e-6)]
+    return [qp.project(best), *near, qp.random_start(g)]
+
+
+def definite(g: np.random.Generator, n: int, kind: int) -> Array:
+    A = g.standard_normal((n, n))
+    if kind == 0:
+        return mirrored(A @ A.T + float(g.choice([0.0, 1e-6, 1.0])) * np.eye(n))
+    if kind == 1:  # convex along yᵀα = 0, and curved downwards across it
+        X = g.integers(-3, 4, (n, 2)).astype(float)
+        constant = float(g.choice([0.0, 1.0, 2.0**30]))
+        return -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - constant
+    scale = float(10.0 ** g.uniform(-290.0, 60.0))
+    return mirrored(scale * (A @ A.T))
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
+    """At the rounded optimum, near it and far away, in boxes of every size."""
+    compared, closed = 0, 0
+    for seed in range(40):
+        g = np.random.default_rng([seed, kind])
+        n = int(g.integers(2, 5))
+        problem = iopt.KernelProblem(definite(g, n, kind), labels(g, n))
+        for formulation in formulations(g, n):
+            qp = formulation.structure(problem)
+            if not qp.is_convex:
+                continue
+            least, best = exact_program(problem, formulation).minimum()
+            for x in points(qp, np.array([float(v) for v in best]), g):
+                point = qp.at(x)
+                found = [qp.bound_at(point, None)]
+                found += [sharper.value for sharper in qp.sharper_bounds(point)]
+                assert all(Fraction(bound) <= least for bound in found if np.isfinite(bound))
+                compared += len(found)
+            claim = iopt.verify(problem, formulation, {qp.variable: qp.project(
+                np.array([float(v) for v in best]))}).claim  # fmt: skip
+            closed += claim is iopt.Claim.GLOBAL
+    assert compared >= 1000
+    assert closed >= 100
+
+
+@pytest.mark.parametrize("kind", ["points", "factors"])
+def test_bounds_of_inner_products_hold_for_exact_ones(kind: str) -> None:
+    for seed in range(40):
+        g = np.random.default_rng(seed)
+        n = int(g.integers(2, 5))
+        X = g.standard_normal((n, int(g.integers(1, 4)))) * float(g.choice([1.0, 1e3, 1e-100]))
+        X += float(g.choice([0.0, 1e3]))
+        y = labels(g, n)
+        problem = iopt.KernelProblem.from_data(X, y, "linear")
+        if kind == "factors":
+            problem = iopt.KernelProblem.from_factors(X, None, y)
+        others: list[iopt.Formulation] = [iopt.SVMDual(C=INF)] if seed % 4 == 0 else []
+        for formulation in formulations(g, n)[:-1] + others:
+            try:
+                qp = formulation.structure(problem)
+            except iopt.errors.UnboundedProblem:
+                continue
+            program = exact_program(problem, formulation, gram(X))
+            if any(end is None for end in program.upper) and not is_psd(program.H):
+                continue
+            features = problem.features
+            assert features is not None
+            xs = [qp.random_start(g), qp.start(), qp.central_start()]
+            if np.all(np.isfinite(qp.upper)):
+                least, best = program.minimum()
+                xs.append(qp.project(np.array([float(v) for v in best])))
+                bounds = [bound_by_features(qp, features, x) for x in xs]
+                assert all(Fraction(bound) <= least for bound in bounds)
+            for x in xs:
+                attained = Fraction(attained_by_features(qp, features, qp.at(x)))
+                assert all(program.value(z) <= attained for z in beside(program, as_vector(x)))
+
+
+def test_the_bound_of_a_hard_margin_holds_for_exact_inner_products() -> None:
+    """Two points at ±a: α = (s, s), F = ½s²4a² - 2s, least at s = 1/(2a²), where it is -1/(2a²)."""
+    for a in (1.0, 3.0, 1e-3, 12345.678):
+        problem = iopt.KernelProblem.from_data([[a], [-a]], [1, -1], "linear")
+        for C in (INF, 1e30 / a, 4.0 / a**2):
+            qp = iopt.SVMDual(C=C).structure(problem)
+            exact = -1 / (2 * Fraction(a) ** 2)
+            s = 0.5 / a**2
+            for share in (1.0, 1.0 - 1e-7, 0.7):
+                bound = bound_by_features(qp, np.array([[a], [-a]]), np.full(2, share * s))
+                assert Fraction(bound) <= exact
+                # For a hard margin w is made as long as the margin needs it.
+                assert bound >= float(exact) * (1.0 + 1e-12)
+
+
+def test_curvature_pays_for_a_residual_whatever_the_box() -> None:
+    """F = ½Σ(z_i - 1)² - n/2 at x = 1 + t: r = t costs t²/2, and twice as much by the half of σ."""
+    problem = iopt.KernelProblem(np.eye(4), [1, -1, 1, -1])
+    t = np.array([3e-4, -1e-4, 1e-4, -3e-4])
+    for upper in (2.0, 1e3, 1e12, 1e50):
+        qp = iopt.SVMDual(C=upper, bias=False).structure(problem)
+        bound = bound_by_curvature(qp, qp.at(1.0 + t), 1.0)
+        value = 0.5 * float(t @ t) - 2.0
+        assert bound == pytest.approx(value - float(t @ t), rel=1e-12)
+        assert bound <= -2.0
+
+
+def test_a_newton_step_leads_to_the_optimum_of_its_face() -> None:
+    for seed in range(10):
+        g = np.random.default_rng(seed)
+        A = g.standard_normal((6, 6))
+        problem = iopt.KernelProblem(A @ A.T + np.eye(6), np.resize([1, -1], 6), symmetrize=True)
+        for formulation in (iopt.SVMDual(C=0.3), iopt.ConvexHullDual(mu=0.6)):
+            qp = formulation.structure(problem)
+            best = iopt.solve(problem, formulation, tol=1e-10).values[qp.variable]
+            lower, upper = qp.at_bounds(best, 1e-6)
+            moved = np.where(lower | upper, best, best * (1.0 + 1e-4 * g.standard_normal(6)))
+            x = newton_point(qp, qp.at(qp.balanced(moved, ~(lower | upper))))
+            if np.all(lower | upper):
+                assert x is None
+                continue
+            assert x is not None
+            np.testing.assert_allclose(x, best, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("source", ["nothing", "spectrum", "centred spectrum"])
+@pytest.mark.parametrize("lines", [0, 1, 2])
+def test_a_proved_curvature_is_below_the_least_one(lines: int, source: str) -> None:
+    """In fractions K - aI is semidefinite on differences of two points, of a class or of any."""
+    for seed in range(12):
+        g = np.random.default_rng(seed)
+        n = int(g.integers(4, 6))
+        y = np.resize([1, -1], n)
+        A = g.standard_normal((n, n))
+        K = mirrored(A @ A.T + 0.1 * np.eye(n) - (lines > 0) * 50.0)
+        problem = iopt.KernelProblem(K, y)
+        if source == "spectrum":
+            assert problem.spectrum.values.size == n
+        elif source == "centred spectrum":
+            assert problem.centered_spectrum.values.size == n
+        a = problem.proved_curvature(lines, most=n)
+        assert a > 0.0
+        # A spectrum of K with a large negative constant proves nothing along the lines.
+        known = source == "centred spectrum" if lines else source == "spectrum"
+        assert problem.proved_curvature(lines, most=n - 1) == (a if known else 0.0)
+        groups = [[[i] for i in range(n)], [list(range(n))], [[*range(0, n, 2)], [*range(1, n, 2)]]]
+        differences = [
+            [int(k == i) - int(k == j) for k in range(n)]
+            for i, *others in groups[lines]
+            for j in others
+        ]
+        basis = as_matrix(differences if lines else np.eye(n))
+        least = as_matrix(K - 0.0)
+        for i in range(n):
+            least[i][i] -= Fraction(a)
+        assert is_psd([[dot(u, product(least, v)) for v in basis] for u in basis])
+
+
+# ---------------------------------------------------------------- independent optima of real data
+
+
+def of_sklearn(name: str) -> tuple[Array, NDArray[np.int64]]:
+    from sklearn import datasets
+
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    kept = {"wine": y < 2, "breast_cancer": y < 2, "digits": np.isin(y, (3, 8))}[name]
+    return X[kept], np.where(y[kept] == y[kept].min(), -1, 1)
+
+
+def primal(X: Array, y: NDArray[np.int64], C: float) -> float:
+    """min ½‖w‖² + CΣξ_i over (w, b, ξ), by Clarabel on features of the same size."""
+    size = np.abs(X).max(axis=0) + (np.abs(X).max(axis=0) == 0.0)
+    v, b, xi = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(len(y), nonneg=True)
+    margins = cp.multiply(y, (X / size) @ v + b)
+    objective = 0.5 * cp.sum_squares(cp.multiply(v, 1.0 / size)) + C * cp.sum(xi)
+    program = cp.Problem(cp.Minimize(objective), [margins >= 1 - xi])
+    return float(program.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11))
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "digits"])
+def test_linear_machines_on_raw_features_are_proved_global(name: str, C: float) -> None:
+    """K is rounded by up to 1e-6 of the optimum there; the points are not."""
+    X, y = of_sklearn(name)
+    problem = iopt.KernelProblem.from_data(X, y, "linear")
+    result = iopt.solve(problem, iopt.SVMDual(C=C))
+    certificate = result.certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.relative_gap <= 1e-6
+    exact = primal(X, y, C)
+    assert certificate.objective == pytest.approx(exact, rel=1e-6)
+    assert certificate.bound >= exact * (1.0 - 1e-7)
+    if name != "digits":
+        assert certificate.reasons[0].startswith("Convex, as K = XXᵀ for the points X")
+
+
+@pytest.mark.parametrize("C", [10.0, 1e3, 1e6, 1e12])
+def test_an_inactive_box_costs_no_claim(C: float) -> None:
+    """The least squares of KSVM and a dual with a ridge, both within a box of 10."""
+    g = np.random.default_rng(0)
+    X = np.cumsum(g.standard_normal((60, 40)), axis=1)
+    D = np.abs(X[:, None] - X[None]).max(axis=-1)
+    y = np.resize([1, -1], 60)
+    distances = iopt.KernelProblem.from_distances(D, y, "gaussian", gamma=1.0 / np.mean(D**2))
+    A = g.standard_normal((60, 10))
+    ridge = iopt.KernelProblem(A @ A.T + np.eye(60), y, symmetrize=True)
+    objectives = []
+    for problem, formulation in ((distances, iopt.KSVM(C=C)), (ridge, iopt.SVMDual(C=C))):
+        result = iopt.solve(problem, formulation)
+        assert result.values["alpha"].max() < 10.0
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+        objectives.append(result.objective)
+        bracket = iopt.bound(problem, formulation, gap=1e-7)
+        assert bracket.status is iopt.Status.SOLVED
+        assert bracket.lower <= result.objective * (1.0 + 1e-7)
+        assert bracket.upper >= result.objective * (1.0 - 1e-7)
+    z = cp.Variable(60)
+    unboxed = cp.Problem(
+        cp.Minimize(cp.sum_squares(distances.Q @ z - 1.0)), [z >= 0, distances.y @ z == 0]
+    )
+    assert objectives[0] == pytest.approx(unboxed.solve(solver="CLARABEL"), rel=1e-6)
+
+
+def test_a_wide_box_leaves_no_bracket_of_a_convex_dual_open() -> None:
+    """α = (t, t): 2t - t² is 1 at t = 1."""
+    problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 2.0]], [1, -1])
+    for C in (1e2, 1e5, 1e9, 1e12, 1e30):
+        bracket = iopt.bound(problem, iopt.SVMDual(C=C), gap=1e-9)
+        assert Fraction(bracket.lower) <= 1 <= Fraction(bracket.upper)
+        assert bracket.relative_gap <= 1e-9
+        assert bracket.status is iopt.Status.SOLVED
+        assert Fraction(bracket.check(problem)) >= 1
