@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import itertools
 import json
 import subprocess
 import sys
@@ -550,6 +551,9 @@ FORGERIES = {
         [[1]], [-0.5], [[{"rule": "first order", "lower": [[0, 1]]}, LINE]], 0),
     "follow, a slope that falls": forgery(
         [[1]], [-0.5], [[{"rule": "first order", "upper": [[0, 0]]}, LINE]], 0),
+    # On x₀ + x₁ = 1 every multiplier from -1 to 0 goes with the minimiser (1, 0).
+    "leaves, multipliers of a tie": forgery(
+        [[0], [0, 0]], [0, 1], [[{"rule": "first order", "empty": 1}]], 5, [[1, 1]]),
     "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
                        "objective": {**MINIMUM, "ray": 1}},
 }  # fmt: skip
@@ -809,6 +813,44 @@ def test_the_bound_of_a_proof(kind: str, bound: float, changes: Document) -> Non
     assert proof_checker.check(plain(kind, changes, bound))[0] == bound
     with pytest.raises(FailedProof, match="is claimed"):
         proof_checker.check(plain(kind, changes, bound + 2.0**-40))
+
+
+def possible(program: Any, slopes: Any, multiplier: Fraction) -> bool:
+    """Whether the first row of a program can be met at points that fit a multiplier of it."""
+    row, target = program.rows[0]
+    least = most = Fraction(0)
+    for i, a in row.items():
+        reduced = [slope + a * multiplier for slope in slopes[i]]
+        falls, rises = max(reduced) < 0, min(reduced) > 0
+        ends = [] if falls else [a * program.lower[i]]
+        ends += [] if rises else [a * program.upper[i]]
+        least, most = least + min(ends), most + max(ends)
+    return bool(least <= target <= most)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_multipliers_of_a_row_are_those_with_which_it_can_be_met(seed: int) -> None:
+    """Small whole numbers, so that ties are the rule: at every break, between, and beyond."""
+    g = np.random.default_rng(seed)
+    for _ in range(10):
+        n = int(g.integers(1, 5))
+        row, low = g.choice([-2, -1, 1, 2], n).tolist(), g.integers(-2, 2, n)
+        high = low + g.integers(0, 3, n)
+        ends = np.sort([row * low, row * high], axis=0).sum(axis=1)
+        data = {
+            "H": [[0] * (i + 1) for i in range(n)], "c": [0] * n, "lower": low.tolist(),
+            "upper": high.tolist(), "rows": [row], "rhs": [int(g.integers(ends[0], ends[1] + 1))],
+        }  # fmt: skip
+        program = proof_checker.Program(proof_checker.exact(data))
+        slopes = [sorted(map(Fraction, pair)) for pair in g.integers(-3, 4, (n, 2)).tolist()]
+        if g.random() < 0.5:
+            slopes = [[one, one] for one, _ in slopes]
+        least, most = proof_checker.level(program, slopes, *program.rows[0])
+        breaks = sorted({-slope / a for a, pair in zip(row, slopes, strict=True) for slope in pair})
+        tried = [breaks[0] - 1, *breaks, breaks[-1] + 1]
+        tried += [(one + other) / 2 for one, other in itertools.pairwise(breaks)]
+        for multiplier in tried:
+            assert (least <= multiplier <= most) == possible(program, slopes, multiplier)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -1,0 +1,215 @@
+"""Lower bounds of programs whose optimum is a known fraction, beside which rounding is large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import indefinite_opt as iopt
+from helpers.exact import Vector, as_matrix, as_vector, dot, solved
+from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
+from indefinite_opt.solvers.branch_and_bound.finite_forms import with_slacks
+
+Array = NDArray[np.float64]
+
+EPS = 2.0**-52
+
+
+# ------------------------------------------------------------------------- bounds in fractions
+
+
+def in_fractions(qp: iopt.QuadraticProgram, x: Any, z: Any = (), y: Any = ()) -> float:
+    """`exact_bound` at these points and multipliers."""
+    body = qp.structure()
+    x, z, y = (np.array(part, float) for part in (x, z, y))
+    return exact_bound(body.P, body.q, body, x, z, y)
+
+
+@pytest.mark.parametrize(
+    "rows", [{"G": [[0.0, 1.0]], "h": [0.0]}, {"G": [[0.0, 1.0], [1.0, 1.0]], "h": [0.0, 5.0]}]
+)
+@pytest.mark.parametrize("z", [0.0, 1.0, 2.0])
+def test_a_negative_multiplier_of_an_inequality_proves_no_bound(rows: Any, z: float) -> None:
+    """½x₁² + x₂ falls without end under x₂ ≤ 0, of which the multiplier would be -1."""
+    qp = iopt.QuadraticProgram(np.diag([1.0, 0.0]), [0.0, 1.0], **rows)
+    multipliers = [z, *[0.0] * (len(rows["h"]) - 1)]
+    assert in_fractions(qp, [0.0, 0.0], multipliers) == -np.inf
+    # Of x₂ ≥ 0 it is 1, and of x₂ = 0 it may be -1.
+    turned = iopt.QuadraticProgram(qp.P, qp.q, G=[[0.0, -1.0]], h=[3.0])
+    assert in_fractions(turned, [0.0, -3.0], [z or 1.0]) == -3.0
+    equation = iopt.QuadraticProgram(qp.P, qp.q, A=[[0.0, 1.0]], b=[3.0])
+    assert in_fractions(equation, [0.0, 3.0], [], [-z]) == 3.0
+
+
+@pytest.mark.parametrize("k", range(1, 40))
+def test_a_bound_that_is_no_float_is_rounded_down(k: int) -> None:
+    """½kx² - x is -1/(2k) at 1/k; with one unit in the last place to spare."""
+    for scale in (1.0, 2.0**-30, 3.0):
+        qp = iopt.QuadraticProgram([[float(k)]], [scale])
+        found, least = in_fractions(qp, [-scale / k]), -(Fraction(scale) ** 2) / (2 * k)
+        assert Fraction(found) <= least
+        assert Fraction(np.nextafter(found, np.inf)) > least
+
+
+# -------------------------------------------------------------------------------- linear programs
+
+
+class Square(NamedTuple):
+    """min qᵀ(u, w) with as many rows as free variables u, and w in a box: each w has one u.
+
+    Of the rows Bu + Cw = or ≤ h the first `count` are inequalities. They are dependent for no w,
+    so that their multipliers -B⁻ᵀq_u are the only ones.
+    """
+
+    B: Array
+    C: Array
+    h: Array
+    q: Array
+    low: Array
+    high: Array
+    count: int
+    y: Array
+    """Approximate multipliers."""
+
+    @property
+    def structure(self) -> Any:
+        rows, k, n = np.hstack([self.B, self.C]), self.count, len(self.B)
+        free = np.full(n, np.inf)
+        return iopt.QuadraticProgram(
+            np.zeros((self.q.size, self.q.size)), self.q, G=rows[:k], h=self.h[:k], A=rows[k:],
+            b=self.h[k:], lb=np.r_[-free, self.low], ub=np.r_[free, self.high],
+        ).structure()  # fmt: skip
+
+    @property
+    def multipliers(self) -> Vector:
+        """-B⁻ᵀq_u."""
+        n = len(self.B)
+        columns = zip(as_matrix(self.B.T), as_vector(self.q[:n]), strict=True)
+        found = solved([[*column, -cost] for column, cost in columns])
+        assert found is not None
+        return found
+
+    @property
+    def optimum(self) -> Fraction | None:
+        """-hᵀy + Σ min over w of (q_w + Cᵀy)w; None if an inequality has a negative multiplier."""
+        y = self.multipliers
+        if min(y[: self.count], default=Fraction(0)) < 0:
+            return None
+        value, slopes = -dot(y, as_vector(self.h)), self.q[len(self.B) :]
+        for column, cost, low, high in zip(self.C.T, slopes, self.low, self.high, strict=True):
+            slope = Fraction(cost) + dot(as_vector(column), y)
+            value += min(slope * Fraction(low), slope * Fraction(high))
+        return value
+
+
+def ill_conditioned(g: np.random.Generator, n: int, power: int) -> Array:
+    """Whole numbers: a triangular matrix, to which rows and columns are added to each other."""
+    B = np.triu(g.integers(-2, 3, (n, n)), 1) + np.diag(g.choice([1, 3, 5], n))
+    for _ in range(power):
+        i, j = g.choice(n, 2, replace=False)
+        B[i] += g.choice([-1, 1]) * B[j]
+        j, i = g.choice(n, 2, replace=False)
+        B[:, i] += g.choice([-1, 1]) * B[:, j]
+    return B.astype(float)
+
+
+def squares(seed: int) -> Iterator[Square]:
+    """Multipliers of inequalities and slopes in w are 0 but for the rounding of q."""
+    g = np.random.default_rng(seed)
+    for _ in range(40):
+        n, m = int(g.integers(2, 5)), int(g.integers(0, 3))
+        count = int(g.integers(0, n + 1))
+        B = ill_conditioned(g, n, int(g.integers(2, 40)))
+        C = g.integers(-3, 4, (n, m)).astype(float)
+        y = g.standard_normal(n) * 10.0 ** g.integers(-3, 4, n)
+        y[:count] = np.abs(y[:count]) * g.choice([1.0, 1e-6, 1e-9, 0.0], count)
+        q = -np.hstack([B, C]).T @ y
+        low = g.uniform(-1.0, 0.0, m) * 10.0 ** g.integers(0, 7, m)
+        h, high = g.integers(-9, 10, n).astype(float), low + 10.0 ** g.integers(0, 7, m)
+        yield Square(B, C, h, q, low, high, count, y)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int) -> None:
+    """From any point, on the rows or not: where w is at an end only rounding decides its slope."""
+    g, tight = np.random.default_rng([9, seed]), 0
+    for program in squares(seed):
+        structure, optimum, k = program.structure, program.optimum, program.count
+        y = program.y * (1.0 + g.choice([0.0, EPS, 1e-9]) * g.standard_normal(program.y.size))
+        for trial in range(3):
+            # Beside so small a number sums are not computed exactly.
+            ends = np.array([program.low, program.high, np.full(program.low.size, 1e-150)])
+            w = g.permuted(ends, axis=0)[0]
+            u = np.linalg.solve(program.B, program.h - program.C @ w)
+            if trial:
+                u += 10.0 ** g.integers(-6, 7) * g.standard_normal(u.size)
+            point = structure.at(np.r_[u, w])
+            bound = structure.bound_at(point, {"inequalities": y[:k], "equalities": y[k:]})
+            if optimum is None:
+                assert bound == -np.inf
+            else:
+                assert bound == -np.inf or Fraction(bound) <= optimum
+                tight += bound >= float(optimum) - 1e-6 * abs(float(optimum))
+    assert tight > 5
+
+
+@pytest.mark.parametrize("share", [-1e-3, 1e-3])
+def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an ill-conditioned matrix it may have no right digit; u₁ ± u₂ = 1 stands for it.
+
+    With a tenth of the inverse, multipliers stay near those that were given, and seem right.
+    """
+    inverse = np.linalg.inv
+    monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.1 * inverse(matrix))
+    nothing = np.zeros(0)
+    program = Square(np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros((2, 0)), np.ones(2),
+                     np.array([-1.0, 5.0]), nothing, nothing, 0,
+                     (1.0 + share) * np.array([-2.0, 3.0]))  # fmt: skip
+    structure, optimum = program.structure, program.optimum
+    assert optimum == -1
+    for x in ([3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.0, -3.0]):
+        bound = structure.bound_at(structure.at(np.array(x)), {"equalities": program.y})
+        assert bound == -np.inf or Fraction(bound) <= optimum
+
+
+def test_a_multiplier_that_may_be_negative_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """-2⁻¹⁷ of u₁ + u₂ ≤ 1: with seven tenths of the inverse it is still near the given 2⁻¹⁰."""
+    inverse = np.linalg.inv
+    monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.7 * inverse(matrix))
+    G, free = np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros(0)
+    for true, expected in ((-(2.0**-17), -np.inf), (2.0**-9, -1.0 - 2.0**-9)):
+        q = -G.T @ np.array([true, 1.0])
+        program = Square(G, np.zeros((2, 0)), np.ones(2), q, free, free, 2, np.array([2.0**-10, 1]))
+        assert program.optimum == (None if true < 0.0 else expected)
+        structure = program.structure
+        bound = structure.bound_at(structure.at(np.array([1.0, 0.0])), {"inequalities": program.y})
+        assert bound == pytest.approx(expected, abs=1e-3)
+        assert bound <= expected
+
+
+# --------------------------------------------------------------------------------------- slacks
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_slacks_reach_to_every_feasible_point_in_fractions(seed: int) -> None:
+    """h - Gx is largest at a corner of the box; whatever cancels there is rounded."""
+    g = np.random.default_rng(seed)
+    n = 6
+    low = g.uniform(-2.0, 1.0, n)
+    high = low + g.uniform(0.0, 1.0, n)
+    G = g.standard_normal((1, n)) * g.choice([0.0, 1.0, 1e8], (1, n))
+    h = np.where(G > 0.0, G * low, G * high).sum(axis=1) + 1e-3 * g.random(1)
+    structure = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=low, ub=high).structure()
+    slacks = with_slacks(structure, low, high).upper[n:]
+    for row, end, slack in zip(as_matrix(G), as_vector(h), slacks, strict=True):
+        ends = zip(row, as_vector(low), as_vector(high), strict=True)
+        most = max(end - sum(min(a * left, a * right) for a, left, right in ends), Fraction(0))
+        size = 2 * sum(map(abs, row)) + abs(end)
+        assert most <= Fraction(float(slack)) <= most + size * Fraction(64 * EPS)
