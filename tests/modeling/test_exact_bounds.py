@@ -11,9 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.exact import Vector, as_matrix, as_vector, dot, solved
+from helpers.exact import Vector, as_matrix, as_vector, dot, global_minimisers, solved
 from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
-from indefinite_opt.solvers.branch_and_bound.finite_forms import with_slacks
+from indefinite_opt.modeling.quadratic_programs.polyhedron import exact_residuals
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic, with_slacks
 
 Array = NDArray[np.float64]
 
@@ -192,6 +194,53 @@ def test_a_multiplier_that_may_be_negative_proves_nothing(monkeypatch: pytest.Mo
         bound = structure.bound_at(structure.at(np.array([1.0, 0.0])), {"inequalities": program.y})
         assert bound == pytest.approx(expected, abs=1e-3)
         assert bound <= expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_residuals_of_rows_are_rounded_once(seed: int) -> None:
+    """Where the products of a row cancel to their last digits."""
+    g = np.random.default_rng(seed)
+    rows, x = g.standard_normal((9, 4)), g.standard_normal(4) * 2.0 ** g.integers(-40, 40, 4)
+    rhs = rows @ x
+    exact = [dot(row, as_vector(x)) - end
+             for row, end in zip(as_matrix(rows), as_vector(rhs), strict=True)]  # fmt: skip
+    assert exact_residuals(rows, x, rhs).tolist() == [float(each) for each in exact]
+
+
+# ---------------------------------------------------------------------------------- kernel duals
+
+
+@pytest.mark.parametrize("lines", [0, 1, 2])
+def test_curvature_that_counts_as_zero_proves_no_more_than_the_optimum(lines: int) -> None:
+    """diag(1, 1, -δ, -δ) is convex up to rounding, and wide boxes make much of δ."""
+    for delta in (0.0, EPS, 8 * EPS):
+        K = np.diag([1.0, 1.0, -delta, -delta])
+        problem = iopt.KernelProblem(K, np.array([1.0, -1.0, 1.0, -1.0]))
+        qp = BoxLineQP(problem, 1.0, -1.0, 2.0**27, lines, total=2.0**27)
+        assert qp.is_convex
+        least, points = global_minimisers(box_quadratic(qp))
+        for x in (np.array(points[0], float), np.array([1.0, 1.0, 0.0, 0.0]), np.full(4, 2.0**25)):
+            bound = qp.dual_bound(x, qp.gradient(x))
+            assert Fraction(bound) <= least
+        assert bound > -np.inf
+
+
+@pytest.mark.parametrize("share", [1.0, 1e-3, 1e-8, 1e-12])
+@pytest.mark.parametrize("lines", [0, 1])
+def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: float) -> None:
+    """½Σk_iα_i² - α₁ - α₂ is least at 1/k_i, or at 2/(k₁ + k₂) on α₁ = α₂.
+
+    Where margins are of the size of `share`, their rounding counts 1/share times.
+    """
+    g = np.random.default_rng(0)
+    for k in g.uniform(0.5, 2.0, (100, 2)):
+        qp = BoxLineQP.svm(iopt.KernelProblem(np.diag(k), [1.0, -1.0]), np.inf, lines=lines)
+        one, other = as_vector(k)
+        least = -2 / (one + other) if lines else -(1 / one + 1 / other) / 2
+        x = share * (np.full(2, 2.0 / k.sum()) if lines else 1.0 / k)
+        bound = qp.dual_bound(x, qp.gradient(x))
+        assert Fraction(bound) <= least
+        assert bound == pytest.approx(float(least), rel=1e-13 / share)
 
 
 # --------------------------------------------------------------------------------------- slacks

@@ -566,6 +566,13 @@ def test_each_requirement_stands_against_a_forgery(words: str) -> None:
         proof_checker.check(FORGERIES[words])
 
 
+def test_multipliers_of_zero_subtract_nothing() -> None:
+    """They are not negative: of a product, a triangle and a pentagon, without which f ≥ 0."""
+    step = minorant(5, products=[[0, 2, 0]], triangles=[[0, 2, 4, 0]],
+                    pentagons=[[0, 2, 4, 6, 8, 0]])  # fmt: skip
+    assert proof_checker.check(forgery(FIVE, [1, 0, 0, 0, 0], [[step]], 0))[0] == 0
+
+
 def convex_documents(seed: int) -> list[tuple[Document, float]]:
     """Proofs of the other kinds, and the optimum that the solvers find."""
     generator = np.random.default_rng(seed)
