@@ -60,7 +60,7 @@ OWN_TESTS = {
     "polyhedron": (*_ROWS, *_PROGRAMS),
     "linear_rows": ("polyhedral_rows", "no_optimum", "quadratic_program", *_PROGRAMS),
     "modeling/no_optimum": ("no_optimum", "proof_checker", "quadratic_program", "without_optimum"),
-    "structures/quadratic_program": ("box_line", "claims", "gaps", "certificate", "contract"),
+    "structures/quadratic_program": ("box_line", "exact_bounds", "claims", "gaps", "certificate"),
     "structures/box_line": ("box_line", "contract", "bounds"),
     "quadratic_programs/quadratic_program": ("exact_conditions", "quadratic_program"),
     "problem/spectrum": ("spectrum", "definiteness", "cholesky"),
