@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import itertools
 import os
 import random
@@ -226,7 +227,7 @@ def mutants(module: str, source: bytes, functions: tuple[str, ...] = ()) -> Iter
                 swapped = written(second) + comma + written(first)
                 start, end = place(first), place(second, end=True)
                 yield Mutant(module, first.lineno, start, end, swapped)
-        elif isinstance(node, ast.Name) and node.id in NAMES:
+        elif isinstance(node, ast.Name) and node.id in NAMES and hasattr(builtins, node.id):
             yield whole(node, NAMES[node.id])
 
 

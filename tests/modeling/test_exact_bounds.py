@@ -15,7 +15,11 @@ from helpers.exact import Vector, as_matrix, as_vector, dot, global_minimisers, 
 from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
 from indefinite_opt.modeling.quadratic_programs.polyhedron import exact_residuals
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic, with_slacks
+from indefinite_opt.solvers.branch_and_bound.finite_forms import (
+    box_quadratic,
+    finite_form,
+    with_slacks,
+)
 
 Array = NDArray[np.float64]
 
@@ -223,6 +227,36 @@ def test_curvature_that_counts_as_zero_proves_no_more_than_the_optimum(lines: in
             bound = qp.dual_bound(x, qp.gradient(x))
             assert Fraction(bound) <= least
         assert bound > -np.inf
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
+    """Without a kernel all weights are at C, and the optimum is -nC."""
+    g = np.random.default_rng(1)
+    for n in (2, 6, 10, 14, 30):
+        problem = iopt.KernelProblem(np.zeros((n, n)), [1.0, -1.0] * (n // 2))
+        for C in (0.1, *(10.0 ** g.uniform(-8.0, 8.0, 20))):
+            qp = BoxLineQP.svm(problem, C, lines=lines)
+            x = np.full(n, C) * g.integers(0, 2)
+            bound = qp.dual_bound(x, qp.gradient(x))
+            assert Fraction(bound) <= -n * Fraction(C)
+            assert bound == pytest.approx(-n * C, rel=1e-13)
+
+
+@pytest.mark.parametrize("tilt", [1.0, 3.0])
+@pytest.mark.parametrize("least", [0.5, 8.0])
+def test_what_a_ray_stands_for(tilt: float, least: float) -> None:
+    """½hαᵀQα - c eᵀα along α = tz, eᵀz = 1: t²q - ct is least at t = c/(2q), with -c²/(4q)."""
+    qp = BoxLineQP(iopt.KernelProblem(np.eye(2), [1.0, -1.0]), 4.0 * least, -tilt, np.inf, 1)
+    form, z = finite_form(qp), np.array([0.5, 0.5])
+    assert form is not None
+    assert form.structure.value(z) == least
+    best = form.restored(z, least)
+    np.testing.assert_array_equal(best, tilt / (2.0 * least) * z)
+    assert form.original(least) == qp.value(best) == -(tilt**2) / (4.0 * least)
+    change = (form.original(least + 1e-6) - form.original(least - 1e-6)) / 2e-6
+    assert form.steepness(least) == pytest.approx(1.0 / change)
+    assert form.original(0.0) == form.original(-least) == -np.inf
 
 
 @pytest.mark.parametrize("share", [1.0, 1e-3, 1e-8, 1e-12])

@@ -435,6 +435,18 @@ def test_ten_thousand_products_that_underflow_are_charged() -> None:
         assert least - 1000 * Fraction(TINY) <= Fraction(bound.value) <= least
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-322, 1e-310, 1e-300])
+def test_rows_that_underflow_exclude_no_point(size: float) -> None:
+    """x + y = 1 in units of `size`: ½hx² - x is least at (1, 0) for h ≤ 1."""
+    for curvature, least in ((0.0, -1.0), (-2.0, -2.0), (1.0, -0.5)):
+        q = BoxQuadratic(np.diag([curvature, 0.0]), np.array([-1.0, 0.0]), np.full((1, 2), size),
+                         np.array([size]), np.zeros(2), np.array([1.0, 1.0]))  # fmt: skip
+        scaled = q.scaled(q.lower, q.upper)
+        for multipliers in (Multipliers.spectral(2), Multipliers.separable(scaled)):
+            bound = lower_bound(scaled, multipliers, np.zeros(2))
+            assert -9.0 <= bound.value <= least
+
+
 def test_what_underflows_is_charged() -> None:
     """f and multipliers of 1e-323 to 1e-300: bound ≤ h ≤ f all the same."""
     generator = np.random.default_rng(28)

@@ -860,6 +860,41 @@ def test_the_multipliers_of_a_row_are_those_with_which_it_can_be_met(seed: int) 
             assert (least <= multiplier <= most) == possible(program, slopes, multiplier)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_variables_that_cannot_both_be_inside(seed: int) -> None:
+    """Along some move of the two that the rows admit the curvature is not positive.
+
+    Of entries a, b and b, d that are no positive definite matrix (b, -a) is such a move.
+    """
+    g = np.random.default_rng(seed)
+    found = 0
+    for _ in range(10):
+        n, k = int(g.integers(1, 5)), int(g.integers(0, 3))
+        H = mirrored(g.integers(-3, 4, (n, n)) + 3 * np.eye(n, dtype=int)) * 0.75
+        rows = g.integers(-2, 3, (k, n)) * g.integers(0, 2, (k, n))
+        data = {
+            "H": [row[: i + 1] for i, row in enumerate(H.tolist())], "c": [0] * n, "rhs": [0] * k,
+            "lower": [0] * n, "upper": [1] * n, "rows": rows.tolist(),
+        }  # fmt: skip
+        program = proof_checker.Program(proof_checker.exact(data))
+        for i, j in itertools.product(range(n), repeat=2):
+            moves = [(a, b) for a, b in itertools.product(range(-6, 7), repeat=2) if a or b]
+            moves = [(a, 0) for a, b in moves if a] if i == j else moves
+            curved = [
+                a * a * H[i, i] + b * b * H[j, j] + 2 * a * b * H[i, j]
+                for a, b in moves
+                if not np.any(a * rows[:, i] + b * rows[:, j])
+            ]
+            alone = i != j and (np.any(rows[:, i]) != np.any(rows[:, j]))
+            concave = i != j and max(H[i, i], H[j, j]) < 0.0 and not np.any(rows[:, [i, j]])
+            if program.exclusive(i, j):
+                found += 1
+                assert min(curved) <= 0.0
+            elif not (alone or concave):
+                assert min(curved, default=1.0) > 0.0
+    assert found > 3
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_semidefinite_up_to_rounding_passes(seed: int) -> None:
     """M = VVᵀ + 2⁻⁹⁰I with V of rank 2: M + εI, ε = (m² + m)·max|M|·2⁻¹⁰⁰, by exact pivots."""
