@@ -11,7 +11,16 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.exact import Vector, as_matrix, as_vector, dot, global_minimisers, solved
+from helpers.exact import (
+    Vector,
+    as_matrix,
+    as_vector,
+    dot,
+    global_minimisers,
+    linear_optimum,
+    solved,
+)
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
 from indefinite_opt.modeling.quadratic_programs.polyhedron import exact_residuals
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -277,7 +286,40 @@ def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: floa
         assert bound == pytest.approx(float(least), rel=1e-13 / share)
 
 
-# --------------------------------------------------------------------------------------- slacks
+# ------------------------------------------------------------------------------ ranges and slacks
+
+
+@pytest.mark.parametrize("power", [0, 6])
+@pytest.mark.parametrize("seed", range(15))
+def test_ranges_hold_every_point_of_a_simplex_in_fractions(seed: int, power: int) -> None:
+    """Of n + 1 rows over free variables, without a bound and then with some, of any size."""
+    g = np.random.default_rng(seed)
+    n = int(g.integers(2, 4))
+    units = 10.0 ** g.integers(-power, power + 1, n)
+    R = g.standard_normal((n, n)) * units
+    G = np.vstack([R, -g.uniform(0.5, 2.0, n) @ R])
+    h = G @ (g.standard_normal(n) / units) + g.uniform(0.1, 2.0, n + 1)
+    lb = np.where(g.random(n) < 0.3 * (seed % 3), -0.1 / units, -np.inf)
+    try:
+        structure = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=lb).structure()
+    except InfeasibleProblem:
+        return
+    # x = u - v and slacks of the rows, and of the bounds that there are.
+    rows = np.vstack([G, -np.eye(n)[np.isfinite(lb)]])
+    ends = np.append(h, -lb[np.isfinite(lb)])
+    standard = as_matrix(np.hstack([rows, -rows, np.eye(len(rows))]))
+    low, high = structure.ranges
+    for i, (least, most) in enumerate(zip(low, high, strict=True)):
+        cost = np.zeros(2 * n + len(rows))
+        cost[[i, n + i]] = 1.0, -1.0
+        exact = [linear_optimum(as_vector(c), standard, as_vector(ends)) for c in (cost, -cost)]
+        if exact[0] is None or exact[1] is None:
+            return
+        assert Fraction(least) <= exact[0]
+        assert -exact[1] <= Fraction(most)
+        if not np.isfinite(lb).any():
+            width = float(-exact[1] - exact[0])
+            assert most - least == pytest.approx(width, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(20))
