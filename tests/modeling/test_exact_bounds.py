@@ -173,6 +173,26 @@ def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int
     assert tight > 20
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum(seed: int) -> None:
+    """x - 7y = 0 twice, once in units of 3, so that (7, 1)t is feasible, with t up to 10⁹.
+
+    Slopes of 10⁸ cancel to some 10⁻⁸, which rounding changes in each variable by as much.
+    """
+    g = np.random.default_rng(seed)
+    for _ in range(100):
+        q, first = 1e-8 * g.standard_normal(2), 1e8 * g.standard_normal()
+        structure = iopt.QuadraticProgram(
+            np.zeros((2, 2)), q, A=[[1.0, -7.0], [3.0, -21.0]], b=np.zeros(2), lb=0.0,
+            ub=[7e9, 1e9],
+        ).structure()  # fmt: skip
+        least = min(7 * Fraction(q[0]) + Fraction(q[1]), Fraction(0)) * 10**9
+        # Beside so small a number sums are not computed exactly.
+        point = structure.at(np.array([1e-150, 0.0]))
+        bound = structure.bound_at(point, {"equalities": np.array([first, -first / 3.0])})
+        assert Fraction(bound) <= least
+
+
 @pytest.mark.parametrize("share", [-1e-3, 1e-3])
 def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
     share: float, monkeypatch: pytest.MonkeyPatch

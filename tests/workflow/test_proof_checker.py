@@ -573,6 +573,23 @@ def test_multipliers_of_zero_subtract_nothing() -> None:
     assert proof_checker.check(forgery(FIVE, [1, 0, 0, 0, 0], [[step]], 0))[0] == 0
 
 
+@pytest.mark.parametrize(("one", "other"), list(itertools.product(range(6), repeat=2)))
+def test_only_both_slacks_of_a_binary_variable_may_have_a_negative_multiplier(
+    one: int, other: int
+) -> None:
+    """x(1 - x) is 0 at both ends. All three variables are binary, as there is no curvature."""
+    steps = [{"rule": "second order"}, minorant(3, products=[[one, other, -1]])]
+    words = "not convex" if one ^ 1 == other else "a product has a negative multiplier"
+    with pytest.raises(FailedProof, match=words):
+        proof_checker.check(forgery([[0], [0, 0], [0, 0, 0]], [0, 0, 0], [steps], -9))
+
+
+@pytest.mark.parametrize("point", [[2, 0], [0, 2], [-1, 1], [0.5, 1.25]])
+def test_each_entry_of_the_point_of_a_tangent_is_inside(point: list[float]) -> None:
+    with pytest.raises(FailedProof, match="outside"):
+        proof_checker.check(forgery([[2], [0, 2]], [0, 0], [[minorant(2, point=point)]], -99))
+
+
 def convex_documents(seed: int) -> list[tuple[Document, float]]:
     """Proofs of the other kinds, and the optimum that the solvers find."""
     generator = np.random.default_rng(seed)
