@@ -573,6 +573,53 @@ def test_multipliers_of_zero_subtract_nothing() -> None:
     assert proof_checker.check(forgery(FIVE, [1, 0, 0, 0, 0], [[step]], 0))[0] == 0
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
+    """At any shares of the intervals, those of a part of the box, with products written out."""
+    g = np.random.default_rng(seed)
+    n, k = 5, 2
+    H = mirrored(g.integers(-3, 4, (n, n)))
+    low, width = g.integers(-3, 3, n), g.integers(0, 4, n)
+    data = {
+        "H": [row[: i + 1] for i, row in enumerate(H.tolist())], "c": g.integers(-3, 4, n).tolist(),
+        "lower": low.tolist(), "upper": (low + width).tolist(),
+        "rows": g.integers(-2, 3, (k, n)).tolist(), "rhs": g.integers(-2, 3, k).tolist(),
+    }  # fmt: skip
+    step = proof_checker.exact(minorant(
+        n, products=[[*g.integers(0, 2 * n, 2).tolist(), 3], [0, 7, 2]],
+        triangles=[[*g.integers(0, 2 * n, 3).tolist(), 2], [1, 2, 4, 1]],
+        pentagons=[[*(2 * g.permutation(n) + g.integers(0, 2, n)).tolist(), 5]],
+        across=g.integers(-2, 3, (k, n + 1)).tolist(),
+    ))  # fmt: skip
+    program = proof_checker.Program(proof_checker.exact(data))
+    half = [Fraction(low + up, 2) for low, up in zip(program.lower, program.upper, strict=True)]
+    found = proof_checker.Minorant(
+        program, proof_checker.Box(program.lower, half, set(), set()), step
+    )
+    for _ in range(4):
+        t = [Fraction(int(a), 3) for a in g.integers(0, 4, n)]
+        x = [
+            end + (up - end) * share for end, up, share in zip(program.lower, half, t, strict=True)
+        ]
+        value = dot(x, [dot(row, x) for row in program.H]) / 2 + dot(program.c, x)
+        literals = [literal for share in t for literal in (share, 1 - share)]
+        for one, other, nu in step["products"]:
+            value -= nu * literals[int(one)] * literals[int(other)]
+        for *places, nu in step["triangles"]:
+            a, b, c = (literals[int(place)] for place in places)
+            value -= nu * (a * (1 - b) * (1 - c) + (1 - a) * b * c)
+        for *places, nu in step["pentagons"]:
+            five = [literals[int(place)] for place in places]
+            pairs = itertools.combinations(five, 2)
+            value -= nu * (sum(a * b + (1 - a) * (1 - b) for a, b in pairs) - 4)
+        for row, target, (constant, *slope) in zip(
+            proof_checker.exact(data["rows"]), program.rows, step["across"], strict=True
+        ):
+            value += (dot(row, x) - target[1]) * (constant + dot(slope, t))
+        curved = dot(t, [dot(row, t) for row in found.M]) / 2
+        assert found.const + dot(found.slope, t) + curved == value
+
+
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(range(6), repeat=2)))
 def test_only_both_slacks_of_a_binary_variable_may_have_a_negative_multiplier(
     one: int, other: int
