@@ -1,4 +1,8 @@
-"""Mutation tests; run `python benchmarks/mutants.py --seed 1 minorant relaxation`.
+"""Mutation tests; run `python benchmarks/mutants.py --seed 1 --count 100`.
+
+By default the modules are those that claims rest on; others are named, as in `minorant relaxation`
+or, for some functions of a module, `problem/spectrum:zero_tolerance,norm_bound`, and, for all but
+some, `minorant:-separable`.
 
 One random change at a time is made in a temporary copy of the package: of an operator, a
 comparison, a constant or a sign, or a term is dropped, or two arguments change places. A change
@@ -11,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
+import itertools
 import os
 import random
 import shutil
@@ -23,10 +29,30 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = (
-    "factored_kernel", "approximation", "polyhedral_qp", "polyhedron", "linear_rows",
-    "proof_checker", "proof_document", "verification",
-)  # fmt: skip
+CLAIMS = (
+    "exact_bound",
+    "convex_bound:-fitted,-_least",
+    "polyhedron:-project,-_corrected,-_step,-_nearest,-point,-start",
+    "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-why_no_bound,-endless",
+    "linear_rows:ranges,_weak_duality,_sizes,_named",
+    "modeling/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
+    "structures/quadratic_program:dual_bound,_square_radius",
+    "box_line:linear_minimum,_fill,cheapest,cheapest_balance",
+    "problem/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
+    "minorant:-box_diagonal,-separable,-spectral,-value",
+    "tangents:point,across,coupling,tangent",
+    "optimality_conditions:-steps,-live",
+    "_condition_loops",
+    "finite_forms:-best_point,-descended,-start,-placed,-obstacle",
+    "certificates/certificate:claim_of",
+    "verification:_Place,convex_gap,convexity",
+    "proof_checker:-main,-digest",
+    "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,_document,"
+    "_ends,_square_distance,_triangle,_plain,_program,_written",
+)
+"""The modules and functions that claims rest on; those after a minus are left out. These change how
+good a bound, a proof or a point is, and how fast it is found, but not what is claimed of it: bounds
+hold for any multipliers, whichever a relaxation or a linear program of secants has."""
 
 STAGES = (
     ("spectrum", "box_line", "scaled_box", "conditions", "kkt", "minorant", "proof", "problem"),
@@ -36,27 +62,41 @@ STAGES = (
 )  # fmt: skip
 """Test files in the order in which they run, the fastest first."""
 
+_ROWS = ("exact_conditions", "polyhedral_rows", "exact_bounds", "no_optimum", "quadratic_program")
+_PROGRAMS = ("programs", "convex_programs", "without_optimum")
+_BOXES = ("conditions", "scaled_box", "minorant", "secants", "proof", "proof_checker", "global")
+
 OWN_TESTS = {
     "factored_kernel": ("factors", "low_rank"),
     "approximation": ("approximation",),
     "equilibration": ("exact_conditions", "quadratic_program"),
-    "convex_bound": ("exact_conditions", "quadratic_program"),
-    "polyhedral_qp": ("exact_conditions", "quadratic_program"),
-    "polyhedron": ("exact_conditions", "quadratic_program", "polyhedral_rows"),
-    "quadratic_program": ("exact_conditions", "quadratic_program"),
-    "linear_rows": ("polyhedral_rows", "quadratic_program"),
-    "proof_checker": ("proof_checker",),
-    "proof_document": ("proof_checker",),
+    "exact_bound": ("exact_bounds", "quadratic_program", "convex_programs"),
+    "convex_bound": (*_ROWS, *_PROGRAMS),
+    "polyhedral_qp": (*_ROWS, *_PROGRAMS),
+    "polyhedron": (*_ROWS, *_PROGRAMS),
+    "linear_rows": ("polyhedral_rows", "no_optimum", "quadratic_program", *_PROGRAMS),
+    "modeling/no_optimum": ("no_optimum", "proof_checker", "quadratic_program", "without_optimum"),
+    "structures/quadratic_program": ("box_line", "exact_bounds", "claims", "gaps", "certificate"),
+    "structures/box_line": ("box_line", "contract", "bounds"),
+    "quadratic_programs/quadratic_program": ("exact_conditions", "quadratic_program"),
+    "problem/spectrum": ("spectrum", "definiteness", "cholesky"),
+    "minorant": ("scaled_box", "minorant", "proof", "proof_checker"),
+    "tangents": ("scaled_box", "minorant", "proof", "proof_checker"),
+    "secants": ("secants", "programs"),
+    "optimality_conditions": _BOXES,
+    "_condition_loops": _BOXES,
+    "finite_forms": ("exact_bounds", "secants", "limits", "quadratic_program", "programs"),
+    "proof_checker": ("proof_checker", "proof"),
+    "proof_document": ("proof_checker", "linear_certificates", "certificate_save", "secants"),
     "certificates/certificate": ("claims", "certificate"),
-    "verification": ("claims", "certificate"),
+    "verification": ("claims", "certificate", "linear_certificates", "no_optimum", "gaps"),
     "local_search/row_search": ("polyhedral_search",),
     "polyhedral/descent": ("polyhedral_descent", "polyhedral_search"),
     "polyhedral/recession": ("polyhedral_search", "no_optimum"),
     "polyhedral/refinement": ("polyhedral_descent",),
-    "no_optimum": ("no_optimum",),
 }
-"""Test files of modules, by the ends of their paths, that run instead of the stages; after them all
-tests of the room run."""
+"""Test files of modules, by the ends of their paths, that run instead of the stages, in this order;
+with `--room` all tests of the room run after them."""
 
 OPERATORS = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
@@ -99,16 +139,35 @@ def found(folder: str, name: str) -> Path:
     return paths[0].relative_to(ROOT)
 
 
-def modules_of(name: str) -> list[str]:
-    """The module of that name, or all modules in the folder of that name."""
+def modules_of(name: str) -> dict[str, tuple[str, ...]]:
+    """The module of that name, or all modules in the folder of that name, and their functions.
+
+    No functions stand for all of the module.
+    """
+    name, _, functions = name.partition(":")
     folder = ROOT / "indefinite_opt" / name
     if not folder.is_dir():
-        return [name]
-    return [f"{name}/{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem[0] != "_"]
+        return {name: tuple(filter(None, functions.split(",")))}
+    stems = [path.stem for path in sorted(folder.glob("*.py")) if path.stem[0] != "_"]
+    return {f"{name}/{stem}": () for stem in stems}
 
 
-def mutants(module: str, source: bytes) -> Iterator[Mutant]:
-    """All changes that can be made in a module."""
+def trees(source: bytes, functions: tuple[str, ...]) -> Iterator[ast.AST]:
+    """The module, or the functions and classes that are named, without those after a minus."""
+    whole = ast.parse(source)
+    nodes = [node for node in ast.walk(whole) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    wanted = {name for name in functions if name[0] != "-"}
+    unwanted = {name[1:] for name in functions if name[0] == "-"}
+    if missing := (wanted | unwanted) - {node.name for node in nodes}:
+        raise SystemExit(f"{', '.join(sorted(missing))}: expected functions of the module")
+    for node in nodes:
+        if node.name in unwanted:
+            node.body, node.decorator_list = [], []
+    yield from [node for node in nodes if node.name in wanted] if wanted else [whole]
+
+
+def mutants(module: str, source: bytes, functions: tuple[str, ...] = ()) -> Iterator[Mutant]:
+    """All changes that can be made in a module, or in some of its functions."""
     starts = [0]
     for text in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(text))
@@ -133,7 +192,7 @@ def mutants(module: str, source: bytes) -> Iterator[Mutant]:
     def written(node: ast.AST) -> str:
         return source[place(node) : place(node, end=True)].decode()
 
-    for node in _code(ast.parse(source)):
+    for node in itertools.chain.from_iterable(map(_code, trees(source, functions))):
         if isinstance(node, ast.BinOp):
             yield from between(node.left, node.right, node.op)
             if isinstance(node.op, ast.Add | ast.Sub):
@@ -168,13 +227,13 @@ def mutants(module: str, source: bytes) -> Iterator[Mutant]:
                 swapped = written(second) + comma + written(first)
                 start, end = place(first), place(second, end=True)
                 yield Mutant(module, first.lineno, start, end, swapped)
-        elif isinstance(node, ast.Name) and node.id in NAMES:
+        elif isinstance(node, ast.Name) and node.id in NAMES and hasattr(builtins, node.id):
             yield whole(node, NAMES[node.id])
 
 
-def _code(node: ast.AST) -> Iterator[ast.AST]:
+def _code(tree: ast.AST) -> Iterator[ast.AST]:
     """Nodes that are executed: no annotations, decorators or docstrings, and no switches."""
-    for name, value in ast.iter_fields(node):
+    for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for child in value if isinstance(value, list) else [value]:
@@ -211,31 +270,36 @@ def noticed(folder: Path, stages: list[list[str]], seconds: float) -> str | None
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("modules", nargs="*", default=MODULES)
+    parser.add_argument("modules", nargs="*", default=CLAIMS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--stages", type=int, default=len(STAGES), help="how many of the test runs")
     parser.add_argument("--tests", nargs="+", help="test files, instead of the stages")
-    parser.add_argument("--seconds", type=float, default=120.0, help="limit of one test run")
+    parser.add_argument("--room", action="store_true", help="run all tests of a room at the end")
+    parser.add_argument("--seconds", type=float, default=300.0, help="limit of one test run")
     parser.add_argument(
         "--line", action="append", default=[], help="module:line, instead of random"
     )
     chosen = parser.parse_args()
-    chosen.modules = [name for end in chosen.modules for name in modules_of(end)]
-    places = {name: found("indefinite_opt", f"{name}.py") for name in chosen.modules}
+    modules = {name: only for end in chosen.modules for name, only in modules_of(end).items()}
+    places = {name: found("indefinite_opt", f"{name}.py") for name in modules}
     sources = {name: (ROOT / place).read_bytes() for name, place in places.items()}
-    every = [mutant for name, source in sources.items() for mutant in mutants(name, source)]
+    every = [
+        mutant
+        for name, source in sources.items()
+        for mutant in mutants(name, source, modules[name])
+    ]
     if chosen.line:
         sample = [mutant for mutant in every if f"{mutant.module}:{mutant.line}" in chosen.line]
     else:
         sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
 
     def test_runs(module: str) -> list[list[str]]:
-        own = [names for end, names in OWN_TESTS.items() if f"/{module}".endswith(f"/{end}")]
+        path = f"/{places[module].with_suffix('')}"
+        own = [names for end, names in OWN_TESTS.items() if path.endswith(f"/{end}")]
         stages = [chosen.tests] if chosen.tests else own[:1] or STAGES[: chosen.stages]
         runs = [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in stages]
-        # What a module's own tests miss is left to all of its room.
-        return [*runs, [f"tests/{places[module].parts[1]}"]] if own and not chosen.tests else runs
+        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.room else runs
 
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0
@@ -245,8 +309,10 @@ def main() -> None:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, folder / name)
         runs = {module: test_runs(module) for module in sorted({m.module for m in sample})}
-        unchanged = sorted({tuple(files) for stages in runs.values() for files in stages})
-        if failed := noticed(folder, [list(files) for files in unchanged], 3.0 * chosen.seconds):
+        unchanged = list(dict.fromkeys(
+            file for stages in runs.values() for files in stages for file in files
+        ))  # fmt: skip
+        if failed := noticed(folder, [unchanged], len(unchanged) * chosen.seconds):
             parser.error(f"without any change the tests fail: {failed}")
         for mutant in sample:
             began, source = time.perf_counter(), sources[mutant.module]

@@ -280,3 +280,16 @@ def test_the_unit_of_gaps_at_zero_is_that_of_the_variable_with_the_least_terms()
     """x² + y² on [0, 3] × [0, 10]: through its range x has terms of 3·½·2·3 = 9, y 100."""
     structure = iopt.QuadraticProgram(2.0 * np.eye(2), lb=0.0, ub=[3.0, 10.0]).structure()
     assert structure.gap_unit(0.0, np.zeros(2)) == pytest.approx(CANCELLED * 9.0, rel=1e-14)
+
+
+@pytest.mark.parametrize(("ends", "share"), [((4.0, 20.0), 12.0), ((8.0, 20.0), 32.0)])
+def test_the_unit_of_gaps_where_terms_cancel_is_the_larger_of_two(
+    ends: tuple[float, float], share: float
+) -> None:
+    """½x² - ½y² - 2x + 2y is 0 and stationary at (2, 2), with terms of 12 there.
+
+    Through a range of w a variable has terms of ½w²: with 4 and 20 the least are 8, which are less.
+    """
+    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0]), [-2.0, 2.0], lb=0.0, ub=ends)
+    unit = qp.structure().gap_unit(0.0, np.array([2.0, 2.0]))
+    assert unit == pytest.approx(CANCELLED * share, rel=1e-14)

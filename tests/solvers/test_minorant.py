@@ -22,7 +22,7 @@ from indefinite_opt.solvers.branch_and_bound.minorant import (
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
+from indefinite_opt.solvers.branch_and_bound.tangents import TINY, ScaledBox
 
 Array = NDArray[np.float64]
 Point = list[Fraction]
@@ -332,10 +332,19 @@ def test_all_independent_rows_are_there() -> None:
         assert len(scaled.rows) == len(exact)
 
 
+@pytest.mark.parametrize("error", [0.0, 0.99])
 @pytest.mark.parametrize("widths", ["equal", "narrow", "far", "rows"])
-def test_the_shift_makes_the_exact_minorant_convex(widths: str) -> None:
+def test_the_shift_makes_the_exact_minorant_convex(
+    widths: str, error: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """M - LQ - QᵀLᵀ + shift is positive semidefinite in exact arithmetic, also where M is
-    singular."""
+    singular, and where computed eigenvalues are too large by 12(m + 8)·eps·‖M‖."""
+    eigenvalues = np.linalg.eigvalsh
+
+    def rounded(M: Array) -> Array:
+        return eigenvalues(M) + error * 12.0 * (len(M) + 8) * EPS * np.linalg.norm(M)
+
+    monkeypatch.setattr(np.linalg, "eigvalsh", rounded)
     generator = np.random.default_rng([26, len(widths)])
     for _ in range(20):
         q, scaled = live_box(generator, widths)
@@ -397,6 +406,45 @@ def test_triangle_inequalities_that_are_given_many_times_are_charged_as_often() 
     size = often.checked(np.zeros(3, bool))[2].sum()
     assert 0 < off <= Fraction(minorant.loss_of_sums(3, size))
     assert size == pytest.approx(300.0 * count / 3)
+
+
+def test_pentagonal_inequalities_that_are_given_many_times_are_charged_as_often() -> None:
+    """The same; each has ten pairs, with two products of 0.1 each and a tenth of a constant."""
+    q = BoxQuadratic(np.zeros((5, 5)), np.zeros(5), np.zeros((0, 5)), np.zeros(0), np.zeros(5),
+                     np.ones(5))  # fmt: skip
+    scaled, count = q.scaled(q.lower, q.upper), 1000
+    once = replace(Multipliers.spectral(5), pairs=np.zeros((10, 4)), delta=np.ones(1),
+                   pentagons=np.array([[0, 3, 4, 7, 8]]))  # fmt: skip
+    often = replace(once, pentagons=np.tile(once.pentagons, (count, 1)), delta=np.full(count, 0.1))
+    exact = count * Fraction(0.1) * exact_minorant(q, scaled, once)[2]
+    pairs, squares, sizes = often.checked(np.zeros(5, bool))
+    M = minorant._without_products(scaled, pairs, squares)[2]
+    assert 0 < abs(fractions(M) - exact).sum() <= Fraction(minorant.loss_of_sums(5, sizes.sum()))
+    # Each product is in a thousand inequalities, and the sums of five variables are in units of 5.
+    assert sizes.sum() == pytest.approx(10 * 2.4 * 0.1 * count * count / 5)
+
+
+def test_ten_thousand_products_that_underflow_are_charged() -> None:
+    """-½u(Σx)² on [0, ½]ⁿ with u = 5e-324, the least number: ¼u and less is rounded to 0."""
+    n, u = 100, 5e-324
+    q = BoxQuadratic(np.full((n, n), -u), np.zeros(n), np.zeros((0, n)), np.zeros(0),
+                     np.zeros(n), np.full(n, 0.5))  # fmt: skip
+    scaled, least = q.scaled(q.lower, q.upper), -Fraction(u) * (n * Fraction(1, 2)) ** 2 / 2
+    for multipliers in (Multipliers.spectral(n), Multipliers.separable(scaled)):
+        bound = lower_bound(scaled, multipliers, np.ones(n))
+        assert least - 1000 * Fraction(TINY) <= Fraction(bound.value) <= least
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-322, 1e-310, 1e-300])
+def test_rows_that_underflow_exclude_no_point(size: float) -> None:
+    """x + y = 1 in units of `size`: ½hx² - x is least at (1, 0) for h ≤ 1."""
+    for curvature, least in ((0.0, -1.0), (-2.0, -2.0), (1.0, -0.5)):
+        q = BoxQuadratic(np.diag([curvature, 0.0]), np.array([-1.0, 0.0]), np.full((1, 2), size),
+                         np.array([size]), np.zeros(2), np.array([1.0, 1.0]))  # fmt: skip
+        scaled = q.scaled(q.lower, q.upper)
+        for multipliers in (Multipliers.spectral(2), Multipliers.separable(scaled)):
+            bound = lower_bound(scaled, multipliers, np.zeros(2))
+            assert -9.0 <= bound.value <= least
 
 
 def test_what_underflows_is_charged() -> None:
@@ -526,6 +574,24 @@ def test_the_line_is_not_quite_where_rounding_puts_it() -> None:
         bound = lower_bound(scaled, m, np.zeros(scaled.m))
         for point in feasible(exact, generator, 2):
             assert Fraction(bound.value) <= exact.f(point)
+
+
+@pytest.mark.parametrize("half", [4e-11, 1e-12])
+def test_a_row_that_is_missed_is_charged_where_it_bends_f(half: float) -> None:
+    """f = -(2x - 1)(2x - 3/2) on x + y = ¾ with |y| ≤ half, an interval too narrow to count.
+
+    It is least at x = ¾ + half. Its minorant along the row is constant, so that the multiplier of
+    the row is 0, and the curvature alone pays for what the row may be missed by.
+    """
+    q = BoxQuadratic(
+        np.diag([-8.0, 0.0]), np.array([5.0, 0.0]), np.ones((1, 2)), np.array([0.75]),
+        np.array([0.0, -1.0]), np.ones(2),
+    )  # fmt: skip
+    scaled = q.scaled(np.array([0.0, -half]), np.array([1.0, half]))
+    bound = lower_bound(scaled, Multipliers.spectral(scaled.m), np.zeros(scaled.m))
+    x = Fraction(3, 4) + Fraction(half)
+    least = -4 * x * x + 5 * x
+    assert least - 10 * Fraction(half) <= Fraction(bound.value) <= least
 
 
 def test_bound_is_attained_where_the_minorant_is_convex_already() -> None:

@@ -210,6 +210,16 @@ def test_absolute_tolerances_of_brackets() -> None:
     assert "bounds of one node meet the objective" in str(closed)
 
 
+@pytest.mark.parametrize("least", [8.0, -8.0])
+def test_a_bound_that_meets_the_objective_is_not_said_to_lie_beyond_it(least: float) -> None:
+    """-x² + cx on [1, 2] is least at 1 for c > 3, and at 2 for c < 3."""
+    qp = iopt.QuadraticProgram([[-2.0]], [least + 1.0], lb=1.0, ub=2.0)
+    x = 1.0 if least > 0.0 else 2.0
+    certificate = iopt.verify(qp, {"x": [x]}, bound=True)
+    assert certificate.claim is Claim.GLOBAL
+    assert "meet the objective" in str(certificate)
+
+
 def test_the_best_point_is_not_said_to_have_a_better_one() -> None:
     generator = np.random.default_rng(8)
     A = generator.standard_normal((60, 60))

@@ -385,6 +385,28 @@ def test_the_linear_bound_in_exact_arithmetic() -> None:
     assert bound == pytest.approx(-12.0, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "formulation",
+    [iopt.SVMDual(C=0.1), iopt.SVMDual(C=0.7, bias=False), iopt.ConvexHullDual(mu=0.25)],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_linear_bound_is_below_an_optimum_that_it_attains(
+    seed: int, formulation: iopt.Formulation
+) -> None:
+    """Where no y_iy_jK_ij is positive all weights are at their upper ends, in fractions."""
+    A = np.random.default_rng(seed).standard_normal((8, 8))
+    y = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
+    problem = iopt.KernelProblem(-np.outer(y, y) * np.abs(A + A.T), y)
+    qp = formulation.structure(problem)
+    upper = Fraction(qp.upper)
+    curved = Fraction(qp.hessian) * upper * sum(map(Fraction, -np.abs(problem.K).ravel())) / 2
+    optimum = upper * (curved + 8 * Fraction(qp.linear))
+    bound = finite_form(qp).linear_bound()
+    assert Fraction(bound) <= optimum
+    assert bound == pytest.approx(float(optimum), rel=1e-13)
+
+
 def test_without_any_limit_the_number_of_boxes_has_one() -> None:
     problem = random_problem("l1-gaussian", n=16, seed=2)
     problem = iopt.KernelProblem(np.sin(9.0 * problem.K), problem.y)

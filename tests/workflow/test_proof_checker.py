@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import itertools
 import json
 import subprocess
 import sys
@@ -553,6 +554,9 @@ FORGERIES = {
         [[1]], [-0.5], [[{"rule": "first order", "lower": [[0, 1]]}, LINE]], 0),
     "follow, a slope that falls": forgery(
         [[1]], [-0.5], [[{"rule": "first order", "upper": [[0, 0]]}, LINE]], 0),
+    # On x₀ + x₁ = 1 every multiplier from -1 to 0 goes with the minimiser (1, 0).
+    "leaves, multipliers of a tie": forgery(
+        [[0], [0, 0]], [0, 1], [[{"rule": "first order", "empty": 1}]], 5, [[1, 1]]),
     "positive along": {**forgery([[0]], [-1], [[LINE]], 0.25),
                        "objective": {**MINIMUM, "ray": 1}},
 }  # fmt: skip
@@ -563,6 +567,77 @@ FORGERIES = {
 def test_each_requirement_stands_against_a_forgery(words: str) -> None:
     with pytest.raises(FailedProof, match=words.split(",")[0]):
         proof_checker.check(FORGERIES[words])
+
+
+def test_multipliers_of_zero_subtract_nothing() -> None:
+    """They are not negative: of a product, a triangle and a pentagon, without which f ≥ 0."""
+    step = minorant(5, products=[[0, 2, 0]], triangles=[[0, 2, 4, 0]],
+                    pentagons=[[0, 2, 4, 6, 8, 0]])  # fmt: skip
+    assert proof_checker.check(forgery(FIVE, [1, 0, 0, 0, 0], [[step]], 0))[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
+    """At any shares of the intervals, those of a part of the box, with products written out."""
+    g = np.random.default_rng(seed)
+    n, k = 5, 2
+    H = mirrored(g.integers(-3, 4, (n, n)))
+    low, width = g.integers(-3, 3, n), g.integers(0, 4, n)
+    data = {
+        "H": [row[: i + 1] for i, row in enumerate(H.tolist())], "c": g.integers(-3, 4, n).tolist(),
+        "lower": low.tolist(), "upper": (low + width).tolist(),
+        "rows": g.integers(-2, 3, (k, n)).tolist(), "rhs": g.integers(-2, 3, k).tolist(),
+    }  # fmt: skip
+    step = proof_checker.exact(minorant(
+        n, products=[[*g.integers(0, 2 * n, 2).tolist(), 3], [0, 7, 2]],
+        triangles=[[*g.integers(0, 2 * n, 3).tolist(), 2], [1, 2, 4, 1]],
+        pentagons=[[*(2 * g.permutation(n) + g.integers(0, 2, n)).tolist(), 5]],
+        across=g.integers(-2, 3, (k, n + 1)).tolist(),
+    ))  # fmt: skip
+    program = proof_checker.Program(proof_checker.exact(data))
+    half = [Fraction(low + up, 2) for low, up in zip(program.lower, program.upper, strict=True)]
+    found = proof_checker.Minorant(
+        program, proof_checker.Box(program.lower, half, set(), set()), step
+    )
+    for _ in range(4):
+        t = [Fraction(int(a), 3) for a in g.integers(0, 4, n)]
+        x = [
+            end + (up - end) * share for end, up, share in zip(program.lower, half, t, strict=True)
+        ]
+        value = dot(x, [dot(row, x) for row in program.H]) / 2 + dot(program.c, x)
+        literals = [literal for share in t for literal in (share, 1 - share)]
+        for one, other, nu in step["products"]:
+            value -= nu * literals[int(one)] * literals[int(other)]
+        for *places, nu in step["triangles"]:
+            a, b, c = (literals[int(place)] for place in places)
+            value -= nu * (a * (1 - b) * (1 - c) + (1 - a) * b * c)
+        for *places, nu in step["pentagons"]:
+            five = [literals[int(place)] for place in places]
+            pairs = itertools.combinations(five, 2)
+            value -= nu * (sum(a * b + (1 - a) * (1 - b) for a, b in pairs) - 4)
+        for row, target, (constant, *slope) in zip(
+            proof_checker.exact(data["rows"]), program.rows, step["across"], strict=True
+        ):
+            value += (dot(row, x) - target[1]) * (constant + dot(slope, t))
+        curved = dot(t, [dot(row, t) for row in found.M]) / 2
+        assert found.const + dot(found.slope, t) + curved == value
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.product(range(6), repeat=2)))
+def test_only_both_slacks_of_a_binary_variable_may_have_a_negative_multiplier(
+    one: int, other: int
+) -> None:
+    """x(1 - x) is 0 at both ends. All three variables are binary, as there is no curvature."""
+    steps = [{"rule": "second order"}, minorant(3, products=[[one, other, -1]])]
+    words = "not convex" if one ^ 1 == other else "a product has a negative multiplier"
+    with pytest.raises(FailedProof, match=words):
+        proof_checker.check(forgery([[0], [0, 0], [0, 0, 0]], [0, 0, 0], [steps], -9))
+
+
+@pytest.mark.parametrize("point", [[2, 0], [0, 2], [-1, 1], [0.5, 1.25]])
+def test_each_entry_of_the_point_of_a_tangent_is_inside(point: list[float]) -> None:
+    with pytest.raises(FailedProof, match="outside"):
+        proof_checker.check(forgery([[2], [0, 2]], [0, 0], [[minorant(2, point=point)]], -99))
 
 
 def convex_documents(seed: int) -> list[tuple[Document, float]]:
@@ -812,6 +887,79 @@ def test_the_bound_of_a_proof(kind: str, bound: float, changes: Document) -> Non
     assert proof_checker.check(plain(kind, changes, bound))[0] == bound
     with pytest.raises(FailedProof, match="is claimed"):
         proof_checker.check(plain(kind, changes, bound + 2.0**-40))
+
+
+def possible(program: Any, slopes: Any, multiplier: Fraction) -> bool:
+    """Whether the first row of a program can be met at points that fit a multiplier of it."""
+    row, target = program.rows[0]
+    least = most = Fraction(0)
+    for i, a in row.items():
+        reduced = [slope + a * multiplier for slope in slopes[i]]
+        falls, rises = max(reduced) < 0, min(reduced) > 0
+        ends = [] if falls else [a * program.lower[i]]
+        ends += [] if rises else [a * program.upper[i]]
+        least, most = least + min(ends), most + max(ends)
+    return bool(least <= target <= most)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_multipliers_of_a_row_are_those_with_which_it_can_be_met(seed: int) -> None:
+    """Small whole numbers, so that ties are the rule: at every break, between, and beyond."""
+    g = np.random.default_rng(seed)
+    for _ in range(10):
+        n = int(g.integers(1, 5))
+        row, low = g.choice([-2, -1, 1, 2], n).tolist(), g.integers(-2, 2, n)
+        high = low + g.integers(0, 3, n)
+        ends = np.sort([row * low, row * high], axis=0).sum(axis=1)
+        data = {
+            "H": [[0] * (i + 1) for i in range(n)], "c": [0] * n, "lower": low.tolist(),
+            "upper": high.tolist(), "rows": [row], "rhs": [int(g.integers(ends[0], ends[1] + 1))],
+        }  # fmt: skip
+        program = proof_checker.Program(proof_checker.exact(data))
+        slopes = [sorted(map(Fraction, pair)) for pair in g.integers(-3, 4, (n, 2)).tolist()]
+        if g.random() < 0.5:
+            slopes = [[one, one] for one, _ in slopes]
+        least, most = proof_checker.level(program, slopes, *program.rows[0])
+        breaks = sorted({-slope / a for a, pair in zip(row, slopes, strict=True) for slope in pair})
+        tried = [breaks[0] - 1, *breaks, breaks[-1] + 1]
+        tried += [(one + other) / 2 for one, other in itertools.pairwise(breaks)]
+        for multiplier in tried:
+            assert (least <= multiplier <= most) == possible(program, slopes, multiplier)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_variables_that_cannot_both_be_inside(seed: int) -> None:
+    """Along some move of the two that the rows admit the curvature is not positive.
+
+    Of entries a, b and b, d that are no positive definite matrix (b, -a) is such a move.
+    """
+    g = np.random.default_rng(seed)
+    found = 0
+    for _ in range(10):
+        n, k = int(g.integers(1, 5)), int(g.integers(0, 3))
+        H = mirrored(g.integers(-3, 4, (n, n)) + 3 * np.eye(n, dtype=int)) * 0.75
+        rows = g.integers(-2, 3, (k, n)) * g.integers(0, 2, (k, n))
+        data = {
+            "H": [row[: i + 1] for i, row in enumerate(H.tolist())], "c": [0] * n, "rhs": [0] * k,
+            "lower": [0] * n, "upper": [1] * n, "rows": rows.tolist(),
+        }  # fmt: skip
+        program = proof_checker.Program(proof_checker.exact(data))
+        for i, j in itertools.product(range(n), repeat=2):
+            moves = [(a, b) for a, b in itertools.product(range(-6, 7), repeat=2) if a or b]
+            moves = [(a, 0) for a, b in moves if a] if i == j else moves
+            curved = [
+                a * a * H[i, i] + b * b * H[j, j] + 2 * a * b * H[i, j]
+                for a, b in moves
+                if not np.any(a * rows[:, i] + b * rows[:, j])
+            ]
+            alone = i != j and (np.any(rows[:, i]) != np.any(rows[:, j]))
+            concave = i != j and max(H[i, i], H[j, j]) < 0.0 and not np.any(rows[:, [i, j]])
+            if program.exclusive(i, j):
+                found += 1
+                assert min(curved) <= 0.0
+            elif not (alone or concave):
+                assert min(curved, default=1.0) > 0.0
+    assert found > 3
 
 
 @pytest.mark.parametrize("seed", range(8))
