@@ -103,7 +103,7 @@ def far_programs(kind: str, count: int) -> list[FarProgram]:
 def test_optima_of_numbers_far_apart_are_attained_and_nowhere_less() -> None:
     feasible: Counter[str] = Counter()
     for kind in FAR:
-        for drawn in far_programs(kind, 12):
+        for drawn in far_programs(kind, 8):
             if drawn.minimum is not None:
                 value, point = drawn.minimum
                 assert drawn.program.holds(point)
@@ -112,13 +112,13 @@ def test_optima_of_numbers_far_apart_are_attained_and_nowhere_less() -> None:
                 assert all(drawn.program.value(other) >= value for other in drawn.stationary)
                 feasible[kind] += 1
     assert set(feasible) == set(FAR) - {"contradiction"}
-    assert min(feasible.values()) >= 3
+    assert min(feasible.values()) >= 2
 
 
 def test_chains_agree_with_a_linear_program_in_their_first_variable() -> None:
     """Dense arithmetic: x = s·x₁ + t from two solutions of the equations."""
     compared = 0
-    for drawn in far_programs("chain", 40):
+    for drawn in far_programs("chain", 25):
         p = drawn.program
         if drawn.kinds[1] == "factor 1.5":  # rounding grows with the length
             continue
@@ -131,7 +131,7 @@ def test_chains_agree_with_a_linear_program_in_their_first_variable() -> None:
         elif p.P.max() <= 0.0:  # concave along the chain
             assert min(values) == pytest.approx(float(drawn.minimum[0]), rel=1e-9)
             compared += 1
-    assert compared >= 5
+    assert compared >= 3
 
 
 def test_linear_programs_agree_with_highs() -> None:
