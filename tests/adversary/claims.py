@@ -236,6 +236,11 @@ def bracket_findings(
             unit = reference.unit(bracket.values, excess, high)
             yield Finding(name, f"{bound!r} is beyond {number(reference.sense * high)} "
                           f"by {float(excess / unit):.2e}")  # fmt: skip
+    attained = reference.sense * Fraction(bracket.objective)
+    if attained < low:
+        share = float((low - attained) / reference.unit(bracket.values, low))
+        yield Finding("bracket across", f"{bracket.objective!r} is better than "
+                      f"{number(reference.sense * low)} by {share:.2e}")  # fmt: skip
     found = reference.value(bracket.values)
     if abs(Fraction(bracket.objective) - reference.sense * found) > 200 * EPS * Fraction(
         reference.terms(bracket.values)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.exact import mirrored
 
-__all__ = ["FORMULATIONS", "KERNELS", "Drawn", "draw", "scaled"]
+__all__ = ["BRACKETED", "FORMULATIONS", "KERNELS", "Drawn", "draw", "scaled"]
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -88,6 +88,13 @@ def _far_offset(g: Generator, n: int) -> Array:
 def _negative_offset(g: Generator, n: int) -> Array:
     """Convex along yᵀα = 0, and curved downwards steeply across it."""
     return _conditionally_psd(g, n) - 2.0 ** g.integers(10, 41)
+
+
+def _constant(g: Generator, n: int) -> Array:
+    """A kernel of small numbers and a constant, which has no effect along yᵀα = 0."""
+    B = g.integers(-3, 4, (n, n)).astype(float)
+    kinds = (mirrored(B), B @ B.T, _conditionally_psd(g, n))
+    return kinds[int(g.integers(3))] + g.choice([1.0, 1.0, -1.0]) * 2.0 ** g.integers(20, 51)
 
 
 def _magnitudes(g: Generator, n: int) -> Array:
@@ -172,6 +179,7 @@ KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
     "offset": _offset,
     "far offset": _far_offset,
     "negative offset": _negative_offset,
+    "constant": _constant,
     "magnitudes": _magnitudes,
     "asymmetric": _asymmetric,
     "factors": _factors,
@@ -186,8 +194,11 @@ whose rows are computed on demand."""
 
 
 def _price(g: Generator, K: Array) -> float:
-    """Near 1/max|K|, where weights are neither all 0 nor all at the bound; or anything."""
-    natural = 1.0 / (float(np.abs(K).max()) or 1.0)
+    """Near 1/max|K|, where weights are neither all 0 nor all at the bound; or anything.
+
+    A large constant in K does not count.
+    """
+    natural = 1.0 / (min(float(np.abs(K).max()), float(np.ptp(K))) or 1.0)
     if g.random() < 0.6:
         return natural * float(10.0 ** g.uniform(-2.0, 3.0))
     return float(10.0 ** g.integers(-8, 9))
@@ -264,6 +275,9 @@ FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] =
     "UniformWeights": lambda g, K, y: iopt.UniformWeights(),
 }
 """A generator, K and y give a formulation with random parameters."""
+
+BRACKETED = ("SVMDual", "SVMDual, weights", "ConvexHullDual", "GuoSchuurmansQP")
+"""Those that have brackets."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from attacks import attacks
 from campaign import Campaign
 from claims import Finding, bracket_findings, certificate_findings
-from drawing import FORMULATIONS, KERNELS, Drawn, draw, scaled
+from drawing import BRACKETED, FORMULATIONS, KERNELS, Drawn, draw, scaled
 from references import Quadratic, Reference, reference_of
 
 import indefinite_opt as iopt
@@ -22,8 +22,6 @@ EPS = 2.0**-52
 SECONDS = 3.0
 """Limit of every solve: without one, a simplex method that cycles never returns."""
 
-BRACKETED = (iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP)
-
 
 @dataclass
 class Hunt(Campaign):
@@ -33,10 +31,13 @@ class Hunt(Campaign):
     ----------
     kernels, formulations : list of str
         Kinds to draw from.
+    brackets_only : bool
+        Whether only brackets are examined, of formulations that have them.
     """
 
     kernels: list[str] = field(default_factory=lambda: list(KERNELS))
     formulations: list[str] = field(default_factory=lambda: list(FORMULATIONS))
+    brackets_only: bool = False
     by_kind: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Counts of a kernel or a formulation and what was said of it."""
 
@@ -47,10 +48,13 @@ class Hunt(Campaign):
         reference = self._reference = reference_of(drawn)
         for fault in reference.faults:
             self.fail(drawn, "data", fault, "formulation.structure(problem)")
+        if self.brackets_only:
+            self._bracket(drawn, reference)
+            return
         g = np.random.default_rng([drawn.seed, drawn.number, 1])
         result = self._solves(g, drawn, reference)
         self._attack(g, drawn, reference, result)
-        if isinstance(drawn.formulation, BRACKETED) and g.random() < 0.5:
+        if drawn.name in BRACKETED and g.random() < 0.5:
             self._bracket(drawn, reference)
         if result is not None and g.random() < 0.5:
             self._scale(g, drawn, reference, result)

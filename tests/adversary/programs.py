@@ -13,13 +13,14 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from helpers.exact import Program, Vector, as_vector, dot, is_psd, mirrored, product
 
-__all__ = ["DrawnProgram", "draw_program"]
+__all__ = ["HESSIANS", "DrawnProgram", "Rows", "Units", "draw_program", "random_base"]
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -154,7 +155,7 @@ def _rows(
     return kinds, inequalities, equations
 
 
-def _base(g: Generator) -> tuple[list[str], Program, bool]:
+def random_base(g: Generator) -> tuple[list[str], Program, bool]:
     """A program of small numbers, its kinds, and whether it is feasible."""
     n = int(g.choice(range(1, 8), p=[0.05, 0.2, 0.25, 0.22, 0.14, 0.09, 0.05]))
     curve = str(g.choice(list(HESSIANS)))
@@ -297,6 +298,14 @@ class DrawnProgram:
     """The least value and its point; None if no point is feasible."""
     stationary: tuple[Vector, ...]
 
+    drawn_by: ClassVar[tuple[str, str]] = "programs", "draw_program"
+    """Module and function that draw it."""
+
+    @property
+    def long(self) -> bool:
+        """Whether it has more variables than faces can be enumerated of."""
+        return self.program.n > 8
+
     def violation(self, x: Vector) -> float:
         """The largest violation, where no variable is smaller than a thousandth of its unit."""
         return self.program.violation(x, float(self.units.size.max()))
@@ -356,12 +365,13 @@ class DrawnProgram:
 
     def snippet(self) -> str:
         """Python that makes the program again."""
+        module, name = self.drawn_by
         return "\n".join([
             f"# {self}",
             "import sys; sys.path[:0] = ['tests/adversary', 'tests']",
-            "from programs import draw_program; from program_hunt import posed",
+            f"from {module} import {name}; from program_hunt import posed",
             "import indefinite_opt as iopt",
-            f"drawn = draw_program({self.seed}, {self.number})",
+            f"drawn = {name}({self.seed}, {self.number})",
             "qp = posed(drawn)",
         ])  # fmt: skip
 
@@ -372,7 +382,7 @@ class DrawnProgram:
 def draw_program(seed: int, number: int) -> DrawnProgram:
     """Program `number` of a seed."""
     g = np.random.default_rng([seed, number, 14])
-    kinds, base, feasible = _base(g)
+    kinds, base, feasible = random_base(g)
     found = base.minimum()
     names, units = _units(g, base, found and found[1])
     shown = units.shown(base)

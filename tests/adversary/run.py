@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from campaign import Campaign, Failure
-from drawing import FORMULATIONS, KERNELS
+from drawing import BRACKETED, FORMULATIONS, KERNELS
 from hunt import Hunt
 from program_hunt import ProgramHunt
 
@@ -27,14 +27,19 @@ def main() -> int:
     parser.add_argument(
         "--programs", action="store_true", help="quadratic programs with any rows, not kernels"
     )
+    parser.add_argument(
+        "--brackets", action="store_true", help="brackets of SVMDual and its like, nothing else"
+    )
     parser.add_argument("--each", type=int, default=1, help="failures of each kind to print")
     chosen = parser.parse_args()
     if chosen.draws is None and chosen.seconds == float("inf"):
         parser.error("one of --draws and --seconds is needed")
-    hunt: Campaign = ProgramHunt(chosen.seed)
+    hunt: Campaign = ProgramHunt(chosen.seed, brackets_only=chosen.brackets)
     if not chosen.programs:
         kernels, formulations = chosen.kernel or KERNELS, chosen.formulation or FORMULATIONS
-        hunt = Hunt(chosen.seed, list(kernels), list(formulations))
+        if chosen.brackets:
+            formulations = chosen.formulation or BRACKETED
+        hunt = Hunt(chosen.seed, list(kernels), list(formulations), brackets_only=chosen.brackets)
     shown: dict[str, int] = {}
 
     def report(failure: Failure) -> None:

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from campaign import long_campaign
+from campaign import assert_nothing_false, long_campaign
 from decimals import eigen, logistic_bracket
-from drawing import FORMULATIONS, KERNELS, draw
+from drawing import BRACKETED, FORMULATIONS, KERNELS, draw
 from hunt import Hunt
 from references import reference_of
 
@@ -24,6 +24,13 @@ pytestmark = pytest.mark.slow
 
 def test_nothing_false_is_claimed(capsys: pytest.CaptureFixture[str]) -> None:
     long_campaign(Hunt, capsys)
+
+
+def test_brackets_hold_the_optimum_whatever_constant_a_kernel_has() -> None:
+    """The constant has no effect along yᵀα = 0."""
+    hunt = Hunt(38, ["constant"], list(BRACKETED), brackets_only=True)
+    hunt.run(draws=200)
+    assert_nothing_false(hunt)
 
 
 # -------------------------------------------------------------------------- the references

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from campaign import assert_nothing_false, long_campaign
+from far_programs import FAR, FarProgram, draw_far
 from program_hunt import ProgramHunt, posed
 from programs import HESSIANS, DrawnProgram, draw_program
 
@@ -27,11 +28,23 @@ def some_programs() -> list[DrawnProgram]:
 
 @pytest.mark.parametrize(("first", "draws"), [(0, 6), pytest.param(6, 34, marks=pytest.mark.slow)])
 def test_nothing_false_is_claimed_of_tiny_programs(first: int, draws: int) -> None:
-    hunt = ProgramHunt(14)
+    hunt = ProgramHunt(14, kinds=(draw_program,))
     hunt.run(draws=draws, first=first)
     assert_nothing_false(hunt)
     # Nearly all are closed: an engine that claimed nothing would claim nothing false.
     assert hunt.counts["closed to 1e-06"] >= 0.9 * hunt.counts["brackets"] >= 0.6 * draws
+
+
+@pytest.mark.parametrize(
+    ("first", "draws"), [(0, 10), pytest.param(10, 50, marks=pytest.mark.slow)]
+)
+def test_nothing_false_is_claimed_of_numbers_far_apart(first: int, draws: int) -> None:
+    """Two and ten of each kind."""
+    hunt = ProgramHunt(21, kinds=(draw_far,))
+    hunt.run(draws=draws, first=first)
+    assert_nothing_false(hunt)
+    assert hunt.counts["closed to 1e-06"] >= 0.8 * hunt.counts["brackets"] >= 0.4 * draws
+    assert hunt.counts["called infeasible"] >= 0.4 * draws
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(50, marks=pytest.mark.slow)])
@@ -75,6 +88,52 @@ def test_the_enumeration_finds_minima_known_in_closed_form() -> None:
     assert Program.on([[1]], [0], 0.0, 1.0, A=[[1], [1]], b=[0, 1]).minimum() is None
 
 
+def test_the_enumeration_in_fractions_agrees_with_that_in_floating_point() -> None:
+    for drawn in some_programs()[:60]:
+        if drawn.base.n <= 4:
+            found, other = drawn.base.minimum(every=True), drawn.base.minimum()
+            assert (found and found[0]) == (other and other[0])
+
+
+def far_programs(kind: str, count: int) -> list[FarProgram]:
+    turn = list(FAR).index(kind)
+    return [draw_far(7, len(FAR) * k + turn) for k in range(count)]
+
+
+def test_optima_of_numbers_far_apart_are_attained_and_nowhere_less() -> None:
+    feasible: Counter[str] = Counter()
+    for kind in FAR:
+        for drawn in far_programs(kind, 8):
+            if drawn.minimum is not None:
+                value, point = drawn.minimum
+                assert drawn.program.holds(point)
+                assert drawn.violation(point) == 0.0
+                assert drawn.program.value(point) == value
+                assert all(drawn.program.value(other) >= value for other in drawn.stationary)
+                feasible[kind] += 1
+    assert set(feasible) == set(FAR) - {"contradiction"}
+    assert min(feasible.values()) >= 2
+
+
+def test_chains_agree_with_a_linear_program_in_their_first_variable() -> None:
+    """Dense arithmetic: x = s·x₁ + t from two solutions of the equations."""
+    compared = 0
+    for drawn in far_programs("chain", 25):
+        p = drawn.program
+        if drawn.kinds[1] == "factor 1.5":  # rounding grows with the length
+            continue
+        first = np.eye(p.n)[:1]
+        ends = [np.linalg.solve(np.vstack([first, p.A]), [start, *p.b]) for start in (0.0, 1.0)]
+        values = [0.5 * x @ p.P @ x + p.q @ x for x in ends]
+        if drawn.minimum is None:
+            assert max(x[-1] - p.ub[-1] for x in ends) > 0.4
+            assert min(x[-1] - p.ub[-1] for x in ends) > 0.4
+        elif p.P.max() <= 0.0:  # concave along the chain
+            assert min(values) == pytest.approx(float(drawn.minimum[0]), rel=1e-9)
+            compared += 1
+    assert compared >= 3
+
+
 def test_linear_programs_agree_with_highs() -> None:
     from scipy.optimize import linprog
 
@@ -116,6 +175,9 @@ def test_drawing_is_reproducible_and_covers_everything() -> None:
         "tiny box far away", "optimum moved to zero", *(f"n = {n}" for n in range(1, 8)),
     }  # fmt: skip
     assert wanted <= set(kinds)
+    far = {drawn.kinds[0] for drawn in map(functools.partial(draw_far, 6), range(len(FAR)))}
+    assert far == set(FAR)
+    np.testing.assert_array_equal(draw_far(6, 17).program.G, draw_far(6, 17).program.G)
     one, again = draw_program(6, 17), draw_program(6, 17)
     np.testing.assert_array_equal(one.program.P, again.program.P)
     assert one.minimum == again.minimum

@@ -299,6 +299,9 @@ NEAR = 1e-7
 """Share of the terms of the objective by which a value in floating point may miss the least one for
 the point to be computed as fractions."""
 
+EVERY = 1e-5
+"""Slack of points of which every one is computed as fractions: more than rounding."""
+
 MOST_EXACT = 40
 """Largest number of points of one program that are computed as fractions; ties make many."""
 
@@ -349,12 +352,15 @@ class Program:
     def unit(self, x: Array, value: float, width: Array) -> float:
         """What gaps are relative to: |F|, or a thousandth of its terms where they cancel to that.
 
-        These are the terms at x, or the least that a variable takes part in when all move by
-        their `width`.
+        These are the terms at x or, where F is 0 up to their rounding, the least that a variable
+        takes part in when all move by their `width`.
         """
-        least = 1e-3 * self.terms(x)
+        terms = self.terms(x)
+        least = 1e-3 * terms
         if abs(value) > least:
             return abs(value)
+        if abs(value) > 1e-13 * terms:
+            return least
         slopes = np.abs(self.P @ x + self.q) + 0.5 * np.abs(self.P) @ width
         moved = (width * slopes)[width * slopes > 0.0]
         return max(least, 1e-3 * float(np.min(moved, initial=np.inf)) if moved.size else 0.0)
@@ -398,8 +404,12 @@ class Program:
                 kept.append(i)
         return tuple(kept)
 
-    def _faces(self) -> Iterator[tuple[Array, NDArray[np.int8], tuple[int, ...]]]:
+    def _faces(
+        self, slack: float = 1e-9
+    ) -> Iterator[tuple[Array, NDArray[np.int8], tuple[int, ...]]]:
         """Stationary points of faces: points, the states of their variables, and rows that hold.
+
+        They are feasible up to a `slack`, relative to the largest variable or the terms of a row.
 
         A state is 0 at the lower bound, 1 at the upper and 2 in between. For each choice of rows
         that hold with equality and of free variables one system serves all corners of the others.
@@ -412,9 +422,11 @@ class Program:
                 rows = np.vstack([self.A[list(self.equations)], self.G[list(chosen)]])
                 right = np.concatenate([self.b[list(self.equations)], self.h[list(chosen)]])
                 for k in range(len(rows), n + 1):
-                    yield *self._batch(rows, right, k), chosen
+                    yield *self._batch(rows, right, k, slack), chosen
 
-    def _batch(self, rows: Array, right: Array, k: int) -> tuple[Array, NDArray[np.int8]]:
+    def _batch(
+        self, rows: Array, right: Array, k: int, slack: float
+    ) -> tuple[Array, NDArray[np.int8]]:
         n, r = self.n, len(rows)
         free = np.array(list(itertools.combinations(range(n), k)), dtype=int).reshape(
             math.comb(n, k), k
@@ -444,12 +456,12 @@ class Program:
             inner = np.linalg.solve(system[regular], np.swapaxes(wanted[regular], 1, 2))
             np.put_along_axis(X, free[:, None, :], np.swapaxes(inner, 1, 2)[:, :, :k], axis=2)
         X, states = X[finite], states[finite]
-        near = 1e-9 * (1.0 + np.max(np.abs(X), axis=1, initial=0.0))[:, None]
+        near = slack * (1.0 + np.max(np.abs(X), axis=1, initial=0.0))[:, None]
         inside = np.all((self.lb - near <= X) & (self.ub + near >= X), axis=1)
         for matrix, end, both in ((self.G, self.h, False), (self.A, self.b, True)):
             over = X @ matrix.T - end
             size = (1.0 + np.abs(X)) @ np.abs(matrix).T + np.abs(end)
-            inside &= np.all((np.abs(over) if both else over) <= 1e-9 * size, axis=1)
+            inside &= np.all((np.abs(over) if both else over) <= slack * size, axis=1)
         return X[inside], states[inside]
 
     def _point(self, state: NDArray[np.int8], chosen: tuple[int, ...]) -> Vector | None:
@@ -486,12 +498,19 @@ class Program:
         x = self.stationary[0][0]
         return float(x @ (0.5 * (self.P @ x) + self.q))
 
-    def minimum(self) -> tuple[Fraction, Vector] | None:
+    def minimum(self, every: bool = False) -> tuple[Fraction, Vector] | None:
         """The least value and a point where it is attained; None if no point is feasible.
 
         A minimiser at which as many constraints as possible hold with equality is the only
         stationary point of its face, where the Hessian is positive definite: it is enumerated.
+        `every` point is computed as fractions for programs with numbers so far apart that the
+        values in floating point say nothing.
         """
+        if every:
+            found = (self._point(state, chosen) for _, states, chosen in self._faces(EVERY)
+                     for state in states)  # fmt: skip
+            pairs = ((self.value(x), x) for x in found if x is not None and self.holds(x))
+            return min(pairs, key=lambda pair: pair[0], default=None)
         best: tuple[Fraction, Vector] | None = None
         for k, (x, state, chosen) in enumerate(self.stationary):
             value = float(0.5 * x @ self.P @ x + self.q @ x)
