@@ -33,7 +33,7 @@ from indefinite_opt.errors import (
     ProblemError,
 )
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.quadratic_programs.convex_bound import _lowest
+from indefinite_opt.modeling.quadratic_programs.dual_bound import _lowest
 from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
 from indefinite_opt.modeling.quadratic_programs.exact_bound import is_semidefinite
 from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature

@@ -9,7 +9,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.no_optimum import Conflict, exact_conflict
-from indefinite_opt.modeling.quadratic_programs.convex_bound import DualBound
+from indefinite_opt.modeling.quadratic_programs.dual_bound import DualBound
 from indefinite_opt.modeling.quadratic_programs.equilibration import Rows
 from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
 from indefinite_opt.modeling.structures.structure import Point

@@ -40,6 +40,20 @@ class Rows:
         """Number of variables."""
         return self.lower.size
 
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
+
+        They are within a share `tol` of the range and of the largest variable; of a bound that is
+        not zero, also within this share of the bound or the variable itself.
+        """
+        width = np.minimum(self.upper - self.lower, float(np.max(np.abs(x))))
+
+        def near(end: Array) -> NDArray[np.bool_]:
+            own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
+            return np.abs(x - end) <= tol * np.minimum(width, own)
+
+        return (x <= self.lower) | near(self.lower), (x >= self.upper) | near(self.upper)
+
     def sides(self, x: Array) -> tuple[Array, Array, Array]:
         """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
         rows, rhs, entries, equal = self.stacked

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.no_optimum import at_ends, met_exactly, products, whole
-
-if TYPE_CHECKING:
-    from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
+from indefinite_opt.modeling.quadratic_programs.equilibration import Rows
 
 MAX_ORDER, MAX_ENTRIES = 40, 10**5
 """Most variables with curvature, and most coefficients of all: these take a second at most."""
@@ -22,7 +19,7 @@ ACTIVE_SHARE = 1e-6
 as shares of a variable."""
 
 
-def exact_bound(P: Array, q: Array, body: Polyhedron, x: Array, z: Array, y: Array) -> float:
+def exact_bound(P: Array, q: Array, body: Rows, x: Array, z: Array, y: Array) -> float:
     """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron; -inf where nothing is proved.
 
     P must be positive semidefinite, so that F(w) ≥ (Pv + q)ᵀw - ½vᵀPv for any v and w. With

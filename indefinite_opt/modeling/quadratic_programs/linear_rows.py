@@ -62,15 +62,15 @@ class LinearRows:
         """Other rows and bounds, with the same limit of time."""
         return LinearRows(scaled, self.remaining)
 
-    def feasible_point(self) -> Array:
-        """A vertex of the polyhedron, or a feasible point if it has none.
-
-        `InfeasibleProblem` if it is empty; the message names rows and bounds that are in conflict,
-        of which none can be left out.
-        """
+    def vertex(self) -> Array | None:
+        """A vertex of the polyhedron, or a feasible point if it has none; None if it is empty."""
         scaled = self.scaled
         empty = np.any(scaled.lower > scaled.upper) or np.any(scaled.row_upper == -np.inf)
-        point = None if empty else self.best(np.zeros(self.n))
+        return None if empty else self.best(np.zeros(self.n))
+
+    def feasible_point(self) -> Array:
+        """The same, or `InfeasibleProblem`, whose message names rows and bounds in conflict."""
+        point = self.vertex()
         if point is None:
             raise self.conflict()
         return point

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import SolverFailed
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import (
@@ -130,20 +128,6 @@ class Polyhedron(Rows):
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
-    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
-
-        They are within a share `tol` of the range and of the largest variable; of a bound that is
-        not zero, also within this share of the bound or the variable itself.
-        """
-        width = np.minimum(self.upper - self.lower, float(np.max(np.abs(x))))
-
-        def near(end: Array) -> NDArray[np.bool_]:
-            own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
-            return np.abs(x - end) <= tol * np.minimum(width, own)
-
-        return (x <= self.lower) | near(self.lower), (x >= self.upper) | near(self.upper)
-
     def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
         """Inequality rows that count as equations, (m,)."""
         sizes = np.abs(self.G) @ np.abs(x) + np.abs(self.h)
@@ -223,25 +207,24 @@ class Polyhedron(Rows):
         """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict.
 
         HiGHS is asked in the units of the program and in those that equilibrate it, because each
-        may hide what the other shows, and a point counts only if one `near` it is proved.
+        may hide what the other shows, and a point counts only if one `near` it is proved. A
+        conflict is sought last: it may be one of rounding, which `near` admits.
         """
-        found, failure = [self._corrected(np.zeros(self.n))], None
-        units: list[Callable[[], Equilibrated]] = [
-            lambda: self._natural,
-            lambda: self._equilibrated,
-        ]
-        while (near := self.near(found[-1])) is None and units:
-            scaled = units.pop(0)()
-            try:
-                found.append(self.project(scaled.read(LinearRows(scaled).feasible_point())))
-            except SolverFailed as error:
-                failure = error
-        if near is not None:
+        units = [self._natural, self._equilibrated] if self.has_rows else []
+        found = [self._corrected(np.zeros(self.n))]
+        for scaled in units:
+            if (near := self.near(found[-1])) is not None:
+                return near.x
+            vertex = LinearRows(scaled).vertex()
+            if vertex is not None:
+                found.append(self.project(scaled.read(vertex)))
+        if (near := self.near(found[-1])) is not None:
             return near.x
         best = min(found, key=self.infeasibility)
         if self.infeasibility(best) <= _MAX_INFEASIBILITY:
             return best
-        raise failure or LinearRows(self._natural).conflict()
+        errors = [LinearRows(scaled).conflict() for scaled in units]
+        raise next((error for error in errors if isinstance(error, InfeasibleProblem)), errors[0])
 
     def start(self) -> Array:
         """The `point`."""
