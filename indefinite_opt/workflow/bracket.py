@@ -405,8 +405,8 @@ def bound(
         structure = _bracketable(chosen, asked)
         # The dual of a convex program proves more than boxes do, and ends that are far away do not
         # matter for it.
-        dual = structure.has_own_rows and method == "branch-and-bound" and structure.is_convex
-        reason = "it is convex" if dual else obstacle(structure)
+        own = structure.has_own_rows and method == "branch-and-bound"
+        reason = "it is convex" if own and structure.is_convex_everywhere else obstacle(structure)
         task = Task(
             problem=asked,
             formulation=chosen,
@@ -434,7 +434,9 @@ def bound(
             if not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
             bracket = _dual_bracket(task, gap, atol)
-        else:
+            if bracket.status is Status.INACCURATE and obstacle(task.structure) is None:
+                search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
+        if isinstance(search, GlobalSearch):
             with nullcontext() if cluster is None else connected(cluster) as search.client:
                 bracket = _searched(search, method, gap, atol)
         if verbose:
@@ -470,9 +472,9 @@ def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bra
 
 
 def _has_dual(search: GlobalSearch) -> bool:
-    """Whether the program is a convex one whose certificate is about the same kernel matrix."""
+    """Whether the program is convex, and its certificate about the same kernel matrix."""
     task, structure = search.task, search.form.asked
-    if structure.has_own_rows or structure.problem.features is not None:
+    if not structure.has_own_rows and structure.problem.features is not None:
         return False
     return bool(convexity(structure, task.time_limit - task.elapsed))
 

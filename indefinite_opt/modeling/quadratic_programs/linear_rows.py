@@ -210,13 +210,15 @@ class LinearRows:
         largest = max(float(np.max(part, initial=0.0)) for part in parts)
         return largest if np.isfinite(largest) else np.inf
 
-    def conflict(self) -> InfeasibleProblem | SolverFailed:
-        """An error that names an irreducible conflict, if one is proved.
+    def conflict(self, near: Array | None = None) -> InfeasibleProblem | SolverFailed:
+        """An error that names a conflict of rows and bounds, if one is proved.
 
-        It is the support of a vertex of the polyhedron of Farkas certificates (Gleeson & Ryan
-        1990), with the least sum of multipliers in the units of the rows. By duality the inverse
-        of that sum is the least amount by which all rows and bounds must be relaxed. Ends that are
-        far away would hide the others from HiGHS, and are left out first.
+        At a point that violates them least, the violations are multipliers of a conflict: so those
+        at a point near it are tried first. Then the conflict is irreducible: the support of a
+        vertex of the polyhedron of Farkas certificates (Gleeson & Ryan 1990), with the least sum of
+        multipliers in the units of the rows. By duality the inverse of that sum is the least amount
+        by which all rows and bounds must be relaxed. Ends that are far away would hide the others
+        from HiGHS, and are left out at first.
         """
         scaled, n, called = self.scaled, self.n, self.scaled.names
         crossed = np.flatnonzero(scaled.lower > scaled.upper)
@@ -234,7 +236,27 @@ class LinearRows:
         units = np.concatenate([scaled.row[place], 1.0 / scaled.column, 1.0 / scaled.column])
         if np.any(ends == -np.inf):
             return _infeasible([names[k] for k in np.flatnonzero(ends == -np.inf)], "")
+
+        def proved(weights: Array) -> InfeasibleProblem | None:
+            y = np.zeros(m)
+            np.add.at(y, place, (sign * weights[: place.size]))
+            conflict = proved_conflict(scaled.form, y, self.remaining)
+            if conflict is None:
+                return None
+            relaxed = float(conflict.excess) / float(weights @ units)
+            error = _infeasible(
+                [names[k] for k in np.flatnonzero(weights)],
+                f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
+            )
+            error.conflict = self._named(conflict)
+            return error
+
         sizes, known = np.abs(ends), np.isfinite(ends)
+        if near is not None:
+            over = np.maximum(normals @ near - ends, 0.0, where=known, out=np.zeros(ends.size))
+            error = proved(over / (over.max(initial=0.0) or 1.0)) if over.any() else None
+            if error is not None:
+                return error
         limit = np.min(sizes, where=known & (sizes > 0.0), initial=np.inf)
         while known.any() and limit < np.inf:
             limit = limit * _FAR if np.any(sizes[known] > limit * _FAR) else np.inf
@@ -248,16 +270,8 @@ class LinearRows:
                 kept = multipliers > 0.0
             weights = np.zeros(ends.size)
             weights[usable[kept]] = multipliers[kept]
-            y = np.zeros(m)
-            np.add.at(y, place, sign * weights[: place.size])
-            conflict = proved_conflict(scaled.form, y, self.remaining)
-            if conflict is not None:
-                relaxed = 1.0 / float(multipliers @ units[usable])
-                error = _infeasible(
-                    [names[k] for k in usable[kept]],
-                    f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
-                )
-                error.conflict = self._named(conflict)
+            error = proved(weights)
+            if error is not None:
                 return error
         return _unproved()
 
@@ -268,6 +282,8 @@ class LinearRows:
         matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
         least, most = np.zeros(ends.size), np.full(ends.size, np.inf)
         highs = highs_model(StandardForm(1, units, least, most, rhs, rhs, matrix))
+        for kind in ("primal", "dual"):
+            highs.setOptionValue(f"{kind}_feasibility_tolerance", 1e-9)
         seconds = self.remaining()
         state = run_within(highs, seconds, simplex_limit(sum(matrix.shape)))
         if state == highspy.HighsModelStatus.kTimeLimit or seconds <= 0.0:

@@ -29,7 +29,7 @@ _MAX_ROUNDS = 8
 _AT_BOUNDS = 1e-3
 """Weight of entries at bounds beside those inside, as those may have to move out."""
 
-_INNER_SHARE = 1e-9
+_INNER_SHARE = 1e-10
 """Most by which a point is moved away from active constraints, as a share of its entries."""
 
 _REFINEMENTS = 3

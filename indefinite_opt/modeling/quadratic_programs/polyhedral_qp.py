@@ -155,9 +155,9 @@ class PolyhedralQP(Polyhedron, QP):
 
         The floor is `CANCELLED` times the larger of the sum of the absolute terms at x and, where F
         is 0 at a point that satisfies the first-order conditions, of what they come to in other
-        places: the
-        least, over the variables with a finite range w_j, of the terms w_j(|∇F_j| + ½Σ|P_ij|w_i)
-        in which x_j takes part when all of these variables move through their ranges.
+        places: the least, over the variables with a finite range w_j, of the terms
+        w_j(|∇F_j| + ½Σ|P_ij|w_i) in which x_j takes part when all of these variables move through
+        their ranges.
         """
         size = np.abs(x)
         terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
@@ -166,8 +166,7 @@ class PolyhedralQP(Polyhedron, QP):
         if abs(value) > self._rounding * terms:
             return CANCELLED * terms
         gradient = self.gradient(x)
-        low, high = self.ranges
-        widths = np.where(np.isfinite(high - low), high - low, 0.0)
+        widths = np.where(np.isfinite(self.widths), self.widths, 0.0)
         moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
         moved = moved[(moved > 0.0) & np.isfinite(moved)]
         if moved.size and moved.min() > terms:

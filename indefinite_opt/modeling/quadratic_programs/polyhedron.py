@@ -19,12 +19,12 @@ from indefinite_opt.modeling.quadratic_programs.nearby import Nearby, Sides, nea
 from indefinite_opt.problem.programs import StandardForm
 
 _MAX_INFEASIBILITY = 1e-9
-"""Violation beside their own size up to which constraints count as satisfied where nothing better
-is found: the tolerance of HiGHS."""
+"""Violation beside their own size up to which constraints count as satisfied where no better point
+and no conflict is found: the tolerance of HiGHS."""
 
 _MAX_RESIDUE = 1e-12
-"""Most that a right-hand side may be wrong by beside the entries of its row, however far other ends
-are."""
+"""Most that a right-hand side may be wrong by, beside itself or, however far other ends are, beside
+the entries of its row."""
 
 
 class Polyhedron(Rows):
@@ -45,8 +45,9 @@ class Polyhedron(Rows):
 
         That is max(|rhs|, |row·x|) for a row and |bound| for a bound. Where terms cancel it may be
         far below the terms of the row, up to whose rounding x satisfies it. So if a point `near` x
-        is proved to satisfy all constraints, the result is the `discrepancy` instead, and claims
-        are about the objective of that point as well.
+        is proved to satisfy all constraints, the result is the `discrepancy` instead or, if that is
+        larger, how far this point is, beside each variable or its range. Claims are about the
+        objective of that point as well.
         """
         beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
         over, missed, terms = self.sides(x)
@@ -59,9 +60,15 @@ class Polyhedron(Rows):
             )
         shown = np.nan_to_num(np.concatenate(shares), nan=0.0, posinf=np.inf)
         own = float(shown.max(initial=0.0))
-        if own <= self._rounding:
+        near = None if own <= self._rounding else self.near(x)
+        if near is None:
             return own
-        return own if self.near(x) is None else self.discrepancy(x)
+        size = np.abs(x)
+        typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
+        unit = np.maximum(size, np.minimum(self.upper - self.lower, typical))
+        away = np.abs(near.x - x)
+        moved = away[away > 0.0] / unit[away > 0.0]
+        return min(own, max(self.discrepancy(x), float(moved.max(initial=0.0))))
 
     def near(self, x: Array) -> Nearby | None:
         """A point near x that satisfies all constraints, with its radius; None if none is proved.
@@ -221,10 +228,14 @@ class Polyhedron(Rows):
         if (near := self.near(found[-1])) is not None:
             return near.x
         best = min(found, key=self.infeasibility)
-        if self.infeasibility(best) <= _MAX_INFEASIBILITY:
+        least = self.infeasibility(best)
+        if least <= _MAX_RESIDUE:
             return best
-        errors = [LinearRows(scaled).conflict() for scaled in units]
-        raise next((error for error in errors if isinstance(error, InfeasibleProblem)), errors[0])
+        errors = [LinearRows(scaled).conflict(scaled.write(best)) for scaled in units]
+        proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
+        if least <= _MAX_INFEASIBILITY and not proved:
+            return best
+        raise (proved or errors)[0]
 
     def start(self) -> Array:
         """The `point`."""
@@ -271,6 +282,17 @@ class Polyhedron(Rows):
             if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
                 break
         return low, high
+
+    @cached_property
+    def widths(self) -> Array:
+        """The widths of the ranges, which rows may narrow below those of bounds; may be inf."""
+        rows, rhs, _, equal = self.stacked
+        low, high = (end.copy() for end in self.ranges)
+        for _ in range(3):
+            for sign, chosen in ((1.0, np.ones_like(equal)), (-1.0, equal)):
+                for row, end in zip(sign * rows[chosen], sign * rhs[chosen], strict=True):
+                    tighten(row, float(end), low, high, finite=True)
+        return np.maximum(high - low, 0.0)
 
     @property
     def is_bounded(self) -> bool:
