@@ -213,12 +213,12 @@ class LinearRows:
     def conflict(self, near: Array | None = None) -> InfeasibleProblem | SolverFailed:
         """An error that names a conflict of rows and bounds, if one is proved.
 
-        At a point that violates them least, the violations are multipliers of a conflict: so those
-        at a point near it are tried first. Then the conflict is irreducible: the support of a
-        vertex of the polyhedron of Farkas certificates (Gleeson & Ryan 1990), with the least sum of
-        multipliers in the units of the rows. By duality the inverse of that sum is the least amount
-        by which all rows and bounds must be relaxed. Ends that are far away would hide the others
-        from HiGHS, and are left out at first.
+        It is irreducible: the support of a vertex of the polyhedron of Farkas certificates (Gleeson
+        & Ryan 1990), with the least sum of multipliers in the units of the rows. By duality the
+        inverse of that sum is the least amount by which all rows and bounds must be relaxed. Ends
+        that are far away would hide the others from HiGHS, and are left out at first. Where the
+        tolerances of HiGHS hide a conflict, the violations at the point `near` are tried: at a
+        point that violates rows and bounds least, they are multipliers.
         """
         scaled, n, called = self.scaled, self.n, self.scaled.names
         crossed = np.flatnonzero(scaled.lower > scaled.upper)
@@ -252,11 +252,6 @@ class LinearRows:
             return error
 
         sizes, known = np.abs(ends), np.isfinite(ends)
-        if near is not None:
-            over = np.maximum(normals @ near - ends, 0.0, where=known, out=np.zeros(ends.size))
-            error = proved(over / (over.max(initial=0.0) or 1.0)) if over.any() else None
-            if error is not None:
-                return error
         limit = np.min(sizes, where=known & (sizes > 0.0), initial=np.inf)
         while known.any() and limit < np.inf:
             limit = limit * _FAR if np.any(sizes[known] > limit * _FAR) else np.inf
@@ -271,6 +266,11 @@ class LinearRows:
             weights = np.zeros(ends.size)
             weights[usable[kept]] = multipliers[kept]
             error = proved(weights)
+            if error is not None:
+                return error
+        if near is not None:
+            over = np.maximum(normals @ near - ends, 0.0, where=known, out=np.zeros(ends.size))
+            error = proved(over / (over.max(initial=0.0) or 1.0)) if over.any() else None
             if error is not None:
                 return error
         return _unproved()
