@@ -444,7 +444,7 @@ class ProxyBall(ProxyStructure):
 
         reach = self._reach(self.room)
         square = float(u @ u)
-        if reach == 0.0 or square == 0.0:
+        if reach == 0.0 or square == 0.0 or not np.isfinite(square):
             return np.inf
         high = low = float(np.log(max(0.25 * square / reach, 1e-300)))
         while self._excess(u, high) > 0.0:  # by rounding
