@@ -381,7 +381,7 @@ def _values_table(path: Path, max_bytes: int) -> dict[str, Any]:
             numbers = np.empty(shape)
             for place, number in entries.items():
                 numbers[place] = float(number)
-        except (ValueError, IndexError, TypeError):
+        except (ValueError, IndexError, TypeError, OverflowError):
             raise DataError("values", expected, f"other rows of {name} in {path}") from None
         values[str(name)] = numbers
     return values

@@ -30,7 +30,7 @@ from indefinite_opt.estimators.training_data import (
 )
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, refuse_mask
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, weighted_bound
 from indefinite_opt.problem import remarks
 from indefinite_opt.solvers import Solver, Status
 from indefinite_opt.studies import as_method
@@ -107,6 +107,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 raise ValueError(
                     "sample_weight: expected a weight that is not zero, got zeros only"
                 )
+            for weight in (weights[weights > 0.0].min(), weights.max()):
+                checks.weight_bound("sample_weight", float(weight))
         self.classes_ = np.unique(y[weights > 0.0])
         self.class_weight_ = np.ones(self.classes_.size)
         self.shape_fit_ = X.shape
@@ -119,8 +121,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         if self.class_weight is not None:
             kept = y[positive]
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=kept)
-            if of_class.min() <= 0.0:
-                raise ValueError(f"class_weight: expected positive weights, got {of_class.min()}")
+            for weight in (of_class.min(), of_class.max()):
+                checks.weight_bound("class_weight", float(weight))
             weights = copies.copy()
             self.class_weight_ = of_class
             weights[positive] *= of_class[np.searchsorted(self.classes_, kept)]
@@ -233,14 +235,17 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         """The formulation or baseline with the weights of the points of one machine."""
         if self._weights is None:
             return method
+        argument = "sample_weight" if self.class_weight is None else "class_weight"
         if not hasattr(method, "weights"):
             takers = [name for name, cls in known().items() if hasattr(cls, "weights")]
             raise ParameterError(
-                "sample_weight", f"no weights, as {type(method).__name__} takes none",
+                argument, f"None, as {type(method).__name__} takes no weights",
                 "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
             )  # fmt: skip
         parts = [self._weights[first:last] for first, last in sorted(negative + positive)]
-        return replace(method, weights=np.concatenate(parts))
+        weights = np.concatenate(parts)
+        weighted_bound(method.C, weights, weights.size, argument)
+        return replace(method, weights=weights)
 
     def _step_limit(self) -> int | None:
         return None

@@ -165,7 +165,7 @@ class IndefiniteSVC(FormulationClassifier):
         self._keep(locals())
 
     def _method(self) -> SVMDual:
-        checks.positive("C", self.C)
+        checks.weight_bound("C", self.C)
         return SVMDual(C=self.C)
 
     def _trained(self, kernel: TrainingKernel, bounds: list[int]) -> list[Machine]:
@@ -400,4 +400,6 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         values = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):
             raise ParameterError("Cs", "a positive integer or positive numbers", repr(self.Cs))
+        for C in (values[0], values[-1]):
+            checks.weight_bound("Cs", float(C))
         return values

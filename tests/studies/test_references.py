@@ -454,6 +454,14 @@ def test_rows_of_nonsense_are_refused(changed: dict[str, Any], tmp_path: Path) -
         references.references(tmp_path)
 
 
+def test_the_sense_is_that_of_the_formulation() -> None:
+    """With the other one a worse point would be called better."""
+    entry = references.load(SMALL)
+    turned = dataclasses.replace(entry, sense={"max": "min", "min": "max"}[entry.sense])
+    with pytest.raises(iopt.errors.DataError, match=f"reference: expected the sense {entry.sense}"):
+        references.check(turned, entry.values)
+
+
 def test_a_digest_of_nan_is_another() -> None:
     entry = references.load(SMALL)
     digest = dataclasses.replace(entry.digest, trace=np.nan)

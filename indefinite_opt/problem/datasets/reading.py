@@ -167,7 +167,7 @@ def _labels(cells: pd.Series[Any]) -> NDArray[Any]:
 
     try:
         return np.asarray(pd.to_numeric(cells))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):  # the last from integers of hundreds of digits
         return cells.astype(str).to_numpy(dtype=str)
 
 
@@ -312,8 +312,8 @@ def _is_number(cell: str) -> bool:
 def _refuse_header(header: list[str], source: str) -> None:
     """Refuse a first row that holds data, or gives two columns the same name."""
     numbers = [cell for cell in header if _is_number(cell)]
-    whole = [int(cell) for cell in numbers if cell.isdecimal()]
-    counted = [int(k) for k in np.arange(len(whole)) + (whole[0] if whole else 0)]
+    whole = [int(cell) for cell in numbers if cell.isdecimal() and len(cell) < 19]
+    counted = [k + whole[0] for k in range(len(whole))]
     counts = whole == counted and (len(whole) > 1 or whole[:1] in ([0], [1]))
     fractions = len(whole) < len(numbers)
     if fractions or (numbers and len(numbers) >= len(header) - 1 and not counts):

@@ -295,7 +295,7 @@ class Descent:
     def _proved(self, near: Array) -> Array | None:
         """A ray near a direction, if exact arithmetic on the stored kernel matrix proves one."""
         qp, box, moved = self.qp, self.box, np.flatnonzero(near)
-        if self.gram.on_demand:
+        if self.gram.on_demand or not moved.size:
             return None
         y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
         rows = np.array([np.where(group == g, y, 0.0) for g in range(box.groups)])
