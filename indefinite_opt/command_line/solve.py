@@ -23,7 +23,13 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import certificate_fields, fields, print_json, say
+from indefinite_opt.command_line.terminal import (
+    certificate_fields,
+    fields,
+    print_json,
+    say,
+    with_options,
+)
 from indefinite_opt.foundation import checks
 
 
@@ -119,7 +125,7 @@ def solve(
                 "status": str(result.status),
                 **fields(result, "solver seconds iterations training_error"),
                 "support": support,
-                "remarks": list(result.remarks),
+                "remarks": list(map(with_options, result.remarks)),
                 "optima": [[one.objective, one.count] for one in result.optima],
                 "offset": result.classifier.offset,
                 **certificate_fields(result.certificate),
@@ -140,7 +146,7 @@ def solve(
             say(f"  ends of descents (how many): {', '.join(ends[:shown])}{more}")
         say(result.certificate)
         for remark in result.remarks[len(facts["remarks"]) :]:
-            say(remark, style="yellow")
+            say(with_options(remark), style="yellow")
         open_gap = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
         # These may be nonconvex quadratic programs, which `bound` takes.
         if open_gap and isinstance(

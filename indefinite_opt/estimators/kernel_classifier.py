@@ -78,7 +78,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         X, y, copies, weights = self._checked(X, y, sample_weight)
         data, bounds = self._sorted(X, y, copies, weights)
         kernel = kernel_matrix(data, self._remembers)
-        for remark in remarks(kernel.gram):
+        distances = 'kernel="distance(form=linear)" with metric="precomputed"'
+        for remark in remarks(kernel.gram, distances):
             warnings.warn(remark, UserWarning, stacklevel=3)
         self._settle(data, bounds, self._trained(kernel, bounds))
         if self.probability:
@@ -115,7 +116,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         if self.classes_.size < 2:
             raise ValueError(
                 "y: expected labels of at least two classes with positive weight, got one class: "
-                f"{self.classes_[0]!r}"
+                f"{self.classes_.tolist()[0]!r}"
             )
         copies, positive = weights, weights > 0.0
         if self.class_weight is not None:
@@ -139,7 +140,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         bounds = np.concatenate([[0], np.cumsum(np.bincount(encoded))]).tolist()
         self._pairwise_machines = self.classes_.size == 2 or self.multiclass == "ovo"
         kernel = self._kernel_for(X, copies)
-        return training_data(X, kernel, self.metric).take(self._order), bounds
+        return training_data(X, kernel, self.metric).symmetric().take(self._order), bounds
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Decision values of new points.

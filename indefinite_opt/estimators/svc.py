@@ -228,9 +228,13 @@ class IndefiniteSVC(FormulationClassifier):
             gamma = 1.0 / float(X.shape[1])
         elif not checks.is_number(gamma):
             raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
+        # In terms of these arguments, where the kernels would name their own.
+        check = checks.number if name == "sigmoid" else checks.positive
+        check("gamma", gamma)
         gamma = float(gamma)
         if name == "rbf":
             return kernels.Gaussian(gamma)
+        checks.number("coef0", self.coef0)
         if name == "sigmoid":
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)

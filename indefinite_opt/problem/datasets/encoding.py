@@ -232,7 +232,7 @@ def _column(name: str, cells: pd.Series[Any], fills: bool, source: str) -> Colum
         raise DataError(
             source, f"numbers or a few categories in the column {name!r}",
             f"{len(levels)} different texts in {len(texts)} rows",
-            f'Leave it out with --ignore "{name}", or ignore=["{name}"] in Python.',
+            f'Leave it out by ignore=["{name}"].',
         )  # fmt: skip
     return Column(name, levels, str(texts.mode().iloc[0]) if fills else None)
 

@@ -89,7 +89,7 @@ def read(
         data = "arrays in a .npz file"
     elif of_points:
         refused, data = {"labels": labels}, "a table of points"
-    hint = "Add --kind similarities or --kind distances to read a matrix." if of_points else ""
+    hint = 'A matrix is read by kind="similarities" or kind="distances".' if of_points else ""
     for name, value in refused.items():
         if value:
             raise ParameterError(name, f"none for {data}", str(value), hint)
@@ -137,7 +137,8 @@ def _read_points(
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
     data = encoded(encoding, frame[kept], _labels(cells)[kept], str(path), name=_stem(path))
     if all(not one.levels for one in encoding.columns):
-        _refuse_pairs(data.X, str(path), "Add --kind similarities or --kind distances.")
+        hint = 'A matrix is read by kind="similarities" or kind="distances".'
+        _refuse_pairs(data.X, str(path), hint)
     return data
 
 
@@ -255,7 +256,7 @@ def _read_matrix(
     if y is None:
         raise DataError(
             str(path), "labels of the rows", "none",
-            "Give a column named label, or a file of labels: --labels, or labels= in Python.",
+            'Give a column named "label", or a file: labels="labels.txt".',
         )  # fmt: skip
     numbers = grid.in_order(grid.rows, str(path))
     described = f"{path.name}: {len(numbers)} x {len(numbers)}"
@@ -320,7 +321,7 @@ def _refuse_header(header: list[str], source: str) -> None:
         raise DataError(
             source, "a header with the names of the columns", f"the numbers {numbers[0]}, ...",
             "Put a line of names, such as x1,x2,label, before the first row; a matrix is read by "
-            "--kind similarities or --kind distances.",
+            'kind="similarities" or kind="distances".',
         )  # fmt: skip
     twice = [name for name in header if name and header.count(name) > 1]
     if twice:

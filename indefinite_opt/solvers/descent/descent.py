@@ -280,16 +280,17 @@ class Descent:
         # After an infinite step the weights themselves are a direction, but for their beginning.
         self.direction = self.alpha if near is None else near
         ray = self._proved(self.direction)
+        advice = "Use a finite C." if hasattr(self.task.formulation, "C") else "Add bounds."
         if ray is not None:
             return UnboundedProblem(
                 f"{self.task.formulation} is unbounded: no curvature opposes a direction of the "
-                f"weights that {self.iterations} steps have reached. Use a finite upper bound.",
+                f"weights that {self.iterations} steps have reached. {advice}",
                 ray,
             )
         return SolverFailed(
             f"{self.task.formulation} falls without end as far as rounding tells: no curvature "
             f"opposes a direction of the weights that {self.iterations} steps have reached, but "
-            "nothing proves that it has no optimum. Use a finite upper bound."
+            f"nothing proves that it has no optimum. {advice}"
         )
 
     def _proved(self, near: Array) -> Array | None:
