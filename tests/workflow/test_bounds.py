@@ -14,6 +14,7 @@ from helpers.callbacks import press, stop
 from helpers.cases import CASES
 from helpers.exact import global_minimum
 from helpers.problems import symmetric
+from helpers.processes import HANGS
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 from indefinite_opt.solvers.branch_and_bound import Settings
@@ -267,7 +268,7 @@ def test_an_open_bracket_says_what_would_help() -> None:
 @pytest.mark.parametrize(
     ("options", "advice"),
     [
-        ({"time_limit": 1e-3}, "has not been divided yet: a longer time limit would help."),
+        ({"time_limit": 1e-9}, "has not been divided yet: a longer time limit would help."),
         ({"max_nodes": 1}, "has not been divided yet: a larger max_nodes would help."),
         ({"method": "cheap"}, "The method branch-and-bound divides the root as well."),
         ({"settings": Settings(max_relaxed_variables=10)}, "more variables than"),
@@ -310,7 +311,7 @@ def test_the_bracket_of_a_program_that_is_almost_empty(missing: float) -> None:
     qp = iopt.QuadraticProgram(
         -np.eye(2), [0.0, 0.0], A=[[1.0, 1.0]], b=[2.0 + missing], lb=0.0, ub=1.0
     )
-    bracket = iopt.bound(qp, time_limit=10.0)
+    bracket = iopt.bound(qp, time_limit=HANGS)
     certificate = iopt.verify(qp, bracket.values)
     # The row is missed by what is missing, which 4 relates to its terms; rounding is far below.
     assert certificate.primal_residual == pytest.approx(missing / 4.0, rel=0.1)
@@ -385,7 +386,7 @@ def test_a_hard_margin_that_rounding_does_not_decide_has_no_infinite_bracket() -
     for v in np.random.default_rng(0).uniform(0.1, 1.0, (20, 4)):
         problem = iopt.KernelProblem(np.outer(v, v), [1, -1, 1, -1])
         try:
-            bracket = iopt.bound(problem, iopt.SVMDual(C=np.inf), time_limit=1.0)
+            bracket = iopt.bound(problem, iopt.SVMDual(C=np.inf), time_limit=HANGS)
         except (iopt.errors.UnboundedProblem, iopt.errors.SolverFailed) as error:
             assert "finite C" in str(error)  # noqa: PT017
         else:
@@ -407,7 +408,7 @@ def test_the_upper_end_is_the_value_of_a_feasible_point_in_tiny_units() -> None:
         rows * [[1.0], [1e6], [1e-6], [1e8]], 1e-56 * sides * [1.0, 1e6, 1e-6, 1e8],
         lb=1e-56 * lower, ub=1e-56 * upper,
     )  # fmt: skip
-    bracket = iopt.bound(qp, time_limit=5.0)
+    bracket = iopt.bound(qp, time_limit=HANGS)
     optimum = 1e52 * float(linprog(cost, rows, sides, bounds=np.column_stack([lower, upper])).fun)
     assert bracket.rigorous
     assert bracket.lower == pytest.approx(optimum, rel=1e-6)
