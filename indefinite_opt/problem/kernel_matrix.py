@@ -340,7 +340,8 @@ class Gram(ABC):
 
 def remarks(
     gram: Gram,
-    distances: str = 'kind="distances" of a file, or KernelProblem.from_distances,',
+    distances: str = 'the name D in a .npz file, kind="distances" of a .csv file, or '
+    "KernelProblem.from_distances",
 ) -> tuple[str, ...]:
     """What is odd about a kernel matrix that is kept as a whole and not tiny, as sentences.
 
