@@ -39,7 +39,7 @@ class IndefiniteOptError(ValueError):
     ...     iopt.SVMDual(C=-1.0)
     ... except iopt.errors.IndefiniteOptError as error:
     ...     print(error)
-    C: expected a positive number of at most 1e+50 or inf, got -1.0
+    C: expected a number from 1e-100 to 1e+50 or inf, got -1.0
     """
 
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 import indefinite_opt as iopt
 from helpers import shaking
 from helpers.problems import random_problem
+from helpers.processes import HANGS
 from indefinite_opt.foundation import threads
 from indefinite_opt.solvers.descent import Descent, DescentSettings
 
@@ -54,11 +55,11 @@ def pytest_report_header() -> str:
 @pytest.fixture
 def nothing_abandoned() -> None:
     """Wait for calls that other tests abandoned, which keep one BLAS thread until they end."""
-    for _ in range(600):
+    for _ in range(int(10.0 * HANGS)):
         if not threads._LIMIT.in_force:
             return
         time.sleep(0.1)
-    pytest.fail("an abandoned call did not end within a minute")
+    pytest.fail("an abandoned call did not end")
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from helpers.processes import HANGS
+
 nbformat = pytest.importorskip("nbformat", reason="nbformat, which reads notebooks, is missing")
 nbclient = pytest.importorskip("nbclient", reason="nbclient, which runs notebooks, is missing")
 pytest.importorskip("ipykernel", reason="ipykernel, in which notebooks run, is missing")
@@ -47,7 +49,7 @@ def run(path: Path, home: Path) -> Any:
         patch.setenv("IPYTHONDIR", str(home / "ipython"))
         patch.setenv("JUPYTER_RUNTIME_DIR", str(home / "runtime"))
         nbclient.NotebookClient(
-            notebook, timeout=300, kernel_name="python3",
+            notebook, timeout=HANGS, kernel_name="python3",
             resources={"metadata": {"path": str(FOLDER)}},
         ).execute()  # fmt: skip
     del notebook.cells[count:]

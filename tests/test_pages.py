@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.processes import HANGS
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     path for folder in ("", "guide", "extend") for path in (ROOT / "docs" / folder).glob("*.md")
@@ -54,7 +56,7 @@ class Requests(HTMLParser):
 )
 def test_the_site_builds_without_warnings_and_needs_no_network(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(tmp_path)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)
     assert built.stderr == ""
     assert built.returncode == 0
     pages = sorted(tmp_path.rglob("*.html"))

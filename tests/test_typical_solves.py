@@ -11,6 +11,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers import everything
+from helpers.processes import HANGS
 from indefinite_opt import estimators
 
 PROGRAM = Path(__file__).parents[1] / "typical_solves.py"
@@ -24,10 +25,10 @@ def test_nothing_compiles_after_the_installation(tmp_path: Path) -> None:
         "NUMBA_CACHE_DIR": str(tmp_path),
         "PYTHONPATH": str(Path(iopt.__file__).parents[1]),
     }
-    subprocess.run([sys.executable, "-P", PROGRAM], env=environment, check=True, timeout=600)
+    subprocess.run([sys.executable, "-P", PROGRAM], env=environment, check=True, timeout=HANGS)
     done = subprocess.run(
         [sys.executable, everything.__file__],
-        env=environment, timeout=900, capture_output=True, text=True,
+        env=environment, timeout=HANGS, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

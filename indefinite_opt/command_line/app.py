@@ -19,7 +19,7 @@ from indefinite_opt.command_line.reference import reference_app
 from indefinite_opt.command_line.reproduce import reproduce
 from indefinite_opt.command_line.show import fetch, list_, show
 from indefinite_opt.command_line.solve import diagnose, solve, verify
-from indefinite_opt.command_line.terminal import Interrupts, say, stderr
+from indefinite_opt.command_line.terminal import Interrupts, in_options, say, stderr
 from indefinite_opt.errors import IndefiniteOptError
 
 EXAMPLE = "iris-versicolor-virginica --a 1 --r -1"
@@ -74,6 +74,12 @@ class _Command(TyperCommand):
 class _Commands(TyperGroup):
     """Commands that answer a known error with one line and exit code 2, and Ctrl-C with 130."""
 
+    def _options(self, ctx: Any) -> set[str]:
+        """The options of the command that is run, or of all commands of its group."""
+        run: Any = self.commands[str(ctx.invoked_subcommand)]
+        commands = getattr(run, "commands", {"": run}).values()
+        return {str(parameter.name) for each in commands for parameter in each.params}
+
     def invoke(self, ctx: Any) -> Any:
         outcome, code = None, 0
         with Interrupts() as interrupts:
@@ -81,7 +87,7 @@ class _Commands(TyperGroup):
                 outcome = super().invoke(ctx)
                 sys.stdout.flush()
             except IndefiniteOptError as error:
-                say(f"error: {error}", style="red", to=stderr)
+                say(f"error: {in_options(error, self._options(ctx))}", style="red", to=stderr)
                 code = 2
             except MemoryError as error:
                 told = f"error: the memory is too small ({error}); --precision single takes half"

@@ -18,6 +18,7 @@ import numpy as np
 from typer import Argument, Option
 
 import indefinite_opt as iopt
+from indefinite_opt.command_line.terminal import with_options
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
 from indefinite_opt.foundation import (
     MAX_BYTES,
@@ -302,7 +303,7 @@ class DataOptions:
             "scaling": problem.scaling or "none",
             "positive": as_text(positive),
             "negative": as_text(negative),
-            "remarks": list(problem.remarks),
+            "remarks": list(map(with_options, problem.remarks)),
         }
         if self.dataset.table is not None:
             facts["table"] = {"used": str(self.dataset.table), **asdict(self.dataset.table)}
@@ -383,7 +384,7 @@ def _values_table(path: Path, max_bytes: int) -> dict[str, Any]:
             numbers = np.empty(shape)
             for place, number in entries.items():
                 numbers[place] = float(number)
-        except (ValueError, IndexError, TypeError):
+        except (ValueError, IndexError, TypeError, OverflowError):
             raise DataError("values", expected, f"other rows of {name} in {path}") from None
         values[str(name)] = numbers
     return values

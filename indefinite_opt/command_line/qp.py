@@ -10,7 +10,14 @@ from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.bound import Watch, bracket_fields, claim_of_bracket
-from indefinite_opt.command_line.options import BestPoint, Json, Seed, check_writable, save_values
+from indefinite_opt.command_line.options import (
+    BestPoint,
+    Json,
+    MaxBytes,
+    Seed,
+    check_writable,
+    save_values,
+)
 from indefinite_opt.command_line.terminal import (
     certificate_fields,
     exit_without_proof,
@@ -20,7 +27,7 @@ from indefinite_opt.command_line.terminal import (
     stderr,
 )
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import MAX_BYTES, Array
 
 
 def qp(
@@ -45,6 +52,7 @@ def qp(
         float, Option(help="Seconds allowed, with the certificate; inf for no limit.")
     ] = 60.0,
     seed: Seed = 0,
+    max_bytes: MaxBytes = MAX_BYTES,
     output: BestPoint = None,
     proof: Annotated[
         Path | None,
@@ -61,7 +69,7 @@ def qp(
     bracketed = bound or gap is not None or proof is not None
     if bracketed and solver is not None:
         raise ParameterError("solver", "none with --bound, which has its own method", solver)
-    program = iopt.QuadraticProgram.read(file)
+    program = iopt.QuadraticProgram.read(file, max_bytes)
     if bracketed:
         goal = 1e-4 if gap is None else gap
         with Watch(stderr, _title(program), goal) as watch:

@@ -29,6 +29,7 @@ from indefinite_opt.command_line.terminal import (
     fields,
     print_json,
     say,
+    with_options,
 )
 from indefinite_opt.foundation import checks
 
@@ -125,7 +126,7 @@ def solve(
                 "status": str(result.status),
                 **fields(result, "solver seconds iterations training_error"),
                 "support": support,
-                "remarks": list(result.remarks),
+                "remarks": list(map(with_options, result.remarks)),
                 "optima": [[one.objective, one.count] for one in result.optima],
                 "offset": result.classifier.offset,
                 **certificate_fields(result.certificate),
@@ -146,7 +147,7 @@ def solve(
             say(f"  ends of descents (how many): {', '.join(ends[:shown])}{more}")
         say(result.certificate)
         for remark in result.remarks[len(facts["remarks"]) :]:
-            say(remark, style="yellow")
+            say(with_options(remark), style="yellow")
         open_gap = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
         # These may be nonconvex quadratic programs, which `bound` takes.
         if open_gap and isinstance(

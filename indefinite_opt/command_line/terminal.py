@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
@@ -16,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from typer import Exit
 
+from indefinite_opt.errors import BadArgument, IndefiniteOptError
 from indefinite_opt.solvers import Claim
 from indefinite_opt.workflow.certificates import Certificate
 
@@ -35,6 +37,46 @@ stderr = Console(stderr=True)
 def say(text: object, style: str | None = None, to: Console = console) -> None:
     """Print a text as it stands: brackets are not markup, and long lines are not broken."""
     to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+ADVISED = re.compile(
+    r"\b(?P<name>symmetrize|kind|labels|missing|ignore|precision)="
+    r"(?P<value>True|\"[^\"]*\"|'[^']*'|\[[^]]*\])|\b(?P<bare>cache_mb|max_bytes|data_dir)\b"
+)
+"""An argument in the advice of an error."""
+
+
+def in_options(error: IndefiniteOptError, options: Collection[str]) -> str:
+    """The message of an error, with its advice in terms of the options of a command.
+
+    Advice about an argument that the command has no option for is left out.
+
+    >>> error = BadArgument("K", "a symmetric matrix", "another", "Pass symmetrize=True.")
+    >>> in_options(error, {"symmetrize"})
+    'K: expected a symmetric matrix, got another. Pass --symmetrize.'
+    >>> in_options(error, {"tol"})
+    'K: expected a symmetric matrix, got another'
+    """
+    advice = error.hint if isinstance(error, BadArgument) else str(error)
+    names = {found["name"] or found["bare"] for found in ADVISED.finditer(advice)}
+    if not names <= set(options):
+        return str(error).removesuffix(f". {advice}")
+    return str(error).removesuffix(advice) + with_options(advice)
+
+
+def with_options(advice: str) -> str:
+    """The advice with options in place of arguments.
+
+    >>> with_options('Read it by kind="distances", or leave out cache_mb.')
+    'Read it by --kind distances, or leave out --cache-mb.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        flag = "--" + (found["name"] or found["bare"]).replace("_", "-")
+        given = (found["value"] or "True").strip("[]'\"")
+        return flag if given == "True" else f"{flag} {given}"
+
+    return ADVISED.sub(option, advice)
 
 
 def paragraph(text: object, style: str | None = None) -> None:

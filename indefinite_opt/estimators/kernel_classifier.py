@@ -30,7 +30,7 @@ from indefinite_opt.estimators.training_data import (
 )
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, refuse_mask
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, weighted_bound
 from indefinite_opt.problem import remarks
 from indefinite_opt.solvers import Solver, Status
 from indefinite_opt.studies import as_method
@@ -78,7 +78,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         X, y, copies, weights = self._checked(X, y, sample_weight)
         data, bounds = self._sorted(X, y, copies, weights)
         kernel = kernel_matrix(data, self._remembers)
-        for remark in remarks(kernel.gram):
+        distances = 'kernel="distance(form=linear)" with metric="precomputed"'
+        for remark in remarks(kernel.gram, distances):
             warnings.warn(remark, UserWarning, stacklevel=3)
         members = self._trained(kernel, bounds)
         self._settle(data, bounds, members)
@@ -109,20 +110,22 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 raise ValueError(
                     "sample_weight: expected a weight that is not zero, got zeros only"
                 )
+            for weight in (weights[weights > 0.0].min(), weights.max()):
+                checks.weight_bound("sample_weight", float(weight))
         self.classes_ = np.unique(y[weights > 0.0])
         self.class_weight_ = np.ones(self.classes_.size)
         self.shape_fit_ = X.shape
         if self.classes_.size < 2:
             raise ValueError(
                 "y: expected labels of at least two classes with positive weight, got one class: "
-                f"{self.classes_[0]!r}"
+                f"{self.classes_.tolist()[0]!r}"
             )
         copies, positive = weights, weights > 0.0
         if self.class_weight is not None:
             kept = y[positive]
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=kept)
-            if of_class.min() <= 0.0:
-                raise ValueError(f"class_weight: expected positive weights, got {of_class.min()}")
+            for weight in (of_class.min(), of_class.max()):
+                checks.weight_bound("class_weight", float(weight))
             weights = copies.copy()
             self.class_weight_ = of_class
             weights[positive] *= of_class[np.searchsorted(self.classes_, kept)]
@@ -139,7 +142,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         bounds = np.concatenate([[0], np.cumsum(np.bincount(encoded))]).tolist()
         self._pairwise_machines = self.classes_.size == 2 or self.multiclass == "ovo"
         kernel = self._kernel_for(X, copies)
-        return training_data(X, kernel, self.metric).take(self._order), bounds
+        return training_data(X, kernel, self.metric).symmetric().take(self._order), bounds
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Decision values of new points.
@@ -235,14 +238,17 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         """The formulation or baseline with the weights of the points of one machine."""
         if self._weights is None:
             return method
+        argument = "sample_weight" if self.class_weight is None else "class_weight"
         if not hasattr(method, "weights"):
             takers = [name for name, cls in known().items() if hasattr(cls, "weights")]
             raise ParameterError(
-                "sample_weight", f"no weights, as {type(method).__name__} takes none",
+                argument, f"None, as {type(method).__name__} takes no weights",
                 "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
             )  # fmt: skip
         parts = [self._weights[first:last] for first, last in sorted(negative + positive)]
-        return replace(method, weights=np.concatenate(parts))
+        weights = np.concatenate(parts)
+        weighted_bound(method.C, weights, weights.size, argument)
+        return replace(method, weights=weights)
 
     def _step_limit(self) -> int | None:
         return None

@@ -97,12 +97,16 @@ class KernelEstimator(BaseEstimator):
         return kernels.get(self.kernel).fitted(X, copies)
 
     def _validated(self, X: Any, **options: Any) -> Any:
-        """X as an array of float64, or as a sparse matrix with rows that can be selected."""
+        """X as an array of float64, or as a sparse matrix with rows that can be selected.
+
+        A matrix to fit to keeps its type, by which the rounding of its entries is judged.
+        """
         accepted = False if self._precomputed else "csr"
+        dtype = "numeric" if self._precomputed and options.get("reset", True) else np.float64
         for name, value in {"X": X, **options}.items():
             refuse_mask(name, value, "an array without a mask")
         try:
-            found = validate_data(self, X, accept_sparse=accepted, dtype=np.float64, **options)
+            found = validate_data(self, X, accept_sparse=accepted, dtype=dtype, **options)
         except ValueError as error:
             if not (self._precomputed and "features, but" in str(error)):
                 raise

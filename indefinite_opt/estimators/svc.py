@@ -168,7 +168,7 @@ class IndefiniteSVC(FormulationClassifier):
         self._keep(locals())
 
     def _method(self) -> SVMDual:
-        checks.positive("C", self.C)
+        checks.weight_bound("C", self.C)
         return SVMDual(C=self.C)
 
     def _trained(self, kernel: TrainingKernel, bounds: list[int]) -> list[Machine]:
@@ -231,9 +231,13 @@ class IndefiniteSVC(FormulationClassifier):
             gamma = 1.0 / float(X.shape[1])
         elif not checks.is_number(gamma):
             raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
+        # In terms of these arguments, where the kernels would name their own.
+        check = checks.number if name == "sigmoid" else checks.positive
+        check("gamma", gamma)
         gamma = float(gamma)
         if name == "rbf":
             return kernels.Gaussian(gamma)
+        checks.number("coef0", self.coef0)
         if name == "sigmoid":
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
@@ -426,4 +430,6 @@ decision_function_shape, break_ties, random_state, multiclass, solver
         values = np.unique(np.asarray(self.Cs, dtype=np.float64))
         if values.size == 0 or not np.all((values > 0.0) & np.isfinite(values)):
             raise ParameterError("Cs", "a positive integer or positive numbers", repr(self.Cs))
+        for C in (values[0], values[-1]):
+            checks.weight_bound("Cs", float(C))
         return values

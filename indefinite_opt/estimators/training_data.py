@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checked_distances
+from indefinite_opt.foundation import Array, checked_distances, checked_matrix
 from indefinite_opt.problem import DenseGram, Kernel, KernelProblem, kernels
 
 Rows = tuple[tuple[int, int], ...]
@@ -98,10 +98,15 @@ class Points:
         """Number of training points."""
         return int(self.data.shape[0])
 
+    def symmetric(self) -> Points:
+        """The points themselves, whose kernel is made symmetric by `gram`."""
+        return self
+
     def gram(self) -> Any:
         """The kernel matrix of the training points, (n, n)."""
-        # Of sparse points it is symmetric up to rounding, which `TrainingKernel` removes.
-        return self._values(self.data) if sparse.issparse(self.data) else self.kernel(self.data)
+        if not sparse.issparse(self.data):
+            return self.kernel(self.data)
+        return kernels.symmetric_part(self._values(self.data), self.kernel, self.data)
 
     def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
         """Kernel values of new points with the training points, (m, n), or with some of them."""
@@ -155,7 +160,8 @@ class Matrix:
     `take` chooses some: `columns` says which.
     """
 
-    pairs: Array
+    pairs: NDArray[Any]
+    """In the type that was given, which says what is rounding."""
     kernel: kernels.DistanceSubstitution | None = None
     columns: NDArray[np.intp] | None = None
 
@@ -163,8 +169,20 @@ class Matrix:
     def size(self) -> int:
         return int(self.pairs.shape[0])
 
+    def symmetric(self) -> Matrix:
+        """The same with pairs that are symmetric to the last bit; `ProblemError` where they differ.
+
+        It is called before `take`, so that errors name the places of entries as they were given.
+        """
+        if self.kernel is None:
+            pairs, _, _ = checked_matrix("K", self.pairs, False, hint="Fit to (K + K.T) / 2.")
+        else:
+            similarities = 'Similarities are for kernel="precomputed", without a metric.'
+            pairs = checked_distances(self.pairs, False, "Fit to (D + D.T) / 2.", similarities)
+        return dataclasses.replace(self, pairs=np.asarray(pairs, dtype=np.float64))
+
     def gram(self) -> Array:
-        return self._values(self.pairs if self.kernel is None else checked_distances(self.pairs))
+        return self._values(self.pairs)
 
     def rows(self, X: Any, support: NDArray[np.intp] | None = None) -> Array:
         if self.columns is None:

@@ -126,7 +126,7 @@ class PseudoEuclideanEmbedding(_KernelStep):
         """Decompose the kernel of the training points X, (n, d); labels are ignored."""
         checks.whole("n_components", self.n_components, optional=True)
         self._data = self._training(X)
-        gram = DenseGram.of_own(self._data.gram())
+        gram = DenseGram.of_own(self._data.symmetric().gram())
         spectrum = gram.centered_spectrum
         order = np.argsort(-np.abs(spectrum.values), kind="stable")[: self.n_components]
         order = order[np.abs(spectrum.values[order]) > spectrum.zero_tolerance]
@@ -190,7 +190,8 @@ class SpectrumTransformer(_KernelStep):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
-        gram = DenseGram.of_own(self._training(X).gram())
+        data = self._training(X)
+        gram = DenseGram.of_own(data.symmetric().gram())
         K, spectrum = gram.matrix, gram.spectrum
         self.eigenvalues_, vectors = spectrum.values, spectrum.vectors
         nonzero = np.abs(spectrum.values) > spectrum.zero_tolerance
@@ -198,8 +199,13 @@ class SpectrumTransformer(_KernelStep):
         if self.spectrum == "clip":
             signs = np.maximum(signs, 0.0)
         self._projection = None if self.spectrum == "shift" else (vectors * signs) @ vectors.T
-        # The first of equal rows; the sum makes -0.0 and 0.0 the same.
-        self._place = {(K[place] + 0.0).tobytes(): place for place in reversed(range(len(K)))}
+        # The first of equal rows, as given and as made symmetric; the sum makes -0.0 and 0.0 the
+        # same.
+        self._place = {
+            (row + 0.0).tobytes(): place
+            for rows in (K, np.asarray(data.pairs, dtype=np.float64))
+            for place, row in reversed(list(enumerate(rows)))
+        }
         self._n_features_out = len(K)
         return self
 

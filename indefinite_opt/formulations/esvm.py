@@ -71,7 +71,7 @@ class ESVM(Formulation):
     array([ 1., -1.])
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
     energy: float = parameter(1.0, checks.positive, most=1.0)
     rank: int | None = parameter(None, checks.whole, optional=True)
     weights: Array | None = field(default=None, repr=False, compare=False)

@@ -48,7 +48,7 @@ class KernelLogistic(Formulation):
     (2.772588722, 'GLOBAL')
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Lin & Lin (2003), (33)"
     structure_type: ClassVar[type] = LogisticProgram

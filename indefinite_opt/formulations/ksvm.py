@@ -61,7 +61,7 @@ class KSVM(Formulation):
     (array([0.5, 0.5]), 0.5)
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), (26)"
     structure_type: ClassVar[type] = KreinLeastSquares

@@ -61,7 +61,7 @@ class LPSVM(Formulation):
     1.0
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Mangasarian (1999); Loosli, Ong & Canu (2013), section 6.1.2"
     structure_type: ClassVar[type] = LinearProgram

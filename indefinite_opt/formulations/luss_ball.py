@@ -68,7 +68,7 @@ class LussBall(Formulation):
     array([0.5, 0.5])
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
     radius: float | None = parameter(None, checks.positive, zero=True, optional=True)
     new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
 

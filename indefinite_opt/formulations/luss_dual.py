@@ -72,7 +72,7 @@ class LussDual(Formulation):
     (array([0.77092, 0.77092]), 'GLOBAL')
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
     rho: float = parameter(1.0, checks.positive)
     new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
 

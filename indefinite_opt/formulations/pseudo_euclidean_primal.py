@@ -53,7 +53,7 @@ class PseudoEuclideanPrimal(Formulation):
     0.5
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Haasdonk (2005), (9), Proposition 2"
     structure_type: ClassVar[type] = LiftedPrimal

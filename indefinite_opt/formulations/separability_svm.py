@@ -52,7 +52,7 @@ class SeparabilitySVM(Formulation):
     array([0.5, 0.5])
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
     identity: bool = parameter(True, checks.switch)
 
     reference: ClassVar[str] = "Lin & Lin (2003), (5) and section 7"

@@ -66,7 +66,7 @@ class SpectrumSVM(Formulation):
     array([1., 1.])
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT)
+    C: float = parameter(1.0, checks.weight_bound)
     transform: str = parameter("clip", checks.choice, choices=TRANSFORMS)
     centered: bool = parameter(False, checks.switch)
     new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)

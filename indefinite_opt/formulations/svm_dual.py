@@ -65,7 +65,7 @@ class SVMDual(Formulation):
     array([0.5, 0.5])
     """
 
-    C: float = parameter(1.0, checks.positive, most=checks.MAX_WEIGHT, infinite=True)
+    C: float = parameter(1.0, checks.weight_bound, infinite=True)
     bias: bool = parameter(True, checks.switch)
     weights: Array | None = field(default=None, repr=False, compare=False)
 

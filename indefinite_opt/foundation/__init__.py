@@ -25,6 +25,7 @@ from indefinite_opt.foundation.arrays import (
     real_array,
     refuse_mask,
     stored,
+    symmetry_tolerance,
 )
 from indefinite_opt.foundation.cached import cached_property, derived
 from indefinite_opt.foundation.clusters import connected

@@ -38,8 +38,7 @@ PRECISIONS: dict[str, np.dtype[Any]] = {
 """How the entries of a kernel matrix are stored; sums are always taken in double precision."""
 
 SYMMETRY_TOLERANCE = 1e-10
-"""Largest |K_ij - K_ji| accepted as rounding of a kernel function, relative to the largest entry of
-rows i and j. K is then replaced by the mean of K and Kᵀ, so that no claim depends on this value."""
+"""Largest |K_ij - K_ji| accepted as rounding of doubles; see `symmetry_tolerance`."""
 
 _TILE = 512
 """Order of the square tiles that are compared with their mirror images: two fit into the cache."""
@@ -77,7 +76,8 @@ def real_array(
             if hasattr(entry, "toarray") and array.ndim == 0:
                 raise ProblemError(
                     argument, expected, f"a sparse {type(entry).__name__}",
-                    f"Give {argument}.toarray(), or use KernelClassifier, which takes it.",
+                    f"Give {argument}.toarray()"
+                    f"{', or use KernelClassifier, which takes it.' if argument == 'X' else '.'}",
                 )  # fmt: skip
             if not isinstance(entry, numbers.Real):
                 raise ProblemError(argument, expected, f"an entry of type {type(entry).__name__}")
@@ -162,10 +162,11 @@ def checked_values(
     """Finite arrays of exactly these names and shapes; `ProblemError` for anything else."""
     wanted = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
     if not isinstance(given, Mapping):
-        inside = isinstance(getattr(given, "values", None), Mapping)
+        held = "multipliers" if argument == "multipliers" else "values"
+        inside = isinstance(getattr(given, held, None), Mapping)
         raise ProblemError(
             argument, f"a mapping with {wanted}", f"an object of type {type(given).__name__}",
-            "Pass its `values`." if inside else "",
+            f"Pass its `{held}`." if inside else "",
         )  # fmt: skip
     if set(given) != set(shapes):
         names = ", ".join(sorted(map(str, given))) or "none"
@@ -183,19 +184,35 @@ def stored(argument: str, values: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     )
 
 
+def symmetry_tolerance(*dtypes: np.dtype[Any]) -> float:
+    """Largest |K_ij - K_ji| accepted as rounding, relative to the largest entry of rows i and j.
+
+    It is 16 eps of the coarsest of the types in which the entries came or are kept, which covers a
+    kernel that was computed in this type, and 1e-10 for doubles and integers. K is then replaced by
+    the mean of K and Kᵀ, so that no claim depends on this value.
+    >>> f"{symmetry_tolerance(np.dtype(np.float32)):.2g}"
+    '1.9e-06'
+    """
+    floats = [float(np.finfo(dtype).eps) for dtype in dtypes if dtype.kind == "f"]
+    return max(SYMMETRY_TOLERANCE, *(16.0 * eps for eps in floats), 0.0)
+
+
 def checked_matrix(
     argument: str,
     K: ArrayLike,
     symmetrize: bool,
     dtype: np.dtype[Any] = PRECISIONS["double"],
+    hint: str | None = None,
 ) -> tuple[Stored, tuple[float, float], bytes]:
     """A square, finite matrix of `dtype`, symmetric to the last bit, its extremes and its checksum.
 
     K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
-    differ by rounding. All of it takes one pass over the matrix.
+    differ by rounding of the numbers that came, see `symmetry_tolerance`. All of it takes one pass
+    over the matrix. `hint` says what the caller can do about an asymmetric matrix.
     """
     single = dtype == np.float32
-    matrix = stored(argument, K, dtype)
+    given = _as_array(argument, K, "a matrix of real numbers")
+    matrix = stored(argument, given, dtype)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
@@ -211,16 +228,16 @@ def checked_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    if single and largest < np.finfo(dtype).tiny and np.any(np.asarray(K) != matrix):
+    if single and largest < np.finfo(dtype).tiny and np.any(given != matrix):
         raise ProblemError(
             argument, f"a largest entry of at least {np.finfo(dtype).tiny:.2g} in float32",
             "smaller ones only", "Use precision='double', or scale the kernel.",
         )  # fmt: skip
     if symmetric or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
         return matrix, (least, most), found
-    # 16 eps is the rounding of a kernel computed in single precision.
-    tolerance = 16.0 * float(np.finfo(dtype).eps) if single else SYMMETRY_TOLERANCE
-    _refuse_asymmetry(matrix, argument, tolerance)
+    if hint is None:
+        hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
+    _refuse_asymmetry(matrix, argument, symmetry_tolerance(given.dtype, dtype), hint)
     return checked_matrix(argument, matrix, True, dtype)
 
 
@@ -232,7 +249,7 @@ def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
             yield row, column, tile, matrix[column : column + _TILE, row : row + _TILE].T
 
 
-def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
+def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float, hint: str) -> None:
     """Raise `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows."""
     sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1)).astype(np.float64)
     for row, column, tile, mirror in _mirrored(matrix):
@@ -248,14 +265,23 @@ def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float) -> None:
             raise ProblemError(
                 argument,
                 f"a symmetric matrix (within {tolerance:.2g} of the largest entry of each row)",
-                f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}",
-                f"Pass symmetrize=True, or --symmetrize, to use ({argument} + {argument}ᵀ)/2.",
-            )
+                f"{argument}[{i}, {j}] = {upper}, {argument}[{j}, {i}] = {lower}", hint,
+            )  # fmt: skip
 
 
-def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
-    """A symmetric, finite matrix without negative entries, and with a diagonal of 0."""
-    distances = np.asarray(checked_matrix("D", D, symmetrize)[0], dtype=np.float64)
+def checked_distances(
+    D: ArrayLike,
+    symmetrize: bool = False,
+    asymmetric: str | None = None,
+    similarities: str = "Similarities are for KernelProblem(K, y).",
+) -> Array:
+    """A symmetric, finite matrix without negative entries, and with a diagonal of 0.
+
+    The last two arguments say what the caller can do about an asymmetric matrix, and about one
+    that holds similarities.
+    """
+    double = PRECISIONS["double"]
+    distances = np.asarray(checked_matrix("D", D, symmetrize, double, asymmetric)[0], double)
     i, j = divmod(int(distances.argmin()), len(distances))
     if distances[i, j] < 0.0:
         raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")
@@ -263,8 +289,7 @@ def checked_distances(D: ArrayLike, symmetrize: bool = False) -> Array:
     # The rounding of x·x - 2 x·x + x·x, 1e-16 of x·x, becomes 1e-8 of ‖x‖ when the root is taken.
     if distances[i, i] > 1e-6 * float(distances.max()):
         raise ProblemError(
-            "D", "distances, 0 on the diagonal", f"{distances[i, i]:g} at ({i}, {i})",
-            "Pass similarities as K.",
+            "D", "distances, 0 on the diagonal", f"{distances[i, i]:g} at ({i}, {i})", similarities,
         )  # fmt: skip
     return distances
 

@@ -26,6 +26,10 @@ MAX_WEIGHT = 1e50
 overflow, nor do sums of 10²⁷ of them."""
 
 
+MIN_WEIGHT = 1e-100
+"""Smallest bound on a weight: its square, and one over it, are numbers of full precision."""
+
+
 def is_number(value: object) -> bool:
     """Whether value is a real number of Python or numpy; Booleans are not.
 
@@ -82,6 +86,19 @@ def positive(
     fits = fits and (_plain(value) <= most or (infinite and _plain(value) == np.inf))
     bound = f" of at most {most:g}" if most < LARGEST else ""
     expected = _either(f"a positive number{bound}", "0" * zero, "inf" * infinite, "None" * optional)
+    _require(fits, argument, value, expected)
+
+
+def weight_bound(argument: str, value: Any, *, infinite: bool = False) -> None:
+    """Raise `ParameterError` unless value is a number that can bound weights, such as C.
+
+    >>> weight_bound("C", 1e-200)
+    Traceback (most recent call last):
+    indefinite_opt.errors.ParameterError: C: expected a number from 1e-100 to 1e+50, got 1e-200
+    """
+    fits = is_number(value) and MIN_WEIGHT <= _plain(value) <= MAX_WEIGHT
+    fits = fits or (infinite and is_number(value) and _plain(value) == np.inf)
+    expected = _either(f"a number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}", "inf" * infinite)
     _require(fits, argument, value, expected)
 
 

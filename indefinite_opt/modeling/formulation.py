@@ -185,18 +185,23 @@ def reduced_weight(
     return max(float(value), least)
 
 
-def weighted_bound(C: float, weights: Array | None, n: int) -> float | Array:
-    """C, or its product with the weights of n points.
+def weighted_bound(
+    C: float, weights: Array | None, n: int, argument: str = "weights"
+) -> float | Array:
+    """C, or its product with the weights of n points, which errors call `argument`.
 
     >>> weighted_bound(2.0, np.array([1.0, 3.0]), 2)
     array([2., 6.])
     """
     if weights is None:
         return C
-    values = finite_array("weights", weights, (n,))
-    if values.min() <= 0.0:
-        raise ParameterError(
-            "weights", "positive numbers", f"{values.min():g}", "Leave out points without weight."
-        )
-    checks.positive("weights", float(C * values.max()), most=checks.MAX_WEIGHT)
+    values = finite_array(argument, weights, (n,))
+    least, most = float(values.min()), float(values.max())
+    if least <= 0.0:
+        hint = "Leave out points without weight."
+        raise ParameterError(argument, "positive numbers", f"{least:g}", hint)
+    for product in (float(C) * least, float(C) * most):
+        if not checks.MIN_WEIGHT <= product <= checks.MAX_WEIGHT:
+            ends = f"{checks.MIN_WEIGHT:g} to {checks.MAX_WEIGHT:g}"
+            raise ParameterError(argument, f"products with C from {ends}", f"{product:g}")
     return C * values

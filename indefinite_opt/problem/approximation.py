@@ -213,7 +213,7 @@ def approximated(
     checks.whole("rank", rank, most=len(points))
     checks.whole("landmarks", landmarks, least=rank, most=len(points), optional=True)
     checks.seed("seed", seed)
-    check_symmetric(kernel, points)
+    check_symmetric(kernel, points, "Compute its values in float64.")
     generator = np.random.default_rng(seed)
     if method == "nystrom":
         # With as many landmarks as eigenvalues the error for an indefinite kernel is unbounded, as

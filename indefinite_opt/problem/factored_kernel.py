@@ -86,7 +86,8 @@ class FactorGram(Gram):
     def matrix(self) -> Array:
         raise ProblemError(
             "problem", "the whole kernel matrix", "one that is kept as factors",
-            "Where n is small, form it by KernelProblem((F * signs) @ F.T, y).",
+            "Where n is small, form it by KernelProblem((F * signs) @ F.T, y), or do not "
+            "approximate it.",
         )  # fmt: skip
 
     @property

@@ -27,6 +27,7 @@ from indefinite_opt.foundation import (
     product,
     read_only,
     stored,
+    symmetry_tolerance,
     tiles,
 )
 from indefinite_opt.problem import kernels
@@ -335,8 +336,14 @@ class Gram(ABC):
         """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
 
 
-def remarks(gram: Gram) -> tuple[str, ...]:
+def remarks(
+    gram: Gram,
+    distances: str = 'the name D in a .npz file, kind="distances" of a .csv file, or '
+    "KernelProblem.from_distances",
+) -> tuple[str, ...]:
     """What is odd about a kernel matrix that is kept as a whole and not tiny, as sentences.
+
+    `distances` is what makes a kernel of distances.
 
     >>> D = np.abs(np.arange(6.0)[:, None] - np.arange(6.0))
     >>> remarks(DenseGram(D))[0].partition(':')[0]
@@ -356,7 +363,7 @@ def remarks(gram: Gram) -> tuple[str, ...]:
     if least == 0.0 and not diagonal.any():
         return (
             "K has a zero diagonal and no negative entry, as distances have: "
-            "KernelProblem.from_distances and --kind distances make a kernel of them.",
+            f"{distances} makes a kernel of them.",
         )
     limit = 1e-6 * float(np.abs(diagonal).max())
     for rows in (slice(0, 1), slice(None)):  # the first row settles it for nearly all matrices
@@ -366,7 +373,7 @@ def remarks(gram: Gram) -> tuple[str, ...]:
             return ()
     return (
         "K is nearly diagonal: every point is similar to itself only, and new points are similar "
-        "to none. Take a smaller gamma, or scale the features.",
+        "to none. Take a wider kernel, such as one with a smaller gamma, or scale the features.",
     )
 
 
@@ -402,7 +409,7 @@ class DenseGram(Gram):
     @classmethod
     def of_own(cls, K: Array | Stored, dtype: np.dtype[Any] | None = None) -> DenseGram:
         """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
-        matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype)
+        matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype, hint="")
         return cls(matrix, extremes, shared=False)
 
     def changed(self, *vectors: Array) -> bool:
@@ -504,7 +511,9 @@ class RowGram(Gram):
             raise ParameterError(
                 "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
             )
-        check_symmetric(self.kernel, self.points)
+        # Rows on demand are not averaged with columns.
+        hint = "Compute its values in float64, or leave out cache_mb."
+        check_symmetric(self.kernel, self.points, hint)
         self._divisible = kernels.is_divisible(self.kernel)
         self._storage = np.empty((self.capacity, self.n), self.dtype)
         self._slot_of = np.full(self.n, -1)
@@ -689,6 +698,8 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     checked = checked_points("X", points)
     if kernels.is_divisible(kernel):
         return kernels.symmetric_matrix(kernel, checked, lambda K: stored("K", K, dtype))
+    if symmetry_tolerance(kernels.type_of_values(kernel, checked)) > symmetry_tolerance(dtype):
+        return stored("K", kernel(checked), dtype)  # of half precision, averaged before it is kept
     check_symmetric(kernel, checked)
     n = len(checked)
     matrix = np.empty((n, n), dtype)
@@ -697,17 +708,27 @@ def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
     return matrix
 
 
-def check_symmetric(kernel: Kernel, points: Array) -> None:
-    """Raise `ProblemError` unless k(x, z) = k(z, x), whatever other points are in the call."""
+def check_symmetric(kernel: Kernel, points: Array, hint: str | None = None) -> None:
+    """Raise `ProblemError` unless k(x, z) = k(z, x), whatever other points are in the call.
+
+    They may differ by the rounding of the numbers that the kernel gives; with a `hint`, which says
+    what to do about a larger difference, by that of doubles only.
+    """
     size = min(len(points), _SAMPLED_ROWS)
     sample = np.random.default_rng(0).choice(len(points), size, replace=False)
     rows = np.vstack([kernel.values(points[[i]], points) for i in sample])
     columns = kernel.values(points[sample], points[sample])
     difference = float(np.abs(rows[:, sample] - columns.T).max())
     if difference > SYMMETRY_TOLERANCE * float(np.abs(rows).max()):
+        tolerance = SYMMETRY_TOLERANCE
+        if hint is None:
+            tolerance = symmetry_tolerance(kernels.type_of_values(kernel, points))
+        if difference <= tolerance * float(np.abs(rows).max()):
+            return
         raise ProblemError(
             "K",
             f"{kernel!r} to be symmetric in its two arguments, whatever other points it is given "
-            f"(within {SYMMETRY_TOLERANCE:g} of its largest value)",
+            f"(within {tolerance:.2g} of its largest value)",
             f"values of k(x, z) and k(z, x) that differ by up to {difference:.3g}",
+            hint or "",
         )

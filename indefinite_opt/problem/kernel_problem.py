@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
+    MAX_BYTES,
     Array,
     checked_distances,
     checked_labels,
@@ -84,9 +85,10 @@ class KernelProblem(LabelledKernel):
     Raises
     ------
     ProblemError
-        If K is not square, finite and symmetric within `arrays.SYMMETRY_TOLERANCE` (for float32
-        within its rounding), or y does not have n entries of exactly two classes; later, from
-        whatever makes a claim, if K has been changed meanwhile.
+        If K is not square, finite and symmetric up to rounding (1e-10 of the largest entry of each
+        row, or for K of a coarser type, such as float32, 16 times the eps of that), or y does not
+        have n entries of exactly two classes; later, from whatever makes a claim, if K has been
+        changed meanwhile.
     UnknownName
         For an unknown precision.
 
@@ -118,9 +120,7 @@ class KernelProblem(LabelledKernel):
         precision: str = "double",
         name: str = "problem",
     ) -> None:
-        matrix, extremes, known = checked_matrix("K", K, symmetrize, checked_precision(precision))
-        shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
-        self._begin(DenseGram(matrix, extremes, shared, known), y, name)
+        self._begin(_dense_gram(K, symmetrize, precision), y, name)
 
     @classmethod
     def from_gram(
@@ -315,14 +315,21 @@ class KernelProblem(LabelledKernel):
         *,
         label: str | None = None,
         labels: str | Path | None = None,
+        missing: str = "drop",
+        ignore: Sequence[str] = (),
+        max_bytes: int = MAX_BYTES,
         **options: Any,
     ) -> KernelProblem:
         """The problem of a table of points, or of a matrix of similarities or distances.
 
+        A matrix in a .csv file counts as one of doubles, however few digits it is written with: in
+        the last of them K_ij and K_ji may differ by rounding or by mistake, which only the caller
+        can tell, by `symmetrize`. The arrays of a .npz file have their own type.
+
         Parameters
         ----------
-        path, kind, label, labels
-            As in `datasets.read`, which takes more options for tables of points.
+        path, kind, label, labels, missing, ignore, max_bytes
+            As in `datasets.read`.
         **options
             As in `from_dataset`.
 
@@ -336,7 +343,10 @@ class KernelProblem(LabelledKernel):
         >>> problem.K[0], problem.labels
         (array([8., 2., 5.]), array(['cat', 'dog', 'cat'], dtype='<U3'))
         """
-        dataset = read(path, kind, label=label, labels=labels)
+        dataset = read(
+            path, kind, label=label, labels=labels, missing=missing, ignore=ignore,
+            max_bytes=max_bytes,
+        )  # fmt: skip
         return cls.from_dataset(dataset, **options)
 
     @classmethod
@@ -607,7 +617,8 @@ class KernelProblem(LabelledKernel):
 
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
         """The same labels with another kernel matrix."""
-        return KernelProblem(K, self.labels, name=name)
+        gram = _dense_gram(K, hint="Give (K + K.T) / 2.")
+        return KernelProblem.from_gram(gram, self.labels, name=name)
 
     def without_constant(self) -> KernelProblem:
         """The same labels with K - c, where a large constant c hides the digits of K, else itself.
@@ -803,6 +814,16 @@ class KernelProblem(LabelledKernel):
             problem._of_points(X[train], kernel, self.scaling, self._scaled)
         new = X[test]
         return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
+
+
+def _dense_gram(
+    K: ArrayLike, symmetrize: bool = False, precision: str = "double", hint: str | None = None
+) -> DenseGram:
+    """A caller's matrix, which is not copied if it can be kept as it is; see `checked_matrix`."""
+    dtype = checked_precision(precision)
+    matrix, extremes, known = checked_matrix("K", K, symmetrize, dtype, hint)
+    shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
+    return DenseGram(matrix, extremes, shared, known)
 
 
 def _columns(X: Any) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from indefinite_opt.foundation import (
     instantiate,
     read_only,
     real_array,
+    symmetry_tolerance,
     tiles,
 )
 
@@ -153,7 +154,7 @@ class Kernel(ABC):
             return self.values(left, checked_points("Z", Z, left.shape[1]))
         if is_divisible(self):
             return symmetric_matrix(self, left).astype(np.float64, copy=False)
-        return _symmetric(self.values(left, left), self)
+        return symmetric_part(self.values(left, left), self, left)
 
     def values(self, X: Array, Z: Array) -> Array:
         """The same for points that have already been checked; only the values are checked."""
@@ -194,13 +195,32 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _symmetric(K: Array, kernel: Kernel) -> Array:
-    difference = float(np.abs(K - K.T).max())
+def symmetric_part(K: Array, kernel: Kernel, X: Any) -> Array:
+    """(K + Kᵀ)/2 of the values of a kernel on all pairs of points, which may differ by rounding."""
+    difference, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
     # Matrix products round k(x, z) and k(z, x) differently, but by far less than this.
-    if difference > 1e-8 * float(np.abs(K).max()):
+    if difference > 1e-8 * largest and (
+        difference > symmetry_tolerance(type_of_values(kernel, X)) * largest
+    ):
         got = f"values that differ from their transpose by up to {difference:.3g}"
         raise ProblemError("K", f"{kernel!r} to be symmetric in its two arguments", got)
     return 0.5 * (K + K.T)
+
+
+def type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
+    """The type of the numbers that a kernel gives for points X.
+
+    `Custom` kernels, and those of a distance that is a function, convert them to doubles.
+
+    >>> type_of_values(Custom(lambda X, Z: (X @ Z.T).astype(np.float32)), np.ones((3, 2)))
+    dtype('float32')
+    """
+    first = X[:1].toarray() if hasattr(X, "toarray") else X[:1]
+    for name in ("function", "distance"):
+        function = getattr(kernel, name, None)
+        if callable(function):
+            return np.asarray(function(first, first)).dtype
+    return np.asarray(kernel.evaluate(first, first)).dtype
 
 
 def symmetric_matrix(

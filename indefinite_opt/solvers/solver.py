@@ -231,9 +231,12 @@ class Solver(ABC, Generic[S]):
             return f"it solves {wanted}, and this is {structure.title}"
         kept = getattr(task.problem, "factors", None) is not None
         if kept and not isinstance(structure, self.takes_factors):
+            whole = "form it by KernelProblem((F * signs) @ F.T, y)"
+            if getattr(task.problem, "approximation", None) is not None:
+                whole = "do not approximate it"
             return (
                 "it needs the whole kernel matrix, which is kept as factors: where n is small, "
-                "form it by KernelProblem((F * signs) @ F.T, y)"
+                f"{whole}"
             )
         if structure.needs_spectrum and not task.problem.curvature_known:
             return (

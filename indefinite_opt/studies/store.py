@@ -168,10 +168,12 @@ def _parsed(line: bytes) -> Outcome | None:
     """The outcome in a line, or None if the line is damaged."""
     try:
         entry = parsed_json(line)
-        whole = entry["crc"] == _checksum(entry["key"], entry["rows"])
+        key, rows = entry["key"], entry["rows"]
+        whole = entry["crc"] == _checksum(key, rows) and isinstance(key, str)
+        whole = whole and all(isinstance(row, dict) for row in rows)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return Outcome(entry["key"], entry["rows"]) if whole else None
+    return Outcome(key, rows) if whole else None
 
 
 def _checksum(key: Any, rows: Any) -> int:

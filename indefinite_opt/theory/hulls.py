@@ -53,7 +53,7 @@ class SVMPoint(NamedTuple):
 
 def svm_program(problem: KernelProblem, C: float) -> BoxLineQP:
     check_problem(problem)
-    checks.positive("C", C, infinite=True)
+    checks.weight_bound("C", C, infinite=True)
     return BoxLineQP.svm(problem, C)
 
 

@@ -73,7 +73,7 @@ def haasdonk_proposition_2(
     >>> abs(lifted.values["w"]).round(12), abs(lifted.values["b"]).round(12), lifted.free
     (array([1.]), np.float64(0.0), (1, 1))
     """
-    checks.positive("C", C)
+    checks.weight_bound("C", C)
     check_problem(problem)
     primal = LiftedPrimal(problem, embed(problem), C)
     weights = stationary_weights(primal.dual, alpha, tol)
@@ -160,7 +160,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     (array([3., 3.]), True, 2, 2)
     """
     check_problem(problem)
-    checks.positive("C", C)
+    checks.weight_bound("C", C)
     program = SeparabilityProgram(problem, C, identity=False)
     dual = program.dual
     weights = stationary_weights(replace(dual, variable="alpha"), alpha, tol)

@@ -219,7 +219,7 @@ def limit_study(
 
     points, a, _ = checked_sigmoid(X, a, 0.0)
     checks.positive("a", a)
-    checks.positive("C", C)
+    checks.weight_bound("C", C)
     for r in shifts:
         checks.number("shifts", r, -300.0, 300.0)
     for scale in scales:

@@ -204,7 +204,7 @@ def stabilisation_program(problem: KernelProblem, C: float, equation: int) -> Pr
 def _dual(problem: KernelProblem, C: float) -> tuple[Stabilised, BoxLineQP]:
     """The decomposition of K, and the program (15)."""
     check_problem(problem)
-    checks.positive("C", C)
+    checks.weight_bound("C", C)
     stabilised = stabilise(problem)
     return stabilised, BoxLineQP.svm(stabilised.problem, C)
 

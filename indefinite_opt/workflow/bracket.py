@@ -564,7 +564,7 @@ def _bracket(search: GlobalSearch, status: Status) -> Bracket:
         # Of a hard margin whose least curvature along a ray is rounding, and has no finite inverse.
         raise SolverFailed(
             f"{task.formulation} has no bracket: floating-point numbers do not decide whether it "
-            "has an optimum. Use a finite upper bound."
+            "has an optimum. Use a finite C."
         )
     lower, upper = sorted((proved, attained))
     return Bracket(

@@ -12,22 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import DataError, DoubtfulResult, ParameterError
-from indefinite_opt.formulations import as_formulation, known
+from indefinite_opt.errors import DoubtfulResult, ParameterError
+from indefinite_opt.formulations import known
 from indefinite_opt.foundation import (
-    MAX_BYTES,
     Array,
     Values,
     cached_property,
-    checks,
     finite_array,
     html_card,
-    parsed_json,
-    read_arrays,
     writing,
 )
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import Encoding, KernelProblem, Problem, kernels
+from indefinite_opt.problem import KernelProblem, Problem, kernels
 from indefinite_opt.solvers import Optimum, Status, Trace
 from indefinite_opt.workflow.certificates.certificate import Certificate
 from indefinite_opt.workflow.certificates.verification import certify
@@ -322,94 +318,3 @@ class Result:
             f"Result({self.formulation}, objective={self.objective:.6g}, status={self.status}, "
             f"solver={self.solver!r}, seconds={self.seconds:.3g})"
         )
-
-
-def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
-    """The result in a file of `Result.save`, or of the command `solve --save`.
-
-    It predicts, and is certified again from its values when `certificate` is read. Its trace and
-    the other ends of descents are not in the file.
-
-    Parameters
-    ----------
-    path : str or Path
-    max_bytes : int
-        Largest size of the unpacked file in bytes.
-
-    Raises
-    ------
-    DataError
-        If the file holds no such result.
-
-    Examples
-    --------
-    >>> import tempfile, indefinite_opt as iopt
-    >>> problem = iopt.KernelProblem.from_data([[0.0], [1.0], [3.0]], ["low", "low", "high"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = iopt.solve(problem, "SVMDual(C=10)").save(Path(folder) / "model.npz")
-    ...     again = iopt.load(path)
-    >>> again.predict([[0.5], [4.0]]), again.certificate.claim.name
-    (array(['low', 'high'], dtype='<U4'), 'GLOBAL')
-    """
-    arrays = read_arrays(Path(path), max_bytes)
-    try:
-        facts = parsed_json(str(arrays["facts"]).encode())
-        if facts["format"] != FORMAT:
-            raise KeyError("format")
-        problem = _problem(facts, arrays)
-        formulation = as_formulation(facts["formulation"])
-        parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
-        for name, array in arrays.items():
-            kind, blank, rest = name.partition(" ")
-            if blank and kind in parts:
-                parts[kind][rest] = np.asarray(array, dtype=np.float64)
-        numbers: dict[str, Any] = {
-            name: None if facts[name] is None else float(facts[name]) for name in _NUMBERS
-        }
-        formulation.classifier(problem, parts["value"])  # or an error of what is missing
-        limits = float(facts["tol"]), float(facts["time_limit"])
-        return Result(
-            **{**numbers, "iterations": int(numbers["iterations"])},
-            problem=problem,
-            formulation=formulation,
-            values=parts["value"],
-            multipliers=parts["multiplier"],
-            status=Status[facts["status"]],
-            solver=str(facts["solver"]),
-            message=str(facts["message"]),
-            doubt=str(facts["doubt"]),
-            trace=Trace(),
-            optima=(),
-            evidence=Evidence(parts["multiplier"] or None, None, *limits),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        expected = "a result that Result.save or `solve --save` has written"
-        raise DataError("path", expected, f"{path}: {type(error).__name__}: {error}") from None
-
-
-def _problem(facts: Any, arrays: Any) -> KernelProblem:
-    y, name = arrays["y"], str(facts["name"])
-    if facts["kernel"] is not None:
-        kind, parameters = facts["kernel"]
-        given = arrays["X"], y, kernels.get(str(kind), **parameters)
-        if facts["approximation"] is not None:
-            how = facts["approximation"]
-            problem = KernelProblem.approximate(*given, **how, scaling=facts["scaling"], name=name)
-        else:
-            problem = KernelProblem.from_data(
-                *given, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
-                precision=facts["precision"], name=name,
-            )  # fmt: skip
-    elif "F" in arrays:
-        problem = KernelProblem.from_factors(arrays["F"], arrays["signs"], y, name=name)
-    else:
-        problem = KernelProblem(arrays["K"], y, precision=facts["precision"], name=name)
-    if facts["form"] is not None:
-        form, gamma = facts["form"]
-        checks.choice("form", form, kernels.FORMS)
-        checks.positive("gamma", gamma)
-        problem.form = form, float(gamma)
-    problem.table = facts["table"] and Encoding.from_dict(facts["table"])
-    problem.objects = tuple(map(str, facts["objects"]))
-    problem.meanings = {str(label): str(text) for label, text in facts["meanings"].items()}
-    return problem

@@ -10,6 +10,7 @@ from far_programs import FAR, draw_far
 from program_hunt import posed
 
 import indefinite_opt as iopt
+from helpers.processes import HANGS
 from indefinite_opt.workflow.certificates import proof_checker
 from indefinite_opt.workflow.certificates.proof_document import no_optimum_document
 
@@ -79,10 +80,10 @@ def with_a_far_conflict(seed: int) -> iopt.QuadraticProgram:
 
 
 CALLS = {
-    "solve": lambda qp: iopt.solve(qp, time_limit=5.0),
-    "global": lambda qp: iopt.solve(qp, solver="global", time_limit=5.0),
-    "clarabel": lambda qp: iopt.solve(qp, solver="clarabel", time_limit=5.0),
-    "bound": lambda qp: iopt.bound(qp, time_limit=5.0),
+    "solve": lambda qp: iopt.solve(qp, time_limit=HANGS),
+    "global": lambda qp: iopt.solve(qp, solver="global", time_limit=HANGS),
+    "clarabel": lambda qp: iopt.solve(qp, solver="clarabel", time_limit=HANGS),
+    "bound": lambda qp: iopt.bound(qp, time_limit=HANGS),
 }
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,40 @@ def test_damage_is_refused_by_name_or_changes_nothing_else(
     content, read = FORMATS[name](tmp_path)
     read(content)
     assert damage.attack([content], read, times, TOKENS) >= 1
+
+
+@pytest.mark.parametrize("digits", ["9" * 25, "9" * 400, "9" * 5000, "1e400", "inf"])
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (1, 2), (0, 2)])
+def test_numbers_that_no_type_holds_in_a_table(
+    digits: str, place: tuple[int, int], tmp_path: Path
+) -> None:
+    """They are refused, or are texts: names, labels and categories."""
+    rows = [["a", "b", "label"], ["1", "2", "1"], ["3", "4", "2"], ["5", "6", "2"]]
+    rows[place[0]][place[1]] = digits
+    path = stored(tmp_path / "table.csv", "\n".join(map(",".join, rows)).encode())
+    try:
+        data = iopt.datasets.read(path)
+    except iopt.IndefiniteOptError:
+        return
+    assert np.isfinite(data.X).all()
+
+
+@pytest.mark.parametrize("index", ["inf", "1e400", "9" * 400, "-1", "0.5x", "9" * 5000])
+def test_indices_that_no_type_holds_in_a_table_of_values(index: str, tmp_path: Path) -> None:
+    lines = ["variable,index,value", *(f"alpha,{k},0.5" for k in range(11)), f"alpha,{index},0.5"]
+    path = stored(tmp_path / "values.csv", "\n".join(lines).encode())
+    with pytest.raises(iopt.errors.DataError, match="values: expected a table with the columns"):
+        read_values(path, MAX_BYTES)
+
+
+@pytest.mark.parametrize("key", [["k"], {"k": 1}, 1, None])
+@pytest.mark.parametrize("rows", [[], [1], {"a": 1}, "ab"])
+def test_a_line_of_a_record_of_other_types_is_left_out(key: Any, rows: Any, tmp_path: Path) -> None:
+    """Its checksum is right, so that nothing but the types tells."""
+    crc = zlib.crc32(json.dumps([key, rows]).encode())
+    first = {"key": "0" * 24, "crc": 0, "rows": []}
+    first["crc"] = zlib.crc32(json.dumps([first["key"], []]).encode())
+    lines = [json.dumps(line) for line in (first, {"key": key, "crc": crc, "rows": rows})]
+    path = stored(tmp_path / "study.jsonl", ("\n".join(lines) + "\n").encode())
+    with pytest.warns(UserWarning, match="left out damaged line 2"), Store(path) as store:
+        assert list(store.outcomes) == ["0" * 24]

@@ -82,7 +82,8 @@ def test_what_is_no_model(folder: Path, tmp_path: Path) -> None:
     for change in ({"format": "2"}, {"formulation": "NoSuch"}, {"kernel": ["sigmoid", {"z": 1}]}):
         damaged = {**content, "facts": np.array(json.dumps({**facts, **change}))}
         np.savez(tmp_path / "damaged.npz", **damaged)
-        assert expected in complaint("predict", tmp_path / "damaged.npz", points)
+        words = complaint("predict", tmp_path / "damaged.npz", points)
+        assert f" in {tmp_path / 'damaged.npz'}: expected " in words
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def execute(script: str, *arguments: object) -> subprocess.CompletedProcess[str]
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=100,
+        timeout=processes.HANGS,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
@@ -78,7 +78,7 @@ def test_ctrl_c_in_a_terminal(script: str, folder: Path) -> None:
         # A terminal that nobody reads would block the display.
         reader = threading.Thread(target=_drain, args=(ours,))
         reader.start()
-        stdout, _ = process.communicate(timeout=60)
+        stdout, _ = process.communicate(timeout=processes.HANGS)
         reader.join()
     os.close(ours)
     assert process.returncode == 130
@@ -92,19 +92,27 @@ PROGRAM = Path(__file__).parents[2] / "indefinite_opt_program.py"
 
 
 def interrupted(seconds: float, *arguments: object) -> tuple[int, str]:
-    """Exit code and errors of the program if Ctrl-C comes after so many seconds.
+    """Exit code and errors of the program if Ctrl-C comes so many seconds after its begin.
 
-    One that has not ended a minute later says where it is.
+    One that hangs then says where it is.
     """
+    code = (
+        "import runpy, sys\n"
+        "print('begun', flush=True)\n"
+        "sys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", str(PROGRAM), *map(str, arguments)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-X", "faulthandler", "-c", code, str(PROGRAM), *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
         try:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=processes.HANGS)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGABRT)
             _, errors = process.communicate()
@@ -184,7 +192,7 @@ def test_a_full_disk_is_told_in_one_line(command: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         finished = subprocess.run(
             [sys.executable, str(PROGRAM), *command], stdout=full, stderr=subprocess.PIPE,
-            text=True, timeout=100, check=False,
+            text=True, timeout=processes.HANGS, check=False,
         )  # fmt: skip
     assert finished.returncode == 1
     # Without the machine code of an installation loops are compiled, which is said.
@@ -215,7 +223,8 @@ def test_a_reader_that_has_seen_enough() -> None:
     """COLUMNS says how wide lines are, also where no terminal reads them."""
     command = f"{sys.executable} -m indefinite_opt list data | head -2; echo ${{PIPESTATUS[0]}}"
     finished = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, timeout=100, check=False,
+        ["bash", "-c", command], capture_output=True, text=True, check=False,
+        timeout=processes.HANGS,
         env={**os.environ, "COLUMNS": "60"},
     )  # fmt: skip
     assert finished.stderr == ""

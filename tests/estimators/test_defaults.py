@@ -89,7 +89,8 @@ def test_odd_kernel_matrices_get_a_sentence(K: Any, said: str, tmp_path: Any) ->
     problem = iopt.KernelProblem(K, LABELS)
     assert said in problem.remarks[0]
     np.savez(tmp_path / "K.npz", K=K, y=LABELS)
-    assert f"note: {problem.remarks[0]}" in printed("diagnose", tmp_path / "K.npz")
+    note = f"note: {problem.remarks[0]}".replace('kind="distances"', "--kind distances")
+    assert note in printed("diagnose", tmp_path / "K.npz")
     result = iopt.solve(problem, "LPSVM")
     assert result.remarks[0] == problem.remarks[0]
     assert said in result._repr_html_()

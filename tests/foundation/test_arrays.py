@@ -192,8 +192,7 @@ def test_values_are_checked_by_their_names() -> None:
         (
             [[0, 1], [2, 0]],
             "a symmetric matrix (within 1e-10 of the largest entry of each row), "
-            "got K[0, 1] = 1, K[1, 0] = 2. Pass symmetrize=True, or --symmetrize, to use "
-            "(K + Kᵀ)/2.",
+            "got K[0, 1] = 1, K[1, 0] = 2. Pass symmetrize=True to use (K + Kᵀ)/2.",
         ),
     ],
     ids=lambda item: item[:40] if isinstance(item, str) else "",
@@ -212,6 +211,57 @@ def test_a_kernel_matrix_that_is_one_is_not_copied() -> None:
     assert extremes == (1.0, 2.0)
 
 
+TYPES = [np.float16, np.float32, np.float64, np.longdouble]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kept", [np.dtype(np.float64), SINGLE])
+def test_asymmetry_is_judged_in_units_of_the_type_that_came(kind: Any, kept: Any) -> None:
+    """A unit in the last place is rounding, 64 of them are none; doubles may differ by 1e-10."""
+    K = np.array([[2.0, 1.0], [1.0, -3.0]], kind)
+    K[0, 1] = np.nextafter(K[1, 0], kind(2.0))
+    matrix, _, _ = checked_matrix("K", K, False, kept)
+    assert matrix[0, 1] == matrix[1, 0] == kept.type(0.5 * (np.float64(K[0, 1]) + 1.0))
+    eps = max(float(np.finfo(kind).eps), float(np.finfo(kept).eps))
+    unit = eps if eps > 1e-10 else 2e-11
+    K[0, 1] = 1.0 + 64.0 * unit
+    said = message(checked_matrix, "K", K, False, kept, "Advice.")
+    assert f"a symmetric matrix (within {max(16.0 * eps, 1e-10):.2g} of the largest" in said
+    assert said.endswith(" Advice.")
+
+
+class OnADevice:
+    """An array that numpy reads by `__array__`, as those of other packages."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.values, dtype=dtype)
+
+
+def test_the_type_of_an_array_of_another_package_is_its_own() -> None:
+    K = np.array([[2.0, 1.0], [np.nextafter(np.float32(1.0), np.float32(2.0)), 3.0]], np.float32)
+    assert checked_matrix("K", OnADevice(K), False)[0][0, 1] == 1.0 + 2.0**-24
+    said = message(checked_matrix, "K", OnADevice(K.astype(np.float64)), False)
+    assert "got K[0, 1] = 1.0, K[1, 0] = 1.0000001192092896" in said
+
+
+def test_integers_that_differ_are_no_rounding() -> None:
+    large = 10**12
+    said = message(checked_matrix, "K", [[large, 1], [200, large]], False)
+    assert "got K[0, 1] = 1, K[1, 0] = 200" in said
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_distances_of_each_type(kind: Any) -> None:
+    D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]], kind)
+    D[0, 1] = np.nextafter(D[1, 0], kind(2.0))
+    distances = checked_distances(D)
+    assert distances.dtype == np.float64
+    assert np.array_equal(distances, distances.T)
+
+
 @pytest.mark.parametrize("size", [1e-40, 1e-50])
 def test_what_single_precision_rounds_to_nothing(size: float) -> None:
     said = message(checked_matrix, "K", size * np.eye(2), False, SINGLE)
@@ -226,7 +276,8 @@ def test_distances_are_neither_negative_nor_similarities() -> None:
         "D: expected distances, none negative, got -1 at (0, 1)"
     )
     assert message(checked_distances, np.ones((3, 3))) == (
-        "D: expected distances, 0 on the diagonal, got 1 at (0, 0). Pass similarities as K."
+        "D: expected distances, 0 on the diagonal, got 1 at (0, 0). Similarities are for "
+        "KernelProblem(K, y)."
     )
     assert "D: expected a symmetric matrix" in message(checked_distances, np.triu(hollow))
 

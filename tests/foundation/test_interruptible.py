@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from helpers.processes import interrupted
+from helpers.processes import HANGS, interrupted
 from indefinite_opt.foundation.interruptible import (
     TimeLimitReached,
     in_child,
@@ -31,18 +31,18 @@ def gate() -> Iterator[threading.Event]:
 
 
 def test_the_result_and_the_arguments_are_passed_on() -> None:
-    assert within(60.0, divmod, 17, 5) == (3, 2)
+    assert within(HANGS, divmod, 17, 5) == (3, 2)
     assert within(np.inf, divmod, 17, 5) == (3, 2)
 
 
 def test_an_exception_is_passed_on() -> None:
     with pytest.raises(ZeroDivisionError):
-        within(60.0, divmod, 1, 0)
+        within(HANGS, divmod, 1, 0)
 
 
 def test_the_treatment_of_floating_point_errors_is_that_of_the_caller() -> None:
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
-        within(60.0, np.divide, np.ones(1), np.zeros(1))
+        within(HANGS, np.divide, np.ones(1), np.zeros(1))
 
 
 def test_a_call_that_does_not_end_is_abandoned(gate: threading.Event) -> None:
@@ -63,10 +63,10 @@ def test_nothing_is_started_without_time() -> None:
 
 
 def test_a_child_passes_on_what_it_returns_and_raises() -> None:
-    result = in_child(60.0, np.add, np.ones(3), 1.0)
+    result = in_child(HANGS, np.add, np.ones(3), 1.0)
     np.testing.assert_array_equal(result, np.full(3, 2.0))
     with pytest.raises(ZeroDivisionError):
-        in_child(60.0, divmod, 1, 0)
+        in_child(HANGS, divmod, 1, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
@@ -89,7 +89,7 @@ def test_a_child_is_killed_where_it_is_abandoned(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
 def test_a_child_that_dies_is_no_answer() -> None:
     with pytest.raises(RuntimeError, match="without an answer"):
-        in_child(60.0, os._exit, 1)
+        in_child(HANGS, os._exit, 1)
 
 
 def test_an_interrupt_ends_the_wait_and_the_process() -> None:
@@ -127,7 +127,7 @@ def test_a_process_with_an_abandoned_call_ends_before_its_libraries_do() -> None
         "raise SystemExit(7)\n"
     )
     process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANGS, check=False
     )
     if "without on_exit" in process.stderr:
         pytest.skip("this C library has no on_exit")

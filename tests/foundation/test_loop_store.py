@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numba
 import pytest
 
+from helpers.processes import HANGS
 from indefinite_opt.foundation import compiled, loop_store
 from indefinite_opt.foundation.loop_store import SUFFIX, LoopStore
 
@@ -62,7 +63,7 @@ def run(package: Path, shipped: Path, cache: Path) -> tuple[float, int, int]:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(package), str(shipped)],
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=HANGS,
     )  # fmt: skip
     value, hits, misses = done.stdout.split()
     return float(value), int(hits), int(misses)

@@ -445,9 +445,11 @@ def test_scaler() -> None:
     np.testing.assert_allclose(standard[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], atol=1e-15)
     assert datasets.scaler(None) is None
     assert datasets.scaler("none") is None
-    for unknown in ("minimax", "none-all", "-all", "minmax-all-all"):
-        with pytest.raises(UnknownName, match="scaler"):
+    for unknown in ("minimax", "none-all", "-all", "minmax-all-all", 1):
+        with pytest.raises(UnknownName, match="kind"):
             datasets.scaler(unknown)
+        with pytest.raises(UnknownName, match="scaling"):
+            iopt.KernelProblem.from_data(points, [0, 1, 1], scaling=unknown)
 
 
 def test_a_data_set_has_exactly_one_of_X_K_D() -> None:

@@ -291,11 +291,95 @@ def test_kernels_whose_objectives_would_overflow_are_refused(times: float) -> No
         )
 
 
-@pytest.mark.parametrize("formulation", [iopt.SVMDual, iopt.LussDual, iopt.KernelLogistic])
-def test_bounds_on_weights_whose_objectives_would_overflow_are_refused(formulation: Any) -> None:
-    assert formulation(C=1e50).C == 1e50
-    with pytest.raises(iopt.errors.ParameterError, match=r"C: .*at most 1e\+50"):
-        formulation(C=1.01e50)
-    weighted = iopt.SVMDual(C=1e30, weights=[1.0, 1e21])
-    with pytest.raises(iopt.errors.ParameterError, match=r"weights: .*at most 1e\+50"):
-        iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), weighted)
+WITH_C = [
+    name for name in sorted(iopt.available_formulations())
+    if "C" in getattr(iopt, name).__dataclass_fields__
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITH_C)
+def test_bounds_on_weights_that_would_overflow_or_vanish_are_refused(name: str) -> None:
+    formulation: Any = getattr(iopt, name)
+    for C in (1e50, 1e-100):
+        assert formulation(C=C).C == C
+    for C in (1.01e50, 9.9e-101, 1e-200, 5e-324):
+        with pytest.raises(iopt.errors.ParameterError, match=r"C: .*from 1e-100 to 1e\+50"):
+            formulation(C=C)
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1e21], [1e-150, 1.0], [1e-300, 1e-300]])
+def test_products_of_weights_and_C_have_the_range_of_C(weights: list[float]) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    for formulation in (iopt.SVMDual, iopt.SpectrumSVM, iopt.ESVM):
+        weighted = formulation(C=1e30, weights=weights)
+        with pytest.raises(iopt.errors.ParameterError, match="weights: expected products with C"):
+            iopt.solve(problem, weighted)
+
+
+TINY_K = np.array([[1.0, -0.5, 0.3], [-0.5, 1.0, 0.2], [0.3, 0.2, 1.0]])
+TINY_Y = [1, -1, 1]
+
+
+@pytest.mark.parametrize("C", [1e-20, 1e-60, 1e-100])
+@pytest.mark.parametrize("name", ["SVMDual", "SpectrumSVM", "ESVM", "KSVM", "LussDual", "LussBall"])
+def test_weights_with_a_tiny_bound_are_at_it(name: str, C: float) -> None:
+    """The linear term outweighs all others: the lone weight of its class is at C, as is their sum
+    in the other class, so that the objective is 2C but for terms of the size of C².
+
+    Of KSVM it is ‖Gα - e‖² = 3 - 2eᵀGα, minimised by the better of the two others.
+    """
+    formulation = getattr(iopt, name)(C=C)
+    problem = iopt.KernelProblem(TINY_K, TINY_Y)
+    result = iopt.solve(problem, formulation)
+    values = result.x
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert values[1] == pytest.approx(C, rel=1e-9)
+    assert values[0] + values[2] == pytest.approx(C, rel=1e-9)
+    if name not in ("KSVM", "ESVM"):
+        assert result.objective == pytest.approx(2.0 * C, rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-10, 1e-20, 1e-100])
+def test_a_tiny_bound_does_not_hide_the_margin(C: float) -> None:
+    """αᵀQα is lost beside eᵀα, but its sign is that of all multiples of α."""
+    for sign in (1.0, -1.0):
+        problem = iopt.KernelProblem(sign * TINY_K, TINY_Y)
+        reasons = " ".join(iopt.verify(problem, iopt.SVMDual(C=C), [0.5 * C, C, 0.5 * C]).reasons)
+        share = np.array([0.25, -0.5, 0.25])
+        norm = 4.0 * sign * float(share @ TINY_K @ share)
+        said = f"has squared norm {norm:.3g}: no positive margin"
+        assert (said in reasons) == (sign < 0.0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-150, 1e-130, 1e-100])
+def test_kernels_of_a_tiny_size_are_solved_or_refused_by_name(size: float) -> None:
+    """With C = 1 the kernel is lost beside eᵀα; with C = ∞ the optimum is 5/4 of one over the size.
+
+    In the primal form b = 1 leaves a slack of 2 in the smaller class.
+    """
+    problem = iopt.KernelProblem(size * TINY_K, TINY_Y)
+    for name in ("SVMDual", "SpectrumSVM", "SeparabilitySVM(identity=False)"):
+        result = iopt.solve(problem, name)
+        assert result.objective == pytest.approx(2.0, rel=1e-9)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+    try:
+        hard = iopt.solve(problem, "SVMDual(C=inf)").objective
+    except iopt.errors.SolverFailed:
+        assert size < 1e-100
+    else:
+        assert hard * size == pytest.approx(1.25, rel=1e-6)
+    for name in ("LussDual", "LussBall"):
+        if size < 1e-140:
+            with pytest.raises(iopt.errors.ProblemError, match="eigenvalue of at least 1e-140"):
+                iopt.solve(problem, name)
+        else:
+            assert iopt.solve(problem, name).certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("C", [1e-60, 1.0, 1e50])
+def test_a_price_at_which_proxy_kernels_overflow_is_refused(C: float) -> None:
+    problem = iopt.KernelProblem(TINY_K, TINY_Y)
+    least = 0.75 * C * C / 1e152
+    assert np.isfinite(iopt.solve(problem, iopt.LussDual(C=C, rho=1.01 * least)).objective)
+    with pytest.raises(iopt.errors.ParameterError, match=r"rho: expected at least .* for this C"):
+        iopt.solve(problem, iopt.LussDual(C=C, rho=0.99 * least))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.exact import stationary_points
 from helpers.problems import random_problem
+from helpers.processes import HANGS
 from helpers.programs import Program, check_feasible, program_of, weights
 from indefinite_opt.solvers.descent.dca import DCA
 
@@ -171,7 +172,7 @@ def test_an_objective_without_end_is_named(name: str, solver: Any) -> None:
     """ "a named status and error text, not a hang": formulations.md, section 1."""
     K, y, title = UNBOUNDED[name]
     with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite "):
-        iopt.solve(iopt.KernelProblem(K, y), title, solver=solver, time_limit=30.0)
+        iopt.solve(iopt.KernelProblem(K, y), title, solver=solver, time_limit=HANGS)
 
 
 # ----------------------------------------------------------------------------------- where it stops

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetric
+from helpers.processes import HANGS
 from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
 from indefinite_opt.solvers.descent import Descent, DescentSettings
 from indefinite_opt.solvers.descent.smo import SMO
@@ -339,7 +340,7 @@ def test_hard_margin_on_a_cone_of_two_rays(seed: int) -> None:
     problem = iopt.KernelProblem(K, y)
     if margin < 0.0:
         with pytest.raises(iopt.errors.UnboundedProblem):
-            smo(problem, iopt.SVMDual(C=INF), time_limit=10.0)
+            smo(problem, iopt.SVMDual(C=INF), time_limit=HANGS)
         return
     result = smo(problem, iopt.SVMDual(C=INF))
     Program.of(K, y, iopt.SVMDual(C=INF)).check(result)

@@ -13,6 +13,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import inertias, random_kernel, random_problem
+from helpers.processes import HANGS
 from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound import Settings
@@ -65,7 +66,7 @@ def checked(seed: int, **options) -> iopt.workflow.Bracket:
 def test_brackets_hold_the_enumerated_optimum_and_close(first: int) -> None:
     for seed in range(first, first + 50):
         # Integer kernels have hulls that meet in a point, where no gap is small beside zero.
-        bracket = checked(seed, gap=1e-6, time_limit=20.0, atol=1e-9)
+        bracket = checked(seed, gap=1e-6, time_limit=HANGS, atol=1e-9)
         assert bracket.status is iopt.Status.SOLVED
         assert bracket.relative_gap <= 1e-6
 
@@ -77,7 +78,7 @@ def test_boxes_are_divided_without_losing_the_optimum(steps: int) -> None:
         cuts_per_variable=0.0, min_chunk=steps, max_chunk=steps,
         root_idle_iterations=1, idle_iterations=1, idle_gap_share=0.0,
     )  # fmt: skip
-    options = {"gap": 1e-4, "time_limit": 20.0, "settings": settings}
+    options = {"gap": 1e-4, "time_limit": HANGS, "settings": settings}
     boxes = sum(checked(seed, **options).nodes for seed in range(200, 230))
     assert boxes >= {1: 22, 5: 6}[steps]
 

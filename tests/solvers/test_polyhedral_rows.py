@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import indefinite_opt as iopt
 from helpers.polyhedra import Rows, program, random_rows, rescaled, transportation
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import TimeLimitReached
@@ -130,3 +131,19 @@ def test_no_time_is_an_error_of_its_own() -> None:
     rows = LinearRows(random_rows(10, 5, 2, 0).equilibrated, lambda: 0.0)
     with pytest.raises(TimeLimitReached):
         rows.feasible_point()
+
+
+@pytest.mark.parametrize("least", [1e-320, 1e-300, 1e-200, 1e-150])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_coefficient_that_vanishes_beside_another_does_no_harm(least: float, place: int) -> None:
+    """The other variable is 0 up to rounding; of x² + x the minimum is -1/4, of -3y²/2 - y it is
+    -8 at y = 2."""
+    row = np.array([[1.0, -least], [least, -1.0]])[place]
+    program = iopt.QuadraticProgram(
+        [[2.0, 1.0], [1.0, -3.0]], [1.0, -1.0], A=row, b=[0.0], lb=-1.0, ub=[1.0, 2.0]
+    )
+    best = (-8.0, -0.25)[place]
+    assert iopt.solve(program).objective == pytest.approx(best, rel=1e-9)
+    bracket = iopt.bound(program)
+    assert bracket.lower <= best <= bracket.upper + 1e-12
+    assert bracket.relative_gap < 1e-4

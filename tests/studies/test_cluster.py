@@ -15,6 +15,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.clusters import processes
+from helpers.processes import HANGS
 from indefinite_opt.studies import Grid, RepeatedKFold, Study
 from indefinite_opt.studies.papers import Computation
 
@@ -45,8 +46,8 @@ def test_a_killed_worker_costs_nothing(workers: Any, tmp_path: Path) -> None:
     address, pair = workers
     from distributed import Client
 
-    with Client(address, timeout=60) as client:
-        client.wait_for_workers(2, timeout=60)
+    with Client(address, timeout=HANGS) as client:
+        client.wait_for_workers(2, timeout=HANGS)
         counts: list[int] = []
 
         def progress(done: int, total: int, row: dict[str, Any]) -> None:

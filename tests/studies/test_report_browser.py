@@ -14,6 +14,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.comparisons import hand_made
+from helpers.processes import HANGS
 from indefinite_opt.studies import report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs pip install playwright")
@@ -85,6 +86,7 @@ def visit(browser: Any, path: Path) -> Iterator[Any]:
         contexts.append(
             browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         )
+        contexts[-1].set_default_timeout(1000.0 * HANGS)
         page = contexts[-1].new_page()
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.clusters import processes
+from helpers.processes import HANGS
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.solvers.branch_and_bound import Settings
 
@@ -78,8 +79,8 @@ def assert_proved(bracket: iopt.workflow.Bracket, n: int = N) -> None:
 def test_two_workers_share_the_nodes(pair: tuple[str, list[subprocess.Popen[bytes]]]) -> None:
     from distributed import Client
 
-    with Client(pair[0], timeout=60) as client:
-        client.wait_for_workers(2, timeout=60)
+    with Client(pair[0], timeout=HANGS) as client:
+        client.wait_for_workers(2, timeout=HANGS)
         bracket = iopt.bound(knapsack(), time_limit=None, settings=OFTEN, cluster=client)
         assert_proved(bracket)
         assert bracket.workers.keys() == client.nthreads().keys()
@@ -109,8 +110,8 @@ def test_a_killed_worker_costs_nothing(pair: tuple[str, list[subprocess.Popen[by
             first.send_signal(signal.SIGKILL)
             first.wait()
 
-    with Client(address, timeout=60) as client:
-        client.wait_for_workers(2, timeout=60)
+    with Client(address, timeout=HANGS) as client:
+        client.wait_for_workers(2, timeout=HANGS)
         bracket = iopt.bound(
             knapsack(), time_limit=None, settings=OFTEN, cluster=client, callback=kill
         )

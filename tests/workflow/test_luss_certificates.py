@@ -16,6 +16,7 @@ from scipy.optimize import minimize_scalar
 import indefinite_opt as iopt
 from helpers import problems
 from helpers.problems import of_inertia
+from helpers.processes import HANGS
 
 Array = NDArray[np.float64]
 
@@ -223,7 +224,7 @@ def test_extreme_parameters(C: float, rho: float) -> None:
         for n, minority in [(2, 1), (3, 1), (3, 2), (9, 1), (9, 8)]:
             problem = make(kind, n, seed, minority)
             formulation = iopt.LussDual(C=C, rho=rho)
-            result = iopt.solve(problem, formulation, time_limit=5.0)
+            result = iopt.solve(problem, formulation, time_limit=HANGS)
             alpha, certificate = result.values["alpha"], result.certificate
             slack = rounding(problem, formulation, alpha)
             value = objective(problem, formulation, alpha)

@@ -58,7 +58,7 @@ def test_a_fresh_process_predicts_with_a_loaded_result(tmp_path: Path) -> None:
     K_new = problem.kernel_with(np.random.default_rng(0).standard_normal((7, 5)))
     joblib.dump((result, K_new), tmp_path / "result.joblib")
     expected = f"{result.classifier.predict(K_new).tolist()} GLOBAL\n"
-    assert fresh(PREDICT, str(tmp_path / "result.joblib"), timeout=120.0) == expected
+    assert fresh(PREDICT, str(tmp_path / "result.joblib")) == expected
 
 
 def test_a_bracket_and_its_proof_travel() -> None:

@@ -133,7 +133,7 @@ print(right.count(True))
 @pytest.mark.slow
 def test_six_threads_of_a_fresh_process_end_as_one_does() -> None:
     """Each loads loops while others work."""
-    assert fresh(FIRST_CALLS, timeout=600.0) == "6\n"
+    assert fresh(FIRST_CALLS) == "6\n"
 
 
 def test_a_bracket_does_not_depend_on_what_runs_beside_it() -> None:

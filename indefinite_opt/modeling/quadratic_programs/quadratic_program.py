@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import IncompatibleSolver, ParameterError, shown
-from indefinite_opt.foundation import Values, cached_property, checks, html_card
+from indefinite_opt.foundation import MAX_BYTES, Values, cached_property, checks, html_card
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.formulation import Formulation
 from indefinite_opt.modeling.program import Model, constants
@@ -169,7 +169,7 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
         return program
 
     @classmethod
-    def read(cls, source: str | Path) -> QuadraticProgram:
+    def read(cls, source: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticProgram:
         """The program in a file, or a generated one by its name.
 
         Parameters
@@ -177,6 +177,8 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
         source : path or str
             A file whose name ends in .in (the BoxQP library), .lp, .mps, .npz or .qplib; or a name
             such as "boxqp-50-40-1", which stands for the same program on every machine.
+        max_bytes : int
+            Largest size of an unpacked file in bytes.
 
         Raises
         ------
@@ -192,7 +194,7 @@ class QuadraticProgram(QuadraticArrays, Formulation, Problem):
         """
         if isinstance(source, str) and not Path(source).suffix and not Path(source).exists():
             return cls.from_arrays(generate(source))
-        return cls.from_arrays(read_program(source))
+        return cls.from_arrays(read_program(source, max_bytes))
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> QuadraticProgram:

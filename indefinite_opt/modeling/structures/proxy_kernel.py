@@ -18,14 +18,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
+from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.structure import Point
 from indefinite_opt.problem import KernelProblem, Spectrum
 
 MAX_PRICE = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
+
+
+MIN_EIGENVALUE = 1e-140
+"""Smallest size of a kernel: distances between kernels are sums of squares."""
 
 
 class ProxyOracle:
@@ -174,7 +178,14 @@ class FactoredOracle(ProxyOracle):
 
 
 def proxy_oracle(problem: KernelProblem) -> ProxyOracle:
-    """The oracle of the kernel of a problem, kept as a matrix or as factors."""
+    """The oracle of the kernel of a problem, kept as a matrix or as factors.
+
+    `ProblemError` for a kernel whose squared eigenvalues are too small for full precision.
+    """
+    size = float(np.abs(problem.spectrum.values).max())
+    if 0.0 < size < MIN_EIGENVALUE:
+        expected = f"a largest eigenvalue of at least {MIN_EIGENVALUE:g} in magnitude"
+        raise ProblemError("K", expected, f"{size:.3g}", "Scale the kernel.")
     kind = FactoredOracle if problem.gram.is_low_rank else ProxyOracle
     return kind(problem.spectrum)
 
@@ -378,6 +389,14 @@ class ProxyDual(ProxyStructure):
     upper: float
     """C, finite."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The largest eigenvalue of zzᵀ/(4ρ) is ‖z‖²/(4ρ).
+        least = 0.25 * self.n * self.upper * self.upper / checks.MAX_ENTRY
+        if self.rho < least:
+            expected = f"at least {least:.3g} for this C, or objectives overflow"
+            raise ParameterError("rho", expected, f"{self.rho:g}")
+
     @property
     def constant(self) -> float:
         """-ρ‖(K₀)₋‖²."""
@@ -444,7 +463,7 @@ class ProxyBall(ProxyStructure):
 
         reach = self._reach(self.room)
         square = float(u @ u)
-        if reach == 0.0 or square == 0.0:
+        if reach == 0.0 or square == 0.0 or not np.isfinite(square):
             return np.inf
         high = low = float(np.log(max(0.25 * square / reach, 1e-300)))
         while self._excess(u, high) > 0.0:  # by rounding

@@ -194,10 +194,14 @@ class BoxLineQP(ConvexBounds):
     def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
         """A sentence if the squared norm of the normal is not positive (Haasdonk 2005, 7.3-7.4)."""
         x, problem = point.x, self.problem
-        weight, curvature = float(x.sum()), float(x @ (point.gradient - self.linear))
-        if weight == 0.0 or curvature > 0.0:
+        weight, pull = float(x.sum()), point.gradient - self.linear
+        # Beside the linear term, H times small weights is lost to rounding.
+        if weight == 0.0 or float(x @ pull) > 1e-9 * self.tilt * weight:
             return []
-        norm = 4.0 * curvature / (self.hessian * weight**2)
+        shares = x / weight
+        norm = 4.0 * float(shares @ self.hessian_times(shares)) / self.hessian
+        if norm > 0.0:
+            return []
         words = f"The normal of this separation has squared norm {norm:.3g}: no positive margin"
         # Computing all of K once more may take longer than the solve.
         if self.lines > 0 and problem.curvature_known and problem.class_mean_distance < 0.0:

@@ -43,6 +43,13 @@ class Column:
         return tuple(f"{self.name}={level}" for level in self._coded) or (self.name,)
 
     @property
+    def can_be_filled(self) -> bool:
+        """Whether `fill` is what can stand in a cell, or None."""
+        if self.fill is None or self.levels:
+            return self.fill is None or self.fill in self.levels
+        return checks.is_number(self.fill) and bool(np.isfinite(self.fill))
+
+    @property
     def _coded(self) -> tuple[str, ...]:
         return self.levels[1:] if len(self.levels) == 2 else self.levels
 
@@ -136,12 +143,26 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any]) -> Encoding:
-        """The encoding that `dataclasses.asdict` has turned into a dictionary."""
-        columns = [Column(c["name"], tuple(c["levels"]), c["fill"]) for c in facts["columns"]]
-        return cls(
-            tuple(columns), int(facts["rows"]), tuple(facts["dropped"]), int(facts["filled"]),
-            str(facts["label"]), tuple(facts["ignored"]),
+        """The encoding that `dataclasses.asdict` has turned into a dictionary.
+
+        `DataError` for anything but that.
+        """
+        columns = tuple(Column(c["name"], tuple(c["levels"]), c["fill"]) for c in facts["columns"])
+        made = cls(
+            columns, facts["rows"], tuple(facts["dropped"]), facts["filled"], facts["label"],
+            tuple(facts["ignored"]),
         )  # fmt: skip
+        names = [made.label, *made.ignored]
+        for column in columns:
+            names += [column.name, *column.levels]
+        texts = all(isinstance(name, str) for name in names)
+        counts = (made.rows, made.filled, *made.dropped)
+        whole = all(checks.is_whole(count) and count >= 0 for count in counts)
+        filled = all(column.can_be_filled for column in columns)
+        if not (columns and texts and whole and filled):
+            expected = "names and categories as texts, counts, and values that fill empty cells"
+            raise DataError("table", expected, str(facts))
+        return made
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -211,7 +232,7 @@ def _column(name: str, cells: pd.Series[Any], fills: bool, source: str) -> Colum
         raise DataError(
             source, f"numbers or a few categories in the column {name!r}",
             f"{len(levels)} different texts in {len(texts)} rows",
-            f'Leave it out with --ignore "{name}", or ignore=["{name}"] in Python.',
+            f'Leave it out by ignore=["{name}"].',
         )  # fmt: skip
     return Column(name, levels, str(texts.mode().iloc[0]) if fills else None)
 

@@ -89,7 +89,7 @@ def read(
         data = "arrays in a .npz file"
     elif of_points:
         refused, data = {"labels": labels}, "a table of points"
-    hint = "Add --kind similarities or --kind distances to read a matrix." if of_points else ""
+    hint = 'A matrix is read by kind="similarities" or kind="distances".' if of_points else ""
     for name, value in refused.items():
         if value:
             raise ParameterError(name, f"none for {data}", str(value), hint)
@@ -137,7 +137,8 @@ def _read_points(
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
     data = encoded(encoding, frame[kept], _labels(cells)[kept], str(path), name=_stem(path))
     if all(not one.levels for one in encoding.columns):
-        _refuse_pairs(data.X, str(path), "Add --kind similarities or --kind distances.")
+        hint = 'A matrix is read by kind="similarities" or kind="distances".'
+        _refuse_pairs(data.X, str(path), hint)
     return data
 
 
@@ -167,7 +168,7 @@ def _labels(cells: pd.Series[Any]) -> NDArray[Any]:
 
     try:
         return np.asarray(pd.to_numeric(cells))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):  # the last from integers of hundreds of digits
         return cells.astype(str).to_numpy(dtype=str)
 
 
@@ -255,7 +256,7 @@ def _read_matrix(
     if y is None:
         raise DataError(
             str(path), "labels of the rows", "none",
-            "Give a column named label, or a file of labels: --labels, or labels= in Python.",
+            'Give a column named "label", or a file: labels="labels.txt".',
         )  # fmt: skip
     numbers = grid.in_order(grid.rows, str(path))
     described = f"{path.name}: {len(numbers)} x {len(numbers)}"
@@ -312,15 +313,15 @@ def _is_number(cell: str) -> bool:
 def _refuse_header(header: list[str], source: str) -> None:
     """Refuse a first row that holds data, or gives two columns the same name."""
     numbers = [cell for cell in header if _is_number(cell)]
-    whole = [int(cell) for cell in numbers if cell.isdecimal()]
-    counted = [int(k) for k in np.arange(len(whole)) + (whole[0] if whole else 0)]
+    whole = [int(cell) for cell in numbers if cell.isdecimal() and len(cell) < 19]
+    counted = [k + whole[0] for k in range(len(whole))]
     counts = whole == counted and (len(whole) > 1 or whole[:1] in ([0], [1]))
     fractions = len(whole) < len(numbers)
     if fractions or (numbers and len(numbers) >= len(header) - 1 and not counts):
         raise DataError(
             source, "a header with the names of the columns", f"the numbers {numbers[0]}, ...",
             "Put a line of names, such as x1,x2,label, before the first row; a matrix is read by "
-            "--kind similarities or --kind distances.",
+            'kind="similarities" or kind="distances".',
         )  # fmt: skip
     twice = [name for name in header if name and header.count(name) > 1]
     if twice:

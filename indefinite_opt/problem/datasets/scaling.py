@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.foundation import EPS, Array, checks
 
 _RANGES = {"minmax": (-1, 1), "unit": (0, 1)}
 """Ranges of the features after scaling, by name."""
@@ -37,7 +36,7 @@ def scaler(kind: str | None) -> Any:
     >>> scaler("minmax").fit_transform([[0.0], [1.0], [4.0]]).ravel()
     array([-1. , -0.5,  1. ])
     """
-    name = _known(kind)
+    name = _known("kind", kind)
     if name is None:
         return None
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -53,7 +52,7 @@ def fitted_scaling(kind: str | None, X: Array) -> Callable[[Array], Array]:
     >>> fitted_scaling("minmax", np.array([[0.0], [4.0]]))(np.array([[1.0], [8.0]])).ravel()
     array([-0.5,  3. ])
     """
-    name = _known(kind)
+    name = _known("scaling", kind)
     if name is None:
         return unscaled
     if name == "standard":
@@ -68,15 +67,13 @@ def fitted_scaling(kind: str | None, X: Array) -> Callable[[Array], Array]:
     return partial(_moved, factors, low - least * factors)
 
 
-def _known(kind: str | None) -> str | None:
+def _known(argument: str, kind: str | None) -> str | None:
     """The scaling without the ending of its name; None for no scaling."""
     if kind is None or kind == "none":
         return None
-    name = kind.removesuffix(_WHOLE)
-    if name not in (*_RANGES, "standard"):
-        names = [*_RANGES, "standard"]
-        raise UnknownName("scaler", kind, [*names, *(each + _WHOLE for each in names), "none"])
-    return name
+    names = [*_RANGES, "standard"]
+    checks.choice(argument, kind, [*names, *(each + _WHOLE for each in names), "none"])
+    return kind.removesuffix(_WHOLE)
 
 
 def unscaled(X: Array) -> Array:

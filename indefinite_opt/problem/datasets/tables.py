@@ -139,7 +139,11 @@ def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
         if not y.isin([-1, 1]).all():
             raise DataError(source, "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
         y = _checked_labels(y.to_numpy(dtype=np.int64), known, source)
-    encoding, kept = Encoding.of(features, missing, source)
+    try:
+        encoding, kept = Encoding.of(features, missing, source)
+    except DataError as error:
+        hint = error.hint if "ignore=" not in error.hint else "Remove it from the file."
+        raise DataError(error.argument, error.expected, error.got, hint) from None
     return encoded(
         encoding, features[kept], y[kept], source, name=name,
         classes=known.meaning if known else ("-1", "+1"), kernel=known.kernel if known else None,

@@ -23,6 +23,9 @@ from indefinite_opt.solvers.branch_and_bound.tangents import TINY, Bound, Indice
 ROUNDING_SHARE = 16.0 * EPS
 """The sign of a sum is certain if the sum exceeds this share of the sizes of its terms."""
 
+LEAST_DIVISOR = 1e-150
+"""Smallest size of a number by which terms of the objective are divided without overflow."""
+
 OUTWARD_SHARE = 1e-12
 """Share of the sizes of a sum by which a box must miss an equality constraint to be infeasible, and
 by which intervals are cut off further out than in exact arithmetic: the rounding of 4000 terms."""
@@ -112,7 +115,7 @@ class Conditions:
 
     @cached_property
     def _closed(self) -> list[tuple[int, Indices, Array, float, float]]:
-        """Rows all of whose variables are in no other row.
+        """Rows all of whose variables are in no other row, and by whose entries one can divide.
 
         For each its index, its variables, their shares w_i = |a_i|(u_i - l_i) of the row, how much
         of these is used up where the row is met, and the rounding of that.
@@ -121,7 +124,8 @@ class Conditions:
         single, found = np.count_nonzero(whole.rows, axis=0) == 1, []
         for k, row in enumerate(whole.rows):
             members = np.flatnonzero(row)
-            if members.size and single[members].all():
+            divisible = np.abs(row[members]).min(initial=np.inf) >= LEAST_DIVISOR
+            if members.size and single[members].all() and divisible:
                 ends = np.array([row * whole.lower, row * whole.upper])[:, members]
                 used = float(whole.rhs[k] - ends.min(axis=0).sum())
                 slack = OUTWARD_SHARE * float(np.abs(ends).sum() + abs(whole.rhs[k])) + TINY

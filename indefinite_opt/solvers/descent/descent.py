@@ -280,22 +280,23 @@ class Descent:
         # After an infinite step the weights themselves are a direction, but for their beginning.
         self.direction = self.alpha if near is None else near
         ray = self._proved(self.direction)
+        advice = "Use a finite C." if hasattr(self.task.formulation, "C") else "Add bounds."
         if ray is not None:
             return UnboundedProblem(
                 f"{self.task.formulation} is unbounded: no curvature opposes a direction of the "
-                f"weights that {self.iterations} steps have reached. Use a finite upper bound.",
+                f"weights that {self.iterations} steps have reached. {advice}",
                 ray,
             )
         return SolverFailed(
             f"{self.task.formulation} falls without end as far as rounding tells: no curvature "
             f"opposes a direction of the weights that {self.iterations} steps have reached, but "
-            "nothing proves that it has no optimum. Use a finite upper bound."
+            f"nothing proves that it has no optimum. {advice}"
         )
 
     def _proved(self, near: Array) -> Array | None:
         """A ray near a direction, if exact arithmetic on the stored kernel matrix proves one."""
         qp, box, moved = self.qp, self.box, np.flatnonzero(near)
-        if self.gram.on_demand:
+        if self.gram.on_demand or not moved.size:
             return None
         y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
         rows = np.array([np.where(group == g, y, 0.0) for g in range(box.groups)])

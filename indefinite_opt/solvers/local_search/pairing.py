@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import QP, PairedQP, paired
@@ -41,10 +43,13 @@ class Paired:
 
 
 def as_paired(asked: PolyhedralQP) -> Paired | None:
-    """The scaled form; None if there is none, or if a variable has no finite range."""
+    """The scaled form; None if there is none, if it overflows, or if a range is not finite."""
     if not (asked.is_disjoint and asked.is_bounded):
         return None
     # The ranges have the bounds that follow from rows, too.
-    qp, restore, place = paired(asked.P, asked.q, asked.A, asked.b, *asked.ranges)
+    with np.errstate(over="ignore", invalid="ignore"):
+        qp, restore, place = paired(asked.P, asked.q, asked.A, asked.b, *asked.ranges)
+        if not (np.isfinite(qp.gram.largest) and np.isfinite(qp.linear).all()):
+            return None
     qp.sense, qp.constant = asked.sense, asked.constant
     return Paired(asked, qp, lambda z: asked.project(restore(z)), place)

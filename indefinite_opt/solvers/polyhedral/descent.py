@@ -136,7 +136,7 @@ class ActiveSetDescent:
     def _ways(self, slopes: Array, still: Mask) -> Array:
         """The way to the first constraint along directions, given slopes of constraints."""
         ends = np.where(slopes > 0.0, self.program.high, self.program.low)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ways = (ends - self._sides(self.state.x)) / slopes
         return np.asarray(np.maximum(np.where(still, np.inf, ways).min(axis=-1), 0.0))
 

@@ -100,7 +100,7 @@ class _Run(ProxySearch):
         self.center = self.best
         self.level, gradient = self.evaluate(self.center)
         self.metric, self.rest = self._curvature()
-        depth = max(0.5 * (self.level - self.bound), np.finfo(float).tiny)
+        depth = max(0.5 * (self.level - self.bound), EPS * abs(self.level)) or 1.0
         metric = np.sqrt(options.proximal) * self.metric
         self.set = AnalyticCenter(
             dual, self.center, gradient, metric, options.cuts, depth, self.settings

@@ -181,7 +181,7 @@ class _Run(ProxySearch):
             if not self.step():
                 return None
             wanted = max(self.task.tol * abs(self.value), _MIN_LOG_GAP)
-            gaps.append(float(np.log(max(self.gap, _MIN_LOG_GAP) / wanted)))
+            gaps.append(float(np.log(max(self.gap, _MIN_LOG_GAP)) - np.log(wanted)))
 
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""

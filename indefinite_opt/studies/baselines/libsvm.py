@@ -43,7 +43,7 @@ class LIBSVM(Baseline):
     reference: ClassVar[str] = "Chang & Lin (2011)"
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C)
+        checks.weight_bound("C", self.C)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Classifier:
         """Train; nothing is random."""

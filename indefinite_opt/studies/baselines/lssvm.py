@@ -47,7 +47,7 @@ class LSSVM(Baseline):
     reference: ClassVar[str] = "Suykens & Vandewalle (1999)"
 
     def __post_init__(self) -> None:
-        checks.positive("C", self.C, most=checks.MAX_WEIGHT)
+        checks.weight_bound("C", self.C)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Classifier:
         """Solve the system; nothing is random.

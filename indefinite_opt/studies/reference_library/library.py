@@ -277,6 +277,9 @@ def _rebuilt(known: Reference) -> KernelProblem | QuadraticProgram:
             "reference", f"the arrays of {known.name} to be those of the table",
             f"another: their digests differ by {difference:.2e}",
         )  # fmt: skip
+    declared = "max" if known.structure(problem).sense < 0 else "min"
+    if known.sense != declared:
+        raise DataError("reference", f"the sense {declared} of {known.name}", known.sense)
     return problem
 
 

@@ -173,7 +173,8 @@ def verify(
     )  # fmt: skip
     left = limit - (clock() - began)
     if certificate.claim <= Claim.FEASIBLE and left > 0.0:
-        with suppress(TimeLimitReached), one_thread():
+        quiet = np.errstate(over="ignore", invalid="ignore")
+        with suppress(TimeLimitReached), one_thread(), quiet:
             if given is not None and certificate.claim is Claim.FEASIBLE:
                 notes += within(left, sign_hint, structure, structure.from_values(checked), given)
             else:
@@ -182,6 +183,7 @@ def verify(
 
 
 @one_thread()
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
 def certify(
     problem: Problem,
     formulation: Formulation,
@@ -213,11 +215,14 @@ def certify(
         multipliers = _solver_multipliers(task)
     unknown = Optimality(multipliers or {}, np.inf, np.inf)
     optimality = task.in_time(unknown, structure.optimality, point, multipliers, tol)
+    # Multipliers from a solver only serve the bound, which is valid for any multipliers.
+    judged = given or (multipliers is not None and not structure.multipliers_from_solver)
+    wrong = structure.inconsistencies(optimality, tol) if judged else []
+    if wrong and not given:
+        wrong, optimality = [], task.in_time(unknown, structure.optimality, point, None, tol)
     stationarity = optimality.stationarity
     complementarity = relative(max(optimality.complementarity, place.change), place.unit)
     kkt = stationarity <= tol and complementarity <= tol
-    # Multipliers from a solver only serve the bound, which is valid for any multipliers.
-    wrong = structure.inconsistencies(optimality, tol) if given else []
     unexamined = task.late and not np.isfinite(stationarity + complementarity)
     if given and not wrong and not kkt and not unexamined:
         wrong = ["The given multipliers do not satisfy the first-order conditions."]

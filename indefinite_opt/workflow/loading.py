@@ -1,0 +1,181 @@
+"""Results read back from files of `Result.save`; whatever no result can hold is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError, shown
+from indefinite_opt.formulations import as_formulation
+from indefinite_opt.foundation import MAX_BYTES, checked_values, checks, parsed_json, read_arrays
+from indefinite_opt.problem import Encoding, KernelProblem, kernels
+from indefinite_opt.solvers import Status, Trace
+from indefinite_opt.workflow.result import FORMAT, Evidence, Result
+
+_EXPECTED = "a result that Result.save or `solve --save` has written"
+
+
+def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
+    """The result in a file of `Result.save`, or of the command `solve --save`.
+
+    It predicts, and is certified again from its values when `certificate` is read. Its trace and
+    the other ends of descents are not in the file.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int
+        Largest size of the unpacked file in bytes.
+
+    Raises
+    ------
+    DataError
+        If the file holds no such result: an entry is missing or unknown, an array has another shape
+        than the formulation declares or a number that is not finite, or a fact is out of its range.
+        The error names the entry.
+
+    Examples
+    --------
+    >>> import tempfile, indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem.from_data([[0.0], [1.0], [3.0]], ["low", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = iopt.solve(problem, "SVMDual(C=10)").save(Path(folder) / "model.npz")
+    ...     again = iopt.load(path)
+    >>> again.predict([[0.5], [4.0]]), again.certificate.claim.name
+    (array(['low', 'high'], dtype='<U4'), 'GLOBAL')
+    """
+    arrays = read_arrays(Path(path), max_bytes)
+    try:
+        result = _result(arrays)
+        with np.errstate(over="ignore", invalid="ignore"):
+            classifier = result.classifier
+        if not np.isfinite([*classifier.coef, classifier.offset]).all():
+            raise DataError("value", "values that define a classifier", "an overflow")
+        return result
+    except BadArgument as error:
+        # The hint, if any, is about an argument of a call that the reader did not make.
+        entry = f"{error.argument} in {path}"
+        raise DataError(entry, error.expected, error.got) from None
+    except IndefiniteOptError as error:
+        raise DataError("path", _EXPECTED, f"{path}: {error}") from None
+    except KeyError as error:
+        raise DataError("path", _EXPECTED, f"{path} without the entry {error}") from None
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise DataError("path", _EXPECTED, f"{path}: {type(error).__name__}: {error}") from None
+
+
+def _result(arrays: dict[str, Any]) -> Result:
+    facts = parsed_json(str(arrays.pop("facts")).encode())
+    if facts["format"] != FORMAT:
+        raise DataError("format", repr(FORMAT), shown(facts["format"]))
+    formulation = as_formulation(_text(facts, "formulation"))
+    problem = _problem(facts, arrays)
+    structure = formulation.structure(problem)
+    parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
+    for name in arrays:
+        kind, _, variable = name.partition(" ")
+        if kind not in parts:
+            raise DataError("entries", "those of a saved result", repr(name))
+        parts[kind][variable] = arrays[name]
+    values = checked_values("value", parts["value"], structure.shapes)
+    multipliers = parts["multiplier"]
+    if multipliers:  # a solve that a limit has ended may have none
+        multipliers = checked_values("multiplier", multipliers, structure.multiplier_shapes)
+    checks.number("objective", facts["objective"])
+    checks.positive("seconds", facts["seconds"], zero=True)
+    checks.positive("residual", facts["residual"], zero=True, infinite=True)
+    checks.whole("iterations", facts["iterations"], 0)
+    if facts["offset"] is not None:
+        checks.number("offset", facts["offset"])
+    checks.choice("status", facts["status"], Status.__members__)
+    checks.tolerance("tol", facts["tol"])
+    checks.positive("time_limit", facts["time_limit"], infinite=True)
+    return Result(
+        problem=problem,
+        formulation=formulation,
+        values=values,
+        multipliers=multipliers,
+        objective=float(facts["objective"]),
+        status=Status[facts["status"]],
+        solver=_text(facts, "solver"),
+        seconds=float(facts["seconds"]),
+        residual=float(facts["residual"]),
+        iterations=facts["iterations"],
+        trace=Trace(),
+        message=_text(facts, "message"),
+        doubt=_text(facts, "doubt"),
+        optima=(),
+        offset=None if facts["offset"] is None else float(facts["offset"]),
+        evidence=Evidence(multipliers or None, None, facts["tol"], float(facts["time_limit"])),
+    )
+
+
+def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
+    """The problem; its entries are removed from the arrays."""
+    y, name, how = arrays.pop("y"), _text(facts, "name"), facts["approximation"]
+    if facts["kernel"] is not None:
+        with _reading("kernel", facts):
+            kind, parameters = facts["kernel"]
+            kernel = kernels.get(str(kind), **parameters)
+        given = arrays.pop("X"), y, kernel
+        if how is not None:
+            with _reading("approximation", facts):
+                problem = KernelProblem.approximate(
+                    *given, **how, scaling=facts["scaling"], name=name
+                )
+        else:
+            problem = KernelProblem.from_data(
+                *given, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
+                precision=facts["precision"], name=name,
+            )  # fmt: skip
+    elif "F" in arrays:
+        factors = arrays.pop("F"), arrays.pop("signs")
+        problem = KernelProblem.from_factors(*factors, y, name=name)
+    else:
+        problem = KernelProblem(arrays.pop("K"), y, precision=facts["precision"], name=name)
+    if facts["form"] is not None:
+        with _reading("form", facts):
+            form, gamma = facts["form"]
+        checks.choice("form", form, kernels.FORMS)
+        checks.positive("gamma", gamma)
+        problem.form = form, float(gamma)
+    _describe(problem, facts)
+    return problem
+
+
+def _describe(problem: KernelProblem, facts: dict[str, Any]) -> None:
+    """Set what the file says about columns, rows and labels."""
+    with _reading("table", facts):
+        problem.table = None if facts["table"] is None else Encoding.from_dict(facts["table"])
+    if problem.table and problem.X is not None:
+        wanted, got = problem.X.shape[1], len(problem.table.features)
+        if wanted != got:
+            raise DataError("table", f"one of {wanted} features, as X has", f"{got}")
+    objects, meanings = facts["objects"], facts["meanings"]
+    if not isinstance(objects, list) or len(objects) not in (0, problem.n):
+        raise DataError("objects", f"a list of {problem.n} names, or an empty one", shown(objects))
+    if not isinstance(meanings, dict) or set(meanings) not in (set(), {"-1", "1"}):
+        raise DataError("meanings", "those of -1 and 1, or none", shown(meanings))
+    problem.objects = tuple(_text(objects, place) for place in range(len(objects)))
+    problem.meanings = {label: _text(meanings, label) for label in meanings}
+
+
+@contextmanager
+def _reading(entry: str, facts: dict[str, Any]) -> Iterator[None]:
+    """A context in which an entry that cannot be taken apart is a `DataError` of its name."""
+    try:
+        yield
+    except IndefiniteOptError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError):
+        raise DataError(entry, "what Result.save writes", shown(facts[entry])) from None
+
+
+def _text(facts: Any, key: str | int) -> str:
+    if not isinstance(facts[key], str):
+        raise DataError(str(key), "a text", shown(facts[key]))
+    return str(facts[key])

@@ -1,0 +1,144 @@
+"""The advice of an error names arguments of the call that was made, or options of the command."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import complaint, printed
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(12, 2))
+K = X @ X.T
+WRONG = K + 1e-3 * (np.arange(144).reshape(12, 12) == 1)
+Y = np.resize(["no", "yes"], 12)
+FRAME = pd.DataFrame(X, columns=["a", "b"]).assign(name=[f"name {k}" for k in range(12)], label=Y)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    FRAME.to_csv(tmp_path / "named.csv", index=False)
+    FRAME.drop(columns="name").to_csv(tmp_path / "points.csv", index=False)
+    holes = FRAME.drop(columns="name")
+    holes.iloc[:, 0] = np.where(np.arange(12) % 2, np.nan, holes["a"])
+    holes.iloc[:, 1] = np.where(np.arange(12) % 2, holes["b"], np.nan)
+    holes.to_csv(tmp_path / "holes.csv", index=False)
+    for name, matrix in (("wrong", WRONG), ("right", K)):
+        frame = pd.DataFrame(matrix, columns=[f"o{k}" for k in range(12)])
+        frame.assign(label=Y).to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def advice(call: Callable[..., object], *given: Any, **options: Any) -> str:
+    """The hint of the error, all of whose arguments are those of the call."""
+    with pytest.raises(iopt.errors.BadArgument) as caught:
+        call(*given, **options)
+    known = set(inspect.signature(call).parameters)
+    if "options" in known:  # of `KernelProblem.read`, which passes them on
+        known |= set(inspect.signature(iopt.KernelProblem.from_dataset).parameters)
+    hint = caught.value.hint
+    named = re.findall(r"\b(\w+)=", hint) + re.findall(r"\b(?:cache_mb|max_bytes|data_dir)\b", hint)
+    assert set(named) <= known, hint
+    return hint
+
+
+READ = iopt.KernelProblem.read
+CALLS: dict[str, tuple[Callable[..., object], str, dict[str, Any], dict[str, Any], str]] = {
+    "names": (READ, "named.csv", {}, {"ignore": ["name"]}, 'ignore=["name"]'),
+    "empty cells": (READ, "holes.csv", {}, {"missing": "impute"}, 'missing="impute"'),
+    "a matrix": (READ, "right.csv", {}, {"kind": "similarities"}, 'kind="similarities"'),
+    "asymmetric": (
+        READ, "wrong.csv", {"kind": "similarities"}, {"symmetrize": True}, "symmetrize=True"
+    ),
+    "a large file": (READ, "points.csv", {"max_bytes": 9}, {"max_bytes": 9999}, "max_bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_advice_on_files_can_be_followed(case: str, files: Path) -> None:
+    call, name, given, change, words = CALLS[case]
+    assert words in advice(call, files / name, **given)
+    assert isinstance(call(files / name, **{**given, **change}), iopt.KernelProblem)
+
+
+COMMANDS: dict[str, tuple[str, list[object], list[object], str]] = {
+    "names": ("named.csv", [], ["--ignore", "name"], "--ignore name"),
+    "empty cells": ("holes.csv", [], ["--missing", "impute"], "--missing impute"),
+    "a matrix": ("right.csv", [], ["--kind", "similarities"], "--kind similarities"),
+    "asymmetric": (
+        "wrong.csv", ["--kind", "similarities"], ["--kind", "similarities", "--symmetrize"],
+        "Pass --symmetrize to use",
+    ),
+    "a large file": ("points.csv", ["--max-bytes", 9], ["--max-bytes", 9999], "--max-bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_advice_of_commands_can_be_followed(case: str, files: Path) -> None:
+    name, given, change, words = COMMANDS[case]
+    told = complaint("diagnose", files / name, *given)
+    assert words in told
+    assert not re.search(r"symmetrize=|kind=|ignore=|missing=|max_bytes", told)
+    assert printed("diagnose", files / name, *change)
+
+
+def test_a_command_without_the_option_does_not_advise_it(files: Path) -> None:
+    model = files / "model.npz"
+    printed("solve", files / "points.csv", "UniformWeights", "--save", model)
+    (files / "new.csv").write_text("0.5,1.5\n0.25,2.5\n", encoding="utf-8")
+    told = complaint("predict", model, files / "new.csv")
+    assert "a header with the names of the columns, got the numbers 0.5" in told
+    assert "kind" not in told
+
+
+def test_rows_on_demand_are_an_option(files: Path) -> None:
+    told = complaint("solve", files / "points.csv", "SpectrumSVM", "--cache-mb", 1)
+    assert "leave out --cache-mb" in told
+    kernel = ("--kernel", "sigmoid", "--cache-mb", 1)
+    told = complaint("bound", files / "points.csv", "SVMDual", *kernel)
+    assert "leave out --cache-mb" in told
+
+
+def test_advice_of_constructors_names_their_arguments() -> None:
+    assert advice(iopt.KernelProblem, WRONG, Y).startswith("Pass symmetrize=True")
+    assert iopt.KernelProblem(WRONG, Y, symmetrize=True).n == 12
+    far = np.abs(X[:, :1] - X[:, 0]) + 1e-3 * (np.arange(144).reshape(12, 12) == 1)
+    assert advice(iopt.KernelProblem.from_distances, far, Y).startswith("Pass symmetrize=True")
+    problem = iopt.KernelProblem(K, Y)
+    assert advice(problem.with_kernel, WRONG) == "Give (K + K.T) / 2."
+    assert problem.with_kernel((WRONG + WRONG.T) / 2).n == 12
+    assert "Use a finite C." in str(endless())
+
+
+def endless() -> Exception:
+    flat = iopt.KernelProblem(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1])
+    with pytest.raises(iopt.errors.UnboundedProblem) as caught:
+        iopt.solve(flat, "SVMDual(C=inf)")
+    return caught.value
+
+
+def test_multipliers_are_taken_from_a_result() -> None:
+    problem = iopt.KernelProblem(K, Y)
+    result = iopt.solve(problem, "SVMDual")
+    with pytest.raises(iopt.errors.ProblemError, match="Pass its `values`"):
+        iopt.verify(problem, "SVMDual", result)
+    with pytest.raises(iopt.errors.ProblemError, match="Pass its `multipliers`"):
+        iopt.verify(problem, "SVMDual", result.values, result)
+    given = iopt.verify(problem, "SVMDual", result.values, result.multipliers)
+    assert given.claim is result.certificate.claim
+
+
+def test_a_kernel_of_rows_has_the_width_of_training(files: Path) -> None:
+    model = files / "matrix.npz"
+    printed("solve", files / "right.csv", "SVMDual", "--kind", "similarities", "--save", model)
+    np.savez(files / "new.npz", K=K[:3, :5])
+    told = complaint("predict", model, files / "new.npz")
+    assert told == "K: expected finite real numbers of shape (m, 12), got shape (3, 5)"

@@ -1,0 +1,193 @@
+"""Files of results with an entry that no result has: it is refused by name, and nothing wrong is
+believed of what is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import indefinite_opt as iopt
+from helpers.problems import random_problem
+
+RNG = np.random.default_rng(5)
+X = pd.DataFrame(RNG.normal(size=(14, 2)), columns=["depth", "width"]).assign(
+    kind=np.resize(["new", "old"], 14)
+)
+Y = np.where(X["depth"] + X["width"] ** 2 > 0.6, "inside", "outside")
+FORMULATIONS = sorted(iopt.available_formulations())
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result on a table with categories, whose file has every fact."""
+    folder = tmp_path_factory.mktemp("results")
+    X.assign(label=Y).to_csv(folder / "table.csv", index=False)
+    problem = iopt.KernelProblem.read(folder / "table.csv", kernel="sigmoid(a=0.5, r=-1)")
+    return iopt.solve(problem, "SVMDual").save(folder / "model.npz")
+
+
+def changed(path: Path, target: Path, entries: dict[str, Any]) -> Path:
+    """A copy of a file with other entries, without those that are None."""
+    arrays = {**dict(np.load(path)), **entries}
+    np.savez(target, **{name: it for name, it in arrays.items() if it is not None})
+    return target
+
+
+def facts_of(path: Path) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(str(np.load(path)["facts"]))
+    return facts
+
+
+def with_facts(path: Path, target: Path, facts: Any) -> Path:
+    return changed(path, target, {"facts": np.array(json.dumps(facts))})
+
+
+DAMAGE: dict[str, Callable[[Any], Any]] = {
+    "nan": lambda a: np.full_like(a, np.nan),
+    "one inf": lambda a: np.where(np.arange(a.size).reshape(a.shape) == 0, np.inf, a),
+    "shorter": lambda a: a.ravel()[:-1],
+    "longer": lambda a: np.append(a.ravel(), [0.0, 0.0]),
+    "another shape": lambda a: a[..., None],
+    "complex": lambda a: a + 1j,
+    "text": lambda a: a.astype(str),
+    "dates": lambda a: np.zeros(a.shape, "M8[D]"),
+    "missing": lambda a: None,
+}
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_damaged_arrays_are_refused_by_name(formulation: str, tmp_path: Path) -> None:
+    problem = random_problem("sigmoid", n=12, seed=3)
+    path = iopt.solve(problem, formulation).save(tmp_path / "model.npz")
+    arrays = {name: array for name, array in np.load(path).items() if " " in name}
+    assert arrays
+    alone = [name for name in arrays if name.startswith("multiplier")]
+    for name, array in arrays.items():
+        for how, damage in DAMAGE.items():
+            if how == "missing" and alone == [name]:  # without any they are recovered
+                continue
+            damaged = changed(path, tmp_path / "damaged.npz", {name: damage(array)})
+            kind, _, variable = name.partition(" ")
+            with pytest.raises(iopt.errors.DataError) as caught:
+                iopt.load(damaged)
+            if how == "missing":
+                assert caught.value.argument == f"{kind} in {damaged}"
+                assert f"{variable} of shape" in caught.value.expected
+            else:
+                assert caught.value.argument == f"{kind}[{variable!r}] in {damaged}"
+    for extra in ("value more", "multiplier more", "more"):
+        damaged = changed(path, tmp_path / "damaged.npz", {extra: np.zeros(3)})
+        with pytest.raises(iopt.errors.DataError, match="more"):
+            iopt.load(damaged)
+
+
+NONSENSE: dict[str, tuple[Any, ...]] = {
+    "format": ("indefinite_opt result 2", None),
+    "objective": (np.nan, np.inf, None, "1", [1.0], True),
+    "seconds": (-1.0, np.nan, np.inf, "x"),
+    "residual": (-1.0, np.nan, None),
+    "iterations": (-1, 1.5, np.nan, np.inf, "3", True),
+    "offset": (np.nan, np.inf, "0"),
+    "status": ("DONE", "solved", 1, None),
+    "tol": (1e9, 1.0, 0.0, -1e-6, np.nan, None, "1e-6"),
+    "time_limit": (0.0, -1.0, np.nan, None),
+    "solver": (1, None, ["smo"]),
+    "message": (1, None),
+    "name": (1, None),
+    "formulation": ("SVMDual(C=-1)", "SVMDual(C=nan)", "Unknown", "", None, 1),
+    "precision": ("half", 1, None),
+    "scaling": ("other", 1),
+    "cache_mb": (-1.0, np.nan, 1e-300, "x"),
+    "objects": (["a"], "ab", None, 1),
+    "meanings": ({"-1": "no"}, {"-1": 1, "1": 2}, [], None),
+    "table": (1, {}, "x"),
+    "kernel": (["unknown", {}], ["sigmoid", {"b": 1.0}], "sigmoid", 1),
+    "form": ("linear", ["cubic", 1.0], ["linear", -1.0], ["linear"]),
+    "approximation": (1, {"rank": 0}, {"unknown": 1}),
+}
+
+
+INNER = ("kernel", "form", "approximation", "meanings", "formulation")
+"""Facts that have names inside, which errors name."""
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_facts_out_of_range_are_refused_by_name(name: str, table: Path, tmp_path: Path) -> None:
+    facts = facts_of(table)
+    assert set(NONSENSE) == set(facts)
+    for value in NONSENSE[name]:
+        damaged = with_facts(table, tmp_path / "damaged.npz", {**facts, name: value})
+        with pytest.raises(iopt.errors.DataError, match=f" in {damaged}: expected .*, got ") as it:
+            iopt.load(damaged)
+        if name not in INNER:
+            assert it.value.argument == f"{name} in {damaged}"
+    del facts[name]
+    with pytest.raises(iopt.errors.DataError, match=f"without the entry '{name}'"):
+        iopt.load(with_facts(table, tmp_path / "damaged.npz", facts))
+
+
+VALUES = (
+    np.nan, np.inf, -1, 0, 1e9, 1e300, 1e-300, 10**400, -1.5, True, None, "", "x", [], [1.0], {},
+)  # fmt: skip
+
+
+def places(facts: Any, outer: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys to every fact, nested ones, too."""
+    inner = facts.items() if isinstance(facts, dict) else enumerate(facts)
+    for key, value in inner:
+        yield (*outer, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*outer, key))
+
+
+def test_what_is_read_in_spite_of_damage_predicts_and_is_certified(
+    table: Path, tmp_path: Path
+) -> None:
+    facts, read = facts_of(table), 0
+    for place in places(facts):
+        for value in VALUES:
+            damaged = json.loads(json.dumps(facts))
+            inner = damaged
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = value
+            try:
+                result = iopt.load(with_facts(table, tmp_path / "damaged.npz", damaged))
+                result.predict(X)
+                assert 0.0 < result.certificate.tol < 1.0
+                assert np.isfinite(result.objective)
+                repr(result)
+            except iopt.IndefiniteOptError:
+                continue
+            read += 1
+    assert read > 20
+
+
+def test_multipliers_with_wrong_signs_prove_nothing(tmp_path: Path) -> None:
+    """At zero weights the multipliers -1 of α ≥ 0 cancel the gradient, but have the wrong sign."""
+    problem = random_problem("sigmoid", n=12, seed=3)
+    path = iopt.solve(problem, "SVMDual").save(tmp_path / "model.npz")
+    entries = {
+        "value alpha": np.zeros(12), "multiplier lower": -np.ones(12),
+        "multiplier upper": np.zeros(12), "multiplier balance": np.array(0.0),
+    }  # fmt: skip
+    forged = changed(path, tmp_path / "forged.npz", entries)
+    found = iopt.load(forged).certificate
+    assert found.claim is iopt.Claim.FEASIBLE
+    assert found.stationarity == iopt.verify(problem, "SVMDual", np.zeros(12)).stationarity
+
+
+@pytest.mark.parametrize("formulation", ["SVMDual(C=inf)", "ConvexHullDual", "LussBall"])
+@pytest.mark.parametrize("weight", [1e200, 1e300])
+def test_objectives_that_overflow_prove_nothing(formulation: str, weight: float) -> None:
+    problem = random_problem("gaussian", n=12, seed=3)
+    variable = "alphabar" if formulation == "ConvexHullDual" else "alpha"
+    values = np.where(np.arange(12) == np.argmax(problem.y > 0.0), weight, 0.0)
+    values[np.argmin(problem.y)] = weight
+    assert iopt.verify(problem, formulation, {variable: values}).claim < iopt.Claim.STATIONARY
