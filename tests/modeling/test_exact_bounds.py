@@ -270,7 +270,7 @@ def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
             x = np.full(n, C) * g.integers(0, 2)
             bound = qp.dual_bound(x, qp.gradient(x))
             assert Fraction(bound) <= -n * Fraction(C)
-            assert bound == pytest.approx(-n * C, rel=1e-13)
+            assert bound >= -n * C * (1.0 + (2 * n + 16) * EPS)
 
 
 @pytest.mark.parametrize("tilt", [1.0, 3.0])
@@ -376,6 +376,6 @@ def test_slacks_reach_to_every_feasible_point_in_fractions(seed: int) -> None:
     slacks = with_slacks(structure, low, high).upper[n:]
     for row, end, slack in zip(as_matrix(G), as_vector(h), slacks, strict=True):
         ends = zip(row, as_vector(low), as_vector(high), strict=True)
-        most = max(end - sum(min(a * left, a * right) for a, left, right in ends), Fraction(0))
-        size = 2 * sum(map(abs, row)) + abs(end)
-        assert most <= Fraction(float(slack)) <= most + size * Fraction(64 * EPS)
+        least = [min(a * left, a * right) for a, left, right in ends]
+        most, size = max(end - sum(least), Fraction(0)), sum(map(abs, least)) + abs(end)
+        assert most <= Fraction(float(slack)) <= most + size * Fraction((2 * n + 8) * EPS)
