@@ -23,7 +23,7 @@ from helpers.exact import (
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
 from indefinite_opt.modeling.quadratic_programs.linear_rows import _sizes
-from indefinite_opt.modeling.quadratic_programs.polyhedron import exact_residuals
+from indefinite_opt.modeling.quadratic_programs.nearby import exact_residuals
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.solvers.branch_and_bound.finite_forms import (
     box_quadratic,
@@ -284,8 +284,7 @@ def test_what_a_ray_stands_for(tilt: float, least: float) -> None:
     best = form.restored(z, least)
     np.testing.assert_array_equal(best, tilt / (2.0 * least) * z)
     assert form.original(least) == qp.value(best) == -(tilt**2) / (4.0 * least)
-    change = (form.original(least + 1e-6) - form.original(least - 1e-6)) / 2e-6
-    assert form.steepness(least) == pytest.approx(1.0 / change)
+    assert form.level(form.original(least)) == pytest.approx(least)
     assert form.original(0.0) == form.original(-least) == -np.inf
 
 

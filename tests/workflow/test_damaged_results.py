@@ -99,6 +99,7 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "time_limit": (0.0, -1.0, np.nan, None),
     "solver": (1, None, ["smo"]),
     "message": (1, None),
+    "doubt": (1, None),
     "name": (1, None),
     "formulation": ("SVMDual(C=-1)", "SVMDual(C=nan)", "Unknown", "", None, 1),
     "precision": ("half", 1, None),
@@ -159,7 +160,7 @@ def test_what_is_read_in_spite_of_damage_predicts_and_is_certified(
             inner[place[-1]] = value
             try:
                 result = iopt.load(with_facts(table, tmp_path / "damaged.npz", damaged))
-                result.predict(X)
+                result.classifier.predict(result.problem.kernel_with(X))
                 assert 0.0 < result.certificate.tol < 1.0
                 assert np.isfinite(result.objective)
                 repr(result)

@@ -270,7 +270,11 @@ class LinearRows:
                 return error
         if near is not None:
             over = np.maximum(normals @ near - ends, 0.0, where=known, out=np.zeros(ends.size))
-            error = proved(over / (over.max(initial=0.0) or 1.0)) if over.any() else None
+            # The rows leave reduced costs, which bounds balance.
+            pull = normals[: place.size].T @ over[: place.size]
+            pull[np.abs(pull) <= 1e-9 * np.max(np.abs(pull), initial=0.0)] = 0.0
+            over[place.size :] = np.concatenate([np.maximum(pull, 0.0), np.maximum(-pull, 0.0)])
+            error = proved(over / over.max()) if over.any() else None
             if error is not None:
                 return error
         return _unproved()

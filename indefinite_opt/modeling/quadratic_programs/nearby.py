@@ -82,7 +82,7 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
     >>> found = nearby_point(Sides(np.array([[0.1, 0.1, -0.3]]), *ends), np.full(3, 0.5))
-    >>> abs(found.x @ [1.0, 1.0, -3.0]) < 1e-15, bool(found.radius.max() < 1e-15)
+    >>> bool(abs(found.x @ [1.0, 1.0, -3.0]) < 1e-15), bool(found.radius.max() < 1e-15)
     (True, True)
     """
     x = np.clip(x, sides.lower, sides.upper)

@@ -27,6 +27,10 @@ _STATIONARY = 1e-6
 point may be optimal with the value 0."""
 
 
+_FIXED_SHARE = 1e-40
+"""Share of the terms of other variables below which those of a variable are rounding."""
+
+
 @dataclass(frozen=True, eq=False)
 class PolyhedralQP(Polyhedron, QP):
     """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper."""
@@ -166,9 +170,15 @@ class PolyhedralQP(Polyhedron, QP):
         if abs(value) > self._rounding * terms:
             return CANCELLED * terms
         gradient = self.gradient(x)
-        widths = np.where(np.isfinite(self.widths), self.widths, 0.0)
-        moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
-        moved = moved[(moved > 0.0) & np.isfinite(moved)]
+        low, high = self.ranges
+        for widths in (self.widths, high - low):
+            widths = np.where(np.isfinite(widths), widths, 0.0)
+            moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
+            moved = moved[np.isfinite(moved)]
+            # Rounding is all that is left of the range of a variable that rows fix.
+            moved = moved[moved > _FIXED_SHARE * np.max(moved, initial=0.0)]
+            if moved.size:
+                break
         if moved.size and moved.min() > terms:
             # Elsewhere a step leads down, which wide bounds must not make look short.
             found = self.optimality(self.at(x, gradient), None, _STATIONARY)

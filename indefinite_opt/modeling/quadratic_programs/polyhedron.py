@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import InfeasibleProblem
+from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.modeling.linear_programs import solved_by_highs
 from indefinite_opt.modeling.quadratic_programs.equilibration import (
@@ -222,9 +224,10 @@ class Polyhedron(Rows):
         for scaled in units:
             if (near := self.near(found[-1])) is not None:
                 return near.x
-            vertex = LinearRows(scaled).vertex()
-            if vertex is not None:
-                found.append(self.project(scaled.read(vertex)))
+            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
+                vertex = LinearRows(scaled).vertex()
+                if vertex is not None:
+                    found.append(self.project(scaled.read(vertex)))
         if (near := self.near(found[-1])) is not None:
             return near.x
         best = min(found, key=self.infeasibility)
@@ -233,7 +236,9 @@ class Polyhedron(Rows):
             return best
         errors = [LinearRows(scaled).conflict(scaled.write(best)) for scaled in units]
         proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
-        if least <= _MAX_INFEASIBILITY and not proved:
+        # A point that satisfies rows up to the rounding of their terms is where solvers may start.
+        near_enough = least <= _MAX_INFEASIBILITY or self._is_rounding(best)
+        if near_enough and not proved:
             return best
         raise (proved or errors)[0]
 
