@@ -8,7 +8,6 @@ curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -26,6 +25,8 @@ from indefinite_opt.problem import (
 
 FREE_TOL = 1e-8
 """Share of the box up to which a weight counts as being at its bound."""
+
+LONG_EPS = float(np.finfo(np.longdouble).eps)
 
 MAX_RESIDUAL = 1e-2
 """Residual of the first-order conditions, in units of the gradient, from which on a Newton step is
@@ -74,15 +75,17 @@ class ConvexBounds(BoxLine, PairedQP):
         return near, error
 
     def missed(self, x: Array) -> float:
-        """By how much a point is outside of the box, and then misses its lines, in all.
+        """By how much a point is outside of the box, and then misses its lines, in all, or more.
 
-        The sums are exact before they are rounded.
+        The lines are summed in the longest floating-point format.
         """
         inside = np.clip(x, 0.0, self.widest)
-        missed, signed = math.fsum(np.abs(x - inside)), self.signs * inside
-        for g, total in enumerate(self.totals.tolist()):
-            members = np.flatnonzero(self.group == g)
-            missed += abs(math.fsum([*signed[members].tolist(), -total]))
+        rounding = (self.n + 4.0) * LONG_EPS * float(inside.sum() + self.totals.sum())
+        missed = (1.0 + self.n * EPS) * float(np.abs(x - inside).sum())
+        signed = (self.signs * inside).astype(np.longdouble)
+        for g, total in enumerate(self.totals):
+            members = signed if self.totals.size == 1 else signed[self.group == g]
+            missed += abs(float(members.sum() - total)) + rounding
         return missed
 
     def gradient_rounding(self, length: float) -> float:
