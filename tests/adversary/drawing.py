@@ -85,6 +85,12 @@ def _far_offset(g: Generator, n: int) -> Array:
     return mirrored(g.uniform(0.0, 4.0, (n, n))) + 10.0 ** g.uniform(5.0, 9.0)
 
 
+def _constant(g: Generator, n: int) -> Array:
+    """A constant of 2^20 to 2^50: rounding leaves few digits of the rest, which alone counts."""
+    rest = (_random, _psd, _sigmoid, _conditionally_psd)[int(g.integers(4))](g, n)
+    return rest + float(g.choice([-1.0, 1.0])) * 2.0 ** g.integers(20, 51)
+
+
 def _negative_offset(g: Generator, n: int) -> Array:
     """Convex along yᵀα = 0, and curved downwards steeply across it."""
     return _conditionally_psd(g, n) - 2.0 ** g.integers(10, 41)
@@ -172,6 +178,7 @@ KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
     "offset": _offset,
     "far offset": _far_offset,
     "negative offset": _negative_offset,
+    "constant": _constant,
     "magnitudes": _magnitudes,
     "asymmetric": _asymmetric,
     "factors": _factors,
@@ -190,7 +197,7 @@ def _price(g: Generator, K: Array) -> float:
     natural = 1.0 / (float(np.abs(K).max()) or 1.0)
     if g.random() < 0.6:
         return natural * float(10.0 ** g.uniform(-2.0, 3.0))
-    return float(10.0 ** g.integers(-8, 9))
+    return float(10.0 ** g.integers(-8, 13))
 
 
 def _svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
