@@ -134,7 +134,7 @@ class LabelledKernel(Problem):
     def squared_distances(self) -> Array:
         """d²_ij = K_ii - 2K_ij + K_jj, (n, n); may be negative (Haasdonk 2005, (1))."""
         diagonal = np.diag(self.K)
-        squared = diagonal[:, None] - 2.0 * self.K + diagonal[None, :]
+        squared = (diagonal[:, None] + diagonal[None, :]) - 2.0 * self.K  # symmetric if rounded
         np.fill_diagonal(squared, 0.0)
         return squared
 

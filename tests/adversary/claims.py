@@ -21,6 +21,9 @@ Values = Mapping[str, Any]
 
 EPS = Fraction(1, 2**52)
 
+GAP = 1e-4
+"""The relative gap at which `bound` stops."""
+
 DECLARED = 8 * EPS
 """Rounding of a bound when the constant is added; the bound itself must not need any."""
 
@@ -238,13 +241,18 @@ def bracket_findings(
                           f"by {float(excess / unit):.2e}")  # fmt: skip
     attained = reference.sense * Fraction(bracket.objective)
     if attained < low:
-        share = float((low - attained) / reference.unit(bracket.values, low))
-        yield Finding("bracket across", f"{bracket.objective!r} is better than "
-                      f"{number(reference.sense * low)} by {share:.2e}")  # fmt: skip
-    found = reference.value(bracket.values)
-    if abs(Fraction(bracket.objective) - reference.sense * found) > 200 * EPS * Fraction(
-        reference.terms(bracket.values)
+        share = float((low - attained) / reference.unit(bracket.values, attained, low))
+        yield Finding("attained", f"{bracket.objective!r} is better than the optimum "
+                      f"{number(reference.sense * low)}, by {share:.2e}")  # fmt: skip
+    met = bracket.relative_gap <= GAP
+    if met != (bracket.status is iopt.Status.SOLVED) or (
+        (bracket.relative_gap == 0.0) != (bracket.lower == bracket.upper)
     ):
+        yield Finding("bracket", f"{bracket.status.name} at a gap of {bracket.relative_gap!r}")
+    found = reference.value(bracket.values)
+    # It is moved outwards by its rounding, which is known up to that share.
+    rounding = 200 * EPS * Fraction(reference.terms(bracket.values)) + abs(found) / 10**13
+    if abs(attained - found) > rounding:
         yield Finding("bracket", f"{bracket.objective!r} is not the value of its point")
     violation = reference.violation(bracket.values)
     if violation > 1e-9:

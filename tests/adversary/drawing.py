@@ -91,10 +91,18 @@ def _negative_offset(g: Generator, n: int) -> Array:
 
 
 def _constant(g: Generator, n: int) -> Array:
-    """A kernel of small numbers and a constant, which has no effect along yᵀα = 0."""
+    """A constant, which has no effect along yᵀα = 0, beside small numbers or what it rounds."""
     B = g.integers(-3, 4, (n, n)).astype(float)
-    kinds = (mirrored(B), B @ B.T, _conditionally_psd(g, n))
-    return kinds[int(g.integers(3))] + g.choice([1.0, 1.0, -1.0]) * 2.0 ** g.integers(20, 51)
+    rests = (
+        mirrored(B),
+        B @ B.T,
+        _random(g, n),
+        _psd(g, n),
+        _sigmoid(g, n),
+        _conditionally_psd(g, n),
+    )
+    rest = rests[int(g.integers(len(rests)))]
+    return rest + float(g.choice([-1.0, 1.0])) * 2.0 ** g.integers(20, 51)
 
 
 def _magnitudes(g: Generator, n: int) -> Array:
@@ -201,7 +209,7 @@ def _price(g: Generator, K: Array) -> float:
     natural = 1.0 / (min(float(np.abs(K).max()), float(np.ptp(K))) or 1.0)
     if g.random() < 0.6:
         return natural * float(10.0 ** g.uniform(-2.0, 3.0))
-    return float(10.0 ** g.integers(-8, 9))
+    return float(10.0 ** g.integers(-8, 13))
 
 
 def _svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:

@@ -274,3 +274,25 @@ def test_a_wide_box_leaves_no_bracket_of_a_convex_dual_open() -> None:
         assert bracket.relative_gap <= 1e-9
         assert bracket.status is iopt.Status.SOLVED
         assert Fraction(bracket.check(problem)) >= 1
+
+
+@pytest.mark.parametrize("exponent", [30, 50])
+def test_a_constant_in_the_kernel_reaches_no_other_solver(exponent: int) -> None:
+    """Beside 2^50 a quarter is rounding; the program that convex solvers get has none of it."""
+    g = np.random.default_rng(1)
+    X = g.integers(-3, 4, (5, 2)).astype(float)
+    K = -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - 2.0**exponent
+    problem = iopt.KernelProblem(K, [1, -1, 1, -1, 1])
+    formulation = iopt.GuoSchuurmansQP(beta=0.5)
+    H, _, _ = formulation.structure(problem).convexified()
+    assert np.abs(H).max() < 100.0
+    assert np.linalg.eigvalsh(H)[0] >= -1e-9
+    optimum = float(exact_program(problem, formulation).minimum()[0])
+    for solver in ("osqp", "clarabel"):
+        result = iopt.solve(problem, formulation, solver)
+        x = as_vector(result.values["alpha"])
+        assert float(exact_program(problem, formulation).value(x)) <= optimum + 1e-4
+    # The declared program has squared distances, which are symmetric however they are rounded.
+    D2 = problem.squared_distances
+    np.testing.assert_array_equal(D2, D2.T)
+    assert iopt.ConvexHullDual(mu=1.0).declare(problem).sense == "maximize"

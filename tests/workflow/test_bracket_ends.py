@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.exact import as_vector, mirrored
+from helpers.exact import as_matrix, as_vector, is_psd, mirrored
 from helpers.kernel_programs import beside, exact_program
 from indefinite_opt.modeling import relative
 from indefinite_opt.solvers import Status, Task
@@ -58,6 +58,31 @@ def test_a_constant_in_the_kernel_moves_no_end_beyond_the_optimum(seed: int, exp
             # No digit of what is left of K - c is lost, so the ends are as near as ever.
             assert bracket.relative_gap <= 1e-4
         assert abs(bracket.check(problem) - bracket.bound) <= 1e-9 * abs(bracket.bound)
+
+
+@pytest.mark.parametrize("exponent", [42, 46, 50])
+def test_curvature_beside_a_constant_does_not_pass_for_rounding(exponent: int) -> None:
+    """n·eps·2^46 is 0.06: K - c decides, in fractions on the differences of two points."""
+    signs = set()
+    for seed in range(30):
+        g = np.random.default_rng(seed)
+        A = g.standard_normal((4, 4))
+        K = mirrored((A @ A.T if seed % 3 == 0 else A + A.T) + 2.0**exponent)
+        problem = iopt.KernelProblem(K, [-1, 1, -1, -1])
+        rows = as_matrix(K)
+        # With two lines weights move within a class only.
+        kept = {iopt.SVMDual(C=1.5): (1, 2, 3), iopt.ConvexHullDual(mu=1.0): (2, 3)}
+        for formulation, others in kept.items():
+            qp = formulation.structure(problem)
+            # (e_i - e_0)ᵀK(e_j - e_0)
+            exact = [[rows[i][j] - rows[0][j] - rows[i][0] + rows[0][0] for j in others]
+                     for i in others]  # fmt: skip
+            assert qp.is_convex == is_psd(exact)
+            signs.add(qp.is_convex)
+            program = exact_program(problem, formulation)
+            bracket = iopt.bound(problem, formulation)
+            assert Fraction(bracket.lower) <= -program.minimum()[0] <= Fraction(bracket.upper)
+    assert signs == {True, False}
 
 
 def test_the_proof_of_a_kernel_with_a_constant_is_checked_in_exact_arithmetic() -> None:

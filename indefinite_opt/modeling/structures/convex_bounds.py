@@ -28,6 +28,9 @@ FREE_TOL = 1e-8
 
 LONG_EPS = float(np.finfo(np.longdouble).eps)
 
+MIN_SHARE = 1e-13
+"""Rounding that is a smaller share of F need not be known any better."""
+
 MAX_RESIDUAL = 1e-2
 """Residual of the first-order conditions, in units of the gradient, from which on a Newton step is
 not tried: the weights at their bounds are not yet those of an optimum."""
@@ -68,11 +71,23 @@ class ConvexBounds(BoxLine, PairedQP):
             norm = self.n * problem.largest
             off = self.hessian * zero_tolerance(self.n, norm) * length
         steep = float(np.abs(gradient).max()) + off + self.hessian * norm * missed
+        curved = off * length
+        if curved > MIN_SHARE * abs(near.value):
+            curved = min(curved, self._rounding_of_form(x))
         terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(self.linear)))
-        error = missed * steep + off * length + (self.n + 8.0) * EPS * terms
+        error = missed * steep + curved + (self.n + 8.0) * EPS * terms
         if error > 0.0:
             error = (1.0 + 16.0 * EPS) * (error + self.underflow(length))
         return near, error
+
+    def _rounding_of_form(self, x: Array) -> float:
+        """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
+        kept = np.flatnonzero(x)
+        if self.gram.is_low_rank or kept.size >= LONG:
+            return np.inf
+        sizes = np.abs(x[kept])
+        terms = self.hessian * float(sizes @ np.abs(self.gram.block(kept, kept)) @ sizes)
+        return (self.n + 8.0) * EPS * terms
 
     def missed(self, x: Array) -> float:
         """By how much a point is outside of the box, and then misses its lines, in all, or more.
@@ -108,6 +123,8 @@ class ConvexBounds(BoxLine, PairedQP):
         explicit = self.explicit_bounds(point)
         yield from explicit(point.x)
         plain = self.without_constant()
+        # Where a theorem says that K is convex, what rounding has made of K - c need not be.
+        plain = plain if plain.is_convex else self
         if plain is not self:
             point = plain.at(point.x)
         attained, reasons = plain.surely(point), self.why_global()

@@ -70,6 +70,10 @@ class BoxLineQP(ConvexBounds):
         plain = self.problem.without_constant() if self.lines else self.problem
         return self if plain is self.problem else replace(self, problem=plain)
 
+    def convexified(self) -> tuple[Array, Array, float]:
+        plain = self.without_constant()
+        return super().convexified() if plain is self else plain.convexified()
+
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
         names = ("problem", "hessian", "lines", "total")
         return (
@@ -84,11 +88,13 @@ class BoxLineQP(ConvexBounds):
 
     @property
     def is_convex(self) -> bool:
-        return self.problem.is_convex(self.lines)
+        # Beside a large constant, curvature of any size would pass for rounding.
+        return self.known_convex or self.without_constant().problem.is_convex(self.lines)
 
     @property
     def convexity_order(self) -> int:
-        return self.problem.convexity_order(self.lines)
+        plain = self if self.known_convex else self.without_constant()
+        return plain.problem.convexity_order(self.lines)
 
     @property
     def known_convex(self) -> bool:
