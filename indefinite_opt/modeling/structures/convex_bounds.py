@@ -76,7 +76,7 @@ class ConvexBounds(BoxLine, PairedQP):
             curved = min(curved, self._rounding_of_form(x))
         terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(self.linear)))
         error = missed * steep + curved + (self.n + 8.0) * EPS * terms
-        if error > 0.0:
+        if error > 0.0 or gradient.any():
             error = (1.0 + 16.0 * EPS) * (error + self.underflow(length))
         return near, error
 
