@@ -71,21 +71,18 @@ class DualBound:
 
     def best(self, multipliers: Array) -> float:
         """The bound at these multipliers or, where rounding makes it low, at others nearby."""
-        bound, costly = self._at(multipliers)
-        for shift in (False, True) if costly.any() else ():
-            if shift:
-                shifted = self.shifted(multipliers)
-                if shifted is None:
-                    break
-                multipliers = shifted
-                other, costly = self._at(multipliers)
-                bound = max(bound, other)
-            if costly.any():
-                balanced, costly = self._balanced(multipliers, costly)
-                bound = max(bound, balanced)
-            if not costly.any():
-                break
+        bound, costly = self._nearby(multipliers)
+        if costly.any() and (shifted := self.shifted(multipliers)) is not None:
+            bound = max(bound, self._nearby(shifted)[0])
         return bound
+
+    def _nearby(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
+        """The better bound of these multipliers and `_balanced` ones, and what makes it low yet."""
+        bound, costly = self._at(multipliers)
+        if costly.any():
+            balanced, costly = self._balanced(multipliers, costly)
+            bound = max(bound, balanced)
+        return bound, costly
 
     def _at(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
         """The bound, and the variables that make it low although their slopes may be rounding."""
