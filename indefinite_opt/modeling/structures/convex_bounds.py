@@ -27,7 +27,7 @@ from indefinite_opt.problem import (
 FREE_TOL = 1e-8
 """Share of the box up to which a weight counts as being at its bound."""
 
-MIN_SHARE = 1e-13
+MIN_SHARE = 1e-9
 """Rounding that is a smaller share of F need not be known any better."""
 
 MAX_RESIDUAL = 1e-2
@@ -75,9 +75,9 @@ class ConvexBounds(BoxLine, PairedQP):
             curved = min(curved, self._rounding_of_form(x))
         terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(self.linear)))
         error = missed * steep + curved + (self.n + 8.0) * EPS * terms
-        if error > 0.0:
-            error = (1.0 + 16.0 * EPS) * (error + self.underflow(length))
-        return near, error
+        if norm > 0.0 and length > 0.0:
+            error += self.underflow(length)
+        return near, (1.0 + 16.0 * EPS) * error
 
     def _rounding_of_form(self, x: Array) -> float:
         """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
@@ -94,10 +94,11 @@ class ConvexBounds(BoxLine, PairedQP):
         The sums are exact before they are rounded.
         """
         inside = np.clip(x, 0.0, self.widest)
-        missed, signed = math.fsum(np.abs(x - inside)), self.signs * inside
+        missed = math.fsum(np.abs(x - inside).tolist())
+        signed = self.signs * inside
         for g, total in enumerate(self.totals.tolist()):
-            members = np.flatnonzero(self.group == g)
-            missed += abs(math.fsum([*signed[members].tolist(), -total]))
+            members = signed if self.lines == 1 else signed[self.group == g]
+            missed += abs(math.fsum([*members.tolist(), -total]))
         return missed
 
     def gradient_rounding(self, length: float) -> float:
@@ -192,7 +193,7 @@ class ConvexBounds(BoxLine, PairedQP):
         square, length = self._square_radius(x), float(np.linalg.norm(x))
         reach = float(np.sqrt(square)) + length
         underflow = self.underflow(reach) if problem.zero_tolerance else 0.0
-        missed = 2.0 * self.missed(x) if self.lines else 0.0
+        missed = 0.0 if problem.known_convex(lines=0) else 2.0 * self.missed(x)
 
         def allowance(square: float) -> float:
             curved = 0.5 * self.hessian * problem.convexity_allowance(self.lines)
