@@ -251,7 +251,7 @@ def bracket_findings(
         yield Finding("bracket", f"{bracket.status.name} at a gap of {bracket.relative_gap!r}")
     found = reference.value(bracket.values)
     # It is moved outwards by its rounding, which is known up to that share.
-    rounding = 200 * EPS * Fraction(reference.terms(bracket.values)) + abs(found) / 10**13
+    rounding = 200 * EPS * Fraction(reference.terms(bracket.values)) + abs(found) / 10**9
     if abs(attained - found) > rounding:
         yield Finding("bracket", f"{bracket.objective!r} is not the value of its point")
     violation = reference.violation(bracket.values)

@@ -28,7 +28,7 @@ FREE_TOL = 1e-8
 
 LONG_EPS = float(np.finfo(np.longdouble).eps)
 
-MIN_SHARE = 1e-13
+MIN_SHARE = 1e-9
 """Rounding that is a smaller share of F need not be known any better."""
 
 MAX_RESIDUAL = 1e-2
@@ -76,9 +76,9 @@ class ConvexBounds(BoxLine, PairedQP):
             curved = min(curved, self._rounding_of_form(x))
         terms = float(np.abs(x) @ (np.abs(gradient) + 2.0 * np.abs(self.linear)))
         error = missed * steep + curved + (self.n + 8.0) * EPS * terms
-        if error > 0.0 or gradient.any():
-            error = (1.0 + 16.0 * EPS) * (error + self.underflow(length))
-        return near, error
+        if norm > 0.0 and length > 0.0:
+            error += self.underflow(length)
+        return near, (1.0 + 16.0 * EPS) * error
 
     def _rounding_of_form(self, x: Array) -> float:
         """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
@@ -195,7 +195,7 @@ class ConvexBounds(BoxLine, PairedQP):
         square, length = self._square_radius(x), float(np.linalg.norm(x))
         reach = float(np.sqrt(square)) + length
         underflow = self.underflow(reach) if problem.zero_tolerance else 0.0
-        missed = 2.0 * self.missed(x) if self.lines else 0.0
+        missed = 0.0 if problem.known_convex(lines=0) else 2.0 * self.missed(x)
 
         def allowance(square: float) -> float:
             curved = 0.5 * self.hessian * problem.convexity_allowance(self.lines)
