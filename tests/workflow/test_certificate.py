@@ -260,3 +260,22 @@ def test_a_proof_needs_a_folder(tmp_path: Path) -> None:
     ).certificate
     with pytest.raises(iopt.errors.DataError, match=r"^path: expected a file that"):
         certificate.save(tmp_path / "missing" / "proof.json")
+
+
+def test_a_certificate_has_one_gap() -> None:
+    """Half of the optimum (½, ½) of a dual, half of that of a linear program: far from optimal."""
+    problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    dual = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": [0.25, 0.25]})
+    machine = iopt.solve(problem, iopt.LPSVM(C=1.0))
+    values = {**machine.values, "xi": machine.values["xi"] + 0.5}
+    linear = iopt.verify(problem, iopt.LPSVM(C=1.0), values)
+    for certificate in (dual, linear):
+        assert certificate.claim is iopt.Claim.FEASIBLE
+        number = f"{certificate.gap:.2e} (relative {certificate.relative_gap:.2e})"
+        assert certificate.gap == pytest.approx(abs(certificate.objective - certificate.bound))
+        assert any(f"gap of {number}" in reason for reason in certificate.reasons)
+        assert f"  duality gap      {number}" in str(certificate).splitlines()
+        assert f"duality gap {number}, tol" in repr(certificate)
+        assert certificate.measure == certificate.relative_gap
+    # What a linear solver is judged by is the gap of its certificate.
+    assert machine.residual == pytest.approx(machine.certificate.relative_gap, abs=1e-15)
