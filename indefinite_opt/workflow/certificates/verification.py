@@ -32,7 +32,13 @@ from indefinite_opt.foundation import (
     one_thread,
     within,
 )
-from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_and_share, relative
+from indefinite_opt.modeling import (
+    Formulation,
+    PolyhedralQP,
+    QuadraticProgram,
+    gap_and_share,
+    relative,
+)
 from indefinite_opt.modeling.structures import (
     QP,
     Curvature,
@@ -252,6 +258,11 @@ def certify(
     claim = claim_of(facts, tol)
     if claim is Claim.NONE:
         reasons = [*wrong, _violation(task, values, place.primal)]
+        if isinstance(structure, PolyhedralQP) and structure.discrepancy(point.x) <= tol:
+            reasons.append(
+                "That is little beside terms that cancel, but no point nearby is proved to satisfy "
+                "all constraints."
+            )
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
