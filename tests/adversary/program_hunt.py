@@ -136,7 +136,8 @@ class ProgramHunt(Campaign):
             ends = (Fraction(bracket.lower) - optimum, optimum - Fraction(bracket.upper))
             self.counts["attained ends beyond the optimum"] += ends[1] > 0
             self.crossed = max(self.crossed, *(float(end) / unit for end in ends))
-            if inside and self.gaps[-1] > CLOSED:
+            late = bracket.status is iopt.Status.TIME_LIMIT
+            if inside and self.gaps[-1] > CLOSED and not late:
                 self.fail(drawn, "open", f"a gap of {self.gaps[-1]:.1e}", call)
         checked = self.call(drawn, call, bracket.check, qp)
         self.examined(drawn, _bracket_findings(drawn, bracket, checked), call)

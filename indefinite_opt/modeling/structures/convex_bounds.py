@@ -8,6 +8,7 @@ curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -25,8 +26,6 @@ from indefinite_opt.problem import (
 
 FREE_TOL = 1e-8
 """Share of the box up to which a weight counts as being at its bound."""
-
-LONG_EPS = float(np.finfo(np.longdouble).eps)
 
 MIN_SHARE = 1e-9
 """Rounding that is a smaller share of F need not be known any better."""
@@ -90,17 +89,16 @@ class ConvexBounds(BoxLine, PairedQP):
         return (self.n + 8.0) * EPS * terms
 
     def missed(self, x: Array) -> float:
-        """By how much a point is outside of the box, and then misses its lines, in all, or more.
+        """By how much a point is outside of the box, and then misses its lines, in all.
 
-        The lines are summed in the longest floating-point format.
+        The sums are exact before they are rounded.
         """
         inside = np.clip(x, 0.0, self.widest)
-        rounding = (self.n + 4.0) * LONG_EPS * float(inside.sum() + self.totals.sum())
-        missed = (1.0 + self.n * EPS) * float(np.abs(x - inside).sum())
-        signed = (self.signs * inside).astype(np.longdouble)
-        for g, total in enumerate(self.totals):
-            members = signed if self.totals.size == 1 else signed[self.group == g]
-            missed += abs(float(members.sum() - total)) + rounding
+        missed = math.fsum(np.abs(x - inside).tolist())
+        signed = self.signs * inside
+        for g, total in enumerate(self.totals.tolist()):
+            members = signed if self.lines == 1 else signed[self.group == g]
+            missed += abs(math.fsum([*members.tolist(), -total]))
         return missed
 
     def gradient_rounding(self, length: float) -> float:
