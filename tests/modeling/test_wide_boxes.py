@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import InfeasibleProblem
@@ -101,3 +102,23 @@ def test_the_attained_end_of_a_bracket_is_attained(size: float) -> None:
     bracket = iopt.bound(qp, max_nodes=50)
     assert bracket.lower <= 1.625 <= bracket.upper
     assert bracket.values["x"][1] <= -0.5
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", ["floats", "ties"])
+def test_variables_without_upper_ends_cost_no_claim(seed: int, kind: str) -> None:
+    """Assignments: equations that depend on each other, degenerate vertices, and no upper bounds.
+
+    With ties the multipliers are far from unique. The optimum is that of the Hungarian method.
+    """
+    g, n = np.random.default_rng(seed), 4 + seed % 4
+    costs = g.random((n, n)) if kind == "floats" else g.integers(0, 3, (n, n)).astype(float)
+    rows = np.vstack([np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n))])
+    qp = iopt.QuadraticProgram(q=costs.ravel(), A=rows, b=np.ones(2 * n), lb=0.0)
+    optimum = float(costs[linear_sum_assignment(costs)].sum())
+    for solver in (None, "highs"):
+        result = iopt.solve(qp, solver=solver)
+        assert result.objective == pytest.approx(optimum, abs=1e-6 * max(optimum, 0.1))
+        assert result.certificate.bound <= optimum * (1.0 + 1e-15)
+        if optimum > 0.0:
+            assert result.certificate.claim is iopt.Claim.GLOBAL

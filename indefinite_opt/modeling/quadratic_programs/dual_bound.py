@@ -72,8 +72,11 @@ class DualBound:
     def best(self, multipliers: Array) -> float:
         """The bound at these multipliers or, where rounding makes it low, at others nearby."""
         bound, costly = self._nearby(multipliers)
-        if costly.any() and (shifted := self.shifted(multipliers)) is not None:
-            bound = max(bound, self._nearby(shifted)[0])
+        for careful in (True, False):
+            shifted = self.shifted(multipliers, careful) if costly.any() else None
+            if shifted is not None:
+                other, costly = self._nearby(shifted)
+                bound = max(bound, other)
         return bound
 
     def _nearby(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
@@ -207,12 +210,13 @@ class DualBound:
         doubt[held] = distance
         return (nearby, doubt) if np.all((nearby >= doubt)[: self.inequalities]) else None
 
-    def shifted(self, multipliers: Array) -> Array | None:
+    def shifted(self, multipliers: Array, careful: bool = True) -> Array | None:
         """Multipliers with the best bound among those that keep slopes away from zero.
 
         Slopes of variables with one infinite end have the sign that this end needs, if possible by
         a margin that covers rounding, and those without ends are 0. r = r⁺ - r⁻ costs r⁺ times the
         way down and r⁻ times the way up; of curved variables without an end r may be as it is now.
+        With `careful` no margin costs more than is lost by a thousandth of the tolerance.
         """
         slopes, _ = self._slopes(multipliers)
         sizes = self._sizes(multipliers)
@@ -233,9 +237,9 @@ class DualBound:
             now = np.maximum(sign * slopes, 0.0) / unit + _SHIFT_SHARE
             limits.append(np.where(closed, 0.0, np.where(far, now, np.inf)))
         cost = np.concatenate([-over, *costs])
-        # All margins together are worth a thousandth of the tolerance: so little may be lost.
-        reward = self.worth / _SHIFT_SHARE
-        cost /= max(reward, _LEAST_SHARE * float(np.max(np.abs(cost)))) or 1.0
+        dearest = float(np.max(np.abs(cost)))
+        reward = max(self.worth / _SHIFT_SHARE, _LEAST_SHARE * dearest) if careful else dearest
+        cost /= reward or 1.0
         # Multipliers of constraints in conflict have no largest size.
         largest = float(np.max(np.abs(multipliers) * height, initial=0.0)) or 1.0
         most = np.full(m, _MAX_GROWTH * largest)
