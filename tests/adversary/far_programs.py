@@ -228,8 +228,16 @@ class FarProgram(DrawnProgram):
         """|F|, or a thousandth of its terms: the box does not count."""
         return self.program.unit(x, value, np.zeros(self.program.n))
 
+    @property
+    def convex(self) -> bool:
+        """Whether it is convex and no flat direction of P goes far, along which rounding counts."""
+        P = self.program.P
+        return super().convex and (not P.any() or bool(np.linalg.eigvalsh(P)[0] > 1e-9))
+
     def fall_near(self, x: Array, reach: float, tol: float) -> float | None:
-        return None if self.long else super().fall_near(x, reach, tol)
+        # What is near one variable is not near another where they are far apart.
+        apart = float(np.max(np.abs(x))) > 1e3
+        return None if self.long or apart else super().fall_near(x, reach, tol)
 
 
 def draw_far(seed: int, number: int) -> FarProgram:

@@ -307,7 +307,8 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     assert drawn.minimum is not None
     program, exact = drawn.program, as_vector(x)
     terms = program.terms(x)
-    if abs(Fraction(value) - program.value(exact)) > 200 * EPS * terms + ROUNDING * drawn.terms:
+    rounding = max(200, 20 * program.n) * EPS * terms + ROUNDING * drawn.terms
+    if abs(Fraction(value) - program.value(exact)) > rounding:
         yield Finding(what, f"{value!r} is not the value of its point")
     violation = drawn.violation(exact)
     if violation > NEARLY_FEASIBLE:

@@ -295,6 +295,9 @@ SINGULAR = 1e11
 """Condition number from which the system of a face counts as singular. The systems of the small
 integers that are drawn here are either singular or have condition numbers below 1e9."""
 
+FAR = 1e30
+"""The same where numbers are far apart: what is singular is found in fractions."""
+
 NEAR = 1e-7
 """Share of the terms of the objective by which a value in floating point may miss the least one for
 the point to be computed as fractions."""
@@ -405,7 +408,7 @@ class Program:
         return tuple(kept)
 
     def _faces(
-        self, slack: float = 1e-9
+        self, slack: float = 1e-9, singular: float = SINGULAR
     ) -> Iterator[tuple[Array, NDArray[np.int8], tuple[int, ...]]]:
         """Stationary points of faces: points, the states of their variables, and rows that hold.
 
@@ -422,10 +425,10 @@ class Program:
                 rows = np.vstack([self.A[list(self.equations)], self.G[list(chosen)]])
                 right = np.concatenate([self.b[list(self.equations)], self.h[list(chosen)]])
                 for k in range(len(rows), n + 1):
-                    yield *self._batch(rows, right, k, slack), chosen
+                    yield *self._batch(rows, right, k, slack, singular), chosen
 
     def _batch(
-        self, rows: Array, right: Array, k: int, slack: float
+        self, rows: Array, right: Array, k: int, slack: float, singular: float
     ) -> tuple[Array, NDArray[np.int8]]:
         n, r = self.n, len(rows)
         free = np.array(list(itertools.combinations(range(n), k)), dtype=int).reshape(
@@ -451,7 +454,8 @@ class Program:
             pull = np.take_along_axis(X @ self.P + self.q, free[:, None, :], axis=2)
             wanted = np.concatenate([-pull, right - X @ rows.T], axis=2)
             with np.errstate(all="ignore"):
-                regular = np.linalg.cond(system) < SINGULAR
+                regular = np.linalg.cond(system) < singular
+            regular &= np.linalg.slogdet(system)[0] != 0.0
             X, states, finite, free = X[regular], states[regular], finite[regular], free[regular]
             inner = np.linalg.solve(system[regular], np.swapaxes(wanted[regular], 1, 2))
             np.put_along_axis(X, free[:, None, :], np.swapaxes(inner, 1, 2)[:, :, :k], axis=2)
@@ -507,7 +511,7 @@ class Program:
         values in floating point say nothing.
         """
         if every:
-            found = (self._point(state, chosen) for _, states, chosen in self._faces(EVERY)
+            found = (self._point(state, chosen) for _, states, chosen in self._faces(EVERY, FAR)
                      for state in states)  # fmt: skip
             pairs = ((self.value(x), x) for x in found if x is not None and self.holds(x))
             return min(pairs, key=lambda pair: pair[0], default=None)
