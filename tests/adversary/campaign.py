@@ -62,6 +62,8 @@ class Campaign(ABC):
             drawn = self.draw(number)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
+                # A call of cvxpy that a time limit has abandoned may still warn.
+                warnings.filterwarnings("ignore", message="Solution may be inaccurate")
                 self.examine(drawn)
             for warning in caught:
                 what, text = warning.category.__name__, str(warning.message).splitlines()[0]

@@ -19,7 +19,7 @@ from indefinite_opt.foundation import EPS, Array, one_thread
 from indefinite_opt.modeling.linear_programs import power_near, solved_by_highs
 from indefinite_opt.problem.programs import StandardForm
 
-_RANK_SHARE = 1e-10
+_RANK_SHARE = 1e-13
 """Share of the largest pivot below which rows or columns count as dependent. A wrong rank proves
 nothing false, because what follows is verified."""
 
