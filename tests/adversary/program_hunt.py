@@ -38,9 +38,12 @@ GAP = 1e-6
 CLOSED = 1e-9
 """Relative gap of brackets of strictly convex programs in boxes that are not active."""
 
+OUTWARDS = 1e-9
+"""Share of the terms by which an end may be moved where numbers are far apart."""
+
 ACROSS = 200 * EPS
-"""Share of the terms at a point by which an attained end may be beyond the optimum. It is to be 0
-once these ends are moved outwards by their rounding; how many are beyond is counted."""
+"""Share of the terms at a point by which an attained end may be beyond the optimum, where its rows
+hold up to the rounding of their data only; how many are beyond is counted."""
 
 ROUNDING = 1e-13
 """Share of the terms at points of the size of the units by which rounding may change a value."""
@@ -308,14 +311,18 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     program, exact = drawn.program, as_vector(x)
     terms = program.terms(x)
     rounding = max(200, 20 * program.n) * EPS * terms + ROUNDING * drawn.terms
-    if abs(Fraction(value) - program.value(exact)) > rounding:
+    # An end is moved outwards by what a feasible point within the radius of this one may be worse.
+    outwards = float(Fraction(value) - program.value(exact))
+    if outwards < -rounding or outwards > rounding + OUTWARDS * terms:
         yield Finding(what, f"{value!r} is not the value of its point")
     violation = drawn.violation(exact)
     if violation > NEARLY_FEASIBLE:
         yield Finding(what, f"its point violates a constraint by {violation:.1e}")
     better = float(drawn.minimum[0] - Fraction(value))
     unit = drawn.unit(x, float(drawn.minimum[0]))
-    if better > ACROSS * terms:
+    # Dependent equations of numbers far apart hold up to their rounding only, which is worth this.
+    across = ACROSS if drawn.base is not drawn.program else OUTWARDS
+    if better > across * terms:
         said = (
             f"{value!r} is better than {number(drawn.minimum[0])} by {better / (unit or 1.0):.1e}"
         )
