@@ -214,7 +214,10 @@ def _price(g: Generator, K: Array) -> float:
 
 def _svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
     C = float("inf") if g.random() < 0.1 else _price(g, K)
-    return iopt.SVMDual(C=C, bias=bool(g.random() < 0.7))
+    bias = bool(g.random() < 0.7)
+    # Without bias and bounds, the rounding of a large constant decides whether there is an optimum.
+    constant = float(np.abs(K).max()) > 1e5 * float(np.ptp(K))
+    return iopt.SVMDual(C=C, bias=bias or (constant and np.isinf(C)))
 
 
 def _of_points(g: Generator, y: Array) -> Array:
