@@ -27,7 +27,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
 from indefinite_opt.modeling.structures import QP
 from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import Callback, Status, Task, Trace, status_at_end
+from indefinite_opt.solvers import Callback, Claim, Status, Task, Trace, status_at_end
 from indefinite_opt.solvers.branch_and_bound import (
     CONIC_SOLVERS,
     DESCENT_TOL,
@@ -433,9 +433,14 @@ def bound(
         if isinstance(search, str):
             if not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
-            bracket = _dual_bracket(task, gap, atol)
-            if bracket.status is Status.INACCURATE and obstacle(task.structure) is None:
+            dual = _dual_bracket(task, gap, atol)
+            opened = dual is None or dual.status is Status.INACCURATE
+            if opened and obstacle(task.structure) is None:
                 search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
+            elif dual is None:
+                raise _no_bracket(chosen)
+            else:
+                bracket = dual
         if isinstance(search, GlobalSearch):
             with nullcontext() if cluster is None else connected(cluster) as search.client:
                 bracket = _searched(search, method, gap, atol)
@@ -454,7 +459,7 @@ def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bra
         # Bounds of boxes have rounding of the size of their terms, which grow with the box.
         asked = replace(search.task, structure=search.form.asked, callback=None)
         dual = _dual_bracket(asked, gap, atol)
-        if dual.status is Status.SOLVED:
+        if dual is not None and dual.status is Status.SOLVED:
             return dual
     if method in CONIC_SOLVERS:
         status = status or Status.INACCURATE
@@ -479,12 +484,17 @@ def _has_dual(search: GlobalSearch) -> bool:
     return bool(convexity(structure, task.time_limit - task.elapsed))
 
 
-def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
-    """The bracket of a convex program: a point, and the bound that its multipliers prove."""
+def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket | None:
+    """The bracket of a convex program: a point, and the bound that its multipliers prove.
+
+    None if the point is not proved to be feasible, as then nothing is known to be attained.
+    """
     tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
     options = Options(tol, task.remaining, seed=task.seed, callback=task.callback)
     result = solve_with(task.problem, task.formulation, None, None, options)[0]
     certificate, structure, sense = result.certificate, task.structure, task.structure.sense
+    if certificate.claim is Claim.NONE:
+        return None
     point = structure.at(structure.from_values(result.values))
     near, error = structure.attained(point, structure.infeasibility(point.x))
     attained = structure.declared(near.value + error, np.inf)
@@ -522,6 +532,12 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     )
 
 
+def _no_bracket(formulation: Formulation) -> SolverFailed:
+    return SolverFailed(
+        f"{formulation} has no bracket: no point is known that meets its constraints up to rounding"
+    )
+
+
 def _status(closed: bool, status: Status) -> Status:
     """SOLVED where the bracket has met its goal, and only there; else why the search ended."""
     if closed:
@@ -555,10 +571,7 @@ def _bracketable(formulation: Formulation, problem: Problem) -> QP:
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
     task, bracket = search.task, search.bracket
     if not np.isfinite(bracket.value):
-        raise SolverFailed(
-            f"{task.formulation} has no bracket: no point is known that meets its constraints "
-            "up to rounding"
-        )
+        raise _no_bracket(task.formulation)
     proved, attained = bracket.ends
     if not np.isfinite(attained):
         # Of a hard margin whose least curvature along a ray is rounding, and has no finite inverse.

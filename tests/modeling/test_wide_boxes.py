@@ -33,6 +33,14 @@ def test_a_long_row_hides_no_contradiction(side: float) -> None:
         iopt.solve(qp)
 
 
+@pytest.mark.parametrize("entry", [np.nan, np.inf, 1e308])
+def test_what_is_no_number_satisfies_no_row(entry: float) -> None:
+    """Sums that overflow, and points of solvers that have failed."""
+    qp = iopt.QuadraticProgram(q=[1.0, 1.0], A=[[1e10, 1.0]], b=[1.0])
+    with np.errstate(all="ignore"):
+        assert not qp.structure().infeasibility(np.array([entry, 0.0])) <= 1e-6
+
+
 def test_right_hand_sides_from_1e20_on_are_infinite() -> None:
     qp = iopt.QuadraticProgram(q=[1.0], G=[[1.0], [-1.0]], h=[1e20, 1.0], lb=-1e30, ub=1e30)
     assert qp.h.tolist() == [1.0]

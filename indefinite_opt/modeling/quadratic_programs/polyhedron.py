@@ -55,13 +55,12 @@ class Polyhedron(Rows):
         over, missed, terms = self.sides(x)
         missed = missed + (self.n + 2.0) * EPS * terms
         rhs = self.stacked[1]
+        missed = np.concatenate([np.abs(x - beyond), missed])
+        sizes = np.concatenate([np.abs(beyond), np.maximum(np.abs(rhs), np.abs(over + rhs))])
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = (
-                np.abs(x - beyond) / np.abs(beyond),
-                missed / np.maximum(np.abs(rhs), np.abs(over + rhs)),
-            )
-        shown = np.nan_to_num(np.concatenate(shares), nan=0.0, posinf=np.inf)
-        own = float(shown.max(initial=0.0))
+            shares = np.where(missed == 0.0, 0.0, missed / sizes)
+        # What is no number, as after an overflow, satisfies nothing.
+        own = float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
         near = None if own <= self._rounding else self.near(x)
         if near is None:
             return own
