@@ -78,8 +78,9 @@ class Bracket:
     values : dict of str to array
         The best point found.
     rigorous : bool
-        Whether the attained end lies on its side of the bound; beyond it, it would disprove the
-        bound, and the bracket says WRONG.
+        Whether the attained end lies on its side of the bound and its point is proved to be
+        feasible. Else the bracket says WRONG: only the bound may be relied on where the point
+        violates constraints, and not even that where it lies beyond the bound.
     method : str
         The method that gave the bound.
     bounds : dict of str to float
@@ -169,18 +170,25 @@ class Bracket:
         kind, _, size = gap_in_words(self.upper - self.lower, self.relative_gap).split()
         return kind, size
 
+    @property
+    def _care(self) -> str:
+        if self.rigorous:
+            return ""
+        if isinstance(self.proof, Certificate) and self.proof.claim is Claim.NONE:
+            return "WRONG: the best point is not proved to be feasible"
+        return "WRONG: the best point lies beyond the bound"
+
     def _repr_html_(self) -> str:
-        care = "" if self.rigorous else "WRONG: the best point lies beyond the bound"
         rows = [
             ("optimal value", f"from {self.lower:.10g} to {self.upper:.10g}"),
             (f"{self._gap[0]} gap", self._gap[1]),
             ("best bound by", self.method),
             ("work", self._work),
         ]
-        return html_card(f"Bracket of {self.title} (n = {self.n})", rows, care)
+        return html_card(f"Bracket of {self.title} (n = {self.n})", rows, self._care)
 
     def __str__(self) -> str:
-        care = "" if self.rigorous else "; WRONG: the best point lies beyond the bound"
+        care = f"; {self._care}" if self._care else ""
         lines = [
             f"{self.title} (n = {self.n}): {self.lower:.10g} ≤ optimal value ≤ {self.upper:.10g}",
             f"  {self._gap[0]} gap     {self._gap[1]}{care}",
@@ -433,14 +441,9 @@ def bound(
         if isinstance(search, str):
             if not convexity(task.structure, limit - task.elapsed):
                 raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
-            dual = _dual_bracket(task, gap, atol)
-            opened = dual is None or dual.status is Status.INACCURATE
-            if opened and obstacle(task.structure) is None:
+            bracket = _dual_bracket(task, gap, atol)
+            if bracket.status is Status.INACCURATE and obstacle(task.structure) is None:
                 search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
-            elif dual is None:
-                raise _no_bracket(chosen)
-            else:
-                bracket = dual
         if isinstance(search, GlobalSearch):
             with nullcontext() if cluster is None else connected(cluster) as search.client:
                 bracket = _searched(search, method, gap, atol)
@@ -459,7 +462,7 @@ def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bra
         # Bounds of boxes have rounding of the size of their terms, which grow with the box.
         asked = replace(search.task, structure=search.form.asked, callback=None)
         dual = _dual_bracket(asked, gap, atol)
-        if dual is not None and dual.status is Status.SOLVED:
+        if dual.status is Status.SOLVED:
             return dual
     if method in CONIC_SOLVERS:
         status = status or Status.INACCURATE
@@ -484,21 +487,17 @@ def _has_dual(search: GlobalSearch) -> bool:
     return bool(convexity(structure, task.time_limit - task.elapsed))
 
 
-def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket | None:
-    """The bracket of a convex program: a point, and the bound that its multipliers prove.
-
-    None if the point is not proved to be feasible, as then nothing is known to be attained.
-    """
+def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
+    """The bracket of a convex program: a point, and the bound that its multipliers prove."""
     tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
     options = Options(tol, task.remaining, seed=task.seed, callback=task.callback)
     result = solve_with(task.problem, task.formulation, None, None, options)[0]
     certificate, structure, sense = result.certificate, task.structure, task.structure.sense
-    if certificate.claim is Claim.NONE:
-        return None
     point = structure.at(structure.from_values(result.values))
     near, error = structure.attained(point, structure.infeasibility(point.x))
     attained = structure.declared(near.value + error, np.inf)
-    rigorous = sense * (attained - certificate.bound) >= 0.0
+    feasible = certificate.claim is not Claim.NONE
+    rigorous = feasible and sense * (attained - certificate.bound) >= 0.0
     if 0.0 < certificate.gap < np.inf:
         # That has the cost of satisfying all constraints in it.
         other = np.nextafter(certificate.bound + sense * certificate.gap, sense * np.inf)
@@ -529,12 +528,6 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket | None:
         seconds=result.seconds,
         program=structure,
         proof=certificate,
-    )
-
-
-def _no_bracket(formulation: Formulation) -> SolverFailed:
-    return SolverFailed(
-        f"{formulation} has no bracket: no point is known that meets its constraints up to rounding"
     )
 
 
@@ -571,7 +564,10 @@ def _bracketable(formulation: Formulation, problem: Problem) -> QP:
 def _bracket(search: GlobalSearch, status: Status) -> Bracket:
     task, bracket = search.task, search.bracket
     if not np.isfinite(bracket.value):
-        raise _no_bracket(task.formulation)
+        raise SolverFailed(
+            f"{task.formulation} has no bracket: no point is known that meets its constraints "
+            "up to rounding"
+        )
     proved, attained = bracket.ends
     if not np.isfinite(attained):
         # Of a hard margin whose least curvature along a ray is rounding, and has no finite inverse.

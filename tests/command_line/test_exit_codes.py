@@ -56,7 +56,9 @@ def test_a_bracket_by_the_dual_of_a_convex_program(
     path = tmp_path / "program.npz"
     np.savez(path, P=np.eye(2), q=np.zeros(2), G=np.ones((1, 2)), h=[1.0])
     everywhere(monkeypatch, value)
-    assert run("qp", path, "--bound").exit_code == code
+    outcome = run("qp", path, "--bound")
+    assert outcome.exit_code == code
+    assert ("WRONG: the best point is not proved to be feasible" in outcome.output) == bool(code)
 
 
 @pytest.mark.parametrize(("rigorous", "code"), [(True, 0), (False, 1)])
