@@ -537,14 +537,22 @@ class Program:
 def stationary_points(
     H: Array, q: Array, upper: float | Array, A: Array, b: Array, tol: float = 1e-9
 ) -> list[tuple[Array, float]]:
-    """The isolated KKT points of ½xᵀHx + qᵀx, 0 ≤ x ≤ upper, Ax = b, and their values."""
+    """The isolated KKT points of ½xᵀHx + qᵀx, 0 ≤ x ≤ upper, Ax = b, and their values.
+
+    The tolerance is for multipliers and distances in the units of the points, which 1/H decides
+    where b = 0: an SVM with a kernel of 1e10 has weights of 1e-10.
+    """
     from scipy.optimize import nnls
 
     n, unit = q.size, float(np.abs(H).max()) or 1.0
+    size = 1.0 if b.any() else min(float(np.max(upper)), float(np.abs(q).max()) / unit)
+    size = 2.0 ** np.round(np.log2(size)) if size > 0.0 else 1.0
     points = []
-    for x, _, _ in Program.on(H / unit, q / unit, 0.0, upper, A=A, b=b).stationary:
-        normals = np.vstack([A, -A, -np.eye(n)[x <= tol], np.eye(n)[x >= upper - tol]])
-        slope = (H @ x + q) / unit
+    scaled = Program.on(H / unit, q / unit / size, 0.0, upper / size, A=A, b=b / size)
+    for u, _, _ in scaled.stationary:
+        x = size * u
+        normals = np.vstack([A, -A, -np.eye(n)[u <= tol], np.eye(n)[u >= upper / size - tol]])
+        slope = (H @ x + q) / unit / size
         residual = nnls(normals.T, -slope)[1] if len(normals) else float(np.linalg.norm(slope))
         if residual <= tol:
             points.append((x, float(0.5 * x @ H @ x + q @ x)))
