@@ -22,6 +22,7 @@ from indefinite_opt.foundation.arrays import (
     checked_values,
     finite_array,
     label_vector,
+    power_near,
     real_array,
     refuse_mask,
     stored,
@@ -52,6 +53,7 @@ from indefinite_opt.foundation.naming import (
     discover,
     instantiate,
     parse_call,
+    short,
     split_calls,
 )
 from indefinite_opt.foundation.notebooks import html_card

@@ -324,3 +324,8 @@ def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
         hint = "KernelClassifier takes more than two classes." if classes.size > 2 else ""
         raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})", hint)
     return classes, np.where(labels == classes[1], 1.0, -1.0)
+
+
+def power_near(sizes: Array) -> Array:
+    """For each size the nearest power of two, by which scaling is exact; 1 for 0."""
+    return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))

@@ -144,3 +144,15 @@ def discover(package: str, path: Iterable[str], base: type[T]) -> list[type[T]]:
         and member.__module__ == module.__name__
     ]
     return sorted(found, key=lambda cls: cls.__module__.rpartition(".")[2])
+
+
+def short(value: Any) -> str:
+    """The value as text; a float with six digits, or with all that are needed to recover it.
+
+    >>> short(1.0), short(0.12345678), short(float("inf"))
+    ('1', '0.12345678', 'inf')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    shown = f"{value:g}"
+    return shown if float(shown) == value else repr(float(value))

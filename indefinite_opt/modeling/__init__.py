@@ -19,7 +19,6 @@ from indefinite_opt.modeling.formulation import (
     check_weight_bound,
     parameter,
     reduced_weight,
-    short,
     weighted_bound,
 )
 from indefinite_opt.modeling.gaps import gap_and_share, gap_in_words, relative

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, shown
-from indefinite_opt.foundation import Array, Values, checks, finite_array
+from indefinite_opt.foundation import Array, Values, checks, finite_array, short
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.program import Model, Program
 from indefinite_opt.modeling.structures.structure import Structure
@@ -122,16 +122,6 @@ class Formulation(ABC):
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 
-def short(value: Any) -> str:
-    """The value as text; a float with six digits, or with all that are needed to recover it.
-
-    >>> short(1.0), short(0.12345678), short(float("inf"))
-    ('1', '0.12345678', 'inf')
-    """
-    if not isinstance(value, float):
-        return str(value)
-    shown = f"{value:g}"
-    return shown if float(shown) == value else repr(float(value))
 
 
 def _digest(value: Any) -> str:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.problem.kernel_matrix import Gram, remarks
+from indefinite_opt.problem.gram import Gram
+from indefinite_opt.problem.kernel_matrix import remarks
+from indefinite_opt.problem.problem import Problem
 from indefinite_opt.problem.spectrum import (
     Spectrum,
     convexity_tolerance,
@@ -23,27 +25,6 @@ from indefinite_opt.problem.spectrum import (
 )
 
 
-class Problem(ABC):
-    """The data of an optimization problem: a `KernelProblem`, or a `QuadraticProgram`."""
-
-    name: str
-    """What to call it in reports."""
-    assign: Callable[[Array], None] | None = None
-    """Writes a point x into the caller's own variables, if the problem was made from these."""
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Number of training points, or of variables."""
-
-    @property
-    def curvature_known(self) -> bool:
-        """Whether convexity can be tested."""
-        return True
-
-    @abstractmethod
-    def check_unchanged(self, values: Values | None = None) -> None:
-        """Raise `ProblemError` if the caller has changed the data since the problem was made."""
 
 
 class LabelledKernel(Problem):

@@ -135,7 +135,7 @@ def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
     if K.size < LOOPED_ENTRIES:
         return min(frobenius_norm(K), float(np.abs(K).sum(axis=1).max()))
-    from indefinite_opt.problem._distance_loops import row_norms
+    from indefinite_opt.problem._norm_loops import row_norms
 
     K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))

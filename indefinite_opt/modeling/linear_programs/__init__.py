@@ -13,7 +13,6 @@ from indefinite_opt.modeling.linear_programs.linear_program import (
     Entries,
     LinearProgram,
     Rows,
-    power_near,
 )
 from indefinite_opt.modeling.linear_programs.to_highs import (
     add_rows,

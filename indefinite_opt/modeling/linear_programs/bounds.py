@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, tiles
+from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, power_near, tiles
 from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.linear_programs.linear_program import Units, power_near
+from indefinite_opt.modeling.linear_programs.linear_program import Units
 from indefinite_opt.modeling.structures.box_line import cheapest, project_line
 from indefinite_opt.problem import FactorGram, KernelProblem
 

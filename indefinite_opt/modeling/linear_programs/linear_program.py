@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.foundation import Array, Values, cached_property, power_near
 from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
 from indefinite_opt.problem.programs import StandardForm
@@ -471,6 +471,3 @@ class LinearProgram(Structure[Array]):
         return worst
 
 
-def power_near(sizes: Array) -> Array:
-    """For each size the nearest power of two, by which scaling is exact; 1 for 0."""
-    return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))
