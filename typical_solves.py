@@ -14,8 +14,8 @@ import numpy as np
 
 from indefinite_opt.formulations import LussDual, SVMDual
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import QuadraticProgram
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
 from indefinite_opt.workflow import bound, solve
 from indefinite_opt.workflow.certificates import verify
 

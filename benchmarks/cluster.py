@@ -24,7 +24,7 @@ import numpy as np
 from frontier import program
 
 import indefinite_opt as iopt
-from indefinite_opt.problem.programs.random_programs import Draws
+from indefinite_opt.quadratic.instances.random_programs import Draws
 
 PROGRAMS = ("subset-14", "rowqp-50-12-12-60-1")
 

@@ -28,8 +28,8 @@ from local_solver import KERNELS, two_classes
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling import PolyhedralQP
 from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from local_solver import two_classes
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
-from indefinite_opt.solvers.branch_and_bound.relaxation import Relaxation
+from indefinite_opt.quadratic.bracket.relaxation import Relaxation
+from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 ITERATIONS = 60
 """Iterations of the relaxation: enough for the number of positive eigenvalues to settle."""

@@ -30,7 +30,7 @@ from global_bracket import FALSE, Journal, head, in_parallel, middle, say, share
 from global_peers import PEERS, QuadraticStructure
 
 import indefinite_opt as iopt
-from indefinite_opt.problem import programs
+from indefinite_opt.quadratic import instances
 from indefinite_opt.studies.reference_library import Instance
 from indefinite_opt.studies.reference_library.instances import GRID, KERNELS
 
@@ -73,7 +73,7 @@ class Case:
     def clique_number(self) -> int | None:
         """The clique number of the graph that the program is made of, or None."""
         kind, _, rest = self.name.partition("-")
-        return programs.graph(rest).clique_number if kind in ("clique", "ms") else None
+        return instances.graph(rest).clique_number if kind in ("clique", "ms") else None
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class Hunted:
 def named(families: Iterable[str], sizes: range | None = None) -> list[Case]:
     """The programs of the suite of these families, with numbers of variables in `sizes`."""
     found = []
-    for name in itertools.chain.from_iterable(programs.names(family) for family in families):
-        n = programs.generate(name).n
+    for name in itertools.chain.from_iterable(instances.names(family) for family in families):
+        n = instances.generate(name).n
         if sizes is None or n in sizes:
             found.append(Case(name, n))
     return sorted(found, key=lambda case: case.n)
@@ -158,7 +158,7 @@ def kernels(n: int) -> list[Case]:
 
 def sections() -> dict[str, Section]:
     """The rows of the table of targets, and programs without a target."""
-    others = [f for f in programs.library.SUITE if f not in ("boxqp", "clique", "stqp", "rowqp")]
+    others = [f for f in instances.SUITE if f not in ("boxqp", "clique", "stqp", "rowqp")]
     found = [
         Section(
             "box", "Box QP, n = 20 to 125", named(["boxqp"], range(126)), 60.0, 1e-6,

@@ -34,9 +34,9 @@ from indefinite_opt.formulations import (
     UniformWeights,
     available_formulations,
 )
-from indefinite_opt.modeling import Formulation, QuadraticProgram
+from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
-from indefinite_opt.solvers import Claim, Solver, Status
+from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status
 from indefinite_opt.studies import compare, reference_library
 from indefinite_opt.studies.baselines import KNN, LIBSVM, LSSVM, RVM, Baseline, available_baselines
 from indefinite_opt.workflow import available_solvers, bound, load, solve, solve_path, solve_qp

@@ -16,7 +16,8 @@ from helpers import shaking
 from helpers.problems import random_problem
 from helpers.processes import HANGS
 from indefinite_opt.foundation import threads
-from indefinite_opt.solvers.descent import Descent, DescentSettings
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 
 os.environ["COLUMNS"] = "100"  # pytest-xdist gives its processes another width
 

@@ -35,9 +35,13 @@ from indefinite_opt.command_line.terminal import (
 )
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks, writing
-from indefinite_opt.modeling import gap_in_words
-from indefinite_opt.solvers import Trace
-from indefinite_opt.workflow.certificates import Certificate, proof_checker, read_document
+from indefinite_opt.quadratic import (
+    Certificate,
+    Trace,
+    gap_in_words,
+    proof_checker,
+    read_document,
+)
 
 
 class Watch:

@@ -14,12 +14,14 @@ from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt import solvers
+from indefinite_opt.algebra import symbol_text
 from indefinite_opt.command_line.options import DataDir, Json, chosen_formulation
 from indefinite_opt.command_line.terminal import console, print_json, say
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import short
-from indefinite_opt.modeling.display import symbol_text
+from indefinite_opt.foundation import (
+    checks,
+    short,
+)
 
 PAPERS = {
     "H05": "Haasdonk 2005",

@@ -18,8 +18,10 @@ from rich.console import Console
 from typer import Exit
 
 from indefinite_opt.errors import BadArgument, IndefiniteOptError
-from indefinite_opt.solvers import Claim
-from indefinite_opt.workflow.certificates import Certificate
+from indefinite_opt.quadratic import (
+    Certificate,
+    Claim,
+)
 
 
 class _Console(Console):

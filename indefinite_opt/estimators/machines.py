@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.training_data import Rows, TrainingData
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.modeling import Classifier, Formulation
+from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Certificate, Declaration
 from indefinite_opt.workflow import Result
-from indefinite_opt.workflow.certificates import Certificate, verify
+from indefinite_opt.workflow.certificates import verify
 
 MULTICLASS = ("ovo", "ovr")
 
@@ -45,7 +46,7 @@ class Machine:
     positive: Rows
     fitted: Any
     """A classifier whose values are positive for the positive class."""
-    formulation: Formulation | None = None
+    formulation: Declaration | None = None
     """What was solved; None for a baseline."""
     values: Values | None = None
     """The solution."""
@@ -80,7 +81,7 @@ class Machine:
         return verify(problem, self.solved, self.values or {})
 
     @property
-    def solved(self) -> Formulation:
+    def solved(self) -> Declaration:
         """The formulation; `ParameterError` for a baseline."""
         if self.formulation is None:
             raise ParameterError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.solvers import Trace
+from indefinite_opt.quadratic import Declaration, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ class ResultLike(Protocol):
     """The solution of a formulation; see `indefinite_opt.workflow.Result`."""
 
     @property
-    def formulation(self) -> Formulation: ...
+    def formulation(self) -> Declaration: ...
     @property
     def solver(self) -> str: ...
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from indefinite_opt.problem import Spectrum
+    from indefinite_opt.quadratic import Spectrum
 
 
 @styled

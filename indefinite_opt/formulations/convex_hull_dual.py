@@ -7,14 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from indefinite_opt.algebra import (
+    Model,
+    constants,
+)
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
-    Model,
     check_weight_bound,
     constant_scores,
-    constants,
     reduced_weight,
 )
 from indefinite_opt.modeling.structures import BoxLineQP

@@ -7,9 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from indefinite_opt.algebra import (
+    Model,
+    constants,
+)
 from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Classifier, Model, constants
+from indefinite_opt.modeling import Classifier
 from indefinite_opt.modeling.structures import LiftedHulls
 from indefinite_opt.problem import KernelProblem, embed
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from indefinite_opt.algebra import (
+    Definition,
+    Model,
+    constants,
+)
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     Classifier,
-    Definition,
     Formulation,
-    Model,
-    constants,
     parameter,
     weighted_bound,
 )

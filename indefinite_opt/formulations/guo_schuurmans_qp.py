@@ -7,17 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
+from indefinite_opt.algebra import (
+    Definition,
+    Model,
+    constants,
+)
 from indefinite_opt.foundation import Array, Values, checks, finite_array
 from indefinite_opt.modeling import (
     OFFSETS,
     Classifier,
-    Definition,
     Formulation,
-    Model,
     check_weight_bound,
     confidence_classifier,
     constant_scores,
-    constants,
     parameter,
     reduced_weight,
 )

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from indefinite_opt.algebra import (
+    Inner,
+    Model,
+    Program,
+    constants,
+)
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
     Formulation,
-    Inner,
-    Model,
-    Program,
     ProxyChange,
-    constants,
     kernel_variable,
     parameter,
     priced_proxy,

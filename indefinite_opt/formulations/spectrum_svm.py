@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from indefinite_opt.algebra import (
+    Definition,
+    Model,
+    constants,
+)
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,
     Classifier,
-    Definition,
     Formulation,
     KernelChange,
-    Model,
-    constants,
     parameter,
     weighted_bound,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.problem import TRANSFORMS, KernelProblem
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import TRANSFORMS
 
 
 @dataclass(frozen=True)

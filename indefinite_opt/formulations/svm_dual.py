@@ -8,13 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from indefinite_opt.algebra import (
+    Model,
+    constants,
+)
 from indefinite_opt.errors import ParameterError, UnboundedProblem
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     Classifier,
     Formulation,
-    Model,
-    constants,
     parameter,
     weighted_bound,
 )

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from indefinite_opt.algebra import (
+    Model,
+    constants,
+)
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     OFFSETS,
     Classifier,
     Formulation,
-    Model,
     confidence_classifier,
-    constants,
 )
 from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
 from indefinite_opt.problem import KernelProblem, own_sensitivity

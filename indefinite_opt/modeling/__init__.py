@@ -4,6 +4,7 @@ A `Formulation` declares a `Program`, which can print itself, and gives its stru
 solvers and certificates get all they need. A solution defines a `Classifier`.
 """
 
+from indefinite_opt.algebra import Definition, Inner, Model, Program, constants
 from indefinite_opt.modeling.classifier import (
     OFFSETS,
     TREATMENTS,
@@ -20,21 +21,6 @@ from indefinite_opt.modeling.formulation import (
     parameter,
     reduced_weight,
     weighted_bound,
-)
-from indefinite_opt.modeling.gaps import gap_and_share, gap_in_words, relative
-from indefinite_opt.modeling.no_optimum import Conflict, Ray, proved_ray
-from indefinite_opt.modeling.program import (
-    Definition,
-    Inner,
-    Model,
-    Program,
-    constants,
-    write_model,
-)
-from indefinite_opt.modeling.quadratic_programs import (
-    PolyhedralQP,
-    QuadraticProgram,
-    proved_conflict,
 )
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,

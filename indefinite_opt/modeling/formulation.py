@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
@@ -14,8 +14,7 @@ import numpy as np
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, shown
 from indefinite_opt.foundation import Array, Values, checks, finite_array, short
 from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.modeling.program import Model, Program
-from indefinite_opt.modeling.structures.structure import Structure
+from indefinite_opt.quadratic import Declaration
 
 
 def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
@@ -23,11 +22,10 @@ def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
     return dataclasses.field(default=default, metadata={"check": partial(check, **options)})
 
 
-class Formulation(ABC):
+class Formulation(Declaration):
     """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.
 
-    The methods take the `KernelProblem` that it is applied to. A `QuadraticProgram` takes none, as
-    it is problem and formulation in one.
+    The methods take the `KernelProblem` that it is applied to.
 
     Attributes
     ----------
@@ -53,9 +51,6 @@ class Formulation(ABC):
     {'C': '10'}
     """
 
-    reference: ClassVar[str]
-    structure_type: ClassVar[type[Structure[Any]]]
-    convex: ClassVar[bool | None]
     in_every_title: ClassVar[frozenset[str]] = frozenset()
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
@@ -64,40 +59,9 @@ class Formulation(ABC):
             if "check" in field.metadata:
                 field.metadata["check"](field.name, getattr(self, field.name))
 
-    def declare(self, problem: Any) -> Program:
-        """The problem as the paper writes it, with its name and its structure."""
-        return self.model(problem).program(str(self), self.structure(problem))
-
-    @abstractmethod
-    def model(self, problem: Any) -> Model:
-        """The objective and the constraints of the paper, in cvxpy."""
-
-    @abstractmethod
-    def structure(self, problem: Any) -> Structure[Any]:
-        """The same problem for direct solvers."""
-
-    def as_written(self, problem: Any) -> Structure[Any]:
-        """The `structure`, even of a program that is known to have no optimum."""
-        return self.structure(problem)
-
-    def structure_order(self, problem: Any) -> int:
-        """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
-        return int(problem.n)
-
     @abstractmethod
     def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define."""
-
-    def remarks(self, problem: Any, values: Values) -> list[str]:
-        """Sentences for the certificate on the classifier that feasible values define."""
-        return []
-
-    def dual_bound(self, problem: Any, multipliers: Values) -> float:
-        """Lower bound on the minimisation form from multipliers, for the linear programs.
-
-        It must hold for any multipliers, so that it does not depend on the solver they came from.
-        """
-        return -np.inf
 
     def parameters(self) -> dict[str, str]:
         """The parameters as text, without those that are None and switches at their default.
@@ -120,8 +84,6 @@ class Formulation(ABC):
             if value != usual[name] or name in self.in_every_title
         )
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
-
-
 
 
 def _digest(value: Any) -> str:

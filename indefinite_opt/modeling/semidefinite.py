@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.modeling.program import Model, constants
+from indefinite_opt.algebra import (
+    Model,
+    constants,
+)
 from indefinite_opt.problem import KernelProblem
 
 

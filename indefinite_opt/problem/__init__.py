@@ -11,24 +11,7 @@ from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sen
 from indefinite_opt.problem.datasets.encoding import Encoding, as_text
 from indefinite_opt.problem.datasets.reading import read_frame, read_grid
 from indefinite_opt.problem.embedding import Embedding, embed
-from indefinite_opt.problem.factored_kernel import FactorGram, factorised
-from indefinite_opt.problem.gram import DenseGram, Gram
 from indefinite_opt.problem.kernel_matrix import remarks
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
-from indefinite_opt.problem.problem import Problem
-from indefinite_opt.problem.spectrum import (
-    TRANSFORMS,
-    Spectrum,
-    breakdown_direction,
-    cholesky_in_place,
-    eigendecomposition,
-    eigenpairs_above,
-    frobenius_norm,
-    in_own_units,
-    negative_direction,
-    norm_bound,
-    own_units,
-    without_directions,
-    zero_tolerance,
-)
+from indefinite_opt.quadratic import Spectrum

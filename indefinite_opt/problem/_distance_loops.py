@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from indefinite_opt.foundation import Array, compiled
@@ -87,5 +85,3 @@ def squares_from_products(X: Array, Z: Array, left: Array, right: Array, out: Ar
         for j in range(row.size):
             if near[j]:
                 row[j] = _square(X[i], Z[j])
-
-

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -14,36 +13,25 @@ from indefinite_opt.foundation import (
     EPS,
     PRECISIONS,
     SYMMETRY_TOLERANCE,
-    TILED_ENTRIES,
     Array,
     Stored,
     cached_property,
-    checked_matrix,
     checked_points,
     checks,
     checksum,
-    checksum_and_products,
     in_tiles,
-    product,
     read_only,
     stored,
     symmetry_tolerance,
     tiles,
 )
 from indefinite_opt.problem import kernels
-from indefinite_opt.problem.gram import CHUNK, Construction, DenseGram, Gram, Indices
 from indefinite_opt.problem.kernels import Kernel
-from indefinite_opt.problem.spectrum import (
-    Spectrum,
-    convexity_tolerance,
-    eigendecomposition,
-    frobenius_norm,
-    in_own_units,
-    least_eigenvalue,
-    negative_direction,
-    norm_bound,
-    without_directions,
-    zero_tolerance,
+from indefinite_opt.quadratic import (
+    CHUNK,
+    Construction,
+    Gram,
+    Indices,
 )
 
 _TILE_ROWS, _TILE_COLUMNS = 64, 1024
@@ -59,10 +47,6 @@ _SAMPLED_ROWS = 16
 """Rows that tell kernels on the same points apart, and on which a kernel is tested for symmetry."""
 
 
-
-
-
-
 def remarks(
     gram: Gram,
     distances: str = 'the name D in a .npz file, kind="distances" of a .csv file, or '
@@ -73,6 +57,7 @@ def remarks(
     `distances` is what makes a kernel of distances.
 
     >>> D = np.abs(np.arange(6.0)[:, None] - np.arange(6.0))
+    >>> from indefinite_opt.quadratic import DenseGram
     >>> remarks(DenseGram(D))[0].partition(':')[0]
     'K has a zero diagonal and no negative entry, as distances have'
     >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
@@ -102,8 +87,6 @@ def remarks(
         "K is nearly diagonal: every point is similar to itself only, and new points are similar "
         "to none. Take a wider kernel, such as one with a smaller gamma, or scale the features.",
     )
-
-
 
 
 class RowGram(Gram):
@@ -328,6 +311,28 @@ class RowGram(Gram):
     def _entries(self, left: Array, right: Array) -> Stored:
         """Entries of K as they are stored: computed in float64, then rounded to `dtype`."""
         return stored("K", self.kernel.values(left, right), self.dtype)
+
+
+def apply_theorem(gram: Gram, found: kernels.Definiteness | None) -> None:
+    """Note that a theorem proves convexity, unless rounding to single precision may undo it.
+
+    The computed matrix is K + E with |E_ij| ≤ c·eps·k, k the largest |K_ij|, so that
+    ‖E‖ ≤ n·c·eps·k. On the diagonal of a positive semidefinite kernel there is an entry of
+    size k. Of -d² every entry is at most four times as large as some entry of its first row.
+    """
+    if found is None or gram.dtype != np.float64:
+        return
+    if found.conditional:
+        first = gram.block(np.arange(1), np.arange(gram.n))
+        largest = 4.0 * float(np.abs(first).max())
+    else:
+        largest = float(np.abs(gram.diagonal).max())
+    # The smallest normal number is 2e-308: smaller entries may have been lost to underflow.
+    if largest < 1e-290:
+        return
+    allowance = gram.n * found.rounding * EPS * largest
+    norm, lines = gram.n * largest + allowance, 1 if found.conditional else 0
+    gram.construction = Construction(found.theorem, lines, allowance, norm)
 
 
 def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:

@@ -32,10 +32,19 @@ from indefinite_opt.problem.datasets.encoding import Encoding
 from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.factored_kernel import FactorGram
-from indefinite_opt.problem.kernel_matrix import Construction, DenseGram, Gram, RowGram, formed
+from indefinite_opt.problem.kernel_matrix import (
+    RowGram,
+    apply_theorem,
+    formed,
+)
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
-from indefinite_opt.problem.spectrum import Spectrum
+from indefinite_opt.quadratic import (
+    Construction,
+    DenseGram,
+    FactorGram,
+    Gram,
+    Spectrum,
+)
 
 _HIDING_SHARE = 2.0**-10
 """A constant hides digits if the entries of K differ by less than this share of it."""
@@ -137,14 +146,14 @@ class KernelProblem(LabelledKernel):
 
         Examples
         --------
-        >>> from indefinite_opt.problem import DenseGram
+        >>> from indefinite_opt.quadratic import DenseGram
         >>> gram = DenseGram(np.array([[0.0, 1.0], [1.0, 0.0]]))
         >>> KernelProblem.from_gram(gram, [1, 2]).y
         array([-1.,  1.])
         """
         problem = cls.__new__(cls)
         problem._begin(gram, y, name)
-        gram.apply_theorem(definiteness)
+        apply_theorem(gram, definiteness)
         return problem
 
     def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:

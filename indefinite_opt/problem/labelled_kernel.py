@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,10 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.problem.gram import Gram
 from indefinite_opt.problem.kernel_matrix import remarks
-from indefinite_opt.problem.problem import Problem
-from indefinite_opt.problem.spectrum import (
+from indefinite_opt.quadratic import (
+    Gram,
+    Problem,
     Spectrum,
     convexity_tolerance,
     least_eigenvalue,
@@ -23,8 +21,6 @@ from indefinite_opt.problem.spectrum import (
     without_directions,
     zero_tolerance,
 )
-
-
 
 
 class LabelledKernel(Problem):
@@ -62,6 +58,29 @@ class LabelledKernel(Problem):
     def Q(self) -> Array:
         """Q_ij = y_i y_j K_ij, (n, n)."""
         return self.K * np.outer(self.y, self.y)
+
+    def refusal(self, solver: Any, structure: Any) -> str | None:
+        """Why a solver cannot read K as it is kept, as a clause of an error message, or None."""
+        kept = getattr(self, "factors", None) is not None
+        if kept and not isinstance(structure, solver.takes_factors):
+            whole = "form it by KernelProblem((F * signs) @ F.T, y)"
+            if getattr(self, "approximation", None) is not None:
+                whole = "do not approximate it"
+            return (
+                "it needs the whole kernel matrix, which is kept as factors: where n is small, "
+                f"{whole}"
+            )
+        if structure.needs_spectrum and not self.curvature_known:
+            return (
+                "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
+                "leave out cache_mb"
+            )
+        return None
+
+    def prepare(self, structure: Any) -> None:
+        """Compute and cache the spectrum of K, if the structure needs it."""
+        if structure.needs_spectrum:
+            _ = self.spectrum
 
     def check_unchanged(self, values: Values | None = None) -> None:
         """Raise `ProblemError` if K, or the points it is computed from, have been changed.

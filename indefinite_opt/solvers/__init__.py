@@ -12,9 +12,22 @@ from typing import Any
 
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import clock_stopped, discover, instantiate
+from indefinite_opt.quadratic import (
+    SOLVERS,
+    Callback,
+    Claim,
+    Optimum,
+    Session,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    Witness,
+    status_at_end,
+)
+from indefinite_opt.solvers import finite_boxes
 from indefinite_opt.solvers.defaults import default_solver, usual_solver
-from indefinite_opt.solvers.solution import Claim, Optimum, Solution, Status, Trace, Witness
-from indefinite_opt.solvers.solver import Callback, Session, Solver, Task, status_at_end
 
 __all__ = [
     "Callback",
@@ -39,7 +52,8 @@ __all__ = [
 @clock_stopped()
 def known() -> dict[str, type[Solver[Any]]]:
     """Every solver by name, in the order of the file names."""
-    return {cls.name: cls for cls in discover(__name__, __path__, Solver)}  # type: ignore[type-abstract]
+    own = {cls.name: cls for cls in discover(__name__, __path__, Solver)}  # type: ignore[type-abstract]
+    return {cls.name: cls for cls in SOLVERS} | own
 
 
 def as_solver(solver: str | Solver[Any]) -> Solver[Any]:

@@ -7,14 +7,16 @@ from typing import Any
 from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
-    QP,
     LogisticProgram,
     ProxyStructure,
     SeparabilityProgram,
     SpacePrimal,
-    Structure,
 )
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.quadratic import (
+    QP,
+    Structure,
+    Task,
+)
 
 _USUAL: dict[Any, tuple[str, str]] = {
     QP: ("multistart", "low-rank"),

@@ -25,7 +25,7 @@ from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import clock
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, Split
-from indefinite_opt.solvers import Status
+from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, Method

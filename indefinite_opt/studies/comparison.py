@@ -20,10 +20,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation import cached_property, label_vector, parse_call, real_array
-from indefinite_opt.modeling import Formulation, short
+from indefinite_opt.foundation import (
+    cached_property,
+    label_vector,
+    parse_call,
+    real_array,
+    short,
+)
+from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem, check_problem
-from indefinite_opt.solvers import Claim, as_solver
+from indefinite_opt.quadratic import Claim
+from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.cells import FAILURES, Row
 from indefinite_opt.studies.data import Data, HeldOut

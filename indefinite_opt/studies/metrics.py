@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
+from indefinite_opt.quadratic import Certificate
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import Result
-from indefinite_opt.workflow.certificates import Certificate
 
 
 @dataclass(eq=False)

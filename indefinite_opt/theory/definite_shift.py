@@ -10,6 +10,8 @@ from indefinite_opt.foundation import Array
 from indefinite_opt.problem import (
     KernelProblem,
     check_problem,
+)
+from indefinite_opt.quadratic import (
     eigendecomposition,
     norm_bound,
     zero_tolerance,

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, checked_values, checks
-from indefinite_opt.modeling import relative
 from indefinite_opt.problem import KernelProblem, check_problem
+from indefinite_opt.quadratic import relative
 
 
 @dataclass(frozen=True, eq=False)

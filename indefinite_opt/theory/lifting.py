@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
-from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, LiftedPrimal, SeparabilityProgram
 from indefinite_opt.problem import KernelProblem, check_problem, embed
+from indefinite_opt.quadratic import relative
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from indefinite_opt.algebra import (
+    Inner,
+    Model,
+    Program,
+    constants,
+)
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Inner, Model, Program, constants
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.lifting import stationary_weights

@@ -24,22 +24,36 @@ from indefinite_opt.foundation import (
     limited,
     thread_count,
 )
-from indefinite_opt.modeling import Formulation, QuadraticProgram, gap_in_words
-from indefinite_opt.modeling.structures import QP
-from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import Callback, Claim, Status, Task, Trace, status_at_end
-from indefinite_opt.solvers.branch_and_bound import (
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
     CONIC_SOLVERS,
     DESCENT_TOL,
+    QP,
+    Callback,
+    Certificate,
+    Claim,
+    Declaration,
     GlobalSearch,
+    Problem,
     Proof,
+    QuadraticProgram,
     Settings,
+    Status,
+    Task,
+    Trace,
+    bracket_document,
+    gap_in_words,
     limited_multipliers,
     obstacle,
     proved_bound,
+    status_at_end,
+    write_document,
 )
-from indefinite_opt.workflow.certificates import Certificate, convexity, verify
-from indefinite_opt.workflow.certificates.proof_document import bracket_document, write_document
+from indefinite_opt.workflow.certificates import (
+    convexity,
+    verify,
+)
 from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
@@ -117,7 +131,7 @@ class Bracket:
     """
 
     problem: Problem = field(repr=False)
-    formulation: Formulation
+    formulation: Declaration
     name: str
     n: int
     lower: float
@@ -154,7 +168,7 @@ class Bracket:
     @property
     def title(self) -> str:
         """What was bracketed."""
-        alone = isinstance(self.problem, Formulation)
+        alone = isinstance(self.problem, QuadraticProgram)
         return self.name if alone else f"{self.formulation} on {self.name}"
 
     def __repr__(self) -> str:
@@ -253,7 +267,7 @@ class Bracket:
         ParameterError
             If there is no proof, as another method was used or the search was too large.
         """
-        own = isinstance(problem, Formulation)
+        own = isinstance(problem, QuadraticProgram)
         asked, formulation = posed(problem, None if own else self.formulation)
         asked.check_unchanged()
         if self.proof is None:
@@ -549,7 +563,7 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
     return search.task.stop() or status_at_end(attempt)
 
 
-def _bracketable(formulation: Formulation, problem: Problem) -> QP:
+def _bracketable(formulation: Declaration, problem: Problem) -> QP:
     """The quadratic program of a formulation, or `IncompatibleSolver` if it has none."""
     structure = formulation.structure(problem)
     if isinstance(structure, QP):

@@ -6,14 +6,14 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import KernelProblem, Problem
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Declaration, Problem, QuadraticProgram
 from indefinite_opt.solvers import known
 
 
-def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
+def posed(problem: object, formulation: Any) -> tuple[Problem, Declaration]:
     """The problem and its formulation; a quadratic program is its own."""
-    if isinstance(problem, Problem) and isinstance(problem, Formulation):
+    if isinstance(problem, QuadraticProgram):
         if formulation is not None:
             expected = "nothing: a quadratic program is its own formulation"
             raise ParameterError("formulation", expected, repr(formulation))
@@ -29,7 +29,7 @@ def posed(problem: object, formulation: Any) -> tuple[Problem, Formulation]:
 
 
 def available_solvers(
-    formulation: Formulation | type[Formulation] | str | None = None,
+    formulation: Declaration | type[Declaration] | str | None = None,
 ) -> list[str]:
     """Names of the solvers for a formulation, or of all solvers.
 
@@ -48,8 +48,8 @@ def available_solvers(
     if formulation is None:
         return sorted(files)
     wanted: Any = formulation
-    if not (isinstance(formulation, type) and issubclass(formulation, Formulation)):
-        wanted = as_formulation(formulation)
+    if isinstance(formulation, str) or not hasattr(formulation, "structure_type"):
+        wanted = as_formulation(formulation)  # type: ignore[arg-type]
     return sorted(
         name
         for name, solver in files.items()

@@ -10,8 +10,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from indefinite_opt.modeling import gap_in_words
-from indefinite_opt.solvers import Callback, Trace
+from indefinite_opt.quadratic import (
+    Callback,
+    Trace,
+    gap_in_words,
+)
 
 LOGGER = logging.getLogger("indefinite_opt")
 

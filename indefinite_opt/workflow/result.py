@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import DoubtfulResult, ParameterError
+from indefinite_opt.errors import DoubtfulResult, IncompatibleSolver, ParameterError
 from indefinite_opt.formulations import known
 from indefinite_opt.foundation import (
     Array,
@@ -23,9 +23,18 @@ from indefinite_opt.foundation import (
     writing,
 )
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem, Problem, kernels
-from indefinite_opt.solvers import Optimum, Status, Trace
-from indefinite_opt.workflow.certificates.certificate import Certificate
+from indefinite_opt.problem import (
+    KernelProblem,
+    kernels,
+)
+from indefinite_opt.quadratic import (
+    Certificate,
+    Declaration,
+    Optimum,
+    Problem,
+    Status,
+    Trace,
+)
 from indefinite_opt.workflow.certificates.verification import certify
 
 if TYPE_CHECKING:
@@ -100,7 +109,7 @@ class Result:
     """
 
     problem: Problem = field(repr=False)
-    formulation: Formulation
+    formulation: Declaration
     values: Values
     multipliers: Values
     objective: float
@@ -119,6 +128,8 @@ class Result:
     @cached_property
     def classifier(self) -> Classifier:
         """The classifier these values define; a quadratic program has none."""
+        if not isinstance(self.formulation, Formulation):
+            raise IncompatibleSolver("a quadratic program defines no classifier")
         classifier = self.formulation.classifier(self.problem, self.values)
         return classifier if self.offset is None else replace(classifier, offset=self.offset)
 

@@ -28,17 +28,25 @@ from indefinite_opt.foundation import (
     limited,
     one_thread,
 )
-from indefinite_opt.modeling import Formulation, QuadraticProgram, relative
-from indefinite_opt.modeling.structures import Optimality, Structure, VectorProgram
-from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import (
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
     Callback,
     Claim,
+    Declaration,
+    Optimality,
+    Problem,
+    QuadraticProgram,
     Session,
     Solution,
     Solver,
     Status,
+    Structure,
     Task,
+    VectorProgram,
+    relative,
+)
+from indefinite_opt.solvers import (
     as_solver,
     default_solver,
 )
@@ -205,7 +213,7 @@ class Options:
 @one_thread()
 def solve_with(
     problem: Problem,
-    formulation: Formulation,
+    formulation: Declaration,
     solver: str | Solver[Any] | None,
     session: Session[Any] | None,
     options: Options,
@@ -293,7 +301,7 @@ def _unprepared(task: Task[Any]) -> Solution:
     )
 
 
-def _no_time(formulation: Formulation, seconds: float) -> SolverFailed:
+def _no_time(formulation: Declaration, seconds: float) -> SolverFailed:
     return SolverFailed(
         f"no point of {formulation} is known: the time limit of {seconds:.3g} s was reached "
         "before what its solver needs, such as eigenvalues, had been computed"
@@ -489,7 +497,7 @@ def path_entries(
     """`solve_path`, where every entry may be an error."""
     entries: list[Result | IndefiniteOptError] = []
     session: Session[Any] | None = None
-    before: Formulation | None = None
+    before: Declaration | None = None
     for formulation in [posed(problem, item)[1] for item in formulations]:
         if type(before) is not type(formulation):
             session = None

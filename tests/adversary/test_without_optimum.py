@@ -11,8 +11,8 @@ from program_hunt import posed
 
 import indefinite_opt as iopt
 from helpers.processes import HANGS
-from indefinite_opt.workflow.certificates import proof_checker
-from indefinite_opt.workflow.certificates.proof_document import no_optimum_document
+from indefinite_opt.quadratic import proof_checker
+from indefinite_opt.quadratic.proof.proof_document import no_optimum_document
 
 INF = np.inf
 

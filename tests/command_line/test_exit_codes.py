@@ -11,7 +11,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.answers import everywhere
 from helpers.commands import INDEFINITE, run, strict
-from indefinite_opt.solvers.solution import Status
+from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.studies import Comparison
 
 OUTSIDE, ORIGIN = 7.0, 0.0

@@ -20,7 +20,6 @@ from helpers import damage
 from indefinite_opt.command_line.options import read_values
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
-from indefinite_opt.modeling import write_model
 from indefinite_opt.problem import kernels
 from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.cells import Outcome
@@ -83,7 +82,7 @@ def checksummed(content: bytes, read: Callable[[Path], Any]) -> Callable[[Path],
 
 def exported() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        return write_model(DUAL.structure(PROBLEM), Path(folder, "program.npz")).read_bytes()
+        return DUAL.structure(PROBLEM).export(Path(folder, "program.npz")).read_bytes()
 
 
 def npy_matrix(folder: Path) -> tuple[bytes, Reader]:

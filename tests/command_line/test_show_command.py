@@ -10,8 +10,8 @@ from rich.console import Console
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, strict
+from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.command_line import reference
-from indefinite_opt.modeling.display import symbol_text
 
 
 @pytest.mark.parametrize(

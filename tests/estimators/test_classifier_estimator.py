@@ -27,7 +27,7 @@ import indefinite_opt as iopt
 from indefinite_opt.estimators import svc, training_data
 from indefinite_opt.estimators.training_data import MEMORY
 from indefinite_opt.problem import kernel_matrix
-from indefinite_opt.solvers.descent import second_order_steps
+from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
 from indefinite_opt.workflow import solving
 
 pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are 1")

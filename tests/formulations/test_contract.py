@@ -19,6 +19,7 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.algebra.program import Program
 from indefinite_opt.errors import (
     IndefiniteOptError,
     ParameterError,
@@ -27,10 +28,9 @@ from indefinite_opt.errors import (
 )
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.modeling.program import Program
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyStructure
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
+from indefinite_opt.quadratic.structures.structure import ExplicitProgram
 
 Values = dict[str, np.ndarray]
 

@@ -17,7 +17,7 @@ from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.structures.krein import squared, stabilise
-from indefinite_opt.solvers.solution import Status
+from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.theory.krein import krein_certificate
 
 Array = NDArray[np.float64]

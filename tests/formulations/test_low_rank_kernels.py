@@ -9,7 +9,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers import shaking
-from indefinite_opt.solvers import Status
+from indefinite_opt.quadratic.solving.solution import Status
 
 
 def pair(n: int = 90, seed: int = 0) -> tuple[iopt.KernelProblem, iopt.KernelProblem]:

@@ -22,7 +22,7 @@ from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
 from indefinite_opt.problem import confidence_functions, kernels
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.kernel_matrix import RowGram
-from indefinite_opt.problem.spectrum import eigendecomposition
+from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 from indefinite_opt.solvers import known as known_solvers
 from indefinite_opt.studies.baselines import known as known_baselines
 

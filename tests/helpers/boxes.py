@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from helpers.exact import mirrored
 from helpers.internals import relaxation_loops
-from indefinite_opt.solvers.branch_and_bound.minorant import (
+from indefinite_opt.quadratic.bracket.minorant import (
     BoxQuadratic,
     Multipliers,
 )
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box
 
 
 def triangles(generator: np.random.Generator, m: int, count: int) -> NDArray[np.int64]:

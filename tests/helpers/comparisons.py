@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 import indefinite_opt as iopt
-from indefinite_opt.solvers import Trace
+from indefinite_opt.quadratic.solving.solution import Trace
 
 NAN = float("nan")
 

@@ -12,8 +12,8 @@ import pytest
 
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.problem import confidence_functions
-from indefinite_opt.solvers.branch_and_bound import _relaxation_loops as relaxation_loops
-from indefinite_opt.solvers.descent import _loops as descent_loops
+from indefinite_opt.quadratic.bracket import _relaxation_loops as relaxation_loops
+from indefinite_opt.quadratic.local.descent import _loops as descent_loops
 from indefinite_opt.solvers.external import cvxpy_backend, uno
 
 __all__ = ["descent_loops", "rank_one_update", "relaxation_loops"]
@@ -62,7 +62,7 @@ def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
 
 INTERRUPT_AT_THE_END_OF_A_DESCENT = """
 import os, signal
-from indefinite_opt.solvers.local_search import pair_search
+from indefinite_opt.quadratic.local.search import pair_search
 finish = pair_search.LocalSearch._settle
 def settle(self):
     os.kill(os.getpid(), signal.SIGINT)

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from helpers import shaking
 from helpers.exact import Program, mirrored
-from indefinite_opt.modeling.quadratic_programs import Equilibrated
-from indefinite_opt.problem.programs import UNNAMED, Names
+from indefinite_opt.quadratic.program.naming import (
+    UNNAMED,
+    Names,
+)
+from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 
 Array = NDArray[np.float64]
 

@@ -21,15 +21,12 @@ from helpers.exact import (
     solved,
 )
 from indefinite_opt.errors import InfeasibleProblem
-from indefinite_opt.modeling.quadratic_programs.exact_bound import exact_bound
-from indefinite_opt.modeling.quadratic_programs.linear_rows import _sizes
-from indefinite_opt.modeling.quadratic_programs.nearby import exact_residuals
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound.finite_forms import (
-    box_quadratic,
-    finite_form,
-    with_slacks,
-)
+from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
+from indefinite_opt.quadratic.rows.exact_bound import exact_bound
+from indefinite_opt.quadratic.rows.linear_rows import _sizes
+from indefinite_opt.quadratic.rows.nearby import exact_residuals
+from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from scipy import optimize
 
 import indefinite_opt as iopt
 from helpers.exact import Exactly, as_vector, dot
-from indefinite_opt.modeling.gaps import CANCELLED
+from indefinite_opt.quadratic.structures.gaps import CANCELLED
 
 Array = NDArray[np.float64]
 

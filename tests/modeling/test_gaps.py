@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.modeling.gaps import relative
+from indefinite_opt.quadratic.structures.gaps import relative
 
 Claim = iopt.Claim
 

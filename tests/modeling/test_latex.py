@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.modeling import Model, Program
-from indefinite_opt.modeling.display.expressions import (
+from indefinite_opt.algebra.expressions import (
     Printer,
     latex,
     latex_expression,
@@ -21,7 +20,14 @@ from indefinite_opt.modeling.display.expressions import (
     mathml,
     text,
 )
-from indefinite_opt.modeling.display.notation import GLOSSARY, TEXT
+from indefinite_opt.algebra.notation import (
+    GLOSSARY,
+    TEXT,
+)
+from indefinite_opt.algebra.program import (
+    Model,
+    Program,
+)
 
 N = 4
 RNG = np.random.default_rng(0)

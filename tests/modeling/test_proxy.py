@@ -15,7 +15,7 @@ import indefinite_opt as iopt
 from helpers.problems import INERTIAS, of_inertia, positive_part
 from indefinite_opt.foundation import one_thread
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual, ProxyOracle
-from indefinite_opt.problem.spectrum import eigendecomposition
+from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 
 Array = NDArray[np.float64]
 

@@ -32,12 +32,15 @@ from indefinite_opt.errors import (
     ParameterError,
     ProblemError,
 )
-from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.quadratic_programs.dual_bound import _lowest
-from indefinite_opt.modeling.quadratic_programs.equilibration import balancing_units
-from indefinite_opt.modeling.quadratic_programs.exact_bound import is_semidefinite
-from indefinite_opt.modeling.quadratic_programs.row_curvature import RowCurvature
-from indefinite_opt.solvers.branch_and_bound.finite_forms import finite_form, with_slacks
+from indefinite_opt.quadratic.bracket.finite_forms import (
+    finite_form,
+    with_slacks,
+)
+from indefinite_opt.quadratic.rows.dual_bound import _lowest
+from indefinite_opt.quadratic.rows.equilibration import balancing_units
+from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
+from indefinite_opt.quadratic.structures.gaps import CANCELLED
 
 Array = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.algebra.program import Program
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.interruptible import TimeLimitReached
-from indefinite_opt.modeling.program import Program
+from indefinite_opt.quadratic.solving.solver import status_at_end
 from indefinite_opt.solvers import as_solver, usual_solver
-from indefinite_opt.solvers.solver import status_at_end
 
 Status = iopt.Status
 FORMULATIONS = sorted(iopt.available_formulations())

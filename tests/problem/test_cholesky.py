@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.problem import spectrum
-from indefinite_opt.problem.spectrum import cholesky_in_place
+from indefinite_opt.quadratic.matrices import spectrum
+from indefinite_opt.quadratic.matrices.spectrum import cholesky_in_place
 
 pytestmark = pytest.mark.usefixtures("nothing_abandoned")
 

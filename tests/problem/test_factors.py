@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.problem import DenseGram, factorised
+from indefinite_opt.quadratic.matrices.factored import factorised
+from indefinite_opt.quadratic.matrices.gram import DenseGram
 
 SIGNS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 

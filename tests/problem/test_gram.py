@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.problem.kernel_matrix import DenseGram, RowGram
+from indefinite_opt.problem.kernel_matrix import RowGram
 from indefinite_opt.problem.kernels import Custom
+from indefinite_opt.quadratic.matrices.gram import DenseGram
 from indefinite_opt.studies.baselines.rvm import RVM
 
 EPS = float(np.finfo(np.float64).eps)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.problem import kernel_matrix as problem_module
-from indefinite_opt.problem.spectrum import eigendecomposition
+from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 
 
 def test_large_matrices_are_checked_everywhere() -> None:

@@ -11,8 +11,9 @@ import pytest
 from scipy import sparse
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.problem import programs
-from indefinite_opt.problem.programs import program_of_cvxpy, program_of_qpsolvers
+from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.program.arrays import program_of_qpsolvers
+from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -175,7 +176,7 @@ def test_nothing_of_the_problem_changes() -> None:
 
 
 def test_large_problems_are_read_in_seconds() -> None:
-    box = programs.box_qp(300, 100, 1)
+    box = instances.box_qp(300, 100, 1)
     u = cp.Variable(300)
     problem = cp.Problem(
         cp.Minimize(0.5 * cp.quad_form(u, box.P) + box.q @ u), [u >= 0, u <= 1, cp.sum(u) == 9]
@@ -248,7 +249,7 @@ def test_problems_of_qpsolvers() -> None:
 def test_programs_of_generators_survive_cvxpy() -> None:
     """Rows of every kind through cvxpy's own matrices and back."""
     for name in ("rowqp-10-3-2-50-1", "transportation-3-3-1", "blending-3-2-2-1"):
-        program = programs.generate(name)
+        program = instances.generate(name)
         u = cp.Variable(program.n, bounds=[program.lb, program.ub])
         constraints: list[Any] = [program.A @ u == program.b] if len(program.b) else []
         constraints += [program.G @ u <= program.h] if len(program.h) else []

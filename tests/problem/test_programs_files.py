@@ -13,14 +13,13 @@ import pytest
 import indefinite_opt as iopt
 from helpers import damage
 from indefinite_opt.errors import DataError, ProblemError
-from indefinite_opt.modeling import write_model
-from indefinite_opt.problem import programs
-from indefinite_opt.problem.programs import (
-    QuadraticArrays,
-    StandardForm,
+from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.files.reading import (
     read_program,
     write_program,
 )
+from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 BOX = """3
  1 -2 3
@@ -213,19 +212,17 @@ def test_npz_files_that_the_package_exports(tmp_path: Path) -> None:
     X = np.random.default_rng(0).standard_normal((8, 2))
     problem = iopt.KernelProblem.from_data(X, np.repeat([-1, 1], 4), "sigmoid(a=1, r=-1)")
     structure = iopt.SVMDual(C=2.0).structure(problem)
-    program = read_program(write_model(structure, tmp_path / "dual.npz"))
+    program = read_program(structure.export(tmp_path / "dual.npz"))
     x = np.full(8, 0.5)
     Q = problem.K * np.outer(problem.y, problem.y)
     assert program.sense == -1
     assert program.objective(x) == pytest.approx(0.5 * x @ Q @ x - x.sum(), rel=1e-14)
     assert program.A.tolist() == [problem.y.tolist()]
     assert (program.lb.tolist(), program.ub.tolist()) == ([0.0] * 8, [2.0] * 8)
-    linear = read_program(
-        write_model(iopt.LPSVM(C=2.0).structure(problem), tmp_path / "linear.npz")
-    )
+    linear = read_program(iopt.LPSVM(C=2.0).structure(problem).export(tmp_path / "linear.npz"))
     assert not linear.P.any()
     for suffix in (".lp", ".mps"):
-        again = read_program(write_model(structure, tmp_path / f"dual{suffix}"))
+        again = read_program(structure.export(tmp_path / f"dual{suffix}"))
         assert again.sense == -1
         assert again.objective(x) == pytest.approx(program.objective(x), rel=1e-12)
 
@@ -241,7 +238,7 @@ NAMES = (
 @pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps", ".qplib.gz", ".mps.gz"])
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_written_is_read(name: str, suffix: str, tmp_path: Path) -> None:
-    program = programs.generate(name)
+    program = instances.generate(name)
     path = write_program(program, tmp_path / f"file{suffix}")
     assert same(read_program(path), program)
     written = path.read_bytes()
@@ -270,7 +267,7 @@ def drawn(generator: np.random.Generator) -> QuadraticArrays:
     low[generator.random(n) < 0.3] = -np.inf
     high[generator.random(n) < 0.3] = np.inf
     fixed = np.isfinite(low) & (generator.random(n) < 0.2)
-    return programs.quadratic_arrays(
+    return quadratic_arrays(
         P + np.tril(P, -1).T, numbers(n), numbers(m, n), sides(m), numbers(k, n), sides(k),
         low, np.where(fixed, low, high), constant=float(numbers(1)[0]),
         sense=int(generator.choice([-1, 1])),
@@ -290,7 +287,7 @@ def decimals(seed: int) -> QuadraticArrays:
     """A program with 17 digits and sizes that other solvers do not drop."""
     generator = np.random.default_rng(seed)
     P = generator.standard_normal((4, 4)) * 10.0 ** generator.integers(-5, 6, (4, 4))
-    return programs.quadratic_arrays(
+    return quadratic_arrays(
         P + P.T, generator.standard_normal(4), generator.standard_normal((3, 4)),
         generator.standard_normal(3), generator.standard_normal((1, 4)), [0.1],
         [-np.inf, -1 / 3, 0.1, -np.inf], [np.inf, 2 / 3, 0.1, -1 / 7], constant=1 / 3, sense=-1,
@@ -360,15 +357,15 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
         data: dict[str, Any] = {"P": np.eye(2), "q": [1.0, -1.0]} | others
         path = stored(tmp_path / f"file{suffix}", "what was there")
         with pytest.raises(DataError, match=words):
-            write_program(programs.quadratic_arrays(**data), path)
+            write_program(quadratic_arrays(**data), path)
         assert path.read_text() == "what was there"
-        again = read_program(write_program(programs.quadratic_arrays(**data), tmp_path / "a.npz"))
-        assert same(again, programs.quadratic_arrays(**data))
+        again = read_program(write_program(quadratic_arrays(**data), tmp_path / "a.npz"))
+        assert same(again, quadratic_arrays(**data))
 
     for suffix in (".lp", ".mps"):
         refused(suffix, "below 1e.20", ub=[1.0, 1e20])
     large = np.full((2, 2), 9.1e307)
-    state = StandardForm.of(programs.quadratic_arrays(np.eye(2)))
+    state = StandardForm.of(quadratic_arrays(np.eye(2)))
     for suffix in (".lp", ".qplib"):
         with pytest.raises(DataError, match="whose double is a float"):
             write_program(state._replace(hessian=large), tmp_path / f"large{suffix}")
@@ -378,7 +375,7 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, path = programs.box_qp(3, 50, 1), tmp_path / "file.lp"
+    program, path = instances.box_qp(3, 50, 1), tmp_path / "file.lp"
     content = write_program(program, path).read_bytes()
 
     def fail(self: Path, target: Path) -> None:
@@ -386,20 +383,20 @@ def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(DataError, match="No space left"):
-        write_program(programs.box_qp(4, 50, 1), path)
+        write_program(instances.box_qp(4, 50, 1), path)
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_in_files_keep_box_programs(tmp_path: Path) -> None:
-    program = programs.box_qp(15, 60, 4)
+    program = instances.box_qp(15, 60, 4)
     again = read_program(write_program(program, tmp_path / "box.in"))
     assert np.array_equal(again.P, program.P)
     assert np.array_equal(again.q, program.q)
     with pytest.raises(DataError, match="got one with rows"):
-        write_program(programs.standard_qp(5, 50, 1), tmp_path / "no.in")
+        write_program(instances.standard_qp(5, 50, 1), tmp_path / "no.in")
     with pytest.raises(DataError, match="rows and other bounds"):
-        write_program(programs.bilinear(3, 3, 2, 1), tmp_path / "no.in")
+        write_program(instances.bilinear(3, 3, 2, 1), tmp_path / "no.in")
 
 
 # --- refusals ------------------------------------------------------------------------------
@@ -488,9 +485,9 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="at most 5 bytes"):
         read_program(stored(tmp_path / "long.in", BOX), max_bytes=5)
     with pytest.raises(DataError, match="a file that can be written"):
-        write_program(programs.box_qp(2, 50, 1), tmp_path / "nowhere" / "file.in")
+        write_program(instances.box_qp(2, 50, 1), tmp_path / "nowhere" / "file.in")
     with pytest.raises(DataError, match="a file name ending in"):
-        write_program(programs.box_qp(2, 50, 1), tmp_path / "file.txt")
+        write_program(instances.box_qp(2, 50, 1), tmp_path / "file.txt")
 
 
 # --- damage --------------------------------------------------------------------------------
@@ -511,7 +508,7 @@ def test_damaged_files_are_read_as_some_program_or_refused(
     samples = {".in": BOX, ".qplib": QPLIB, ".lp": LP, ".mps": MPS}
     contents = [samples[suffix].encode()] if suffix in samples else []
     if suffix != ".in":
-        path = write_program(programs.generate("blending-3-2-2-1"), tmp_path / f"sample{suffix}")
+        path = write_program(instances.generate("blending-3-2-2-1"), tmp_path / f"sample{suffix}")
         contents.append(path.read_bytes())
 
     def read(content: bytes) -> None:

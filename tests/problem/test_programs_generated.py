@@ -10,9 +10,14 @@ import pytest
 
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
-from indefinite_opt.problem import programs
-from indefinite_opt.problem.programs.library import FAMILIES, GRAPHS, SUITE
-from indefinite_opt.problem.programs.random_programs import Draws
+from indefinite_opt.quadratic import instances
+from indefinite_opt.quadratic.instances.by_name import (
+    FAMILIES,
+    GRAPHS,
+    SUITE,
+)
+from indefinite_opt.quadratic.instances.random_programs import Draws
+from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
 
 DIGESTS = {
     "boxqp-50-40-1": "05ab6205c4c76110",
@@ -48,7 +53,7 @@ def on_the_simplex(P: np.ndarray) -> Program:
     return Program.on(P, np.zeros(len(P)), 0.0, 1.0, A=np.ones(len(P)), b=1.0)
 
 
-def digest(program: programs.QuadraticArrays) -> str:
+def digest(program: QuadraticArrays) -> str:
     arrays = (program.P, program.q, program.G, program.h, program.A, program.b, program.lb,
               program.ub)  # fmt: skip
     content = b"".join(np.asarray(a + 0.0, "<f8").tobytes() for a in arrays)
@@ -84,12 +89,12 @@ def test_words_of_pcg64_are_those_of_its_definition() -> None:
 
 @pytest.mark.parametrize("name", DIGESTS)
 def test_an_instance_never_changes(name: str) -> None:
-    assert digest(programs.generate(name)) == DIGESTS[name]
+    assert digest(instances.generate(name)) == DIGESTS[name]
 
 
 @pytest.mark.parametrize("name", [name for family in SUITE.values() for name in family[:3]])
 def test_an_instance_is_what_its_name_says(name: str) -> None:
-    program = programs.generate(name)
+    program = instances.generate(name)
     assert program.name == name
     assert np.array_equal(program.P, program.P.T)
     # Quarters at most: every number is exact in binary.
@@ -100,14 +105,14 @@ def test_an_instance_is_what_its_name_says(name: str) -> None:
 
 
 def test_the_law_of_box_programs() -> None:
-    program = programs.box_qp(400, 30, 5)
+    program = instances.box_qp(400, 30, 5)
     upper = program.P[np.triu_indices(400)]
     share = 0.3 * 100 / 101
     assert abs(np.mean(upper != 0) - share) < 5 * np.sqrt(share * (1 - share) / upper.size)
     assert (upper.min(), upper.max()) == (-50.0, 50.0)
     assert (program.q.min(), program.q.max()) == (-50.0, 50.0)
     assert program.G.shape == program.A.shape == (0, 400)
-    assert not np.array_equal(program.P, programs.box_qp(400, 30, 6).P)
+    assert not np.array_equal(program.P, instances.box_qp(400, 30, 6).P)
 
 
 def test_rows_have_the_stated_feasible_point() -> None:
@@ -115,7 +120,7 @@ def test_rows_have_the_stated_feasible_point() -> None:
     from scipy.optimize import linprog
 
     for density in (5, 50, 100):
-        program = programs.row_qp(12, 4, 3, density, 2)
+        program = instances.row_qp(12, 4, 3, density, 2)
         assert program.G.any(axis=1).all()
         assert program.A.any(axis=1).all()
         found = linprog(
@@ -126,7 +131,7 @@ def test_rows_have_the_stated_feasible_point() -> None:
 
 def test_the_largest_cut_of_a_torus() -> None:
     """±1 weights on 3 by 3 sites, by enumeration of all cuts."""
-    program = programs.spin_glass(3, 3, 1)
+    program = instances.spin_glass(3, 3, 1)
     weights = program.P / 2.0
     assert np.array_equal(np.abs(weights).sum(axis=0), np.full(9, 4.0))
     for cut in itertools.product((0.0, 1.0), repeat=9):
@@ -136,7 +141,7 @@ def test_the_largest_cut_of_a_torus() -> None:
 
 
 def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
-    program = programs.transportation(4, 5, 1)
+    program = instances.transportation(4, 5, 1)
     supply, demand = program.b[:4], program.b[4:]
     last = supply.sum() - demand.sum()
     assert last >= 1.0
@@ -147,7 +152,7 @@ def test_transportation_is_balanced_and_its_costs_never_fall() -> None:
 
 def test_blending_counts_every_unit() -> None:
     """The cost of a plan, summed as the definition says."""
-    program = programs.blending(3, 2, 2, 4)
+    program = instances.blending(3, 2, 2, 4)
     draws = Draws(4)
     c, impurity = draws.integers(1, 10, 3), draws.integers(0, 10, 3)
     w, r = draws.integers(0, 3, 2), draws.integers(5, 40, 2)
@@ -166,7 +171,7 @@ def test_blending_counts_every_unit() -> None:
 
 @pytest.mark.parametrize("name", SMALL_GRAPHS)
 def test_the_clique_number_is_right(name: str) -> None:
-    graph = programs.graph(name)
+    graph = instances.graph(name)
     assert graph.reason
     assert np.array_equal(graph.adjacency, graph.adjacency.T)
     assert not graph.adjacency.diagonal().any()
@@ -177,12 +182,12 @@ def test_the_clique_number_is_right(name: str) -> None:
                                   "cyclejoin-1-7", "lattice-3", "paley-3", "johnson-5-2-4",
                                   "triangular-4", "hamming-3-2"])  # fmt: skip
 def test_the_optimum_is_the_closed_form(name: str) -> None:
-    graph = programs.graph(name)
-    for program in (programs.motzkin_straus(graph), programs.bomze(graph)):
+    graph = instances.graph(name)
+    for program in (instances.motzkin_straus(graph), instances.bomze(graph)):
         assert on_the_simplex(program.P).lowest == pytest.approx(program.optimum, abs=1e-12)
     omega = clique_number(graph.adjacency)
-    assert programs.motzkin_straus(graph).optimum == pytest.approx(1.0 / omega - 1.0)
-    assert programs.bomze(graph).optimum == pytest.approx(0.5 / omega - 1.0)
+    assert instances.motzkin_straus(graph).optimum == pytest.approx(1.0 / omega - 1.0)
+    assert instances.bomze(graph).optimum == pytest.approx(0.5 / omega - 1.0)
 
 
 def test_known_graphs_of_the_literature() -> None:
@@ -196,7 +201,7 @@ def test_known_graphs_of_the_literature() -> None:
         "hamming-8-4": (256, 20864, 16),
     }
     for name, expected in dimacs.items():
-        graph = programs.graph(name)
+        graph = instances.graph(name)
         assert (graph.n, graph.adjacency.sum() // 2, graph.clique_number) == expected
 
 
@@ -204,12 +209,12 @@ def test_known_graphs_of_the_literature() -> None:
 
 
 def test_names_are_listed_once_by_family() -> None:
-    names = programs.names()
+    names = instances.names()
     assert len(names) == len(set(names))
     assert set(SUITE) == set(FAMILIES) | {"clique"}
     # 99 public instances, and n = 150 and 200 with nine each.
-    assert len(programs.names("boxqp")) == 99 + 18
-    assert len(programs.names("rowqp")) == 64
+    assert len(instances.names("boxqp")) == 99 + 18
+    assert len(instances.names("rowqp")) == 64
 
 
 @pytest.mark.parametrize(
@@ -235,7 +240,7 @@ def test_names_are_listed_once_by_family() -> None:
 )
 def test_wrong_names_are_named(name: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        programs.generate(name)
+        instances.generate(name)
 
 
 def test_every_family_of_graphs_is_reachable() -> None:
@@ -248,7 +253,7 @@ def test_every_family_of_graphs_is_reachable() -> None:
 def test_arrays_are_completed_and_symmetrised() -> None:
     from scipy import sparse
 
-    program = programs.quadratic_arrays(
+    program = quadratic_arrays(
         sparse.csc_matrix([[1.0, 4.0], [0.0, 2.0]]), [1.0, 2.0], G=[[1.0, 1.0], [1.0, 0.0]],
         h=[3.0, np.inf], A=[1.0, -1.0], b=0.0, lb=-1.0, ub=[1.0, np.inf], constant=5.0,
     )  # fmt: skip
@@ -288,12 +293,12 @@ def test_arrays_are_completed_and_symmetrised() -> None:
 def test_wrong_arrays_are_named(arguments: dict[str, object], words: str) -> None:
     given = {"P": np.eye(2), "q": [0.0, 0.0], **arguments}
     with pytest.raises((ProblemError, InfeasibleProblem), match=words):
-        programs.quadratic_arrays(**given)
+        quadratic_arrays(**given)
 
 
 def test_large_data_that_cannot_overflow_are_taken() -> None:
     """Up to 1e150 within the bounds, and rows that hold everywhere have no size."""
-    made = programs.quadratic_arrays(
+    made = quadratic_arrays(
         1e100 * np.eye(2), [1e149, 0.0], G=[[1.0, 1.0]], h=[np.inf], lb=-1.0, ub=[1.0, 1e20]
     )
     assert made.objective(np.array([1.0, 1e20])) == pytest.approx(5e139 + 1e149, rel=1e-14)

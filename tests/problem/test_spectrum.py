@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.problem.kernel_matrix import DenseGram
-from indefinite_opt.problem.spectrum import (
+from indefinite_opt.quadratic.matrices.gram import DenseGram
+from indefinite_opt.quadratic.matrices.spectrum import (
     Spectrum,
     eigendecomposition,
     least_eigenvalue,

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part, random_problem
-from indefinite_opt import Status
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
+from indefinite_opt.quadratic.solving.solution import (
+    Solution,
+    Status,
+)
+from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.proxy_kernel.accpm import ACCPM
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.newton import Newton
-from indefinite_opt.solvers.solution import Solution
-from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
 

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers, lower_bound
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import (
+from indefinite_opt.quadratic.bracket.minorant import (
+    BoxQuadratic,
+    Multipliers,
+    lower_bound,
+)
+from indefinite_opt.quadratic.bracket.optimality_conditions import (
     Box,
     Conditions,
     parallel_columns,
 )
-from indefinite_opt.solvers.branch_and_bound.tangents import Bound
+from indefinite_opt.quadratic.bracket.tangents import Bound
 
 Array = NDArray[np.float64]
 

@@ -19,7 +19,8 @@ import indefinite_opt as iopt
 from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetric
 from helpers.processes import HANGS
 from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
-from indefinite_opt.solvers.descent import Descent, DescentSettings
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.solvers.descent.smo import SMO
 
 Array = NDArray[np.float64]

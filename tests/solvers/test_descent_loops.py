@@ -16,8 +16,8 @@ from helpers.internals import descent_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.solving.solver import Task
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

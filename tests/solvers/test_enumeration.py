@@ -15,8 +15,8 @@ from scipy.linalg import null_space
 import indefinite_opt as iopt
 from helpers.problems import inertias, random_kernel, whole_numbers
 from helpers.programs import FORMS, Array, Program, form
-from indefinite_opt.modeling.gaps import relative
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.quadratic.structures.gaps import relative
 
 TIGHT = 1e-9
 """Tolerance of the descents whose ends are compared with stationary points one by one."""

@@ -9,8 +9,11 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.quadratic.solving.solution import (
+    Claim,
+    Status,
+)
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint
-from indefinite_opt.solvers.solution import Claim, Status
 
 FORMULATIONS = (
     iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansLP(beta=0.05), iopt.GuoSchuurmansLP(beta=0.5),

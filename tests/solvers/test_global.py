@@ -16,12 +16,15 @@ from helpers.problems import inertias, random_kernel, random_problem
 from helpers.processes import HANGS
 from helpers.programs import Program, program_of
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.solvers.branch_and_bound import Settings
-from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Conditions
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
-from indefinite_opt.solvers.branch_and_bound.tree import Outcome, Tree
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
+from indefinite_opt.quadratic.bracket.search import GlobalSearch
+from indefinite_opt.quadratic.bracket.settings import Settings
+from indefinite_opt.quadratic.bracket.tree import (
+    Outcome,
+    Tree,
+)
+from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 ROUNDING = 1e-12
 """Relative: of the enumeration and of a value at a point that is feasible up to rounding."""

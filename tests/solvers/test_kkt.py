@@ -9,8 +9,14 @@ import pytest
 
 from helpers.boxes import degenerate, general_quadratic, holds
 from helpers.exact import global_minimisers
-from indefinite_opt.solvers.branch_and_bound.minorant import Multipliers, lower_bound
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
+from indefinite_opt.quadratic.bracket.minorant import (
+    Multipliers,
+    lower_bound,
+)
+from indefinite_opt.quadratic.bracket.optimality_conditions import (
+    Box,
+    Conditions,
+)
 
 
 @pytest.mark.parametrize("kind", ["lines", "rows"])

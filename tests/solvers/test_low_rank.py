@@ -10,7 +10,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.peers import libsvm
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.interior_point import InteriorPoint
+from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
 from indefinite_opt.solvers.low_rank._loops import Data, sweep
 from indefinite_opt.solvers.low_rank.low_rank import LowRank, LowRankSettings
 

@@ -15,14 +15,17 @@ from helpers.boxes import general_quadratic, random_multipliers, random_quadrati
 from helpers.exact import global_minimisers, independent, is_psd, mirrored
 from helpers.internals import relaxation_loops
 from indefinite_opt.foundation import EPS
-from indefinite_opt.solvers.branch_and_bound import minorant
-from indefinite_opt.solvers.branch_and_bound.minorant import (
+from indefinite_opt.quadratic.bracket import minorant
+from indefinite_opt.quadratic.bracket.minorant import (
     BoxQuadratic,
     Multipliers,
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.tangents import TINY, ScaledBox
+from indefinite_opt.quadratic.bracket.tangents import (
+    TINY,
+    ScaledBox,
+)
 
 Array = NDArray[np.float64]
 Point = list[Fraction]

@@ -17,9 +17,9 @@ import indefinite_opt as iopt
 from helpers.problems import random_problem, rugged_problem
 from helpers.processes import HANGS
 from helpers.programs import Program, check_feasible, program_of, weights
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.local_search.multistart import MultiStart
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.local.search.multistart import MultiStart
+from indefinite_opt.quadratic.solving.solver import Task
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -339,7 +339,7 @@ def test_ctrl_c_before_there_is_a_point(row: Any, monkeypatch: pytest.MonkeyPatc
 
     qp = iopt.QuadraticProgram(-np.eye(2), G=row, h=[1.0] * len(row), lb=0.0, ub=1.0)
     for place in ("pair_search.Descent", "row_search.ActiveSetDescent"):
-        monkeypatch.setattr(f"indefinite_opt.solvers.local_search.{place}", compiling)
+        monkeypatch.setattr(f"indefinite_opt.quadratic.local.search.{place}", compiling)
     with pytest.raises(KeyboardInterrupt):
         iopt.solve(qp)
     result = iopt.solve(qp, solver="global")  # which knows a feasible point without a descent

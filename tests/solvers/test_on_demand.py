@@ -12,10 +12,11 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops as loops
 from helpers.programs import Program
 from indefinite_opt.problem.kernel_matrix import RowGram
-from indefinite_opt.solvers.descent import Descent, DescentSettings
-from indefinite_opt.solvers.descent.on_demand import Blocks
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.local.descent.on_demand import Blocks
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.descent.smo import SMO
-from indefinite_opt.solvers.solver import Task
 
 TOL = 1e-6
 N = 1400

@@ -18,10 +18,14 @@ from helpers.polyhedra import (
     rescaled,
     transportation,
 )
-from indefinite_opt.modeling.quadratic_programs import LinearRows
-from indefinite_opt.solvers.polyhedral.descent import ActiveSetDescent, is_convex, nearest_point
-from indefinite_opt.solvers.polyhedral.recession import falling_ray
-from indefinite_opt.solvers.solution import Status
+from indefinite_opt.quadratic.local.polyhedral.descent import (
+    ActiveSetDescent,
+    is_convex,
+    nearest_point,
+)
+from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.solving.solution import Status
 
 INF = float("inf")
 

@@ -12,7 +12,7 @@ import indefinite_opt as iopt
 from helpers.polyhedra import Rows, program, random_rows, rescaled, transportation
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.modeling.quadratic_programs import LinearRows
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 
 ROUNDING = 1e-13
 """Violations relative to the terms of a row: a hundred roundings."""

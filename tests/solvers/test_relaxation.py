@@ -10,20 +10,23 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.internals import relaxation_loops
-from indefinite_opt.problem.spectrum import eigenpairs_above
-from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
-from indefinite_opt.solvers.branch_and_bound.minorant import (
+from indefinite_opt.quadratic.bracket.minorant import (
     BoxQuadratic,
     lower_bound,
     pair_indices,
     triangle_literals,
 )
-from indefinite_opt.solvers.branch_and_bound.relaxation import (
+from indefinite_opt.quadratic.bracket.relaxation import (
     Iterate,
     Relaxation,
 )
-from indefinite_opt.solvers.branch_and_bound.settings import Settings, Tuning
-from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
+from indefinite_opt.quadratic.bracket.settings import (
+    Settings,
+    Tuning,
+)
+from indefinite_opt.quadratic.bracket.tangents import ScaledBox
+from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
+from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 
 def scaled_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[ScaledBox, float]:
@@ -74,7 +77,7 @@ def test_partial_and_full_projections_are_the_same_method(tuning: Tuning, formul
 
 def test_iterations_approach_the_semidefinite_bound() -> None:
     """Without triangle inequalities the limit is the optimum of the model cvxpy solves."""
-    from indefinite_opt.solvers.branch_and_bound.conic_relaxation import doubly_nonnegative
+    from indefinite_opt.quadratic.bracket.conic_relaxation import doubly_nonnegative
 
     scaled, value = scaled_of(10, 1)
     model, _ = doubly_nonnegative(scaled)

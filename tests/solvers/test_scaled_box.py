@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from helpers.exact import global_minimisers, mirrored
-from indefinite_opt.solvers.branch_and_bound import minorant
-from indefinite_opt.solvers.branch_and_bound.minorant import (
+from indefinite_opt.quadratic.bracket import minorant
+from indefinite_opt.quadratic.bracket.minorant import (
     BoxQuadratic,
     Multipliers,
     add_products,
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.solvers.branch_and_bound.tangents import ScaledBox
+from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,14 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import Program
-from indefinite_opt.problem.programs import random_programs
-from indefinite_opt.solvers.branch_and_bound import Box, Multipliers, Settings, Tangent, finite_form
-from indefinite_opt.solvers.branch_and_bound.secants import SecantProgram
-from indefinite_opt.workflow.certificates import proof_checker
+from indefinite_opt.quadratic import proof_checker
+from indefinite_opt.quadratic.bracket.finite_forms import finite_form
+from indefinite_opt.quadratic.bracket.minorant import Multipliers
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box
+from indefinite_opt.quadratic.bracket.proof import Tangent
+from indefinite_opt.quadratic.bracket.secants import SecantProgram
+from indefinite_opt.quadratic.bracket.settings import Settings
+from indefinite_opt.quadratic.instances import random_programs
 
 
 def separable(n: int, rows: int, equations: int, seed: int, convex: float = 0.3) -> Program:

@@ -11,7 +11,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.quadratic.solving.solver import Task
 
 QUADRATIC = ("SVMDual(C=10)", "SVMDual(C=10, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
 LUSS = ("LussDual(C=10, rho=0.1)", "LussBall(C=10)")

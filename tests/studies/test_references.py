@@ -19,7 +19,12 @@ from helpers.exact import clique_number
 from helpers.processes import HANGS
 from indefinite_opt.command_line.app import app
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.problem.programs import generate, graph, names
+from indefinite_opt.quadratic import proof_checker
+from indefinite_opt.quadratic.instances.by_name import (
+    generate,
+    graph,
+    names,
+)
 from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES, instances
 from indefinite_opt.studies.reference_library.library import (
@@ -28,7 +33,6 @@ from indefinite_opt.studies.reference_library.library import (
     Reference,
     Standing,
 )
-from indefinite_opt.workflow.certificates import proof_checker
 
 TABLE = references.references()
 NAMES = [entry.name for entry in TABLE]

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.solvers.solution import Status
+from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.studies.baselines.rvm import (
     RVM,
     Laplace,

@@ -17,7 +17,7 @@ from helpers.problems import symmetric
 from helpers.processes import HANGS
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
-from indefinite_opt.solvers.branch_and_bound import Settings
+from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.workflow.bracket import METHODS
 
 INF = float("inf")

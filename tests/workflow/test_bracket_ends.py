@@ -11,11 +11,13 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, is_psd, mirrored
 from helpers.kernel_programs import beside, exact_program
-from indefinite_opt.modeling import relative
-from indefinite_opt.solvers import Status, Task
-from indefinite_opt.solvers.branch_and_bound import GlobalSearch, finite_form
-from indefinite_opt.workflow.certificates import proof_checker
-from indefinite_opt.workflow.certificates.proof_document import bracket_document
+from indefinite_opt.quadratic import proof_checker
+from indefinite_opt.quadratic.bracket.finite_forms import finite_form
+from indefinite_opt.quadratic.bracket.search import GlobalSearch
+from indefinite_opt.quadratic.proof.proof_document import bracket_document
+from indefinite_opt.quadratic.solving.solution import Status
+from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.gaps import relative
 
 INF = float("inf")
 

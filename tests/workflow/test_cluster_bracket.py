@@ -18,7 +18,7 @@ import indefinite_opt as iopt
 from helpers.clusters import processes
 from helpers.processes import HANGS
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.solvers.branch_and_bound import Settings
+from indefinite_opt.quadratic.bracket.settings import Settings
 
 SIZES = np.array([463, 409, 377, 317, 326, 260, 268, 254, 293, 453, 411, 478], float)
 PRICES = np.array([10, 11, 14, 12, 11, 10, 10, 14, 10, 13, 8, 7], float)

@@ -22,16 +22,22 @@ from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience, th
 from helpers.problems import random_problem
 from helpers.processes import interrupted
 from indefinite_opt.foundation import interruptible
-from indefinite_opt.modeling.linear_programs import to_highs
-from indefinite_opt.modeling.quadratic_programs.polyhedron import Polyhedron
-from indefinite_opt.solvers.branch_and_bound import Settings, finite_form, finite_forms
-from indefinite_opt.solvers.branch_and_bound.box_bound import Node
-from indefinite_opt.solvers.branch_and_bound.search import GlobalSearch
+from indefinite_opt.quadratic.bracket import finite_forms
+from indefinite_opt.quadratic.bracket.box_bound import Node
+from indefinite_opt.quadratic.bracket.finite_forms import finite_form
+from indefinite_opt.quadratic.bracket.search import GlobalSearch
+from indefinite_opt.quadratic.bracket.settings import Settings
+from indefinite_opt.quadratic.rows import to_highs
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
+from indefinite_opt.quadratic.solving.solution import (
+    Claim,
+    Solution,
+    Status,
+)
+from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
-from indefinite_opt.solvers.solution import Claim, Solution, Status
-from indefinite_opt.solvers.solver import Task
 from indefinite_opt.workflow import result as results
 from indefinite_opt.workflow.certificates import verification
 

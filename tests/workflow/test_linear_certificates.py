@@ -7,8 +7,11 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import SolverFailed
+from indefinite_opt.quadratic.solving.solution import (
+    Solution,
+    Status,
+)
 from indefinite_opt.solvers.external.highs import Highs
-from indefinite_opt.solvers.solution import Solution, Status
 
 Claim = iopt.Claim
 

@@ -15,9 +15,10 @@ from helpers.callbacks import press
 from helpers.cases import LIN_LIN
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import Program, check_feasible, program_of, weights
-from indefinite_opt.solvers.descent import Descent, DescentSettings
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.descent.smo import SMO
-from indefinite_opt.solvers.solver import Task
 
 Array = NDArray[np.float64]
 Formulations = list[iopt.Formulation]

@@ -20,18 +20,29 @@ import indefinite_opt as iopt
 from helpers.boxes import degenerate, general_quadratic, random_multipliers
 from helpers.exact import dot, global_minimisers, is_psd, mirrored
 from helpers.problems import positive_part
-from indefinite_opt.solvers.branch_and_bound.finite_forms import box_quadratic
-from indefinite_opt.solvers.branch_and_bound.minorant import BoxQuadratic, Multipliers
-from indefinite_opt.solvers.branch_and_bound.optimality_conditions import Box, Conditions
-from indefinite_opt.solvers.branch_and_bound.proof import Part, Proof, Tangent
-from indefinite_opt.workflow.certificates import proof_checker, read_document
-from indefinite_opt.workflow.certificates.proof_checker import FailedProof
-from indefinite_opt.workflow.certificates.proof_document import (
+from indefinite_opt.quadratic import proof_checker
+from indefinite_opt.quadratic.bracket.minorant import (
+    BoxQuadratic,
+    Multipliers,
+)
+from indefinite_opt.quadratic.bracket.optimality_conditions import (
+    Box,
+    Conditions,
+)
+from indefinite_opt.quadratic.bracket.proof import (
+    Part,
+    Proof,
+    Tangent,
+)
+from indefinite_opt.quadratic.proof.proof_checker import FailedProof
+from indefinite_opt.quadratic.proof.proof_document import (
     boxes_document,
     bracket_document,
     certificate_document,
+    read_document,
     write_document,
 )
+from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 Document = dict[str, Any]
 MINIMUM = {"sense": 1, "constant": 0}

@@ -18,9 +18,12 @@ from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.quadratic.solving.solution import Solution
+from indefinite_opt.quadratic.solving.solver import (
+    Solver,
+    Task,
+)
 from indefinite_opt.solvers.external import highs
-from indefinite_opt.solvers.solution import Solution
-from indefinite_opt.solvers.solver import Solver, Task
 
 Array = NDArray[np.float64]
 INF = float("inf")

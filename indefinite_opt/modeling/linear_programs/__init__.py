@@ -14,11 +14,3 @@ from indefinite_opt.modeling.linear_programs.linear_program import (
     LinearProgram,
     Rows,
 )
-from indefinite_opt.modeling.linear_programs.to_highs import (
-    add_rows,
-    change_costs,
-    highs_model,
-    run_within,
-    simplex_limit,
-    solved_by_highs,
-)

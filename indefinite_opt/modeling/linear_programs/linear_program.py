@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values, cached_property, power_near
-from indefinite_opt.modeling.gaps import relative
-from indefinite_opt.modeling.structures.structure import Optimality, Point, Structure
-from indefinite_opt.problem.programs import StandardForm
+from indefinite_opt.quadratic import (
+    Optimality,
+    Point,
+    StandardForm,
+    Structure,
+    relative,
+)
 
 Entries = float | Array | Callable[[], Array]
 
@@ -469,5 +473,3 @@ class LinearProgram(Structure[Array]):
                 missed = float(total(distance)) if distance.size else 0.0
                 worst = max(worst, relative(missed, float(total(size)) if size.size else 0.0))
         return worst
-
-

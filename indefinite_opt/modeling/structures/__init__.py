@@ -3,7 +3,7 @@
 Each kind has a file, and all have one interface: objective, residual, multipliers and bound.
 """
 
-from indefinite_opt.modeling.structures.box_line import BoxLine, PairedBox, project_line
+from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.modeling.structures.krein import (
     KreinLeastSquares,
     Stabilised,
@@ -11,7 +11,6 @@ from indefinite_opt.modeling.structures.krein import (
     stabilise,
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
-from indefinite_opt.modeling.structures.paired_qp import PairedQP, paired
 from indefinite_opt.modeling.structures.proxy_kernel import (
     MAX_PRICE,
     ProxyBall,
@@ -26,15 +25,5 @@ from indefinite_opt.modeling.structures.pseudo_euclidean import (
     LiftedPrimal,
     SpacePrimal,
 )
-from indefinite_opt.modeling.structures.qp import QP
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
-from indefinite_opt.modeling.structures.structure import (
-    Curvature,
-    ExplicitProgram,
-    Optimality,
-    Point,
-    Structure,
-    VectorProgram,
-)
-from indefinite_opt.problem.programs import StandardForm

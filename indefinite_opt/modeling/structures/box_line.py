@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.structures.paired_box import PairedBox, project_line
+from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelProblem
-
-
-
-
+from indefinite_opt.quadratic import (
+    PairedBox,
+)
 
 
 class BoxLine(PairedBox):
@@ -163,5 +159,3 @@ def cheapest_balance(costs: Array, signs: Array, upper: Array) -> float:
         price[np.searchsorted(end, amounts)] for end, price in zip(ends, prices, strict=True)
     )
     return float(lengths @ np.minimum(sums, 0.0))
-
-

@@ -15,9 +15,10 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.paired_qp import PairedQP
-from indefinite_opt.modeling.structures.structure import Point, SharperBound
-from indefinite_opt.problem import (
+from indefinite_opt.quadratic import (
+    PairedQP,
+    Point,
+    SharperBound,
     cholesky_in_place,
     frobenius_norm,
     without_directions,

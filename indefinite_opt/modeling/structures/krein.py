@@ -9,10 +9,16 @@ from functools import partial
 import numpy as np
 
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived
-from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.structure import Point, SharperBound
-from indefinite_opt.problem import KernelProblem, Spectrum, eigendecomposition, zero_tolerance
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    CANCELLED,
+    Point,
+    SharperBound,
+    Spectrum,
+    eigendecomposition,
+    zero_tolerance,
+)
 
 
 @dataclass(frozen=True, eq=False)

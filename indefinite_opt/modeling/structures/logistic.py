@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.gaps import CANCELLED
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    CANCELLED,
+    ExplicitProgram,
+)
 
 
 def best_offset(scores: Array, y: Array) -> float:

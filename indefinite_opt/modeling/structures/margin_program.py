@@ -9,8 +9,8 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.modeling.structures.structure import ExplicitProgram
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import ExplicitProgram
 
 no_warnings = np.errstate(over="ignore", invalid="ignore")
 """Of sums that overflow no claim follows: values are then nan, and residuals infinite."""

@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
-from indefinite_opt.modeling.structures.structure import Point
-from indefinite_opt.problem import KernelProblem, Spectrum
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    Point,
+    Spectrum,
+)
 
 MAX_PRICE = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -44,7 +47,7 @@ class ProxyOracle:
     time.
 
     >>> import numpy as np
-    >>> from indefinite_opt.problem.spectrum import eigendecomposition
+    >>> from indefinite_opt.quadratic import eigendecomposition
     >>> oracle = ProxyOracle(eigendecomposition(np.diag([1.0, -1.0])))
     >>> oracle(np.array([1.0, 0.0]), rho=0.25)      # M = diag(2, -1), K* = diag(2, 0)
     (0.75, array([2., 0.]))

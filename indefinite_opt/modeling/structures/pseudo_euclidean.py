@@ -9,11 +9,11 @@ import numpy as np
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.logistic import balanced
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import Embedding, KernelProblem
+from indefinite_opt.quadratic import CANCELLED
 
 
 class SpacePrimal(MarginProgram):

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
-from indefinite_opt.modeling.structures.qp import QP, critical_curvature
-from indefinite_opt.modeling.structures.structure import (
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    CANCELLED,
+    QP,
     Curvature,
     Optimality,
     Point,
+    critical_curvature,
 )
-from indefinite_opt.problem import KernelProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,7 @@ class BoxLineQP(ConvexBounds):
     """
 
     ruggedness = 1.0
+    has_one_bound = True
     title = "a quadratic program on a box with line constraints"
     problem: KernelProblem
     """Holds K and y; nothing is copied."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
-from indefinite_opt.modeling.gaps import CANCELLED
 from indefinite_opt.modeling.structures.krein import squared
 from indefinite_opt.modeling.structures.margin_program import MarginProgram, no_warnings
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import CANCELLED
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,15 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, Values, checks
-from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.iteration import Iteration
-from indefinite_opt.solvers.solution import Solution
-from indefinite_opt.solvers.solver import Solver, Task
+from indefinite_opt.quadratic import (
+    Descent,
+    Iteration,
+    Solution,
+    Solver,
+    Task,
+    relative,
+)
 
 _MAX_ITER = 10_000
 """Convex problems by default."""

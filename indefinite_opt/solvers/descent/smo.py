@@ -10,11 +10,17 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.descent.settings import DescentSettings
-from indefinite_opt.solvers.descent.smo_lin_lin import PrintedSteps
-from indefinite_opt.solvers.solution import Solution, Trace
-from indefinite_opt.solvers.solver import Session, Solver, Task, status_at_end
+from indefinite_opt.quadratic import (
+    Descent,
+    DescentSettings,
+    PrintedSteps,
+    Session,
+    Solution,
+    Solver,
+    Task,
+    Trace,
+    status_at_end,
+)
 
 _BOUND_ROUNDING = 4.0 * EPS
 """Relative difference up to which a bound times a number equals another: two roundings."""

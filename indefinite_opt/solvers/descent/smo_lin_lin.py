@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Solution, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.quadratic import (
+    PrintedSteps,
+    Solution,
+    Solver,
+    Task,
+    Trace,
+    status_at_end,
+)
 
 
 class SMOLinLin(Solver[BoxLineQP]):
@@ -67,46 +70,3 @@ class SMOLinLin(Solver[BoxLineQP]):
         status = status_at_end(run.to_stationarity)
         message = f"{run.iterations} steps, {run.refreshes} exact gradients"
         return run.solution(status, message)
-
-
-class PrintedSteps(Descent):
-    """A descent that begins with the pair steps of a paper.
-
-    Attributes
-    ----------
-    second_order : bool
-        Whether the pairs are those of LIBSVM, not those of Lin & Lin.
-    until : float
-        Violation, in units of the gradient, from which all other steps follow; with 0 none do.
-    """
-
-    second_order, until = False, 0.0
-    _ended = False
-
-    def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.solvers.descent._pair_loops import solve_pairs
-
-        if self._ended:
-            return super().pair_steps(tolerance, steps)
-        first, loops = self.until * self.unit, self.loops
-        limits = loops.Limits(max(tolerance, first), 1.0, steps, self.chunk)
-        program = self.hessian, self.box, self.point
-        outcome = loops.Outcome(*solve_pairs(*program, limits, self.second_order))
-        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
-        stalled = outcome.state == loops.STALLED
-        self._ended = self.until > 0.0 and (stalled or outcome.state == loops.CONVERGED)
-        goes_on = self._ended and (stalled or tolerance < first)
-        return loops.RUNNING if goes_on else outcome.state, outcome.violation
-
-    def newton_work(self) -> float:
-        """Infinite until the steps of the paper have ended."""
-        return super().newton_work() if self._ended else np.inf
-
-    def try_interior_points(self) -> bool:
-        """Those that lead further end the steps of the paper, unless it has no other steps."""
-        self._ended |= self.until > 0.0 and super().try_interior_points()
-        return self._ended
-
-    def _grow(self) -> None:
-        if self._ended:
-            super()._grow()

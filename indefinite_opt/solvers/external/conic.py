@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.modeling.linear_programs import LinearProgram, power_near
+from indefinite_opt.foundation import power_near
+from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
-    QP,
     LogisticProgram,
     ProxyBall,
     ProxyDual,
     SeparabilityProgram,
+)
+from indefinite_opt.quadratic import (
+    QP,
+    Solution,
+    Solver,
+    Status,
     Structure,
+    Task,
 )
 from indefinite_opt.solvers.external.cvxpy_backend import (
     missing_package,
     semidefinite_refusal,
     solve_convex,
 )
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Solver, Task
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,14 @@ from indefinite_opt.foundation import (
     clock_stopped,
     within,
 )
-from indefinite_opt.modeling.quadratic_programs import LinearRows
-from indefinite_opt.solvers.polyhedral import falling_ray
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Task, status_of
+from indefinite_opt.quadratic import (
+    LinearRows,
+    Solution,
+    Status,
+    Task,
+    falling_ray,
+    status_of,
+)
 
 
 def missing_package(name: str) -> str | None:

@@ -9,18 +9,22 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.modeling.linear_programs import (
-    LinearProgram,
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.quadratic import (
+    QP,
+    Session,
+    Solution,
+    Solver,
+    Status,
+    Task,
     change_costs,
     highs_model,
     simplex_limit,
+    status_of,
 )
-from indefinite_opt.modeling.structures import QP
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import LEAST_TOLERANCE, run_highs
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task, status_of
 
 _Program = LinearProgram | QP
 

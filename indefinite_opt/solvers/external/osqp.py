@@ -9,10 +9,15 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
-from indefinite_opt.modeling.structures import QP
+from indefinite_opt.quadratic import (
+    QP,
+    Session,
+    Solution,
+    Solver,
+    Status,
+    Task,
+)
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,16 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, checks, in_child, within
-from indefinite_opt.modeling.structures import QP
+from indefinite_opt.quadratic import (
+    QP,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    status_at_end,
+)
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 
 @dataclass(frozen=True)

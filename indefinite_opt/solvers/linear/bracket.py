@@ -8,10 +8,14 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Task
+from indefinite_opt.quadratic import (
+    Solution,
+    Status,
+    Task,
+    Trace,
+    relative,
+)
 
 _MAX_INFEASIBILITY = 1e-9
 """Relative violation up to which a point counts as feasible, far below any sensible tolerance."""

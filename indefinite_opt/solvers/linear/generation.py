@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
-from indefinite_opt.modeling.linear_programs import LinearProgram, simplex_limit
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.quadratic import (
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    simplex_limit,
+    status_at_end,
+)
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.interior_point import InteriorPoint, InteriorSettings
 from indefinite_opt.solvers.linear.simplex import RestrictedModel
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]

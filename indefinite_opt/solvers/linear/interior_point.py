@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.problem import cholesky_in_place
-from indefinite_opt.solvers.predictor_corrector import PredictorCorrector, StepSettings
+from indefinite_opt.quadratic import (
+    PredictorCorrector,
+    StepSettings,
+    cholesky_in_place,
+)
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.linear_programs import (
-    LinearProgram,
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.quadratic import (
+    StandardForm,
+    Status,
     add_rows,
     change_costs,
     highs_model,
     run_within,
 )
-from indefinite_opt.modeling.structures import StandardForm
-from indefinite_opt.solvers.solution import Status
 
 Indices = NDArray[np.intp]
 

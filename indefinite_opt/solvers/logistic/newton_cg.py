@@ -8,9 +8,12 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures import LogisticProgram
+from indefinite_opt.quadratic import (
+    Solution,
+    Solver,
+    Task,
+)
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
-from indefinite_opt.solvers.solution import Solution
-from indefinite_opt.solvers.solver import Solver, Task
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, compiled
-from indefinite_opt.solvers.descent._loops import _length, _moved, _room
 
 _VECTORISE = {"reassoc", "contract", "nsz"}
 """Sums may be taken in any order, which vector instructions need."""
@@ -40,6 +39,26 @@ class Data(NamedTuple):
     c: Array
     u: Array
     h: float
+
+
+@compiled()
+def _room(alpha: float, y: float, lower: float, upper: float) -> float:
+    """How far yα may grow; with -y in place of y, how far it may fall."""
+    return upper - alpha if y > 0.0 else alpha - lower
+
+
+@compiled()
+def _moved(alpha: float, change: float, room: float, lower: float, upper: float) -> float:
+    """alpha + change; a change as long as its room ends exactly at the bound."""
+    if abs(change) >= room:
+        return upper if change > 0.0 else lower
+    return min(max(alpha + change, lower), upper)
+
+
+@compiled()
+def _length(room: float, slope: float, curvature: float) -> float:
+    """δ of Lin & Lin (27): to the minimum of a convex pair, or to the bound on a concave one."""
+    return min(room, slope / curvature) if curvature > 0.0 else room
 
 
 @compiled(fastmath=_VECTORISE)

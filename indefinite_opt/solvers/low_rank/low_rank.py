@@ -8,14 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, one_thread
-from indefinite_opt.modeling import relative
-from indefinite_opt.modeling.structures import BoxLineQP, Optimality, PairedQP
-from indefinite_opt.problem import DenseGram, FactorGram
-from indefinite_opt.solvers.descent import descend
-from indefinite_opt.solvers.descent.interior_point import InteriorPoint
-from indefinite_opt.solvers.descent.settings import InteriorSettings
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.quadratic import (
+    DenseGram,
+    FactorGram,
+    InteriorPoint,
+    InteriorSettings,
+    Optimality,
+    PairedQP,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    descend,
+    relative,
+    status_at_end,
+)
 
 Indices = NDArray[np.intp]
 

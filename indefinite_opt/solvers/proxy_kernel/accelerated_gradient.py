@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
+from indefinite_opt.quadratic import (
+    Solution,
+    Solver,
+    Task,
+)
 from indefinite_opt.solvers.proxy_kernel.search import (
     ProxySearch,
     SearchSettings,
     first_step_length,
 )
-from indefinite_opt.solvers.solution import Solution
-from indefinite_opt.solvers.solver import Solver, Task
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
-from indefinite_opt.solvers.predictor_corrector import room
+from indefinite_opt.quadratic import room
 
 
 @dataclass(frozen=True)

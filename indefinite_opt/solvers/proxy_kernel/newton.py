@@ -9,7 +9,14 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.solvers.descent.descent import Descent
+from indefinite_opt.quadratic import (
+    Descent,
+    Session,
+    Solution,
+    Solver,
+    Status,
+    Task,
+)
 from indefinite_opt.solvers.proxy_kernel.search import (
     MIN_INNER_TOL,
     GradientSteps,
@@ -17,8 +24,6 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     SearchSettings,
     kernel_program,
 )
-from indefinite_opt.solvers.solution import Solution, Status
-from indefinite_opt.solvers.solver import Session, Solver, Task
 
 _MIN_LOG_GAP = 1e-300
 """Gaps count as at least this in logarithms."""

@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
-from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.iteration import Iteration
+from indefinite_opt.quadratic import (
+    Descent,
+    Iteration,
+    Solution,
+    Status,
+    Task,
+    Witness,
+    relative,
+)
 from indefinite_opt.solvers.low_rank.low_rank import LowRank
-from indefinite_opt.solvers.solution import Solution, Status, Witness
-from indefinite_opt.solvers.solver import Task
 
 MIN_INNER_TOL = 1e-12
 """Least tolerance of a quadratic program: rounding allows no smaller residual."""

@@ -6,9 +6,15 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import KreinLeastSquares
-from indefinite_opt.problem import zero_tolerance
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.quadratic import (
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    status_at_end,
+    zero_tolerance,
+)
 
 _ITERATIONS_PER_POINT = 100
 """Iterations by default, per point; an active set method needs a few."""

@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.foundation import one_thread
-from indefinite_opt.modeling import relative
 from indefinite_opt.modeling.structures import SeparabilityProgram, SpacePrimal
-from indefinite_opt.solvers.descent.descent import Descent
-from indefinite_opt.solvers.solution import Solution, Status, Trace
-from indefinite_opt.solvers.solver import Solver, Task, status_at_end
+from indefinite_opt.quadratic import (
+    Descent,
+    Solution,
+    Solver,
+    Status,
+    Task,
+    Trace,
+    relative,
+    status_at_end,
+)
 
 _MIN_DUAL_TOL = 1e-13
 """Smallest tolerance of a dual problem; rounding allows no smaller residual."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.modeling import short
+from indefinite_opt.foundation import short
 from indefinite_opt.problem import KernelProblem
 
 

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.foundation import Array, checks, one_thread
 from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.solvers import Status
+from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.baselines.baseline import Baseline
 
 START_ALPHAS = (np.inf, 1e-6, 1e-4)

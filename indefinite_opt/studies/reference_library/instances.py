@@ -22,11 +22,15 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import Array, finite_array
-from indefinite_opt.modeling import Formulation, QuadraticProgram
-from indefinite_opt.modeling.structures import QP
+from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
-from indefinite_opt.problem.programs import generate, names
+from indefinite_opt.quadratic import (
+    QP,
+    QuadraticProgram,
+    generate,
+    names,
+)
 
 LIBRARY = 2
 """Version of the library, raised when an instance is added, removed or redefined."""

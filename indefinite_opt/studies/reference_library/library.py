@@ -29,12 +29,16 @@ from indefinite_opt.foundation import (
     read_bytes,
     writing,
 )
-from indefinite_opt.modeling import QuadraticProgram, write_model
-from indefinite_opt.modeling.structures import QP, BoxLineQP
+from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    QP,
+    Certificate,
+    QuadraticProgram,
+)
 from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance
 from indefinite_opt.workflow import bound
-from indefinite_opt.workflow.certificates import Certificate, verify
+from indefinite_opt.workflow.certificates import verify
 
 FORMAT = 2
 """Version of the table format, raised when its columns change."""
@@ -264,7 +268,7 @@ def export(reference: Reference | str, path: str | Path) -> Path:
     known = load(reference) if isinstance(reference, str) else reference
     problem = _rebuilt(known)
     if isinstance(problem, KernelProblem):
-        return write_model(known.structure(problem), Path(path))
+        return known.structure(problem).export(Path(path))
     return problem.write(path)
 
 
@@ -323,8 +327,8 @@ def proof(name: str) -> Path:
 
     Examples
     --------
-    >>> from indefinite_opt.workflow.certificates.proof_checker import check
-    >>> value, program = check(json.loads(proof("lemma4-017-c1").read_text()))
+    >>> from indefinite_opt.quadratic import proof_checker
+    >>> value, program = proof_checker.check(json.loads(proof("lemma4-017-c1").read_text()))
     >>> round(value, 6), len(program["c"])
     (0.5, 17)
     """

@@ -9,6 +9,10 @@ import re
 from pathlib import Path
 from string import Template
 
+from indefinite_opt.algebra import (
+    latex_expression,
+    mathml,
+)
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
     ComparisonLike,
@@ -18,7 +22,6 @@ from indefinite_opt.figures import (
     spectrum_figure,
 )
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.modeling.display import latex_expression, mathml
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.report.markup import (
     STYLE,

@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, Values, checked_values
-from indefinite_opt.modeling import Formulation
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    Declaration,
     ExplicitProgram,
+    Problem,
     Structure,
     VectorProgram,
 )
-from indefinite_opt.problem import KernelProblem, Problem
 
 SLACKS = {"xi": "The slacks ξ were", "delta": "The bound δ was"}
 """Variables whose best values follow from the others, with the beginning of a sentence on each."""
@@ -63,7 +64,7 @@ def completed(
 
 
 def hint(
-    problem: Problem, formulation: Formulation, structure: Structure[Any], values: Values
+    problem: Problem, formulation: Declaration, structure: Structure[Any], values: Values
 ) -> list[str]:
     """A sentence on the first obvious change of a failing point that fits, if there is one."""
     if not isinstance(problem, KernelProblem) or not isinstance(structure, VectorProgram):
@@ -98,7 +99,7 @@ def _residuals(structure: VectorProgram, x: Array) -> tuple[float, float]:
 
 
 def _changes(
-    problem: KernelProblem, formulation: Formulation, structure: VectorProgram, x: Array
+    problem: KernelProblem, formulation: Declaration, structure: VectorProgram, x: Array
 ) -> Iterator[tuple[Array, str]]:
     """Changed points, each with the beginning of a sentence."""
     y, name = problem.y, structure.variable

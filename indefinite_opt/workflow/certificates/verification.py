@@ -32,28 +32,39 @@ from indefinite_opt.foundation import (
     one_thread,
     within,
 )
-from indefinite_opt.modeling import (
-    Formulation,
-    PolyhedralQP,
-    QuadraticProgram,
-    gap_and_share,
-    relative,
-)
-from indefinite_opt.modeling.structures import (
+from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
     QP,
+    Certificate,
+    Claim,
     Curvature,
+    Declaration,
+    Facts,
+    GlobalSearch,
+    NoOptimum,
     Optimality,
     Point,
-    ProxyStructure,
+    PolyhedralQP,
+    Problem,
+    Proof,
+    QuadraticProgram,
     Structure,
+    Task,
+    Witness,
+    claim_of,
+    gap_and_share,
+    no_optimum,
+    obstacle,
+    proved_bound,
+    relative,
 )
-from indefinite_opt.problem import KernelProblem, Problem
-from indefinite_opt.solvers import Claim, Task, Witness, as_solver, default_solver
-from indefinite_opt.solvers.branch_and_bound import GlobalSearch, Proof, obstacle, proved_bound
+from indefinite_opt.solvers import (
+    as_solver,
+    default_solver,
+)
 from indefinite_opt.solvers.proxy_kernel import KernelBound
-from indefinite_opt.workflow.certificates.certificate import Certificate, Facts, claim_of
 from indefinite_opt.workflow.certificates.hints import completed, hint, named, sign_hint
-from indefinite_opt.workflow.certificates.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.workflow.posing import posed
 
 
@@ -78,7 +89,7 @@ def verify(
 @overload
 def verify(
     problem: KernelProblem | QuadraticProgram,
-    formulation: Formulation | str | None,
+    formulation: Declaration | str | None,
     values: Mapping[str, ArrayLike] | ArrayLike,
     multipliers: Mapping[str, ArrayLike] | None = ...,
     tol: float = ...,
@@ -88,7 +99,7 @@ def verify(
 ) -> Certificate: ...
 def verify(
     problem: KernelProblem | QuadraticProgram,
-    formulation: Formulation | str | Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
+    formulation: Declaration | str | Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
     values: Mapping[str, ArrayLike] | ArrayLike | Exception | None = None,
     multipliers: Mapping[str, ArrayLike] | None = None,
     tol: float = 1e-6,
@@ -155,7 +166,7 @@ def verify(
     checks.positive("atol", atol, zero=True)
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
-    alone = isinstance(problem, Formulation) and not isinstance(formulation, Formulation)
+    alone = isinstance(problem, QuadraticProgram) and not isinstance(formulation, Declaration)
     if alone and values is None:
         formulation, values = None, formulation
     began = clock()
@@ -192,7 +203,7 @@ def verify(
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
 def certify(
     problem: Problem,
-    formulation: Formulation,
+    formulation: Declaration,
     values: Values,
     multipliers: Values | None,
     tol: float,
@@ -302,7 +313,7 @@ def certify(
     )
 
 
-def _set_up(problem: Problem, formulation: Formulation, seconds: float) -> Structure[Any]:
+def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Structure[Any]:
     """The structure of a program, which may take an eigendecomposition."""
     try:
         order = formulation.structure_order(problem)

@@ -1,0 +1,432 @@
+r"""Prints cvxpy expressions as mathematics, in LaTeX or in Unicode text.
+
+`Printer` finds the rule for each cvxpy class in `_RULES` and prints any other atom under its own
+name. Every vector is read as a column, so that cvxpy's `y @ alpha` is :math:`y^\top \alpha`. The
+text, with a legend of its symbols, is generated from the expressions of a `Program`, and so agrees
+with what is solved. Its variables and constants have the names to print.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from indefinite_opt.algebra.notation import (
+    ATOM,
+    GLOSSARY,
+    HADAMARD,
+    LATEX,
+    NOTATION,
+    POWER,
+    PRODUCT,
+    SCALED,
+    TEXT,
+    UNKNOWNS,
+    Piece,
+    number,
+    plain,
+    script,
+    symbol,
+    total,
+)
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+
+def latex_expression(expr: cp.Expression) -> str:
+    r"""LaTeX of a cvxpy expression.
+
+    >>> import cvxpy as cp, numpy as np
+    >>> alpha, Q = cp.Variable(2, name="alpha"), cp.Constant(np.diag([1, -1]), name="Q")
+    >>> print(latex_expression(cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q)))
+    \mathbf{e}^\top \alpha - \tfrac{1}{2} \alpha^\top Q \alpha
+    """
+    return Printer(LATEX).show(expr)
+
+
+class Printer:
+    """Prints expressions into one of the two notations and remembers the symbols it used."""
+
+    def __init__(self, to: int) -> None:
+        self.to = to
+        self.symbols: dict[str, str] = {}
+        self._unnamed: dict[int, Piece] = {}
+
+    def piece(self, expr: Any) -> Piece:
+        # By class name, so that cvxpy need not be imported. Only variables and parameters are found
+        # by their base class, since log1p, for example, derives from log.
+        kind = type(expr).__name__
+        leaf = hasattr(expr, "attributes") and kind != "Constant"
+        return _RULES.get("Leaf" if leaf else kind, _unknown)(self, expr)
+
+    def show(self, expr: Any) -> str:
+        return self.piece(expr).signed
+
+    def write(self, key: str, *parts: str) -> str:
+        return NOTATION[key][self.to] % parts
+
+    def ones(self) -> Piece:
+        self.symbols["e"] = GLOSSARY["e"]
+        return Piece(self.write("ones"))
+
+    def transposed(self, expr: Any) -> Piece:
+        """A vector as a row, or a matrix transposed: (x @ A) as a row is xᵀA."""
+        kind = type(expr).__name__
+        if kind == "MulExpression" and expr.args[0].ndim == 1 and expr.args[1].ndim == 2:
+            return self.product(self.transposed(expr.args[0]), self.piece(expr.args[1]))
+        return self.piece(expr.args[0]) if kind == "transpose" else self.turned(self.piece(expr))
+
+    def turned(self, piece: Piece) -> Piece:
+        return piece._replace(body=self.write("T", piece.within(ATOM)), level=POWER)
+
+    def product(self, *pieces: Piece) -> Piece:
+        """A matrix product with the signs of its factors in front."""
+        word = any(piece.word for piece in pieces)
+        space = " " if word or self.to == LATEX else ""
+        body = space.join(piece.within(PRODUCT) for piece in pieces)
+        return Piece(body, PRODUCT, sum(piece.negative for piece in pieces) % 2 == 1, word)
+
+    def scaled(self, scalar: Piece, piece: Piece) -> Piece:
+        negative = scalar.negative != piece.negative
+        if "1" in (scalar.body, piece.body):
+            factor = piece if scalar.body == "1" else scalar
+            return factor.flipped() if negative != factor.negative else factor
+        left, right = scalar.within(SCALED), piece.within(SCALED)
+        digits = right[0].isnumeric() or right.startswith(r"\tfrac")
+        body = self.write("dot", left, right) if digits else f"{left} {right}"
+        return Piece(body, SCALED, negative, piece.word)
+
+    def filling(self, expr: Any, shape: tuple[int, ...]) -> Piece:
+        piece = self.piece(expr)
+        return self.spread(piece, shape) if expr.size == 1 else piece
+
+    def spread(self, scalar: Piece, shape: tuple[int, ...]) -> Piece:
+        """A scalar where a vector or matrix is meant: b becomes b e, or b e eᵀ."""
+        if math.prod(shape) == 1 or scalar.body == "0":
+            return scalar
+        ones = self.ones()
+        if len(shape) == 2 and shape[1] > 1:
+            row = self.turned(ones)
+            ones = self.product(ones, row) if shape[0] > 1 else row
+        return self.scaled(scalar, ones)
+
+    def norm(self, expr: Any, kind: str) -> Piece:
+        return Piece(script("_", self.write("norm", self.show(expr)), kind, self.to), ATOM)
+
+
+def _is_matrix(expr: Any) -> bool:
+    return expr.ndim == 2 and min(expr.shape) > 1
+
+
+def _is_number(expr: Any) -> bool:
+    return type(expr).__name__ == "Constant" and expr._name is None
+
+
+def unpromoted(expr: Any) -> Any:
+    """The scalar that cvxpy has promoted to a vector, or the expression itself."""
+    promoted = type(expr).__name__ in ("Promote", "broadcast_to")
+    return expr.args[0] if promoted and expr.args[0].size == 1 else expr
+
+
+def _constant(printer: Printer, expr: Any) -> Piece:
+    if not _is_number(expr):
+        printer.symbols[expr._name] = GLOSSARY.get(expr._name, f"constant{_shaped(expr)}")
+        return symbol(expr._name, printer.to)
+    low, high = float(expr.value.min()), float(expr.value.max())
+    if low == high:
+        return printer.spread(number(low, printer.to), expr.shape)
+    known = printer._unnamed
+    name = f"c{len(known) + 1}" if known else "c"
+    if id(expr) not in known:
+        printer.symbols[name] = f"constant without a name{_shaped(expr)}"
+    return known.setdefault(id(expr), symbol(name, printer.to))
+
+
+def _leaf(printer: Printer, expr: Any) -> Piece:
+    name, kind = expr.name(), type(expr).__name__.lower()
+    known = {**GLOSSARY, **UNKNOWNS} if kind == "variable" else GLOSSARY
+    printer.symbols[name] = known.get(name, kind + _shaped(expr))
+    return symbol(name, printer.to)
+
+
+def _shaped(expr: Any) -> str:
+    return f" of shape {expr.shape}" if expr.shape else ""
+
+
+def _promoted(printer: Printer, expr: Any) -> Piece:
+    # A vector spread over a matrix has no common notation.
+    vector = unpromoted(expr) is expr
+    return _unknown(printer, expr) if vector else printer.filling(expr.args[0], expr.shape)
+
+
+def _multiplied(printer: Printer, expr: Any) -> Piece:
+    """A scalar multiple, numbers first, or an elementwise product."""
+    left, right = (unpromoted(arg) for arg in expr.args)
+    if 1 in (left.size, right.size):
+        if left.size != 1 or (right.size == 1 and _is_number(right)):
+            left, right = right, left
+        return printer.scaled(printer.piece(left), printer.piece(right))
+    pieces = [printer.piece(arg) for arg in (left, right)]
+    body = printer.write("hadamard", *(piece.within(HADAMARD) for piece in pieces))
+    return Piece(body, HADAMARD, pieces[0].negative != pieces[1].negative)
+
+
+def _matrix_product(printer: Printer, expr: Any) -> Piece:
+    left, right = expr.args
+    if left.ndim != 1:
+        return printer.product(printer.piece(left), printer.piece(right))
+    if right.ndim != 1:  # a row times a matrix, read as a column
+        return printer.product(printer.transposed(right), printer.piece(left))
+    return printer.product(printer.transposed(left), printer.piece(right))
+
+
+def _divided(printer: Printer, expr: Any) -> Piece:
+    top, bottom = (printer.piece(unpromoted(arg)) for arg in expr.args)
+    body = printer.write("fraction", top.within(SCALED), bottom.within(POWER))
+    return Piece(body, HADAMARD, top.negative != bottom.negative)
+
+
+def _quadratic(printer: Printer, expr: Any) -> Piece:
+    """xᵀAx, or xᵀA⁻¹x."""
+    x, matrix = expr.args[0], printer.piece(expr.args[1])
+    if _is_matrix(x):
+        return _unknown(printer, expr)
+    if type(expr).__name__ == "MatrixFrac":
+        matrix = Piece(printer.write("inverse", matrix.closed(ATOM)), POWER)
+    return printer.product(printer.transposed(x), matrix, printer.piece(x))
+
+
+def _sum_of_squares(printer: Printer, expr: Any) -> Piece:
+    x, scale = expr.args
+    if expr.axis is not None or not (_is_number(scale) and scale.value == 1):
+        return _unknown(printer, expr)
+    root = printer.norm(x, "F" if _is_matrix(x) else "2").body
+    return Piece(script("^", root, "2", printer.to), POWER)
+
+
+def _summed(printer: Printer, expr: Any) -> Piece:
+    """The sum of all entries, eᵀx or eᵀXe."""
+    arg = expr.args[0]
+    if expr.axis is not None or not (arg.ndim == 1 or _is_matrix(arg)):
+        return _unknown(printer, expr)
+    ones = printer.ones()
+    row = printer.turned(ones)
+    return printer.product(row, printer.piece(arg), *([ones] if arg.ndim == 2 else []))
+
+
+def _indexed(printer: Printer, expr: Any) -> Piece:
+    """Entries in Python's notation, counted from 0."""
+    keys = expr.name()[len(expr.args[0].name()) :]
+    return Piece(printer.piece(expr.args[0]).closed(ATOM) + keys, ATOM)
+
+
+def _unknown(printer: Printer, expr: Any) -> Piece:
+    """Any other atom under cvxpy's own name, with the data that define it, such as an axis."""
+    args = [printer.show(arg) for arg in expr.args if hasattr(arg, "shape")]
+    if getattr(expr, "axis", None) is not None:
+        args.append(f"axis={expr.axis}")
+    elif hasattr(expr, "is_convex"):  # not a constraint, whose data is its id
+        data = expr.get_data() or ()
+        # The accuracy of cvxpy's approximation of a power does not define it.
+        plain_data = [part for part in data if type(part) in (int, float, Fraction, tuple)]
+        args += [str(part) for part in plain_data if part != getattr(expr, "max_denom", None)]
+        args += [printer.show(part) for part in data if hasattr(part, "is_constant")]
+    head = printer.write("word", plain(type(expr).__name__.removesuffix("Approx"), printer.to))
+    return Piece(f"{head}({', '.join(args)})", ATOM, word=True)
+
+
+_RULES: dict[str, Callable[[Printer, Any], Piece]] = {
+    "Constant": _constant,
+    "Leaf": _leaf,
+    "AddExpression": lambda to, expr: total(to.filling(term, expr.shape) for term in expr.args),
+    "NegExpression": lambda printer, expr: printer.piece(expr.args[0]).flipped(),
+    "multiply": _multiplied,
+    "MulExpression": _matrix_product,
+    "DivExpression": _divided,
+    "transpose": lambda printer, expr: (
+        printer.transposed(expr.args[0]) if expr.ndim == 2 else _unknown(printer, expr)
+    ),
+    "Promote": _promoted,
+    "broadcast_to": _promoted,
+    "psd_wrap": lambda printer, expr: printer.piece(expr.args[0]),
+    "QuadForm": _quadratic,
+    "MatrixFrac": _quadratic,
+    "quad_over_lin": _sum_of_squares,
+    "Sum": _summed,
+    "norm1": lambda printer, expr: (
+        printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
+    ),
+    "logistic": lambda printer, expr: Piece(
+        printer.write("logistic", printer.show(expr.args[0])), ATOM, word=True
+    ),
+    "index": _indexed,
+    "special_index": _indexed,
+}
+"""Printing rules of the cvxpy classes that occur in declarations, by class name."""
+
+
+def _relation(printer: Printer, constraint: Any) -> str:
+    """A constraint as text, with a constant, or else the shorter side, on the right.
+
+    cvxpy stores every inequality as low <= high.
+    """
+    kind, args = type(constraint).__name__, constraint.args
+    if kind == "PSD":
+        return f"{printer.show(args[0])} {printer.write('>>')} 0"
+    if kind not in ("Inequality", "Equality"):
+        return printer.show(constraint)
+    left, right = args
+    fixed = left.is_constant(), right.is_constant()
+    shorter = kind == "Inequality" and _count(left) < _count(right)
+    flip = fixed[0] if fixed[0] != fixed[1] else shorter
+    sign = "=" if kind == "Equality" else ">=" if flip else "<="
+    if kind == "Equality":
+        shape = max(left.shape, right.shape, key=math.prod)
+        sides = [printer.filling(side, shape).signed for side in args]
+    else:
+        sides = [_side(printer, left, right), _side(printer, right, left)]
+    return f" {printer.write(sign)} ".join(reversed(sides) if flip else sides)
+
+
+def _side(printer: Printer, expr: Any, other: Any) -> str:
+    """A constant bound holds for every entry and stays a scalar: α ≤ C."""
+    scalar = unpromoted(expr)
+    if scalar.is_constant():
+        return printer.show(scalar)
+    return printer.filling(expr, max(expr.shape, other.shape, key=math.prod)).signed
+
+
+def _count(expr: Any) -> int:
+    return 1 + sum(_count(arg) for arg in expr.args)
+
+
+def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
+    """Each constraint and the name it was declared under; attributes of variables come last.
+
+    Two constant bounds of the same expression share one line: 0 ≤ α ≤ C.
+    """
+    inner = program.inner.subject_to if program.inner else {}
+    declared = [*program.subject_to.items(), *inner.items()]
+    variables = program.variables.values()
+    declared += [("domain", bound) for variable in variables for bound in variable.domain]
+    shown: list[tuple[str, str]] = []
+    single: dict[Any, tuple[int, str, str]] = {}  # the line, the end and the value of one bound
+    for name, constraint in declared:
+        bounded, end, value = _bound(printer, constraint)
+        if bounded is None or single.get(bounded, (0, end))[1] == end:
+            if bounded is not None:
+                single.setdefault(bounded, (len(shown), end, value))
+            shown.append((_relation(printer, constraint), name))
+            continue
+        place, _, first = single.pop(bounded)
+        ends = [(first, shown[place][1]), (value, name)]
+        (low, lower), (high, upper) = ends if end == "upper" else reversed(ends)
+        body = f" {printer.write('<=')} ".join((low, bounded[0], high))
+        shown[place] = body, ", ".join(dict.fromkeys((lower, upper)))
+    # cvxpy also lists these attributes as constraints, but not boolean, integer, symmetric, ...
+    listed = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
+    for variable in variables:
+        attributes = variable.attributes.items()
+        kinds = [k for k, value in attributes if value not in (None, False) and k not in listed]
+        word = printer.piece(variable).body
+        shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
+    return shown
+
+
+def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
+    """The text and the variables of what a constant bounds, the end, and the bound."""
+    low, high = (*constraint.args, None, None)[:2]
+    if type(constraint).__name__ != "Inequality" or low.is_constant() == high.is_constant():
+        return None, "", ""
+    end, value, inside = ("lower", low, high) if low.is_constant() else ("upper", high, low)
+    same = tuple(variable.id for variable in inside.variables())
+    return (_side(printer, inside, value), *same), end, _side(printer, value, inside)
+
+
+def latex(program: Any) -> str:
+    r"""LaTeX of a declared program.
+
+    An `array` environment without delimiters: put it between `$$` for MathJax, KaTeX or LaTeX.
+    (Converters to MathML do not support `aligned`.)
+
+    >>> import cvxpy as cp
+    >>> from indefinite_opt.algebra import Model, constants
+    >>> x = cp.Variable(2, name="x")
+    >>> model = Model(maximize=cp.sum(x), subject_to={"lower": x >= 0, "upper": x <= 1})
+    >>> print(latex(model.program("Box", structure=None)))
+    \begin{array}{rl}
+    \max\limits_{x} & \mathbf{e}^\top x \\
+    \text{s.t.} & 0 \le x \le 1
+    \end{array}
+    """
+    printer = Printer(LATEX)
+    inner = program.inner and program.inner.variable
+    outer = [variable for variable in program.variables.values() if variable is not inner]
+    unknowns = ", ".join(printer.show(variable) for variable in outer)
+    head = rf"\{program.sense[:3]}\limits_{{{unknowns}}}"
+    if inner is not None:
+        head += rf"\ \min\limits_{{{printer.show(inner)}}}"
+    rows = [f"{head} & {printer.show(program.objective)}"]
+    for i, (body, _) in enumerate(_lines(printer, program)):
+        rows.append(("" if i else r"\text{s.t.}") + f" & {body}")
+    for i, definition in enumerate(program.where):
+        rows.append(("" if i else r"\text{where}") + f" & {definition.latex}")
+    return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
+
+
+def text(program: Any) -> str:
+    """Unicode text of a declared program, with the names of the constraints on the right."""
+    printer = Printer(TEXT)
+    least = f"min over {printer.show(program.inner.variable)} of " if program.inner else ""
+    rows = [program.name, f"  {program.sense:<12}{least}{printer.show(program.objective)}"]
+    lines = _lines(printer, program)
+    width = max((_width(body) for body, _ in lines), default=0)
+    for i, (body, names) in enumerate(lines):
+        padding = " " * (width - _width(body))
+        head = "" if i else "subject to"
+        rows.append(f"  {head:<12}{body}{padding}  ({names})")
+    for i, definition in enumerate(program.where):
+        rows.append(f"  {'' if i else 'where':<12}{definition.text}")
+    return "\n".join(rows)
+
+
+def _width(body: str) -> int:
+    return sum(not unicodedata.combining(c) for c in body)
+
+
+def legend(program: Any) -> dict[str, str]:
+    """What each symbol of a declared program means, in order of appearance.
+
+    Symbols that are not in `GLOSSARY` are described by their kind and shape.
+
+    >>> import cvxpy as cp
+    >>> from indefinite_opt.algebra import Model, constants
+    >>> b, X = cp.Variable(name="b"), cp.Variable((2, 2), name="X")
+    >>> legend(Model(minimize=b, subject_to={"entries": X >= 0}).program("", structure=None))
+    {'b': 'offset of the classifier', 'X': 'variable of shape (2, 2)'}
+    """
+    printer = Printer(TEXT)
+    printer.show(program.objective)
+    _lines(printer, program)
+    for definition in program.where:
+        for name in definition.symbols:
+            printer.symbols.setdefault(name, GLOSSARY[name])
+    own, symbols = program.meanings, printer.symbols
+    return {name: own.get(name, meaning) for name, meaning in symbols.items()}
+
+
+def mathml(latex_string: str, display: str = "block") -> str:
+    r"""MathML of a formula written by `latex` or `latex_expression`, for HTML without scripts.
+
+    `display` is "block" or "inline".
+
+    >>> mathml(r"\alpha \le C").startswith("<math")
+    True
+    """
+    from latex2mathml.converter import convert
+
+    return str(convert(latex_string, display=display))

@@ -1,0 +1,214 @@
+"""A declared optimization problem: cvxpy objects under the paper's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indefinite_opt.algebra import expressions
+from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.foundation import Array, real_array
+
+
+def constants(**named: Any) -> list[Any]:
+    """Named cvxpy constants, in the order given: `C, Q, y = constants(C=1.0, Q=Q, y=y)`."""
+    import cvxpy as cp
+
+    return [cp.Constant(value, name=name) for name, value in named.items()]
+
+
+class Definition(NamedTuple):
+    """What a symbol of a program stands for, printed below it: K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ."""
+
+    text: str
+    latex: str
+    """The equation in Unicode and in LaTeX."""
+    symbols: tuple[str, ...] = ()
+    """Names of the symbols in it that the program itself does not have, for the legend."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """The inner problem of a max-min program: a variable that the objective is minimised over."""
+
+    variable: Any
+    subject_to: dict[str, Any]
+    equivalent: Callable[[], Any]
+    """Makes the `cvxpy.Problem` in the same variables with the inner problem eliminated."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """An objective and named constraints, as a paper writes them; see `Formulation.model`.
+
+    Attributes
+    ----------
+    minimize, maximize : cvxpy expression
+        Exactly one of them.
+    subject_to : dict of str to cvxpy constraint
+    inner : Inner or None
+        A variable that the maximised objective is minimised over, for max-min programs.
+    meanings : dict of str to str
+        What symbols mean in this program, where it is not what they mean in the papers.
+    where : tuple of Definition
+        What symbols that are no data of the problem stand for.
+    """
+
+    minimize: Any = None
+    maximize: Any = None
+    subject_to: dict[str, Any] = field(default_factory=dict)
+    inner: Inner | None = None
+    meanings: dict[str, str] = field(default_factory=dict)
+    where: tuple[Definition, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.minimize is None) == (self.maximize is None):
+            raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
+
+    def program(self, name: str, structure: Any) -> Program:
+        """The model with its name and its structure."""
+        return Program(**vars(self), name=name, structure=structure)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Program(Model):
+    """A model with its name and its structure; see `Formulation.declare`.
+
+    Attributes
+    ----------
+    name : str
+    structure : Structure
+        The same model for direct solvers.
+    minimize, maximize, subject_to, inner, meanings, where
+        As in `Model`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> program = iopt.SVMDual(C=1.0).declare(problem)
+    >>> program.sense, program.is_convex, list(program.variables)
+    ('maximize', True, ['alpha'])
+    >>> program.evaluate({"alpha": np.array([0.5, 0.5])})
+    (0.5, 0.0)
+    """
+
+    name: str
+    structure: Any
+
+    @property
+    def sense(self) -> str:
+        """ "minimize" or "maximize"."""
+        return "minimize" if self.maximize is None else "maximize"
+
+    @property
+    def objective(self) -> Any:
+        """The declared cvxpy expression."""
+        return self.minimize if self.maximize is None else self.maximize
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The declared cvxpy variables by name."""
+        found = list(self.objective.variables())
+        for constraint in self.subject_to.values():
+            found += constraint.variables()
+        return {variable.name(): variable for variable in found}
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the program is convex; see `Structure.is_convex`."""
+        return self.structure.is_convex
+
+    @property
+    def curvature(self) -> str:
+        """ "convex" or "nonconvex"."""
+        return "convex" if self.is_convex else "nonconvex"
+
+    def cvxpy(self) -> Any:
+        """The program as a `cvxpy.Problem`.
+
+        A max-min program becomes a semidefinite one in the same variables. A nonconvex program is
+        passed on as declared: solve it with `solve(nlp=True)`. A convex quadratic one gets an
+        objective that equals the declared one on the feasible set and has a positive semidefinite
+        Hessian, so that cvxpy does not have to decide its curvature.
+        """
+        import cvxpy as cp
+
+        if self.inner is not None:
+            return self.inner.equivalent()
+        objective = self.structure.convex_objective(self.variables)
+        if objective is None:
+            objective = self.objective
+        goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
+        return cp.Problem(goal, list(self.subject_to.values()))
+
+    def set_values(self, values: Mapping[str, Array]) -> None:
+        """Give values to the declared variables, for evaluation or as a starting point.
+
+        Raises
+        ------
+        ProblemError
+            For a missing name or a value that the variable cannot take.
+        """
+        for name, variable in self.variables.items():
+            if name not in values:
+                raise ProblemError("values", f"a value of {name}", f"only {', '.join(values)}")
+            expected = f"finite numbers of shape {variable.shape}"
+            numbers = real_array(f"values[{name!r}]", values[name], expected)
+            try:
+                variable.value = np.reshape(numbers, variable.shape)
+            except ValueError as error:
+                raise ProblemError(f"values[{name!r}]", expected, str(error)) from None
+
+    def evaluate(self, values: Mapping[str, Array]) -> tuple[float, float]:
+        """Objective and largest constraint violation at given values, from the declaration.
+
+        A max-min program is evaluated at the given value of its inner variable, else at the inner
+        minimum.
+        """
+        violations = self.violations(values)
+        return float(self.objective.value), max(violations.values(), default=0.0)
+
+    def violations(self, values: Mapping[str, Array]) -> dict[str, float]:
+        """The largest violation of each constraint at given values, by its name; see `evaluate`."""
+        inner, constraints = self.inner, list(self.subject_to.items())
+        if inner is not None:
+            constraints += inner.subject_to.items()
+            if inner.variable.name() not in values:
+                minimiser = self.structure.inner_minimiser(values)
+                if minimiser is not None:
+                    values = {**values, inner.variable.name(): minimiser}
+        self.set_values(values)
+        found: dict[str, float] = {}
+        for name, one in constraints:  # an inner program may use a name once more
+            found[name] = max(found.get(name, 0.0), float(np.max(one.violation())))
+        return found
+
+    def latex(self) -> str:
+        """The program as LaTeX (an `array` environment), generated from the declaration."""
+        return expressions.latex(self)
+
+    def legend(self) -> dict[str, str]:
+        """The meaning of every symbol that appears."""
+        return expressions.legend(self)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
+        written: Path = self.structure.export(Path(path))
+        return written
+
+    def __repr__(self) -> str:
+        return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"
+
+    def __str__(self) -> str:
+        return expressions.text(self)
+
+    def _repr_html_(self) -> str:
+        return expressions.mathml(self.latex())
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"

@@ -1,0 +1,321 @@
+"""First- and second-order conditions that hold at some global minimiser.
+
+Among the global minimisers of a quadratic on a box there is one with the fewest weights strictly
+inside their bounds. Everything here holds for that one, so that a search may use several of these
+conditions at once. docs/optimality-conditions.md proves every condition, and that they may be
+combined with each other and with reductions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import EPS, Array, cached_property, read_only
+from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
+from indefinite_opt.quadratic.bracket.tangents import (
+    TINY,
+    Bound,
+    Indices,
+    Mask,
+    ScaledBox,
+)
+
+ROUNDING_SHARE = 16.0 * EPS
+"""The sign of a sum is certain if the sum exceeds this share of the sizes of its terms."""
+
+LEAST_DIVISOR = 1e-150
+"""Smallest size of a number by which terms of the objective are divided without overflow."""
+
+OUTWARD_SHARE = 1e-12
+"""Share of the sizes of a sum by which a box must miss an equality constraint to be infeasible, and
+by which intervals are cut off further out than in exact arithmetic: the rounding of 4000 terms."""
+
+MIN_CUT_SHARE, MAX_ROUNDS = 0.1, 5
+"""Where rows share variables, the conditions are applied again if an interval has lost this share
+of its width, at most so many times."""
+
+MULTIPLIER_PASSES = 2
+"""How often the intervals of multipliers are cut by each other: one pass uses what is known of
+slacks, the second what follows for the multipliers of other rows."""
+
+MIN_PART_SHARE = 0.2
+"""Least width of a part of a divided interval, as a share of its width."""
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A part of the feasible set, with assumptions on the minimiser in it."""
+
+    lower: Array
+    upper: Array
+    """(n,)."""
+    binary: Mask
+    """Variables at one end of their range in the whole problem, (n,) of bool."""
+    free: Mask
+    """Variables strictly inside it, (n,) of bool."""
+
+    @property
+    def live(self) -> Mask:
+        """Variables that are not fixed."""
+        return self.upper > self.lower
+
+    def narrowed(self, i: int, lower: float, upper: float) -> Box:
+        """The part where lower ≤ x_i ≤ upper."""
+        low, high = self.lower.copy(), self.upper.copy()
+        low[i], high[i] = lower, upper
+        return Box(low, high, self.binary, self.free)
+
+    def freed(self, i: int) -> Box:
+        """The part where x_i is strictly inside its range."""
+        free = self.free.copy()
+        free[i] = True
+        return replace(self, free=free)
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """Necessary conditions of a `BoxQuadratic` whose box is the whole range of every variable."""
+
+    whole: BoxQuadratic
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # pairs whose products overflow are not exclusive
+    def exclusive(self) -> Mask:
+        """Pairs that are not both free, because f is not convex along some exchange of the two.
+
+        The diagonal stands for single variables that are in no equality constraint.
+        """
+        H, rows = self.whole.H, self.whole.rows
+        found = np.zeros(H.shape, bool)
+        for members in parallel_columns(rows):
+            if members.size == 1 and np.any(rows[:, members]):
+                continue
+            part, own = H[np.ix_(members, members)], np.diagonal(H)[members]
+            held = np.flatnonzero(rows[:, members[0]])
+            if held.size == 0:
+                product, cross = np.outer(own, own), part * part
+                pairs = product - cross < -ROUNDING_SHARE * (np.abs(product) + cross)
+                np.fill_diagonal(pairs, own <= 0.0)
+            else:
+                # Along a_j e_i - a_i e_j the constraints stay satisfied.
+                a = rows[held[0], members]
+                one, cross = np.outer(own, a * a), 2.0 * part * np.outer(a, a)
+                sizes = np.abs(one) + np.abs(one.T) + np.abs(cross)
+                # Products with 1 and -1 are exact, even those of denormal numbers.
+                underflow = 0.0 if np.all(np.abs(a) == 1.0) else TINY
+                pairs = one + one.T - cross < -ROUNDING_SHARE * sizes - underflow
+                np.fill_diagonal(pairs, False)
+            found[np.ix_(members, members)] = pairs
+        return found
+
+    @cached_property
+    def _excludes(self) -> bool:
+        """Whether any pair is exclusive."""
+        return bool(self.exclusive.any())
+
+    @cached_property
+    def _closed(self) -> list[tuple[int, Indices, Array, float, float]]:
+        """Rows all of whose variables are in no other row, and by whose entries one can divide.
+
+        For each its index, its variables, their shares w_i = |a_i|(u_i - l_i) of the row, how much
+        of these is used up where the row is met, and the rounding of that.
+        """
+        whole = self.whole
+        single, found = np.count_nonzero(whole.rows, axis=0) == 1, []
+        for k, row in enumerate(whole.rows):
+            members = np.flatnonzero(row)
+            divisible = np.abs(row[members]).min(initial=np.inf) >= LEAST_DIVISOR
+            if members.size and single[members].all() and divisible:
+                ends = np.array([row * whole.lower, row * whole.upper])[:, members]
+                used = float(whole.rhs[k] - ends.min(axis=0).sum())
+                slack = OUTWARD_SHARE * float(np.abs(ends).sum() + abs(whole.rhs[k])) + TINY
+                found.append((k, members, np.ptp(ends, axis=0), used, slack))
+        return found
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether a row shares variables with another one."""
+        return int(np.any(self.whole.rows != 0.0, axis=1).sum()) > len(self._closed)
+
+    @cached_property
+    def _stored(self) -> dict[str, Array]:
+        """The arrays of the whole program in the form that loops are compiled for."""
+        whole = self.whole
+        arrays = {
+            "H": whole.H, "c": whole.c, "rows": whole.rows, "columns": whole.rows.T,
+            "rhs": whole.rhs, "ends": np.array([whole.lower, whole.upper]),
+        }  # fmt: skip
+        return {key: read_only(np.ascontiguousarray(each, float)) for key, each in arrays.items()}
+
+    def start(self) -> Box:
+        """The whole box."""
+        whole, nothing = self.whole, np.zeros(self.whole.n, bool)
+        # Later boxes are changed in copies of these, which whole numbers would truncate.
+        return Box(whole.lower.astype(float), whole.upper.astype(float), nothing, nothing.copy())
+
+    def begin(self) -> Box:
+        """The whole box tightened by the conditions, where a search begins."""
+        start = self.start()
+        # By rounding the conditions may exclude every point, though there is a minimiser.
+        binary = np.diagonal(self.exclusive).copy()
+        return self.tightened(start) or replace(start, binary=binary)
+
+    def parts(self, box: Box, i: int, at: float) -> list[Box]:
+        """Boxes one of which holds the minimiser if this one does, by the position of x_i.
+
+        A binary variable is in one half of its interval or the other, which the second order makes
+        one end or the other. If a variable would make others binary by being free, it is binary or
+        free; else its interval is divided near `at`.
+        """
+        low, high, binary = float(box.lower[i]), float(box.upper[i]), bool(box.binary[i])
+        others = self.exclusive[i] & box.live & ~box.binary
+        decides = not binary and not box.free[i] and bool(np.any(others))
+        inner, halves = MIN_PART_SHARE * (high - low), box
+        at = float(np.clip(at, low + inner, high - inner))
+        if binary or decides:
+            at = 0.5 * (low + high)
+            halves = replace(box, binary=box.binary | (np.arange(box.lower.size) == i))
+        parts = [halves.narrowed(i, low, at), halves.narrowed(i, at, high)]
+        return [*parts, box.freed(i)] if decides else parts
+
+    def reduced(self, box: Box, scaled: ScaledBox, bound: Bound, value: float) -> Box | None:
+        """What the conditions leave of a box after a `cut`."""
+        return self.tightened(self.cut(box, scaled, bound, value))
+
+    def cut(self, box: Box, scaled: ScaledBox, bound: Bound, value: float) -> Box:
+        """The box without points that the tangent of a minorant proves to have f ≥ value."""
+        room = max(value - bound.value, 0.0)
+        room = room * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
+        members, reduced = scaled.members, bound.reduced
+        with np.errstate(divide="ignore", over="ignore"):
+            # From one end to the other d increases by 2, and the bound by 2|reduced|.
+            reach = np.minimum(room / np.abs(reduced), 2.0)
+        step = reach * scaled.half[members] * (1.0 + OUTWARD_SHARE)
+        low, high = box.lower.copy(), box.upper.copy()
+        rising, falling = reduced > 0.0, reduced < 0.0
+        high[members[rising]] = np.minimum(high[members], low[members] + step)[rising]
+        low[members[falling]] = np.maximum(low[members], high[members] - step)[falling]
+        return Box(low, np.maximum(low, high), box.binary, box.free)
+
+    def tightened(self, box: Box) -> Box | None:
+        """The box without the parts that the conditions exclude; None if nothing is left."""
+        *_, (_, left) = self.steps(box)
+        return left
+
+    def steps(self, box: Box) -> Iterator[tuple[str, Box | None]]:
+        """The name of each condition and the box after it, until hardly anything changes.
+
+        The last box is None if nothing is left.
+        """
+        rules = {
+            "second order": self.consistent,
+            "rows": self.on_lines,
+            "first order": self.stationary,
+        }
+        for count in itertools.count(1):
+            before = box
+            for name, rule in rules.items():
+                found = rule(box)
+                yield name, found
+                if found is None:
+                    return
+                box = found
+            width, old = box.upper - box.lower, before.upper - before.lower
+            if np.count_nonzero(width) == np.count_nonzero(old):
+                lost = self._open and count < MAX_ROUNDS and width < (1.0 - MIN_CUT_SHARE) * old
+                if not np.any(lost):
+                    return
+
+    def consistent(self, box: Box) -> Box | None:
+        """Apply the second-order condition, and put binary variables at their ends."""
+        whole = self.whole
+        if not (self._excludes or box.binary.any()):
+            return box
+        met = self.exclusive[box.free].any(axis=0)
+        if np.any(met & box.free):
+            return None
+        binary = box.binary | met | np.diagonal(self.exclusive)
+        if np.any(binary & box.free):
+            return None
+        low, high = box.lower.copy(), box.upper.copy()
+        low[binary & (low > whole.lower)] = whole.upper[binary & (low > whole.lower)]
+        high[binary & (high < whole.upper)] = whole.lower[binary & (high < whole.upper)]
+        if np.any(low > high):
+            return None
+        return Box(low, high, binary, box.free)
+
+    def on_lines(self, box: Box) -> Box | None:
+        """Reduce each interval to the values that every equality constraint allows."""
+        from indefinite_opt.quadratic.bracket import _condition_loops as loops
+
+        if not self.whole.rows.size:
+            return box
+        stored, low, high = self._stored, box.lower.copy(), box.upper.copy()
+        ends = box.lower, box.upper, OUTWARD_SHARE, TINY, low, high
+        loops.cut_by_rows(stored["rows"], stored["rhs"], *ends)
+        return None if (low > high).any() else Box(low, high, box.binary, box.free)
+
+    def stationary(self, box: Box) -> Box | None:
+        """First order: a variable whose reduced cost has one sign in the whole box is at an end.
+
+        There is a multiplier ν for each equality constraint so that ∂f/∂x_i + Σ a_ki ν_k is not
+        negative unless x_i is at its upper end, and not positive unless it is at its lower end.
+        """
+        from indefinite_opt.quadratic.bracket import _condition_loops as loops
+
+        whole, stored = self.whole, self._stored
+        low, high, middle, swing = (np.empty(whole.n) for _ in range(4))
+        known = box.lower, box.upper, ROUNDING_SHARE * whole.n, TINY
+        loops.range_of_gradient(stored["H"], stored["c"], *known, middle, swing)
+        ranges = self._multipliers(middle, swing)
+        passes, room = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
+        left = loops.put_at_ends(
+            box.lower, box.upper, box.free, stored["ends"], stored["columns"], passes, room,
+            middle - swing, middle + swing, *ranges, low, high,
+        )  # fmt: skip
+        return Box(low, high, box.binary, box.free) if left else None
+
+    def _multipliers(self, middle: Array, swing: Array) -> tuple[Array, Array]:
+        """Ranges of the multipliers of closed rows, if ∂f/∂x is within `swing` of `middle`."""
+        whole = self.whole
+        low, high = np.full(len(whole.rows), -np.inf), np.full(len(whole.rows), np.inf)
+        for k, members, shares, used, slack in self._closed:
+            # With p_i the position of a_i x_i in its range, from 0 to 1, and v_i = -∂f/∂x_i / a_i,
+            # p_i = 1 where v_i > ν and p_i = 0 where v_i < ν, while Σ w_i p_i is what is used up.
+            a = whole.rows[k, members]
+            v, spread = -middle[members] / a, swing[members] / np.abs(a)
+            order = np.argsort(spread - v)
+            at = np.searchsorted(np.cumsum(shares[order]), used + slack, side="right")
+            if at < order.size:
+                low[k] = (v - spread)[order[at]]
+            order = np.argsort(-v - spread)
+            at = np.searchsorted(np.cumsum(shares[order]), used - slack)
+            if used > slack and at < order.size:
+                high[k] = (v + spread)[order[at]]
+        return low, high
+
+
+def parallel_columns(rows: Array) -> list[Indices]:
+    """The variables whose columns are multiples of each other; those in no row are together."""
+    classes: dict[tuple[Any, ...], list[int]] = {}
+    for i, column in enumerate(rows.T.tolist()):
+        held = [k for k, a in enumerate(column) if a]
+        # Equal ratios are rounded to equal numbers.
+        key = (*held, *(column[k] / column[held[0]] for k in held[1:]))
+        classes.setdefault(key, []).append(i)
+    found = []
+    for key, members in classes.items():
+        exact: dict[tuple[Fraction, ...], list[int]] = {(): members}
+        if len(key) > 1 and len(members) > 1:
+            exact = {}
+            for i in members:
+                column = [Fraction(a) for a in rows[list(key[: (len(key) + 1) // 2]), i]]
+                exact.setdefault(tuple(a / column[0] for a in column), []).append(i)
+        found += [np.array(same) for same in exact.values()]
+    return found

@@ -1,0 +1,185 @@
+"""Proofs of the bounds of branch and bound, which can be checked without the search."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.bracket.minorant import (
+    BoxQuadratic,
+    Multipliers,
+    lower_bound,
+)
+from indefinite_opt.quadratic.bracket.optimality_conditions import (
+    Box,
+    Conditions,
+)
+from indefinite_opt.quadratic.bracket.tangents import (
+    Bound,
+    ScaledBox,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """What `lower_bound` needs to recompute a bound.
+
+    Attributes
+    ----------
+    multipliers : Multipliers
+    start : (m,) array
+        Approximately the point where the tangent touches.
+    nu : (k,) array, optional
+        Multipliers of the rows of the whole problem, where the minorant needs no others.
+    """
+
+    multipliers: Multipliers
+    start: Array
+    nu: Array | None = None
+
+    @property
+    def numbers(self) -> int:
+        """The number of stored numbers."""
+        m = self.multipliers
+        pairs = m.pairs.size if any(m.pairs.strides) else 1  # one zero may stand for all of them
+        own = pairs + m.squares.size + self.start.size + (0 if self.nu is None else self.nu.size)
+        return own + 4 * m.gamma.size + 6 * m.delta.size
+
+    def scaled(self, whole: BoxQuadratic, box: Box) -> ScaledBox:
+        """The box in scaled variables, with the rows that `bound` needs."""
+        return whole.scaled(box.lower, box.upper, orthonormal=self.nu is None)
+
+    def bound(self, scaled: ScaledBox, box: Box) -> Bound | None:
+        """The bound on a box; None for a box of another size."""
+        m, multipliers, nu = scaled.m, self.multipliers, self.nu
+        shapes = (self.start.shape, multipliers.pairs.shape, multipliers.squares.shape)
+        if shapes != ((m,), (m * (m - 1) // 2, 4), (m,)):
+            return None
+        if nu is not None and nu.shape != scaled.rhs.shape:
+            return None
+        return lower_bound(scaled, multipliers, self.start, box.binary[scaled.members], nu)
+
+
+@dataclass(eq=False)
+class Part:
+    """A box of the search, with the tangents that bound it and its division."""
+
+    reductions: list[tuple[Tangent, float]] = field(default_factory=list)
+    """Tangents that cut off points no better than a value, in the order of the cuts."""
+    last: Tangent | None = None
+    """The tangent of the best bound of the rest."""
+    divided: tuple[int, float] | None = None
+    """The variable that was divided, and approximately where."""
+    parts: list[Part | None] = field(default_factory=list)
+    """One for each box of `Conditions.parts`; None for those the conditions exclude."""
+
+    @property
+    def tangents(self) -> Iterator[Tangent]:
+        """Every tangent of this box, not of its parts."""
+        yield from (tangent for tangent, _ in self.bounds)
+
+    @property
+    def bounds(self) -> list[tuple[Tangent, float | None]]:
+        """The tangents, each with the value by which it cuts; the last one cuts nothing."""
+        last = [] if self.last is None else [(self.last, None)]
+        return [*self.reductions, *last]
+
+
+class Step(NamedTuple):
+    """One step of a proof, as its documents have it: a rule and what it makes of a box."""
+
+    rule: str
+    """The name of a condition, "tangent", "divide" or "close"."""
+    before: Box
+    after: list[Box]
+    """What is left of it; empty if the rule excludes or closes it."""
+    paid: float = np.inf
+    """The bound is the least of these; infinite for steps that cost nothing."""
+    tangent: tuple[Multipliers, ScaledBox, Bound] | None = None
+    value: float | None = None
+    """The value by which a tangent cuts, if it does."""
+    variable: int = -1
+    """The one that is divided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A proof of a lower bound of a `BoxQuadratic`, by boxes that together hold a global minimiser.
+
+    No result of the search is trusted: every box is derived from the one before, and every bound
+    is recomputed from its multipliers.
+
+    Attributes
+    ----------
+    root : Part
+    """
+
+    root: Part = field(repr=False)
+
+    @property
+    def boxes(self) -> int:
+        """The number of boxes."""
+        return sum(1 for _ in self.parts)
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """Every box, each before its own parts."""
+        stack = [self.root]
+        while stack:
+            part = stack.pop()
+            yield part
+            stack += [child for child in part.parts if child is not None]
+
+    def lower_bound(self, conditions: Conditions) -> float:
+        """The bound that is proved; inconsistent parts of the proof are ignored."""
+        return min(step.paid for step in self.steps(conditions))
+
+    def steps(self, conditions: Conditions) -> Iterator[Step]:
+        """The steps from the whole box to closed ones, those of a part after its division."""
+        stack: list[tuple[Part, Box, float]] = [(self.root, conditions.start(), -np.inf)]
+        while stack:
+            part, box, known = stack.pop()
+            rules: list[tuple[str, Box | None]] = [*conditions.steps(box)]
+            if part is self.root and rules[-1][1] is None:
+                rules = [("second order", conditions.begin())]
+            left = yield from _applied(box, rules)
+            for tangent, value in part.bounds:
+                if left is None:
+                    break
+                scaled = tangent.scaled(conditions.whole, left)
+                bound = tangent.bound(scaled, left)
+                if bound is None:
+                    break
+                known = max(known, bound.value)
+                proof = tangent.multipliers, scaled, bound
+                if value is None:
+                    yield Step("tangent", left, [left], tangent=proof)
+                else:
+                    cut = conditions.cut(left, scaled, bound, value)
+                    yield Step("tangent", left, [cut], max(known, value), proof, value)
+                    left = yield from _applied(cut, conditions.steps(cut))
+            if left is None:
+                continue
+            pieces = [] if part.divided is None else conditions.parts(left, *part.divided)
+            if part.divided is None or len(pieces) != len(part.parts):
+                yield Step("close", left, [], known)
+                continue
+            yield Step("divide", left, pieces, variable=part.divided[0])
+            children = zip(part.parts, pieces, strict=True)
+            stack += [(child or Part(), piece, known) for child, piece in children][::-1]
+
+
+def _applied(
+    box: Box, rules: Iterable[tuple[str, Box | None]]
+) -> Generator[Step, None, Box | None]:
+    """The steps in which the conditions reduce a box; returns what they leave of it."""
+    for rule, after in rules:
+        yield Step(rule, box, [] if after is None else [after])
+        if after is None:
+            return None
+        box = after
+    return box

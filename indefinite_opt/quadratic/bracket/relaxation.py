@@ -1,0 +1,424 @@
+"""Doubly nonnegative relaxation of a quadratic on a box, by alternating directions.
+
+With z = (1, x, s), s = 1 - x, the matrix Z = zzᵀ is positive semidefinite, nonnegative, and its
+rows satisfy the equality constraints; dropping that it has rank one leaves
+
+    min ⟨L, Z⟩  s.t.  Z = WUWᵀ, U ⪰ 0, Z ≥ 0, Z₀₀ = 1
+
+where W spans the z that satisfy x + s = 1 and the equality constraints (facial reduction; Burer
+2009, 2010). Triangle inequalities (Padberg 1989; for boxes Burer & Letchford 2009) and pentagonal
+ones (Deza & Laurent 1997, chapter 28) are added as they are violated. The relaxation itself proves
+no bound; after any number of iterations its multipliers prove one through `minorant.lower_bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.bracket.minorant import (
+    Multipliers,
+    add_pentagons,
+    add_products,
+    pair_indices,
+    triangle_literals,
+)
+from indefinite_opt.quadratic.bracket.settings import (
+    Settings,
+    Tuning,
+)
+from indefinite_opt.quadratic.bracket.tangents import (
+    Indices,
+    Mask,
+    ScaledBox,
+)
+from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
+
+MIN_CORNER = 1e-3
+"""Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
+
+
+class Model(NamedTuple):
+    """The data of the method, which do not change while it iterates."""
+
+    cost: Array
+    """L in the coordinates of U, of norm 1, (m + 1, m + 1)."""
+    lines: Array
+    """Orthonormal, (k, m + 1); U is zero along them."""
+    binary: Mask
+    """Variables known to be at one of their ends, (m,) of bool."""
+    omega: float
+    """Weight of the coordinate 1."""
+
+
+class Steps(NamedTuple):
+    """The parameters of the next iterations."""
+
+    over: float
+    """Over-relaxation, 0 < over < 2."""
+    sweeps: int
+    """Passes over the multipliers of the triangle inequalities in each iteration."""
+    adapt: float
+    """Factor by which the penalty changes."""
+    balance: float
+    """The ratio of primal to dual residual to aim at."""
+
+
+class Iterate(NamedTuple):
+    """The variables, changed in place: V + cut is Z minus the multipliers of Z ≥ 0."""
+
+    pairs: Array
+    ends: Array
+    squares: Array
+    """(m(m-1)/2, 4), (m, 2), (m, 3); V in the parts of `relaxation_loops`."""
+    corner: Array
+    """V of the coordinate 1·1, (1,)."""
+    cut: Array
+    """(m(m-1)/2, 4), coefficients of the pairs in the triangle inequalities times their
+    multipliers."""
+    places: NDArray[np.int64]
+    gamma: Array
+    """Triangle inequalities, (t, 3), and their multipliers, as in `Multipliers`."""
+    pentagons: NDArray[np.int64]
+    delta: Array
+    """Pentagonal inequalities, (p, 5), and their multipliers, as in `Multipliers`."""
+    penalty: Array
+    """(1,), σ."""
+    U: Array
+    """(m + 1, m + 1)."""
+
+    @classmethod
+    def of_whole(cls, m: int, penalty: float) -> Iterate:
+        """Z of x = s = ½, without multipliers."""
+        pairs = np.full((m * (m - 1) // 2, 4), 0.25)
+        return cls(
+            pairs=pairs,
+            ends=np.full((m, 2), 0.5),
+            squares=np.full((m, 3), 0.25),
+            corner=np.ones(1),
+            cut=np.zeros_like(pairs),
+            places=np.zeros((0, 3), np.int64),
+            gamma=np.zeros(0),
+            pentagons=np.zeros((0, 5), np.int64),
+            delta=np.zeros(0),
+            penalty=np.array([penalty]),
+            U=np.eye(m + 1),
+        )
+
+    def inherited(self, before: ScaledBox, after: ScaledBox, omega: float) -> Iterate:
+        """The parts of the remaining variables, with the multipliers of the others folded in."""
+        kept = np.searchsorted(before.members, after.members)
+        left = np.zeros(before.m, bool)
+        left[kept] = True
+        i, j = pair_indices(before.m)
+        inside = left[i] & left[j]
+        pairs, cut = self.pairs[inside], np.zeros((int(inside.sum()), 4))
+        whole = np.all(inside[self.places // 4], axis=1)
+        places, gamma = self.places[whole], self.gamma[whole]
+        places = 4 * (np.cumsum(inside) - 1)[places // 4] + places % 4
+        five = np.all(left[self.pentagons // 2], axis=1)
+        pentagons, delta = self.pentagons[five], self.delta[five]
+        pentagons = 2 * (np.cumsum(left) - 1)[pentagons // 2] + pentagons % 2
+        add_products(cut, places, gamma)
+        add_pentagons(cut, pentagons, delta)
+        gone = np.flatnonzero(~left)
+        high = after.center[before.members[gone]] > before.center[before.members[gone]]
+        return Iterate(
+            pairs=pairs,
+            ends=self.ends[kept] - self._folded(kept, gone, high) / omega,
+            squares=self.squares[kept],
+            corner=self.corner.copy(),
+            cut=cut,
+            places=places,
+            gamma=gamma,
+            pentagons=pentagons,
+            delta=delta,
+            penalty=self.penalty.copy(),
+            U=np.empty((after.m + 1, after.m + 1)),
+        )
+
+    def _folded(self, kept: Indices, gone: Indices, high: Mask) -> Array:
+        """Σ over fixed i of the multipliers ν of its products with x_j and s_j, (m, 2), j kept.
+
+        Where x_i = 1 the terms ν₀₀x_ix_j + ν₀₁x_is_j + ν₁₀s_ix_j + ν₁₁s_is_j of one pair become
+        ν₀₀x_j + ν₀₁s_j, and where s_i = 1 they become ν₁₀x_j + ν₁₁s_j. Row i(i-1)/2 + j of the
+        pairs, i > j, is ν as a 2 × 2 matrix; that of j and i, i < j, is its transpose. Products
+        weigh 2 and ends 2ω in the inner product, so that the sum counts 1/ω times there.
+        """
+        held = np.maximum(-(self.pairs + self.cut), 0.0).reshape(-1, 2, 2)
+        total = np.zeros((kept.size, 2))
+        for i, at_one in zip(gone, high, strict=True):
+            large, small = np.maximum(kept, i), np.minimum(kept, i)
+            nu = held[large * (large - 1) // 2 + small]
+            side = 0 if at_one else 1
+            total += np.where((i > kept)[:, None], nu[:, side, :], nu[:, :, side])
+        return total
+
+
+@dataclass(eq=False)
+class Relaxation:
+    """The alternating direction method for one box; see `of_whole` and `restricted`.
+
+    Attributes
+    ----------
+    scaled : ScaledBox
+    model : Model
+    norm : float
+        Norm of the cost before it was scaled to 1.
+    balance : float
+        As in `Tuning`.
+    iterate : Iterate
+    settings : Settings
+    iterations : int
+    age : float
+        Iterations in units of `Settings.penalty_iterations`, with which changes of the penalty
+        decrease.
+    positive : int
+        Positive eigenvalues in the last projection, or a guess of their number.
+    """
+
+    scaled: ScaledBox
+    model: Model
+    norm: float
+    balance: float
+    iterate: Iterate
+    settings: Settings
+    iterations: int = 0
+    age: float = 0.0
+    positive: int = 0
+
+    @classmethod
+    def of_whole(
+        cls,
+        scaled: ScaledBox,
+        estimate: float,
+        binary: Mask,
+        tuning: Tuning | None = None,
+        settings: Settings | None = None,
+    ) -> Relaxation:
+        """A relaxation that begins in the middle of a box.
+
+        Parameters
+        ----------
+        scaled : ScaledBox
+        estimate : float
+            Approximate optimal value; the multiplier of Z₀₀ = 1 then starts near zero.
+        binary : (m,) array of bool
+            Variables known to be at one of their ends.
+        tuning : Tuning, optional
+            By default the first of the settings.
+        settings : Settings, optional
+        """
+        settings, m = settings or Settings(), scaled.m
+        tuning = tuning or settings.tunings[0]
+        model, norm = _scaled_model(scaled, estimate, binary, max(tuning.omega * m, 1.0))
+        iterate = Iterate.of_whole(m, tuning.penalty / m)
+        return cls(scaled, model, norm, tuning.balance, iterate, settings, positive=m // 2)
+
+    def restricted(self, scaled: ScaledBox, estimate: float, binary: Mask) -> Relaxation:
+        """A relaxation on a smaller box that starts from this one.
+
+        Multipliers of products with variables that are now fixed go to the other factors.
+        """
+        omega = self.model.omega
+        model, norm = _scaled_model(scaled, estimate, binary, omega, self.norm)
+        iterate = self.iterate.inherited(self.scaled, scaled, omega)
+        age = min(self.age, 1.0)
+        return replace(
+            self, scaled=scaled, model=model, norm=norm, iterate=iterate, iterations=0, age=age,
+            positive=scaled.m // 2,
+        )  # fmt: skip
+
+    @property
+    def binary(self) -> Mask:
+        """Variables known to be at one of their ends, (m,)."""
+        return self.model.binary
+
+    def begin_at(self, d: Array) -> None:
+        """Start from Z = zzᵀ of a point, which is two to eight times nearer than the middle."""
+        x = 0.5 * np.column_stack([1.0 + d, 1.0 - d])
+        i, j = pair_indices(d.size)
+        iterate = self.iterate
+        iterate.pairs[:] = (x[i][:, :, None] * x[j][:, None, :]).reshape(-1, 4)
+        iterate.ends[:] = x
+        iterate.squares[:] = np.column_stack([x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
+
+    def run(self, iterations: int, stop: Callable[[], bool] | None = None) -> None:
+        """Do some iterations; those of large problems end early if `stop` returns True."""
+        from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
+
+        model, iterate, settings = self.model, self.iterate, self.settings
+        steps = Steps(
+            over=settings.over_relaxation,
+            sweeps=settings.sweeps_per_iteration if iterate.gamma.size + iterate.delta.size else 0,
+            adapt=1.0 + settings.first_penalty_change / (1.0 + self.age),
+            balance=self.balance,
+        )
+        if self.scaled.m < settings.min_partial_order:
+            loops.advance(model, iterate, steps, iterations)
+        else:
+            G, residuals = np.empty_like(iterate.U), np.zeros(2)
+            for k in range(iterations):
+                if stop is not None and stop():
+                    iterations = k
+                    break
+                loops.gather(model, iterate, G)
+                self._project(G)
+                loops.scatter(model, iterate, steps, residuals)
+                if (k + 1) % loops.BALANCE_PERIOD == 0:
+                    loops.rebalance(model, iterate, steps, residuals)
+        self.iterations += iterations
+        self.age += iterations / settings.penalty_iterations
+
+    def _project(self, G: Array) -> None:
+        """Set U to the projection of G onto the positive semidefinite matrices.
+
+        The eigenpairs of one sign are enough if these were few in the iteration before.
+        """
+        order = len(G)
+        sign = 1.0 if 2 * self.positive <= order else -1.0
+        rare = min(self.positive, order - self.positive)
+        few = rare <= self.settings.max_rare_share * order
+        pairs = eigenpairs_above(sign * G, 0.0) if few else None
+        if pairs is None:
+            values, vectors = np.linalg.eigh(G)
+            sign = 1.0 if 2 * np.count_nonzero(values > 0.0) <= order else -1.0
+            chosen = sign * values > 0.0
+            pairs = sign * values[chosen], vectors[:, chosen]
+        half = pairs[1] * np.sqrt(pairs[0])
+        if sign > 0.0:
+            self.positive = pairs[0].size
+            np.matmul(half, half.T, out=self.iterate.U)
+        else:
+            self.positive = order - pairs[0].size
+            np.add(G, half @ half.T, out=self.iterate.U)
+
+    def multipliers(self) -> Multipliers:
+        """The multipliers of Z ≥ 0 and of the triangle inequalities so far."""
+        iterate = self.iterate
+        weight = 2.0 * iterate.penalty[0] * self.norm
+        square = iterate.squares[:, 1]
+        return Multipliers(
+            pairs=weight * np.maximum(-(iterate.pairs + iterate.cut), 0.0),
+            squares=-weight * np.where(self.binary, 1.0, square < 0.0) * square,
+            places=iterate.places,
+            gamma=weight * iterate.gamma,
+            pentagons=iterate.pentagons,
+            delta=weight * iterate.delta,
+        )
+
+    def mean(self) -> Array:
+        """d of the first row of Z, (m,)."""
+        positive = np.maximum(self.iterate.ends, 0.0)
+        return np.clip(positive[:, 0] - positive[:, 1], -1.0, 1.0)
+
+    def moments(self) -> tuple[Array, Array]:
+        """Mean d, (m,), and second moments D of d, (m, m), as U has them."""
+        U, theta2 = self.iterate.U, self.model.omega + 0.5 * self.scaled.m
+        one = max(U[0, 0] / theta2, MIN_CORNER)
+        mean = U[0, 1:] * np.sqrt(2.0 / theta2) / one
+        return mean, 2.0 * U[1:, 1:] / one
+
+    def roundings(self, count: int) -> list[Array]:
+        """ScaledBox to round: the mean, and the mean plus and minus the leading deviations."""
+        mean, second = self.moments()
+        values, vectors = np.linalg.eigh(second - np.outer(mean, mean))
+        found = [mean]
+        for k in range(1, min(count, self.scaled.m) + 1):
+            step = np.sqrt(max(values[-k], 0.0)) * vectors[:, -k]
+            found += [mean + step, mean - step]
+        return [np.clip(d, -1.0, 1.0) for d in found]
+
+    def add_inequalities(self) -> None:
+        """Add triangle inequalities, and pentagonal ones once few triangles are violated.
+
+        Their multipliers are worth little before, as those of the triangles change them. Where
+        rows share variables, and are combined for that reason, they are left out: of nine such
+        programs six closed sooner without them, one in an eighth of the iterations.
+        """
+        settings, m = self.settings, self.scaled.m
+        violated = self.add_triangles(int(settings.cuts_per_variable * m), settings.min_violation)
+        combined = np.any(np.count_nonzero(self.scaled.weights, axis=1) > 1)
+        if violated <= m and not combined:
+            most = int(settings.pentagons_per_variable * m)
+            self.add_pentagons(most, settings.min_pentagon_violation)
+
+    def add_triangles(self, most: int, least: float) -> int:
+        """Keep active triangle inequalities, add violated ones; returns how many are violated."""
+        from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
+
+        now, settings, m = self.iterate, self.settings, self.scaled.m
+        if m > settings.max_triangle_order:
+            return 0
+        rows, violations = loops.most_violated(now.pairs, now.cut, m, least, settings.max_violated)
+        ordered = rows[np.argsort(-violations)[: most + now.gamma.size]]
+        places, gamma = _renewed(now.places, now.gamma, ordered, most, settings.min_active_share)
+        self.iterate = now._replace(places=places, gamma=gamma)
+        self._renew_cut()
+        return violations.size
+
+    def add_pentagons(self, most: int, least: float) -> None:
+        """The same for pentagonal inequalities, of which those near active triangles are found.
+
+        A triangle inequality says that two of the literals p, 1 - q and 1 - r are equal: all three
+        are so nowhere else than where all are 0 or all are 1, and it is an equation elsewhere.
+        """
+        from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
+
+        now, settings, m = self.iterate, self.settings, self.scaled.m
+        if m > settings.max_triangle_order or not now.gamma.size:
+            return
+        steepest = np.argsort(-now.gamma, kind="stable")[: settings.max_extended]
+        Z = np.maximum(now.pairs + now.cut, 0.0)
+        D = np.eye(m)
+        D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
+        D.T[pair_indices(m)] = D[pair_indices(m)]
+        triples = triangle_literals(now.places[steepest], m) ^ [0, 1, 1]
+        rows, violations = loops.most_violated_pentagons(D, triples, least)
+        ordered = rows[np.argsort(-violations, kind="stable")]
+        share = settings.min_active_share
+        pentagons, delta = _renewed(now.pentagons, now.delta, ordered, most, share)
+        self.iterate = now._replace(pentagons=pentagons, delta=delta)
+        self._renew_cut()
+
+    def _renew_cut(self) -> None:
+        """Recompute it without the inequalities that were dropped."""
+        now = self.iterate
+        now.cut[:] = 0.0
+        add_products(now.cut, now.places, now.gamma)
+        add_pentagons(now.cut, now.pentagons, now.delta)
+
+
+def _scaled_model(
+    scaled: ScaledBox, estimate: float, binary: Mask, omega: float, norm: float = 0.0
+) -> tuple[Model, float]:
+    """The model with its cost divided by a norm, by default its own; and that norm."""
+    m = scaled.m
+    theta2 = omega + 0.5 * m
+    scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
+    cost = np.empty((m + 1, m + 1))
+    cost[0, 0] = scaled.constant - estimate
+    cost[0, 1:] = cost[1:, 0] = 0.5 * scaled.slope
+    cost[1:, 1:] = 0.5 * scaled.curvature
+    cost *= np.outer(scale, scale)
+    norm = norm or float(np.linalg.norm(cost)) or 1.0
+    lines = np.column_stack([-scaled.rhs, scaled.rows]) * scale
+    lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
+    return Model(cost / norm, lines, binary, omega), norm
+
+
+def _renewed(
+    old: NDArray[np.int64], gamma: Array, ordered: NDArray[np.int64], most: int, share: float
+) -> tuple[NDArray[np.int64], Array]:
+    """The active inequalities with their multipliers, and the first new ones with none."""
+    active = gamma > share * gamma.max(initial=0.0)
+    kept = old[active]
+    known = set(map(tuple, kept.tolist()))
+    new = [row for row in dict.fromkeys(map(tuple, ordered.tolist())) if row not in known][:most]
+    rows = np.array(new, np.int64).reshape(-1, old.shape[1])
+    return np.concatenate([kept, rows]), np.concatenate([gamma[active], np.zeros(len(new))])

@@ -1,0 +1,283 @@
+"""Branch and bound over boxes, with bounds from secants or the doubly nonnegative relaxation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from indefinite_opt.foundation import (
+    LONG,
+    Array,
+    TimeLimitReached,
+    cached_property,
+    one_thread,
+    pool,
+    thread_count,
+)
+from indefinite_opt.quadratic.bracket.box_bound import (
+    BoxBound,
+    Deadline,
+    Node,
+    OpenBracket,
+)
+from indefinite_opt.quadratic.bracket.cluster import Workers
+from indefinite_opt.quadratic.bracket.finite_forms import (
+    FiniteForm,
+    finite_form,
+)
+from indefinite_opt.quadratic.bracket.minorant import (
+    Multipliers,
+    lower_bound,
+)
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box
+from indefinite_opt.quadratic.bracket.proof import (
+    Part,
+    Proof,
+    Tangent,
+)
+from indefinite_opt.quadratic.bracket.settings import Settings
+from indefinite_opt.quadratic.bracket.tangents import (
+    Mask,
+    ScaledBox,
+)
+from indefinite_opt.quadratic.bracket.tree import (
+    Threads,
+    Tree,
+)
+from indefinite_opt.quadratic.local.descent.descent import Descent
+from indefinite_opt.quadratic.solving.solution import (
+    Status,
+    Trace,
+)
+from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.qp import QP
+
+T = TypeVar("T")
+
+DESCENT_TOL = 1e-9
+"""Tolerance of the local descents, far below any gap of a bracket."""
+
+
+class GlobalSearch:
+    """The search for the global minimum, with a bracket [lower, value] that is valid at any time.
+
+    Parameters
+    ----------
+    task : Task
+        A program with a `finite_form`, limits and callback. `task.max_iter` limits the nodes.
+    gap : float
+        Relative gap to stop at.
+    start : (n,) array, optional
+        A point to begin with; by default that of the task, if it has one.
+    atol : float
+        Absolute gap to stop at, in units of the objective.
+    settings : Settings
+
+    Attributes
+    ----------
+    bracket : OpenBracket
+        The bracket.
+    bounds : dict of str to float
+        Bounds of the finite form by the name of the multipliers that were tried on the whole box;
+        "root" is that from which the whole box was divided.
+    client : Client of dask.distributed or None
+        Its workers divide all boxes but the first.
+    workers : dict of str to tuple of int
+        Nodes and units of each worker of a cluster.
+    trace : Trace
+    """
+
+    def __init__(
+        self,
+        task: Task[QP],
+        gap: float,
+        start: Array | None = None,
+        atol: float = 0.0,
+        settings: Settings | None = None,
+    ) -> None:
+        self.form = cast("FiniteForm", finite_form(task.structure))
+        self.bracket = OpenBracket(self.form, gap, atol)
+        start = task.start if start is None else start
+        if start is not None:
+            start = self.form.placed(start)
+            self.bracket.offer(start)
+        self.settings = settings or Settings()
+        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
+        self.n = self.form.structure.n
+        self.deadline = Deadline(self.task, self.n)
+        self.box_bound = BoxBound(self.task, self.form, self.bracket, self.deadline, self.settings)
+        self.bounds: dict[str, float] = {}
+        self.tree: Tree | None = None
+        self.client: Any = None
+        self.workers: dict[str, tuple[int, int]] = {}
+        self.trace = Trace()
+        self.root = Part()
+        self._without_proof = False
+
+    @property
+    def nodes(self) -> int:
+        """Number of boxes that were bounded."""
+        return 0 if self.tree is None else self.tree.nodes
+
+    @property
+    def open_nodes(self) -> int:
+        """Number of boxes that are still to be bounded or divided."""
+        return 1 if self.tree is None else self.tree.open
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the relaxation in all boxes."""
+        return self.box_bound.iterations
+
+    @property
+    def proof(self) -> Proof | None:
+        """The proof of the bound; None if it would take too much memory."""
+        if self._without_proof or self.box_bound.numbers > self.settings.max_proof_numbers:
+            return None
+        return Proof(self.root)
+
+    def run(self) -> Status:
+        """Search until the gap closes or a limit is met."""
+        return self.begin() or self.divide()
+
+    def begin(self) -> Status | None:
+        """Search locally and compute the cheap bounds; None if there is more to do."""
+
+        def begun() -> Status | None:
+            local = self._search_locally()
+            if local is Status.INTERRUPTED:
+                return local
+            self._bound_cheaply()
+            if self.bracket.closed:
+                return Status.SOLVED
+            return Status.TIME_LIMIT if self.deadline.over and self.n >= LONG else None
+
+        return self._reported_at_end(begun)
+
+    def divide(self) -> Status:
+        """Divide the whole box until the gap closes or a limit is met, unless it is too large."""
+        if self.n > self.settings.max_relaxed_variables:
+            return Status.INACCURATE
+        return self._reported_at_end(self._divide_and_bound)
+
+    def _reported_at_end(self, search: Callable[[], T]) -> T | Status:
+        try:
+            return search()
+        except KeyboardInterrupt:
+            return Status.INTERRUPTED
+        finally:
+            self._report()
+
+    def _search_locally(self) -> Status:
+        """The upper end of the bracket, from a local search."""
+        task = replace(self.task, callback=None, max_iter=None)
+        left = max(task.time_limit - task.elapsed, 0.0)
+        task.time_limit = task.elapsed + self.settings.local_time_share * left
+        status, point = self.form.best_point(task)
+        if point is not None:
+            self.bracket.offer(point)
+        if self.bracket.value <= self.form.unbounded_at:
+            run = Descent(self.task.on(self.form.asked, start=None), self.bracket.point)
+            raise run.endless(self.bracket.point)
+        return status
+
+    def try_multipliers(self, name: str, multipliers: Multipliers) -> None:
+        """Bound the whole box with these multipliers, which belong to `whole_box`.
+
+        Raises
+        ------
+        TimeLimitReached
+            If the time limit is reached first.
+        """
+        scaled, binary = self.whole_box
+        tangent = Tangent(multipliers, scaled.place(self.bracket.point))
+        with one_thread():
+            bound = self.deadline.timed(
+                lower_bound, scaled, multipliers, tangent.start, binary
+            ).value
+        self.bounds[name] = bound
+        if bound > self.bracket.lower:
+            self.bracket.lower, self.root.last = bound, tangent
+
+    @cached_property
+    def first_box(self) -> Box:
+        """The box in which the search begins."""
+        return self.box_bound.conditions.begin()
+
+    @cached_property
+    def whole_box(self) -> tuple[ScaledBox, Mask]:
+        """The first box in scaled variables, and which of its variables are binary."""
+        box = self.first_box
+        scaled = self.form.quadratic.scaled(box.lower, box.upper)
+        return scaled, box.binary[scaled.members]
+
+    def _bound_cheaply(self) -> None:
+        """Compute the bounds without a relaxation, each from an eigendecomposition."""
+        timed, fallback = self.deadline.timed, -np.inf
+        if np.isfinite(self.task.time_limit) and self.n >= LONG:
+            # First of all, because calls abandoned later on would go on using the processor.
+            fallback = self.form.linear_bound()
+        try:
+            scaled, _ = timed(getattr, self, "whole_box")
+            self.try_multipliers("spectral", timed(Multipliers.spectral, scaled.m))
+            with one_thread():
+                diagonal = timed(Multipliers.box_diagonal, scaled)
+            self.try_multipliers("box-diagonal", diagonal)
+            self.try_multipliers("separable", timed(Multipliers.separable, scaled))
+        except TimeLimitReached:
+            if np.isneginf(self.bracket.lower) and np.isfinite(fallback):
+                self.bracket.lower = self.bounds["linear"] = fallback
+                self._without_proof = True
+
+    def _divide_and_bound(self) -> Status:
+        first = [Node(self.first_box, self.bracket.lower, 0, self.root)]
+        self.tree = tree = Tree(self.box_bound, first, self._reported)
+        limit = self.task.max_iter or (
+            sys.maxsize if np.isfinite(self.task.time_limit) else self.settings.default_max_nodes
+        )
+        workers = thread_count()
+        with one_thread(), pool(workers) as executor:
+            # While there is only one box, its relaxations can use the other threads.
+            self.box_bound.spare = executor if workers >= len(self.settings.tunings) else None
+            try:
+                # The root is bounded here in any case, with all threads.
+                threads = Threads(self.box_bound, executor, workers)
+                status = tree.divide(threads, limit if self.client is None else 1)
+                if self.client is not None and status is Status.MAX_ITER:
+                    crew = Workers(self.client, self.box_bound, executor)
+                    self.workers = crew.work
+                    try:
+                        status = tree.divide(crew, limit)
+                    finally:
+                        crew.close()
+            finally:
+                self.deadline.halt.set()
+                if tree.root_bound is not None:
+                    self.bounds["root"] = tree.root_bound
+        tree.raise_lower()
+        return status
+
+    def _reported(self) -> bool | None:
+        self._report()
+        return self.task.callback and self.task.callback(self.trace)
+
+    def _report(self) -> None:
+        bracket = self.bracket
+        proved, attained = bracket.ends
+        self.trace.add(
+            self.task.elapsed, self.nodes, attained, bracket.relative_gap, proved, self.iterations,
+            0 if bracket.closed else self.open_nodes,
+        )  # fmt: skip
+
+
+def proved_bound(qp: QP, proof: Proof) -> float:
+    """The lower bound of F that a proof establishes, computed from the proof alone."""
+    form = finite_form(qp)
+    if form is None:
+        return -np.inf
+    with one_thread():
+        return form.original(proof.lower_bound(form.conditions))

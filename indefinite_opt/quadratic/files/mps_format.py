@@ -1,0 +1,268 @@
+"""The format `.mps` with quadratic objectives, for linear constraints and continuous variables.
+
+The objective is cᵀx + ½ xᵀQ x minus the right-hand side of its row. Q stands in a section QUADOBJ
+or QSECTION as a triangle, or whole in a section QMATRIX. Words are divided by blanks, so that files
+of the free form and those of the fixed form are read whose names contain none. Numbers are written
+and read to the last bit; a side of at least 1e20 in size is infinite. An upper bound below 0 makes
+the lower one -inf where the file has none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.quadratic.files import tokens
+from indefinite_opt.quadratic.program.arrays import (
+    CUSTOMARY_INFINITY,
+    QuadraticArrays,
+)
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+
+_WHOLE = b"QMATRIX"
+_QUADRATIC = (b"QUADOBJ", b"QSECTION", _WHOLE)
+_SECTIONS = (
+    b"NAME", b"OBJSENSE", b"ROWS", b"COLUMNS", b"RHS", b"RANGES", b"BOUNDS", *_QUADRATIC
+)  # fmt: skip
+_SENSES = {b"MAX": -1, b"MAXIMIZE": -1, b"MAXIMISE": -1, b"MIN": 1, b"MINIMIZE": 1, b"MINIMISE": 1}
+_ENDS = {
+    b"UP": ("upper",), b"LO": ("lower",), b"FX": ("lower", "upper"), b"FR": ("lower", "upper"),
+    b"MI": ("lower",), b"PL": ("upper",),
+}  # fmt: skip
+
+
+def read_mps(content: bytes, source: str) -> QuadraticArrays:
+    """The program of a file's content; `DataError` if it is not of this format or kind."""
+    reader = _Reader(source)
+    for line in tokens.lines_of(content, source, rb"^\*.*", b"endata"):
+        words = line.split()
+        if line[:1].isspace():
+            reader.data(words)
+        else:
+            reader.begin(words)
+    return reader.statement().arrays()
+
+
+class _Reader:
+    """What the lines of a file have said so far."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.sense, self.section = 1, b""
+        self.seen: set[bytes] = set()
+        self.rows: dict[bytes, int] = {}
+        """Numbers of the rows; the objective has the number -1, other free rows have -2."""
+        self.objective = b""
+        self.kinds: list[bytes] = []
+        self.columns: dict[bytes, int] = {}
+        self.entries: dict[tuple[int, int], float] = {}
+        self.products: dict[tuple[int, int], float] = {}
+        self.sides: dict[int, float] = {}
+        self.ranges: dict[int, float] = {}
+        self.bounds: dict[str, dict[int, float]] = {"lower": {}, "upper": {}}
+
+    def begin(self, words: list[bytes]) -> None:
+        """The head of a section."""
+        head = self.section = words[0].upper()
+        if head not in _SECTIONS or head in self.seen:
+            names = ", ".join(name.decode() for name in _SECTIONS)
+            raise self._error(f"sections, each once, among {names}", words)
+        self.seen.add(head)
+        if head == b"OBJSENSE" and len(words) > 1:
+            self.data(words[1:])
+        if head in _QUADRATIC:
+            if self.seen & {*_QUADRATIC} != {head}:
+                raise self._error("one section with quadratic terms", words)
+            if len(words) > 1 and words[1] != self.objective:
+                raise self._error("quadratic terms of the objective only", words)
+
+    def data(self, words: list[bytes]) -> None:
+        """One line of the present section."""
+        match self.section:
+            case b"OBJSENSE":
+                if words[0].upper() not in _SENSES:
+                    raise self._error("MAX or MIN", words)
+                self.sense = _SENSES[words[0].upper()]
+            case b"ROWS":
+                self._row(words)
+            case b"COLUMNS":
+                self._column(words)
+            case b"RHS" | b"RANGES" as section:
+                # Behind the name of the vector, if there is one.
+                first = len(words) % 2
+                if not 2 <= len(words) - first <= 4:
+                    raise self._error("one or two rows with their numbers", words)
+                self._numbers(words, first, self.sides if section == b"RHS" else self.ranges)
+            case b"BOUNDS":
+                self._bound(words)
+            case section if section in _QUADRATIC:
+                if len(words) != 3:
+                    raise self._error("two variables and a number", words)
+                i, j = map(self._variable, words[:2])
+                place = (i, j) if section == _WHOLE else (max(i, j), min(i, j))
+                self._once(self.products, place, tokens.number(words[2], self.source), words)
+            case _:
+                raise self._error("the head of a section", words)
+
+    def statement(self) -> StandardForm:
+        """What the file states."""
+        n = len(self.columns)
+        lower, upper = np.zeros(n), np.full(n, np.inf)
+        for j, value in self.bounds["upper"].items():
+            lower[j], upper[j] = -np.inf if value < 0.0 else 0.0, value
+        for j, value in self.bounds["lower"].items():
+            lower[j] = value
+        sides = np.array([self._sides(i, kind) for i, kind in enumerate(self.kinds)]).reshape(-1, 2)
+        read = tokens.stated(
+            self.source, self.sense, self.columns, self.entries, self.products,
+            (sides[:, 0], sides[:, 1]), (lower, upper), -self.sides.get(-1, 0.0),
+            tokens.decoded(row for row, i in self.rows.items() if i >= 0),
+        )  # fmt: skip
+        P = np.asarray(read.hessian)
+        if _WHOLE not in self.seen:
+            return read._replace(hessian=np.tril(P) + np.tril(P, -1).T)
+        if not np.array_equal(P, P.T):
+            raise DataError(
+                self.source, "a symmetric matrix in the section QMATRIX", "another",
+                "A triangle stands in a section QUADOBJ.",
+            )  # fmt: skip
+        return read
+
+    def _sides(self, i: int, kind: bytes) -> tuple[float, float]:
+        side, width = self.sides.get(i, 0.0), self.ranges.get(i)
+        if abs(side) >= CUSTOMARY_INFINITY:
+            side = float(np.copysign(np.inf, side))
+        if kind == b"E":
+            low, high = sorted((side, side + (width or 0.0)))
+            return low, high
+        if kind == b"L":
+            return -np.inf if width is None else side - abs(width), side
+        return side, np.inf if width is None else side + abs(width)
+
+    def _row(self, words: list[bytes]) -> None:
+        kind = words[0].upper()
+        if len(words) != 2 or kind not in (b"N", b"L", b"G", b"E") or words[1] in self.rows:
+            raise self._error("N, L, G or E and the name of a new row", words)
+        if kind != b"N":
+            self.rows[words[1]] = len(self.kinds)
+            self.kinds.append(kind)
+        else:
+            self.rows[words[1]] = -2 if self.objective else -1
+            self.objective = self.objective or words[1]
+
+    def _column(self, words: list[bytes]) -> None:
+        if len(words) not in (3, 5):
+            raise self._error("a variable and one or two rows with their numbers", words)
+        if words[1].strip(b"'").upper() == b"MARKER":
+            raise self._error("continuous variables", words)
+        j = self.columns.setdefault(words[0], len(self.columns))
+        if j < len(self.columns) - 1:
+            raise self._error("the lines of a variable behind one another", words)
+        self._numbers(words, 1, self.entries, j)
+
+    def _numbers(
+        self, words: list[bytes], first: int, values: dict[Any, float], column: int | None = None
+    ) -> None:
+        """Keep the numbers that stand behind rows from a word on, but for free rows."""
+        for row, digits in zip(words[first::2], words[first + 1 :: 2], strict=True):
+            i = self.rows.get(row)
+            if i is None:
+                raise self._error("a row of the section ROWS", words)
+            if i == -1 and values is self.ranges:
+                raise self._error("ranges of constraints only", words)
+            value = tokens.number(digits, self.source)
+            if i != -2:
+                self._once(values, i if column is None else (i, column), value, words)
+
+    def _bound(self, words: list[bytes]) -> None:
+        """A kind, the name of the vector if there is one, a variable, and a number if it needs one.
+
+        A number behind a kind that needs none is allowed.
+        """
+        kind = words[0].upper()
+        if kind in (b"BV", b"LI", b"UI", b"SC", b"SI"):
+            raise self._error("continuous variables", words)
+        numbered = kind in (b"UP", b"LO", b"FX")
+        if kind not in _ENDS or not 2 + numbered <= len(words) <= 4:
+            raise self._error("a bound UP, LO, FX, FR, MI or PL of a variable", words)
+        if numbered:
+            name, value = words[-2], tokens.number(words[-1], self.source, CUSTOMARY_INFINITY)
+        else:
+            short = len(words) == 2 or (len(words) == 3 and words[2] not in self.columns)
+            name, value = words[1 if short else 2], np.inf
+        j = self._variable(name)
+        for end in _ENDS[kind]:
+            below = end == "lower" and not numbered
+            self._once(self.bounds[end], j, -value if below else value, words)
+
+    def _variable(self, name: bytes) -> int:
+        if name not in self.columns:
+            raise self._error("a variable of the section COLUMNS", [name])
+        return self.columns[name]
+
+    def _once(self, values: dict[Any, float], place: Any, value: float, words: list[bytes]) -> None:
+        if place in values:
+            raise self._error("every number once", words)
+        values[place] = value
+
+    def _error(self, expected: str, words: list[bytes]) -> DataError:
+        place = self.section[:20].decode("utf-8", "replace") or "the first line"
+        return tokens.unlike(self.source, f"{expected} (in {place})", b" ".join(words))
+
+
+def write_mps(program: StandardForm, target: str) -> bytes:
+    """The content of a file, with variables x1, x2, ... and rows r1, r2, ... without plain names.
+
+    A row with two sides becomes two rows, since a range, their difference, would be rounded.
+    `DataError` for sides of 1e20 and more.
+    """
+    program.check_sides(CUSTOMARY_INFINITY, target)
+    sides, (names, rows) = list(program.one_sided()), program.written_names()
+    letters = {"<=": "L", ">=": "G", "=": "E"}
+    lines = ["NAME program"]
+    if program.sense < 0:
+        lines += ["OBJSENSE", "    MAX"]
+    lines += ["ROWS", " N objective"]
+    lines += [f" {letters[sign]} {row}" for row, (sign, _, _) in zip(rows, sides, strict=True)]
+    lines.append("COLUMNS")
+    columns = sparse.csc_array(
+        sparse.csr_array(program.matrix)[np.array([i for _, i, _ in sides], int)]
+    )
+    for j, slope in enumerate(program.sense * program.cost):
+        part = slice(columns.indptr[j], columns.indptr[j + 1])
+        # Every variable has a line, which numbers it.
+        lines.append(f" {names[j]} objective {tokens.written(slope)}")
+        entries = zip(columns.indices[part], columns.data[part], strict=True)
+        lines += [f" {names[j]} {rows[k]} {tokens.written(value)}" for k, value in entries]
+    lines.append("RHS")
+    if program.constant:
+        lines.append(f" RHS objective {tokens.written(-program.sense * program.constant)}")
+    right = ((row, side) for row, (_, _, side) in zip(rows, sides, strict=True) if side)
+    lines += [f" RHS {row} {tokens.written(side)}" for row, side in right]
+    lines.append("BOUNDS")
+    for j, (lower, upper) in enumerate(zip(program.lower, program.upper, strict=True)):
+        lines += [f" {kind} BND {names[j]}{value}" for kind, value in _bounds(lower, upper)]
+    if program.hessian is not None and program.hessian.any():
+        lines.append("QUADOBJ")
+        P = program.sense * np.tril(program.hessian)
+        lines += [f" {names[i]} {names[j]} {tokens.written(P[i, j])}" for i, j in np.argwhere(P)]
+    return tokens.content_of([*lines, "ENDATA"])
+
+
+def _bounds(lower: float, upper: float) -> list[tuple[str, str]]:
+    """Kinds and numbers of the bounds of one variable; 0 and infinity are those it has anyway."""
+    if lower == -np.inf and upper == np.inf:
+        return [("FR", "")]
+    if lower == upper:
+        return [("FX", f" {tokens.written(lower)}")]
+    bounds = []
+    if lower == -np.inf:
+        bounds.append(("MI", ""))
+    elif lower != 0.0:
+        bounds.append(("LO", f" {tokens.written(lower)}"))
+    if upper < np.inf:
+        bounds.append(("UP", f" {tokens.written(upper)}"))
+    return bounds

@@ -1,0 +1,1 @@
+"""Descent on a box with lines."""

@@ -1,0 +1,722 @@
+"""Descent to a local minimum: blocks of pair steps, Newton steps on a face, negative curvature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import SolverFailed, UnboundedProblem
+from indefinite_opt.foundation import EPS, Array, cached_property, read_only
+from indefinite_opt.quadratic.local.descent.face import Face
+from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.matrices.factored import factorised
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.no_optimum import proved_ray
+from indefinite_opt.quadratic.solving.solution import (
+    Solution,
+    Status,
+    Trace,
+)
+from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.gaps import relative
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+
+if TYPE_CHECKING:  # numba is imported when a descent begins
+    from indefinite_opt.quadratic.local.descent.on_demand import Blocks
+    from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
+
+Indices = NDArray[np.intp]
+
+CHOLESKY_WORK = 1.0 / 36.0
+"""Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
+
+
+class Descent:
+    """A descent from a feasible point of a `PairedQP` to a stationary point or local minimum.
+
+    Weights change by pair steps, or alone if they are in no constraint, many in a block of the
+    worst violators; where these are slow, by Newton steps on the face of the free weights. Both
+    decrease F for any symmetric K.
+    `v` = -y∘∇F is updated at all points after each block, and recomputed before anything is claimed
+    and whenever its rounding, for which a bound is kept, could matter.
+
+    Parameters
+    ----------
+    task : Task
+        The program, and the limits, which are checked between chunks of work.
+    alpha : (n,) array
+        A feasible point; changed in place.
+    gradient : (n,) array, optional
+        ∇F there, if it is known.
+    exact : bool
+        Whether that gradient was computed at this very point, as claims require.
+    tilt : (n,) array, optional
+        Added to the linear term of the program.
+    trace : Trace, optional
+        The trace to report to; without one the callback of the task is not called.
+    settings : DescentSettings, optional
+
+    Attributes
+    ----------
+    alpha, v, value
+        The point, -y∘∇F and F.
+    loops : module
+        The compiled loops, which are imported when a descent begins.
+    box, hessian, point
+        The program and the point as these take them.
+    rounding : float
+        Bound on what rounding may have done to an entry of v.
+    iterations, newton_steps, escapes, refreshes, kicks : int
+        Steps of all kinds; Newton steps; steps away from a stationary point; exact gradients;
+        kicks.
+    working : WorkingSet, optional
+        That of Newton steps, if its factor is to be kept for the next program of a path.
+    refused : bool
+        Whether K was found to be indefinite on that set and violators.
+    work : float
+        Work in entries of K read, the same on every machine.
+    curvature : str
+        What is known of the curvature at the end, as a clause.
+    direction : (n,) array, optional
+        Where F seems to fall without end, after an error that says so.
+    """
+
+    settings = DescentSettings()
+
+    def __init__(
+        self,
+        task: Task[PairedQP],
+        alpha: Array,
+        gradient: Array | None = None,
+        exact: bool = True,
+        tilt: Array | None = None,
+        trace: Trace | None = None,
+        settings: DescentSettings | None = None,
+    ) -> None:
+        from indefinite_opt.quadratic.local.descent import _loops as loops
+
+        self.settings = settings = settings or self.settings
+        self.loops = loops
+        self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
+        self.qp = qp = task.structure
+        self.gram = gram = qp.gram
+        k = qp.totals.size
+        # Copies, so that loops are compiled for arrays of one kind.
+        signs, lower, upper, linear = (np.empty(qp.n) for _ in range(4))
+        signs[:], lower[:], upper[:], linear[:] = qp.signs, qp.lower, qp.upper, qp.linear
+        self.linear = linear if tilt is None else linear + tilt
+        self.box = loops.Box(signs, qp.group, k, qp.singles, lower, upper)
+        self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
+        rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
+        largest = float(np.max(np.abs(gram.diagonal)))
+        floor = max(settings.min_curvature_share * qp.hessian * largest, loops.MIN_DIVISOR)
+        direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
+        self.hessian = loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
+        self._undone = False  # whether blocks undo each other's steps
+        readings = settings.readings_before_interior * qp.n**2
+        self._interior_due = readings + settings.work_before_interior
+        self.v = np.empty(qp.n)
+        self.point = loops.Point(alpha, self.v)
+        self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
+        self.refreshes = -1
+        self.work = self._since_face = 0.0
+        self.curvature = "curvature not examined"
+        self.direction: Array | None = None
+        self._stopped = False
+        chunk = max(settings.chunk_readings * qp.n**2, settings.overhead_work)
+        self.chunk = min(chunk, settings.chunk_work)
+        most = max(settings.max_steps, settings.max_steps_per_point * qp.n)
+        self._limit = task.max_iter or most
+        if gradient is None:
+            gradient = self._exact_gradient() if alpha.any() else self.linear
+        self._set(gradient)
+        self._exact = exact
+        self.working: WorkingSet | None = None
+        self.refused = False
+
+    @property
+    def gradient(self) -> Array | None:
+        """∇F, if it was computed at this very point or is as accurate as that, else None."""
+        return -self.qp.signs * self.v if self._exact else None
+
+    def _exact_gradient(self) -> Array:
+        self._balance()
+        gradient = self.qp.gradient(self.alpha)
+        if self.tilt is not None:
+            gradient += self.tilt
+        return gradient
+
+    def _is_accurate(self, violation: float) -> bool:
+        """Whether v is as accurate as if it were computed anew, and more than a residual needs.
+
+        A product of k weights with rows of K has the rounding of k updates.
+        """
+        product = self._terms * EPS * np.count_nonzero(self.alpha)
+        return self.rounding <= min(product, self.settings.kept_rounding_share * violation)
+
+    @property
+    def _terms(self) -> float:
+        """What the absolute terms of an entry of Hα sum up to at most."""
+        size = self.hessian.h * self.gram.largest_read * np.abs(self.alpha).sum()
+        return float(size)
+
+    def _balance(self) -> None:
+        """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
+        box, whole = self.box, self.box.groups == 1 and not self.box.singles
+        for g, total in enumerate(self.qp.totals):
+            members = slice(None) if whole else box.group == g
+            x, y = self.alpha[members], box.y[members]
+            room = np.minimum(x - box.lower[members], box.upper[members] - x)
+            t = int(np.argmax(room))
+            excess = float(y @ x) - total
+            if abs(excess) < room[t]:
+                x[t] -= y[t] * excess
+                self.alpha[members] = x
+
+    def _set(self, gradient: Array) -> None:
+        self._keep(gradient)
+        self._kept, self.rounding = False, 0.0
+        self.refreshes += 1
+
+    def _keep(self, gradient: Array) -> None:
+        np.multiply(-self.qp.signs, gradient, out=self.v)
+        self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
+        self.unit, terms = self.qp.gradient_unit(gradient), self._terms
+        if self.unit <= EPS * self.qp.n * terms:
+            # A gradient of rounding only is a gradient of zero, relative to its terms.
+            self.unit = terms
+        self._exact = self._kept = True
+
+    def to_local_minimum(self, allowance: float = np.inf) -> Status:
+        """Go to a stationary point, and on from it as long as negative curvature is found.
+
+        Parameters
+        ----------
+        allowance : float
+            The curvature is examined if that takes no more than this share of the work so far or
+            twice `DescentSettings.overhead_work`.
+        """
+        while True:
+            status = self.to_stationarity()
+            if status is not Status.SOLVED or self._stopped or not self._escape(allowance):
+                return status
+            if self.iterations >= self._limit:
+                return Status.MAX_ITER
+            if self.escapes >= self.settings.max_escapes:
+                self.curvature = f"{self.escapes} stationary points left along negative curvature"
+                return status
+
+    def to_stationarity(self) -> Status:
+        """Go down until the first-order tests of the certificate pass with an exact gradient.
+
+        After every chunk of pair steps the first line of the table that applies decides how to go
+        on. `UnboundedProblem` is raised if F has no lower bound, and `SolverFailed` if it seems so
+        but is not proved; `direction` then says where F falls.
+
+        | pair steps | gradient | and                                      | action            |
+        |------------|----------|------------------------------------------|-------------------|
+        | converged  | exact    | complementarity within its share of tol  | SOLVED            |
+        | converged  | exact    | no smaller violation can be asked for    | INACCURATE        |
+        | any        | any      | the callback wants to stop               | INTERRUPTED       |
+        | running    | any      | no steps are left                        | MAX_ITER          |
+        | running    | any      | no time is left                          | TIME_LIMIT        |
+        | running    | any      |                                          | go on             |
+        | stalled    | exact    |                                          | INACCURATE        |
+        | ended      | any      | too many exact gradients                 | INACCURATE        |
+        | converged  | exact    |                                          | tighten           |
+        | ended      | updated  |                                          | refresh           |
+
+        The gradient is not computed anew after convergence if its updates have not made it less
+        accurate than that would, unless the complementarity is too large.
+        """
+        settings, complementary = self.settings, self.settings.complementarity_share * self.task.tol
+        target = self.task.tol * (settings.hard_margin_share if self._endless else 1.0)
+        loops = self.loops
+        while True:
+            steps = max(self._limit - self.iterations, 0)
+            allowed = target * self.unit
+            allowed -= 2.0 * min(self.rounding, settings.kept_rounding_share * allowed)
+            state, violation = self.pair_steps(allowed, steps)
+            self._stopped = self._report(violation / self.unit)
+            endless = self._endless_step() if state == loops.UNBOUNDED else None
+            if endless is None:
+                self._grow()
+            if state == loops.UNBOUNDED:
+                raise self.endless(endless)
+            converged = state == loops.CONVERGED and self._exact
+            # Small violations of many conditions may add up to a large gap.
+            excess = self._complementarity() / complementary if converged else np.inf
+            refreshed = self.refreshes >= settings.max_refreshes
+            status: Status | None = None
+            if excess <= 1.0:
+                status = Status.SOLVED
+            elif converged and target < settings.min_target:
+                status = Status.INACCURATE
+            elif self._stopped:
+                status = Status.INTERRUPTED
+            elif state == loops.RUNNING:
+                status = self.task.stop(None, self.iterations, self._limit)
+            elif refreshed or (state == loops.STALLED and self._exact):
+                status = Status.INACCURATE
+            if status is not None:
+                if not self._exact:
+                    self._balance()
+                return status
+            accurate = not self._exact and self._is_accurate(target * self.unit)
+            if state == loops.RUNNING:
+                if self.work >= self._interior_due:
+                    self.try_interior_points()
+                if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
+                    self.newton_steps_with_violators()
+                if self.rounding > settings.rounding_share * target * self.unit:
+                    self._set(self._exact_gradient())
+            elif converged and not self._kept:
+                target *= max(0.5 / excess, settings.max_tightening)
+            elif state == loops.CONVERGED and accurate:
+                self._balance()
+                self._keep(-self.qp.signs * self.v)
+            else:
+                self._set(self._exact_gradient())
+
+    def endless(self, near: Array | None) -> UnboundedProblem | SolverFailed:
+        """The error for a direction of the weights in which no curvature seems to oppose F."""
+        # After an infinite step the weights themselves are a direction, but for their beginning.
+        self.direction = self.alpha if near is None else near
+        ray = self._proved(self.direction)
+        advice = "Use a finite C." if hasattr(self.task.formulation, "C") else "Add bounds."
+        if ray is not None:
+            return UnboundedProblem(
+                f"{self.task.formulation} is unbounded: no curvature opposes a direction of the "
+                f"weights that {self.iterations} steps have reached. {advice}",
+                ray,
+            )
+        return SolverFailed(
+            f"{self.task.formulation} falls without end as far as rounding tells: no curvature "
+            f"opposes a direction of the weights that {self.iterations} steps have reached, but "
+            f"nothing proves that it has no optimum. {advice}"
+        )
+
+    def _proved(self, near: Array) -> Array | None:
+        """A ray near a direction, if exact arithmetic on the stored kernel matrix proves one."""
+        qp, box, moved = self.qp, self.box, np.flatnonzero(near)
+        if self.gram.on_demand or not moved.size:
+            return None
+        y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
+        rows = np.array([np.where(group == g, y, 0.0) for g in range(box.groups)])
+        form = StandardForm(
+            1, linear[moved], box.lower[moved], box.upper[moved], qp.totals, qp.totals,
+            rows.reshape(-1, moved.size),
+            # Without the factor h > 0, which changes no sign but rounds.
+            y[:, None] * y * self.gram.block(moved, moved),
+        )  # fmt: skip
+        proof = proved_ray(form, near[moved])
+        if proof is None:
+            return None
+        ray = np.zeros(qp.n)
+        ray[moved] = [float(part) for part in proof.direction]
+        return ray / np.max(np.abs(ray))
+
+    def _endless_step(self) -> Array | None:
+        """The direction of an infinite step of a pair or a single weight, if K is stored."""
+        box, v, K = self.box, self.v, self.gram.whole
+        if K is None:
+            return None
+        rising = np.where(box.y > 0.0, box.upper, -box.lower)
+        falling = np.where(box.y > 0.0, box.lower, -box.upper)
+        for i in np.flatnonzero(np.isinf(rising) | np.isinf(falling)):
+            step = np.zeros(v.size)
+            if box.group[i] == box.groups:
+                if K[i, i] <= 0.0 and np.isinf(rising[i] if v[i] > 0.0 else falling[i]):
+                    step[i] = np.sign(v[i])
+            else:
+                others = (box.group == box.group[i]) & np.isinf(falling) & (v < v[i])
+                others &= K[i, i] + np.diag(K) - 2.0 * K[i] <= 0.0
+                if np.isinf(rising[i]) and others.any():
+                    step[i], step[np.argmax(others)] = 1.0, -1.0
+            if step.any():
+                return box.y * step
+        return None
+
+    def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
+        """One chunk of blocks of pair steps; returns state and violation."""
+        n, settings, loops = self.qp.n, self.settings, self.loops
+        due = settings.pair_steps_per_newton_step * self.newton_work() - self._since_face
+        work = max(min(due, self.chunk), 1.0)
+        limits = loops.Limits(tolerance, settings.leave_share, steps, work)
+        if self.gram.on_demand:
+            exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
+            outcome = self._blocks.solve(self.point, limits, self._offset)
+            self._exact = exact
+        else:
+            doublings = self.work / (settings.readings_per_doubling * n * n)
+            wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
+            size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
+            undone = self._undone and np.count_nonzero(self._free()) > size
+            if len(self.hessian.direct) and (n <= settings.max_whole or undone):
+                size = n
+            parts = self.hessian, self.box, self.point, limits, size, self._offset
+            outcome = loops.Outcome(*loops.solve_blocks(*parts))
+            self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
+        self._offset = outcome.offset
+        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
+        return outcome.state, outcome.violation
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        """The pair steps where rows of K are computed on demand."""
+        from indefinite_opt.quadratic.local.descent.on_demand import Blocks
+
+        task = self.task
+        return Blocks(
+            self.gram, self.hessian, self.box, self.settings,
+            expired=lambda: task.elapsed >= task.time_limit,
+        )  # fmt: skip
+
+    def try_interior_points(self) -> bool:
+        """Go where interior points lead, if K = FFᵀ for few columns; False unless F is lower.
+
+        Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
+        steps are many where the bounds are large; the number of interior points hardly depends on
+        them.
+        """
+        qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
+        if self.tilt is not None or not (qp.has_one_bound and qp.is_bounded):
+            return False
+        gram = factorised(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
+        if gram is None:
+            self._interior_due = self.settings.work_growth * work
+            return False
+        point = InteriorPoint(qp, gram, self.settings.interior)
+        for _ in point.approach(self.task.tol):
+            self.iterations += 1
+            if self.task.stop(None, self.iterations, self._limit) is not None:
+                break
+        if qp.value(point.best) >= self.value:
+            return False
+        self._exact = False  # an interrupt may leave v and alpha apart
+        self.alpha[:] = point.best
+        self._set(self._exact_gradient())
+        return True
+
+    def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
+        self._exact = self._exact and steps == 0
+        # The rounding of what is added to v, and that of v itself once per step.
+        held = (steps + 2.0) * float(np.max(np.abs(self.v)))
+        self.rounding += EPS * (self.gram.largest_read * rounding + 2.0 * held)
+        self.iterations += steps
+        self.value -= decrease
+        self.work += work
+        self._since_face += work
+
+    def _free(self) -> NDArray[np.bool_]:
+        return (self.alpha > self.box.lower) & (self.alpha < self.box.upper)
+
+    def _face(self, chosen: NDArray[np.bool_]) -> Face:
+        return Face(self.gram, self.hessian.h, self.box, self.point, chosen)
+
+    def _face_work(self, members: NDArray[np.bool_]) -> float:
+        """Work of a factorisation for some weights and of reading its part of K."""
+        k, n, settings = float(np.count_nonzero(members)), self.qp.n, self.settings
+        computing = settings.computing_work * (2.0 * k * n + k**2)
+        reading = computing if self.gram.on_demand else k * n
+        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + settings.overhead_work
+
+    def _largest_face(self) -> float:
+        """Most weights of a face whose matrix is a few per cent of K."""
+        largest = max(self.settings.max_face, self.settings.max_face_share * self.qp.n)
+        return min(largest, self.gram.capacity)
+
+    def newton_work(self) -> float:
+        """Work of a Newton step from here; infinite if the face is empty or too large."""
+        free = self._free()
+        if not 0 < np.count_nonzero(free) <= self._largest_face():
+            return np.inf
+        return self._face_work(free)
+
+    def newton_step(self) -> None:
+        """Go towards the minimum on the face, or along negative curvature to its boundary.
+
+        Nothing is done if the face is empty or too large.
+        """
+        work = self.newton_work()
+        if np.isinf(work):
+            return
+        self.work += work
+        self._since_face = 0.0
+        face = self._face(self._free())
+        direction, curved = face.newton_direction()
+        if direction is None:
+            return
+        goals = [] if curved else [face.projected(direction)]
+        if face.reach(direction) < (np.inf if curved else 1.0):
+            goals.append(face.edge(direction))
+        if goals:
+            self._move(face, goals)
+        self.newton_steps += 1
+        self._since_face = 0.0
+
+    def keep_factor(self, working: WorkingSet | None) -> None:
+        """Let Newton steps use that working set, or a new one, if K is stored."""
+        from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
+
+        if not self.gram.on_demand and self.box.groups + self.box.singles == 1:
+            self.working = working or WorkingSet(self.gram, self.box)
+
+    def newton_steps_with_violators(self) -> None:
+        """Newton steps, clipped at bounds, on the free weights and violators that join them.
+
+        This is `newton_step` without a working set, for few free weights, and where K is not
+        positive definite on them or has not been on violators.
+        """
+        working, free, settings = self.working, self._free(), self.settings
+        large = settings.min_working_set <= np.count_nonzero(free) <= self._largest_face()
+        if not large or working is None or self.refused or not working.hold(free):
+            self.newton_step()
+            return
+        least, joined = np.inf, 0
+        for _ in range(min(settings.max_growths, max(self._limit - self.iterations, 1))):
+            self.work += settings.overhead_work
+            chosen, goal = working.minimum(self.hessian.h, self.box, self.point)
+            if not chosen.any() or not self._move(self._face(chosen), [goal[chosen]]):
+                break
+            self.newton_steps += 1
+            violators, largest = self._violators(working.contains)
+            size = working.members.size
+            most = min(settings.max_joining_share * size, self._largest_face() - size)
+            if not 0 < violators.size <= most or largest > settings.max_left_share * least:
+                break
+            joined = working.append(violators)
+            self.refused = joined < violators.size
+            if not joined:
+                break
+            least = largest
+        self.work += working.take_work()
+        self._since_face = 0.0
+
+    def _violators(self, inside: NDArray[np.bool_]) -> tuple[Indices, float]:
+        """Points outside a set that violate the optimality conditions, the worst ones first.
+
+        Also the largest violation of all points.
+        """
+        box, free = self.box, self._free()
+        if not free.any():
+            return np.empty(0, np.intp), 0.0
+        v = self.v - self.v[free].mean() if box.groups else self.v
+        below, above = self.alpha < box.upper, self.alpha > box.lower
+        positive = box.y > 0.0
+        violations = np.where(np.where(positive, below, above), v, 0.0)
+        np.maximum(violations, np.where(np.where(positive, above, below), -v, 0.0), out=violations)
+        found = np.flatnonzero((violations > 0.5 * self.task.tol * self.unit) & ~inside)
+        return found[np.argsort(-violations[found])], float(violations.max())
+
+    def _move(self, face: Face, goals: list[Array], least: float = 0.0) -> bool:
+        """Go to the lowest point on the segments to some goals; False unless F falls by `least`.
+
+        F is quadratic on each segment, where its minimum is known in closed form.
+        """
+        members, best = face.members, least
+        chosen: tuple[Array, float, Array] | None = None
+        found = face.along([goal - face.x for goal in goals])
+        for goal, (change, slope, curvature) in zip(goals, found, strict=True):
+            if slope < 0.0 and curvature > slope:
+                continue
+            length = 1.0 if curvature <= self.settings.whole_step * slope else slope / curvature
+            decrease = length * (slope - 0.5 * length * curvature)
+            if decrease > best:
+                best, chosen = decrease, (goal, length, change)
+        if chosen is None:
+            return False
+        goal, length, change = chosen
+        step = goal - face.x
+        if length < 1.0:
+            goal = np.clip(face.x + length * step, face.lower, face.upper)
+        self.alpha[members] = goal
+        self.v -= length * change
+        rounding = (members.size + 2.0) * self.hessian.h * float(np.abs(step).sum())
+        self._count(1, float(len(goals) * members.size * self.qp.n), best, rounding)
+        return True
+
+    def _escape(self, allowance: float) -> bool:
+        """A step away from a stationary point that is not a local minimum; False without one.
+
+        First the free weights are examined, then those at a bound with zero multiplier as well:
+        these can move in one direction only, so that F need not decrease along negative curvature.
+
+        | the face                                    | action                          |
+        |---------------------------------------------|---------------------------------|
+        | is too large, or examining it too much work | stay                            |
+        | has no negative curvature                   | the next face, or stay          |
+        | has some, and nothing bounds F along it     | raise an error                  |
+        | has some, and a step along it lowers F      | leave                           |
+        | has some, and no such step                  | the next face, or stay          |
+        """
+        if self.qp.known_convex:
+            self.curvature = "the program is convex"
+            return False
+        if self.iterations >= self._limit:
+            return False
+        free = self._free()
+        weak = ~free & (np.abs(self._reduced) <= self.task.tol * self.unit)
+        faces = [(free, "the free weights")]
+        if weak.any():
+            faces.append(
+                (free | weak, "the free weights and those at a bound with zero multiplier")
+            )
+        unlimited = np.isinf(allowance)
+        affordable = max(allowance * self.work, 2.0 * self.settings.overhead_work)
+        room = self.gram.capacity if unlimited else self._largest_face()
+        for members, where in faces:
+            if self.working is not None and self.working.contains[members].all():
+                self.curvature = f"curvature nonnegative on {where}"
+                continue
+            count, work = int(members.sum()), self._face_work(members)
+            if count > room or work > affordable:
+                self.curvature = f"curvature not examined on {count} weights"
+                return False
+            self.work += work
+            if self._leave(self._face(members), where):
+                self.escapes += 1
+                return True
+        return False
+
+    def _leave(self, face: Face, where: str) -> bool:
+        """A step along negative curvature of a face, if that lowers F; sets `curvature`."""
+        if face.order == 0:
+            self.curvature = "no direction is left to move in"
+            return False
+        direction = face.curved_direction()
+        if direction is None:
+            self.curvature = f"curvature nonnegative on {where}"
+            return False
+        self.curvature = f"curvature negative on {where}"
+        if face.is_open and not np.isfinite(face.reach(direction)):
+            ((_, _, curvature),) = face.along([direction])
+            if curvature < 0.0:
+                endless = np.zeros(self.qp.n)
+                endless[face.members] = direction
+                raise self.endless(endless)
+        mass = float(np.abs(self.alpha).sum())
+        terms = self.hessian.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
+        return self._move(face, face.goals(direction), 4.0 * EPS * terms)
+
+    def exchange(self) -> int:
+        """One pass of steps to a bound that lower F in the end; returns their number.
+
+        From a stationary point F may increase along a concave pair at first and yet be lower where
+        the pair meets a bound.
+        """
+        qp = self.qp
+        # In kernel programs without a bias, whose optima are few, passes cost more than they find.
+        alone = qp.totals.size == 0 and qp.ruggedness <= 1.0
+        if self.gram.on_demand or alone:
+            return 0
+        least = self.settings.min_exchange_share * qp.gap_unit(self.value, self.alpha)
+        program = self.hessian, self.box, self.point
+        made, decrease, rounding, i, j = self.loops.exchange(*program, least)
+        if i >= 0:
+            direction = np.zeros(qp.n)
+            direction[i] = self.box.y[i]
+            if j != i:
+                direction[j] = -self.box.y[j]
+            elif np.isfinite(self.box.upper[i]):
+                direction[i] = -1.0
+            raise self.endless(direction)
+        self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
+        return int(made)
+
+    def kicked(self, kicks: int, steps: int, work: float) -> None:
+        """Record that `_loops.kick` has changed alpha and v."""
+        self.kicks += kicks
+        self.iterations += steps
+        self._set(-self.qp.signs * self.v)
+        self._exact = False
+        self.rounding = np.inf
+        self.work += work
+
+    def solution(self, status: Status, message: str) -> Solution:
+        """The point, with what is known of it."""
+        return Solution(
+            values=self.qp.values(self.alpha),
+            status=status,
+            iterations=self.iterations,
+            trace=self.trace or Trace(),
+            message=message,
+            gradient=self.gradient,
+        )
+
+    def _complementarity(self) -> float:
+        """Multipliers times slacks, relative to the objective, as in the certificate."""
+        qp, first_order = self.qp, self.qp.first_order(self.alpha, -self.qp.signs * self.v)
+        self._reduced = first_order.reduced
+        total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
+        return relative(total, qp.gap_unit(self.value, self.alpha))
+
+    def _report(self, residual: float) -> bool:
+        """Add to the trace; True if the callback asks to stop."""
+        if self.trace is None:
+            return False
+        task = self.task
+        self.trace.add(task.elapsed, self.iterations, self.qp.declared(self.value), residual)
+        return bool(task.callback and task.callback(self.trace))
+
+    def _grow(self) -> None:
+        """Go to the minimum along the ray of the weights that have no bound.
+
+        The weights, but for those that are bounded, are a direction d of the feasible set if they
+        satisfy the constraints with totals zero. `UnboundedProblem` is raised if F has no minimum
+        along it: dᵀHd ≤ 0 up to rounding.
+        """
+        qp, box, alpha = self.qp, self.box, self.alpha
+        if not self._endless:
+            return
+        endless = np.where(alpha > 0.0, np.isinf(box.upper), np.isinf(box.lower)) & (alpha != 0.0)
+        if not endless.any():
+            return
+        direction = np.where(endless, alpha, 0.0)
+        mass = np.bincount(box.group, np.abs(direction), box.groups + 1)[: box.groups]
+        held = np.bincount(box.group, box.y * direction, box.groups + 1)[: box.groups]
+        eps = EPS
+        if np.any(np.abs(held) > (qp.n + 2.0) * eps * mass):
+            return
+        gradient, size = -box.y * self.v, float(np.abs(direction).sum())
+        everything = np.array_equal(direction, alpha)
+        image = gradient - self.linear if everything else qp.hessian_times(direction)
+        slope, curvature = float(gradient @ direction), float(image @ direction)
+        rounding = qp.n * eps * qp.hessian * qp.gram.largest * size**2
+        if curvature <= rounding:
+            if curvature < -rounding or slope < -self.task.tol * self.unit * size:
+                raise self.endless(direction)
+            return
+        factor = 1.0 - slope / curvature
+        if factor > self.settings.min_growth:
+            self.alpha += (factor - 1.0) * direction
+            self._set(self._exact_gradient())
+
+
+def descend(
+    qp: PairedQP, start: Array, tol: float = 1e-6, max_iter: int | None = None
+) -> tuple[Array, float]:
+    """The local minimum that a descent from a point of a `PairedQP` ends at, and F there.
+
+    Parameters
+    ----------
+    qp : PairedQP
+    start : (n,) array
+        Feasible.
+    tol : float
+        Relative accuracy of the first-order conditions.
+    max_iter : int, optional
+        Most steps.
+
+    Raises
+    ------
+    UnboundedProblem
+        If F has no lower bound.
+    """
+    task = Task(cast("Any", None), cast("Any", "The program"), qp, tol, max_iter=max_iter)
+    run = Descent(task, start.copy())
+    run.to_local_minimum()
+    return run.alpha, run.value

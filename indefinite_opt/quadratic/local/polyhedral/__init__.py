@@ -1,0 +1,1 @@
+"""Descent over linear rows."""

@@ -1,0 +1,420 @@
+"""Descent to a local minimum over linear rows, by an active-set method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import EPS, Array, Values, one_thread
+from indefinite_opt.quadratic.matrices.spectrum import in_own_units
+from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.solving.solution import Status
+
+Mask = NDArray[np.bool_]
+
+if TYPE_CHECKING:  # numba is imported when a descent begins
+    from indefinite_opt.quadratic.local.polyhedral._active_set_loops import (
+        Quadratic,
+        State,
+    )
+
+Timed = Callable[..., Any]
+"""Makes a call of a function with arguments, and abandons it where a time limit is reached."""
+
+_SLICE_WORK = 1e9
+"""Flops of steps between two checks of the time: some hundredths of a second."""
+
+_FLOPS_PER_STEP = 20.0
+"""Flops of a step, in units of n(n + m)."""
+
+_FACTOR_SHARE = 0.2
+"""Work to factorise a working set and to examine curvature, in steps per variable."""
+
+_MIN_STEPS, _STEPS_PER_SIDE = 2000, 100
+"""Most steps by default: this many, plus these for each variable and row; two or three per side
+are usual."""
+
+_CONE_STARTS = 6
+"""Vertices of the cone of weakly active constraints from which a descent direction is sought."""
+
+_MIN_EXCHANGE_SHARE = 1e-10
+"""Least decrease by a step to the end of an edge, as a share of the terms of F: far above rounding
+and far below any tolerance."""
+
+_RANK_SHARE = 1e-10
+"""Share of the largest singular value of normals below which others count as zero."""
+
+
+def directly(function: Callable[..., Any], *arguments: Any) -> Any:
+    """function(*arguments), without a limit."""
+    return function(*arguments)
+
+
+def compiled(scaled: Equilibrated) -> Quadratic:
+    """The equilibrated program as the compiled loops take it."""
+    from indefinite_opt.quadratic.local.polyhedral import _active_set_loops as loops
+
+    return loops.Quadratic(
+        scaled.P, scaled.q, np.abs(scaled.P), scaled.R,
+        np.concatenate([scaled.lower, scaled.row_lower]),
+        np.concatenate([scaled.upper, scaled.row_upper]),
+        np.concatenate([np.ones(scaled.q.size), np.linalg.norm(scaled.R, axis=1)]),
+        float(np.max(np.abs(scaled.P), initial=0.0)),
+    )  # fmt: skip
+
+
+class ActiveSetDescent:
+    """A monotone descent from a feasible point of an equilibrated program.
+
+    Each step keeps all rows and bounds up to rounding. The end satisfies the first-order
+    conditions up to rounding, and F does not fall along any direction that leaves one weakly
+    active constraint.
+
+    Parameters
+    ----------
+    scaled : Equilibrated
+    z : (n,) array
+        A feasible point.
+    program : Quadratic, optional
+        `compiled(scaled)`, if it exists already; one with another objective may be given.
+    seed : int
+        Seed of the choices that end cycling.
+
+    Attributes
+    ----------
+    z, value
+        The point and its objective, in the units of the equilibrated program.
+    ray : (n,) array or None
+        A direction along which the objective falls without end from z.
+    curvature : str
+        What is known of the curvature at the end, as a clause.
+    loops : module
+        The compiled loops.
+    """
+
+    def __init__(
+        self, scaled: Equilibrated, z: Array, program: Quadratic | None = None, seed: int = 0
+    ) -> None:
+        from indefinite_opt.quadratic.local.polyhedral import _active_set_loops as loops
+
+        self.scaled, self.n, self.loops = scaled, z.size, loops
+        self.program = compiled(scaled) if program is None else program
+        self.state: State = loops.new_state(self.program, z, seed)
+        loops.factorise(self.program, self.state, True)
+        sides = self.program.low.size
+        self._slice = max(int(_SLICE_WORK / (_FLOPS_PER_STEP * self.n * sides + 1.0)), 1)
+        self._limit = _MIN_STEPS + _STEPS_PER_SIDE * sides
+        self.ray: Array | None = None
+        self.curvature = "curvature not examined"
+
+    @property
+    def z(self) -> Array:
+        return self.state.x
+
+    @property
+    def end(self) -> Array:
+        """z, with 0 in place of entries that are rounding of a unit, if that violates no more.
+
+        Where all terms of a row are such entries they may violate it by all that it has.
+        """
+        z = self.state.x
+        rounding = (z != 0.0) & (np.abs(z) <= EPS)
+        if not rounding.any():
+            return z
+        clean = np.where(rounding, 0.0, z)
+        return clean if self._violation(clean) <= self._violation(z) else z
+
+    def _sides(self, z: Array) -> Array:
+        """Entries of a vector, then those of its rows."""
+        return np.concatenate([z, self.program.R @ z])
+
+    def _violation(self, z: Array) -> float:
+        values = self._sides(z)
+        return float(np.max(np.maximum(self.program.low - values, values - self.program.high)))
+
+    def _ways(self, slopes: Array, still: Mask) -> Array:
+        """The way to the first constraint along directions, given slopes of constraints."""
+        ends = np.where(slopes > 0.0, self.program.high, self.program.low)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ways = (ends - self._sides(self.state.x)) / slopes
+        return np.asarray(np.maximum(np.where(still, np.inf, ways).min(axis=-1), 0.0))
+
+    @property
+    def value(self) -> float:
+        """The objective without its rounding of updates."""
+        x = self.end
+        return float(x @ (0.5 * (self.program.P @ x) + self.program.q))
+
+    @property
+    def iterations(self) -> int:
+        return int(self.state.counts[self.loops.STEPS])
+
+    @property
+    def work(self) -> float:
+        """Flops so far, by a formula that is the same on every machine."""
+        n, sides = self.n, self.program.low.size
+        return _FLOPS_PER_STEP * n * sides * (self.iterations + _FACTOR_SHARE * n)
+
+    def run(
+        self, halt: Callable[[], Status | None] = lambda: None, max_iter: int | None = None
+    ) -> Status:
+        """Descend until no step leads down.
+
+        Parameters
+        ----------
+        halt : callable
+            Asked between slices of the work whether to stop, and why.
+        max_iter : int, optional
+            Most steps.
+        """
+        loops, limit = self.loops, self._limit if max_iter is None else max_iter
+        while self.iterations < limit:
+            steps = min(self._slice, limit - self.iterations)
+            outcome = loops.advance(self.program, self.state, steps)
+            if outcome == loops.UNBOUNDED:
+                self.ray = self.state.ray
+            if outcome != loops.RUNNING:
+                return Status.INACCURATE if outcome == loops.STALLED else Status.SOLVED
+            reason = halt()
+            if reason is not None:
+                return reason
+        return Status.MAX_ITER if max_iter is not None else Status.INACCURATE
+
+    def signed_multipliers(self) -> Array:
+        """λ with ∇F = Σ λ_c a_c over bounds and rows, zero where a constraint is not active.
+
+        Those of temporary constraints and of wrong sign are left out.
+        """
+        loops, state, nz = self.loops, self.state, self._free
+        signed = np.zeros(self.program.low.size)
+        slots, sides, values = state.slot[nz:], state.side[nz:], state.multiplier[nz:]
+        kept = (slots != loops.ARTIFICIAL) & (sides < loops.TEMPORARY)
+        kept &= values * sides <= 0.0
+        signed[slots[kept]] = values[kept]
+        return signed
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def multipliers(self) -> Values:
+        """∇F + Gᵀinequalities + Aᵀequalities - lower + upper = 0; all but equalities nonnegative.
+
+        In the program's own units, in which they may overflow.
+        """
+        scaled, n, count = self.scaled, self.n, self.scaled.inequalities
+        signed = self.signed_multipliers()
+        bounds, rows = signed[:n] * scaled.unit / scaled.column, signed[n:] * scaled.unit
+        rows = rows * scaled.row
+        inequalities = np.zeros(scaled.height)
+        inequalities[scaled.kept] = -rows[:count]
+        return {
+            "inequalities": inequalities,
+            "equalities": -rows[count:],
+            "lower": np.maximum(bounds, 0.0),
+            "upper": np.maximum(-bounds, 0.0),
+        }
+
+    def residual(self) -> float:
+        """Largest entry of ∇F - Σ λ_c a_c, relative to the largest terms of ∇F."""
+        signed = self.signed_multipliers()
+        left = self._gradient - signed[: self.n] - signed[self.n :] @ self.program.R
+        return float(np.max(np.abs(left), initial=0.0)) / (self._terms or 1.0)
+
+    @property
+    def _terms(self) -> float:
+        """Largest sum of the absolute terms of an entry of ∇F, on the way to the point."""
+        program, state = self.program, self.state
+        terms = program.sizes @ np.abs(state.x) + np.abs(program.q)
+        return max(float(np.max(terms, initial=0.0)), float(state.extent[0]) * program.largest)
+
+    def exchange(self, timed: Timed = directly) -> bool:
+        """A step along an edge to its far end, if F is lower there; False if no edge pays.
+
+        F rises at first along each edge of a local minimum, where one active constraint is left
+        and the minimum on the others is kept, but can be lower where the edge ends. `timed` makes
+        the calls that take O(n³).
+        """
+        step = timed(self._best_edge)
+        if step is None:
+            return False
+        self.state.x[:] += step
+        self._restart()
+        return True
+
+    def _best_edge(self) -> Array | None:
+        """The step to the far end of the edge where F is least; None if it is lower at none."""
+        program, state, nz, n = self.program, self.state, self._free, self.n
+        sides = state.side[nz:]
+        left = np.flatnonzero(np.abs(sides) == 1)
+        if left.size == 0:
+            return None
+        rhs = np.zeros((n - nz, left.size))
+        rhs[left, np.arange(left.size)] = -sides[left]
+        edges = np.linalg.solve(state.T[nz:, nz:], rhs).T @ state.basis[nz:]
+        curved = edges @ program.P
+        if nz:
+            Z, L = state.basis[:nz], np.tril(state.L[:nz, :nz])
+            edges -= np.linalg.solve(L.T, np.linalg.solve(L, Z @ curved.T)).T @ Z
+            curved = edges @ program.P
+        slopes = np.hstack([edges, edges @ program.R.T])
+        lengths = np.linalg.norm(edges, axis=1)[:, None]
+        still = np.abs(slopes) <= self.loops.PARALLEL_SHARE * program.norms * lengths
+        still[:, state.held == 1] = True
+        still[np.arange(left.size), state.slot[nz:][left]] = False
+        ways = self._ways(slopes, still)
+        ways[np.isinf(ways)] = 0.0
+        slope, curvature = edges @ self._gradient, np.einsum("ij,ij->i", edges, curved)
+        gains = ways * (slope + 0.5 * ways * curvature)
+        best = int(np.argmin(gains))
+        least = _MIN_EXCHANGE_SHARE * self._terms * max(float(state.extent[0]), 1e-300)
+        return np.asarray(ways[best] * edges[best]) if gains[best] < -least else None
+
+    @property
+    def _free(self) -> int:
+        """The dimension of the space in which all constraints of the working set are kept."""
+        return int(self.state.counts[self.loops.FREE])
+
+    @property
+    def _gradient(self) -> Array:
+        return self.program.P @ self.state.x + self.program.q
+
+    def _restart(self) -> None:
+        loops = self.loops
+        self.state.counts[loops.REFINED] = self.state.counts[loops.IDLE] = 0
+        loops.factorise(self.program, self.state, True)
+
+    def escape(
+        self, rows: Callable[[Equilibrated], LinearRows], seed: int, timed: Timed = directly
+    ) -> bool:
+        """Examine the second-order conditions; True if a direction that leads down was taken.
+
+        F has a local minimum where dᵀPd ≥ 0 for all d of the critical cone: those along which
+        constraints with nonzero multiplier stay at their ends, and weakly active ones do not
+        cross them. This is so if P is positive semidefinite on the span of the cone; else vertices
+        of the cone within a box are starts of descents of ½dᵀPd. `timed` makes the calls that take
+        O(n³).
+        """
+        program, state, signed = self.program, self.state, self.signed_multipliers()
+        share = self.loops.MULTIPLIER_SHARE * np.sqrt(self.n) * self._terms
+        strict = (np.abs(signed) * program.norms > share) | (program.low == program.high)
+        values = self._sides(state.x)
+        at_low = (values <= program.low + state.slack) & ~strict
+        at_high = (values >= program.high - state.slack) & ~strict
+        weak = int(np.count_nonzero(at_low | at_high))
+        clause = "the free space"
+        if weak:
+            clause += f" and the {weak} constraints that are active with zero multiplier"
+        if not timed(_is_curved_down, program, strict):
+            self.curvature = f"curvature nonnegative on {clause}"
+            return False
+        if not weak:
+            self.curvature = "curvature negative on the free space"
+            return False
+        cone = directions(self.scaled, at_low | strict, at_high | strict)
+        floor = self.loops.CURVATURE_SHARE * self.n * program.largest
+        generator = np.random.default_rng(seed)
+        for run in descents_on(cone, program.P, rows(cone), generator, _CONE_STARTS):
+            if run.value < -floor * self.n:  # from where F falls, a descent goes on to the box
+                rounding = np.abs(run.z) <= self.loops.PARALLEL_SHARE
+                return self._leave(np.where(rounding, 0.0, run.z))
+        self.curvature = (
+            "curvature nonnegative on the free space; it is negative between the "
+            f"{weak} constraints that are active with zero multiplier, and no descent into "
+            "their cone was found"
+        )
+        return False
+
+    def _leave(self, direction: Array) -> bool:
+        """Go along a direction of negative curvature to the first constraint."""
+        program, state = self.program, self.state
+        slopes = self._sides(direction)
+        still = np.abs(slopes) <= self.loops.PARALLEL_SHARE * program.norms
+        step = float(self._ways(slopes, still))
+        curvature = float(direction @ program.P @ direction)
+        if np.isinf(step):
+            self.ray = direction / np.max(np.abs(direction))
+            return True
+        if step * (float(self._gradient @ direction) + 0.5 * step * curvature) >= 0.0:
+            self.curvature = "curvature negative between constraints that stay at their ends"
+            return False
+        state.x[:] += step * direction
+        self._restart()
+        return True
+
+
+def with_objective(program: Quadratic, P: Array, q: Array) -> Quadratic:
+    """The same rows and bounds with the objective ½xᵀPx + qᵀx."""
+    largest = float(np.max(np.abs(P), initial=0.0))
+    return program._replace(P=P, q=q, sizes=np.abs(P), largest=largest)
+
+
+def nearest_point(
+    scaled: Equilibrated,
+    z: Array,
+    feasible: Array,
+    halt: Callable[[], Status | None] = lambda: None,
+) -> Array:
+    """The feasible point nearest to z in the equilibrated variables, from a feasible one."""
+    distance = with_objective(compiled(scaled), np.eye(z.size), -z)
+    run = ActiveSetDescent(scaled, feasible, distance)
+    run.run(halt)
+    return run.z
+
+
+def refined(qp: PolyhedralQP, x: Array) -> Array:
+    """The end of a descent from the feasible point nearest to any x."""
+    scaled = qp.equilibrated
+    z = scaled.write(np.asarray(x, dtype=np.float64))
+    run = ActiveSetDescent(scaled, nearest_point(scaled, z, scaled.write(qp.start())))
+    run.run()
+    return scaled.read(run.end)
+
+
+def is_convex(scaled: Equilibrated) -> bool:
+    """Whether P has no negative curvature, beyond rounding, along the equalities."""
+    program = compiled(scaled)
+    fixed = program.low == program.high
+    return not _is_curved_down(program, fixed)
+
+
+def _is_curved_down(program: Quadratic, strict: Mask) -> bool:
+    """Whether dᵀPd < 0, beyond rounding, for a d that leaves strictly active constraints alone."""
+    from indefinite_opt.quadratic.local.polyhedral import _active_set_loops as loops
+
+    n = program.q.size
+    free = np.flatnonzero(~strict[:n])
+    if free.size == 0:
+        return False
+    block = program.P[np.ix_(free, free)], program.R[strict[n:]][:, free]
+    P, normals = in_own_units(*block)
+    floor = loops.CURVATURE_SHARE * n * float(np.max(np.abs(P), initial=0.0))
+    with one_thread():
+        if normals.shape[0]:
+            _, sizes, right = np.linalg.svd(normals)
+            rank = int(np.count_nonzero(sizes > _RANK_SHARE * max(sizes[0], 1e-300)))
+            basis = right[rank:]
+            if basis.shape[0] == 0:
+                return False
+            P = basis @ P @ basis.T
+        return float(np.linalg.eigvalsh(P)[0]) < -floor
+
+
+def directions(scaled: Equilibrated, low: Mask, high: Mask) -> Equilibrated:
+    """The directions that do not cross some lower and upper sides, in a box of width 2."""
+    lower, upper, n = np.where(low, 0.0, -np.inf), np.where(high, 0.0, np.inf), scaled.q.size
+    lower[:n], upper[:n] = np.maximum(lower[:n], -1.0), np.minimum(upper[:n], 1.0)
+    return scaled.with_sides(lower, upper)
+
+
+def descents_on(
+    cone: Equilibrated, P: Array, rows: LinearRows, generator: np.random.Generator, count: int
+) -> Iterator[ActiveSetDescent]:
+    """Descents of ½dᵀPd on some `directions`, from random vertices."""
+    homogeneous = with_objective(compiled(cone), P, np.zeros(len(P)))
+    for _ in range(count):
+        run = ActiveSetDescent(cone, rows.random_vertex(generator), homogeneous)
+        run.run()
+        yield run

@@ -1,0 +1,394 @@
+"""What local searches share: descents from several starts, and kicks of the best ends in rounds."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from threading import Event
+from typing import Any, ClassVar
+
+import numpy as np
+
+from indefinite_opt.foundation import (
+    Array,
+    Values,
+    checks,
+    interrupts_held,
+    one_thread,
+    pool,
+    thread_count,
+)
+from indefinite_opt.quadratic.solving.solution import (
+    Optimum,
+    Solution,
+    Status,
+    Trace,
+)
+from indefinite_opt.quadratic.solving.solver import Task
+
+CHAINS = 2
+"""Descents, or chains of kicks, that run in parallel; all chains of a round start at the best ends
+of earlier rounds. The number is fixed, so that results do not depend on that of the threads."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Sizes, shares and limits of local searches; `MultiStart(settings=...)` takes others.
+
+    The first ones are of both searches, the next of that with pair steps, the last of that with
+    active sets, over rows.
+    """
+
+    max_elite: int = 6
+    """Most ends that are kicked, of different objectives."""
+    max_points: int = 100
+    """Most optima whose points are kept."""
+    max_passes: int = 100
+    """Most exchanges, or passes of them, after one descent; a few are usual."""
+    max_tie_share: float = 1e-6
+    """Relative difference up to which objectives count as equal, unless the tolerance is less."""
+    max_points_always_kicked: int = 256
+    """Points up to which kicks are made even if the starts agree, as they take hardly any time."""
+    overhead_work: float = 1e6
+    """Work that takes as long as a descent does outside the compiled loops."""
+    slice_work: float = 1e8
+    """Work of kicks between two checks of the time: some tenths of a second."""
+    convexity_work: float = 2.0
+    """Most work on a test of convexity, in units of the work of the first descent."""
+    kick_share: float = 0.5
+    """Most pairs exchanged by a kick, as a share of n; with this many every weight can move."""
+    kick_block: int = 64
+    kick_leave_share: float = 0.2
+    kick_tolerance: float = 0.1
+    """Size of the blocks in descents between kicks, the share of its violation at which a block is
+    left, and the violation at which such a descent ends, in units of the gradient: it need only
+    show whether a kick was useful."""
+    kick_slack: float = 0.01
+    """Share of F by which a point that is kicked may exceed the best one, for every unit of
+    ruggedness above that of a kernel program. It is that of the last chain of a round; the first
+    one has none, as it needs fewer kicks where optima are near one another."""
+    row_max_tie_share: float = 1e-9
+    """Relative difference up to which objectives count as equal: descents end at rounding."""
+    row_overhead_work: float = 1e8
+    """Work (flops) that takes as long as a descent does outside the compiled loops, some
+    milliseconds."""
+    tilts: tuple[float, float] = (0.05, 3.0)
+    """Range of the norm of a tilt, relative to the gradient at the point or its change on the way
+    to another one. Over five classes of programs such tilts missed the best known value in 2 of
+    80 runs, steps towards random vertices in 33."""
+    tilted_shares: tuple[float, float] = (0.05, 0.5)
+    """Range of the share of variables that a tilt concerns, half of the time; else all."""
+    max_violation: float = 1e-10
+    """Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
+    the first steps of a descent repair a point."""
+    max_escapes: int = 100
+    """Most stationary points that are left by a direction between weakly active constraints."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search; see the solver `multistart` for the parameters."""
+
+    starts: int = 5
+    kicks: int = 2400
+    budget: float = 40.0
+    jobs: int | None = None
+    settings: SearchSettings = SearchSettings()
+
+    def __post_init__(self) -> None:
+        checks.whole("starts", self.starts)
+        checks.whole("kicks", self.kicks, least=0)
+        checks.whole("jobs", self.jobs, optional=True)
+        checks.positive("budget", self.budget, infinite=True)
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """The point where a descent ended, and what is known of it."""
+
+    x: Array
+    value: float
+    status: Status
+    curvature: str
+    residual: float = np.nan
+    gradient: Array | None = None
+    exact: bool = False  # whether that is the gradient at this very point
+    multipliers: Values = field(default_factory=dict)
+
+
+@dataclass
+class Chain:
+    """Descents that were made one after another by one thread."""
+
+    ends: list[End]
+    work: float = 0.0
+    iterations: int = 0
+    kicks: int = 0
+    ray: Array | None = None  # along which the objective falls without end
+
+
+Job = Callable[[], Chain]
+"""A chain, to be made by a thread."""
+
+
+def _generators(seed: int) -> Iterator[np.random.Generator]:
+    """Independent random generators, each made when it is needed: one takes some 0.02 ms."""
+    seeds = np.random.SeedSequence(seed)
+    while True:
+        yield np.random.default_rng(seeds.spawn(1)[0])
+
+
+class IteratedSearch(ABC):
+    """The ends of descents so far, and the search for better ones.
+
+    Parameters
+    ----------
+    options : Effort
+    task : Task
+
+    Attributes
+    ----------
+    rounds, max_idle_rounds : int
+        Rounds of kicks, and how many in a row may find nothing better.
+    generators : iterator of Generator
+        One for each purpose of the first descent, each start and each chain.
+    elite : list of End
+        The best ends of different objectives, best first.
+    found : dict
+        The least value of the ends with some constraints active, how many they are, and a point.
+    work, limit : float
+        What was done, and where the search ends.
+    most_kicks : int
+        Most kicks, of all chains together.
+    unit : float
+        Of the values of ends.
+    halt : Event
+        Set when descents that still run should stop.
+    """
+
+    rounds: ClassVar[int]
+    max_idle_rounds: ClassVar[int]
+    unit = 1.0
+
+    def __init__(self, options: Effort, task: Task[Any]) -> None:
+        self.options, self.task, self.qp = options, task, task.structure
+        self.trace, self.settings = Trace(), options.settings
+        self.elite: list[End] = []
+        self.found: dict[bytes, tuple[float, int, Array | None]] = {}
+        self.work = self.limit = 0.0
+        self.iterations = self.descents = self.kicks = 0
+        self.most_kicks = options.kicks
+        self.halt = Event()
+        self.generators = _generators(task.seed)
+        self.note = ""
+        self.stopped = False
+
+    def run(self) -> Status:
+        """Search until a limit is met or nothing better is expected."""
+        first = self._first()
+        if first is not Status.SOLVED:
+            return first
+        if self._is_convex():
+            self.note = "convex, one descent is enough"
+            self.elite[0] = replace(self.elite[0], curvature="")
+            return first
+        if self.stopped:
+            return Status.INTERRUPTED
+        generators = list(islice(self.generators, self.options.starts + self.rounds * CHAINS))
+        with one_thread(), pool(self.options.jobs or thread_count()) as executor:
+            try:
+                rounds = (self._round(executor, jobs) for jobs in self._jobs(generators))
+                status = next(filter(None, rounds), Status.SOLVED)
+                if status is Status.SOLVED:
+                    self._settle()
+            finally:
+                self.halt.set()
+        return status
+
+    @abstractmethod
+    def _first(self) -> Status:
+        """The descent from the given or default start; sets the limit of the work."""
+
+    @abstractmethod
+    def _is_convex(self) -> bool:
+        """Whether the first descent is enough."""
+
+    @abstractmethod
+    def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
+        """What chooses the starts after the first, diverse ones before random ones."""
+
+    @abstractmethod
+    def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
+        """A descent from a start, the place-th or the one after."""
+
+    @abstractmethod
+    def _chain(
+        self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
+        steps: int | None,
+    ) -> Chain:  # fmt: skip
+        """Kicks of an end, within the work that is allowed; this is the place-th of its round."""
+
+    @abstractmethod
+    def _settle(self) -> None:
+        """Go on from the best end until nothing leads down."""
+
+    @abstractmethod
+    def _pattern(self, x: Array) -> bytes:
+        """Which constraints are active, as a key."""
+
+    @abstractmethod
+    def _tie_width(self, value: float) -> float:
+        """Difference of objectives up to which they count as equal, as descents end inexactly."""
+
+    @abstractmethod
+    def solution(self, status: Status) -> Solution:
+        """The best end, and how often the descents ended where."""
+
+    def _agreed(self) -> bool:
+        """Whether all starts came to the same objective, so that no kicks follow."""
+        return False
+
+    def _lowered(self, descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
+        """Descend to local minima, as long as exchanges lead down from them."""
+        status = descend()
+        for _ in range(self.settings.max_passes):
+            if status is not Status.SOLVED or not exchange():
+                break
+            status = descend()
+        return status
+
+    def _jobs(self, generators: list[np.random.Generator]) -> Iterator[list[Job]]:
+        """Rounds of descents: from all other starts, then after kicks of the best ends.
+
+        Kicks end where rounds of them find nothing better.
+        """
+        starts = list(
+            zip(islice(self._starts(), self.options.starts - 1), generators, strict=False)
+        )
+        for place in range(0, len(starts), CHAINS):
+            steps = self._steps()
+            yield [
+                functools.partial(self._descent, start(generator), place, steps)
+                for start, generator in starts[place:][:CHAINS]
+            ]
+        if len(starts) >= 3 and self._agreed():
+            self.note = "all starts came to the same objective"
+            return
+        idle, generators = 0, generators[self.options.starts :]
+        for round_ in range(self.rounds):
+            best = self.elite[0]
+            jobs = self._chains(round_, generators[CHAINS * round_ :][:CHAINS])
+            if not jobs:
+                return
+            yield jobs
+            idle = idle + 1 if self.elite[0] is best else 0
+            if idle == self.max_idle_rounds:
+                self.note = f"{idle} rounds of kicks found nothing better"
+                return
+
+    def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
+        """The chains of one round, with equal shares of the remaining kicks and work.
+
+        The shares of kicks are rounded up, so that all are made; there are fewer chains, or none,
+        if none are left.
+        """
+        chains_left, kicks_left = CHAINS * (self.rounds - round_), self.most_kicks - self.kicks
+        count = -(-kicks_left // chains_left)
+        if count <= 0:
+            return []
+        allowed, steps = (self.limit - self.work) / chains_left, self._steps()
+        return [
+            functools.partial(
+                self._chain, self.elite[k % len(self.elite)], allowed, count, g, k, steps
+            )
+            for k, g in enumerate(generators[: kicks_left // count])
+        ]
+
+    def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
+        """Run some jobs in parallel; the status if the search ends (SOLVED at its budget)."""
+        if self.work >= self.limit:
+            self.note = "the budget is used up"
+            return Status.SOLVED
+        # Every chain takes a step at least.
+        status = self.task.stop(None, CHAINS, self._steps_left() + 1)
+        if status is not None:
+            return status
+        with interrupts_held():
+            futures = [pool.submit(job) for job in jobs]
+        for future in futures:
+            self._take(_awaited(future))
+        return Status.INTERRUPTED if self._report() else None
+
+    def _steps_left(self) -> int:
+        if self.task.max_iter is None:
+            return sys.maxsize
+        return self.task.max_iter - self.iterations
+
+    def _steps(self) -> int | None:
+        """The steps that each of the next jobs may take; None for any number."""
+        return None if self.task.max_iter is None else self._steps_left() // CHAINS
+
+    def _take(self, chain: Chain) -> None:
+        """Count what a chain has done, and keep its ends if they are among the best."""
+        self.work += chain.work
+        self.iterations += chain.iterations
+        self.kicks += chain.kicks
+        for end in chain.ends:
+            self._keep(end)
+
+    def _keep(self, end: End) -> None:
+        """Count an end by its active constraints; one of a new objective may be among the best."""
+        self.descents += 1
+        pattern, width = self._pattern(end.x), self._tie_width(end.value)
+        value, count, x = self.found.get(pattern, (end.value, 0, None))
+        self.found[pattern] = min(value, end.value), count + 1, end.x if x is None else x
+        kept = [key for key, (_, _, x) in self.found.items() if x is not None]
+        if len(kept) > self.settings.max_points:
+            worst = max(kept, key=lambda key: self.found[key][0])
+            self.found[worst] = (*self.found[worst][:2], None)
+        if all(abs(end.value - other.value) > width for other in self.elite):
+            best = sorted([*self.elite, end], key=lambda each: each.value)
+            self.elite = best[: self.settings.max_elite]
+
+    def _report(self) -> bool:
+        """Add to the trace; True if the callback asks to stop, or has done so before."""
+        best = self.elite[0]
+        value = self.qp.declared(best.value * self.unit)
+        self.trace.add(self.task.elapsed, self.iterations, value, best.residual)
+        return self._ask(self.trace)
+
+    def _ask(self, trace: Trace) -> bool:
+        """Whether the callback asks to stop, or has done so before."""
+        callback = self.task.callback
+        self.stopped = self.stopped or bool(callback and callback(trace))
+        return self.stopped
+
+    def _solution(self, status: Status, made: str, values: Callable[[Array], Values]) -> Solution:
+        """The best end in the variables of `values`; `made` says what was done."""
+        best = self.elite[0]
+        optima = tuple(
+            Optimum(self.qp.declared(value * self.unit), count, {} if x is None else values(x))
+            for value, count, x in sorted(self.found.values(), key=lambda each: each[0])
+        )
+        ends = f"{made}, {len(optima)} different ends"
+        return Solution(
+            values=values(best.x),
+            status=best.status if status is Status.SOLVED else status,
+            iterations=self.iterations,
+            trace=self.trace,
+            message="; ".join(filter(None, [ends, best.curvature, self.note])),
+            optima=optima,
+        )
+
+
+def _awaited(future: Future[Chain]) -> Chain:
+    """The result, in waits short enough for Ctrl-C even if a library has changed its handler."""
+    while True:
+        with interrupts_held():
+            if wait([future], timeout=0.1).done:
+                return future.result()

@@ -1,0 +1,99 @@
+"""The best of many descents, from diverse starts and then from the best points after kicks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.quadratic.local.search.iterated_search import Effort
+from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
+from indefinite_opt.quadratic.local.search.pairing import as_paired
+from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
+from indefinite_opt.quadratic.solving.solution import (
+    Solution,
+    Status,
+)
+from indefinite_opt.quadratic.solving.solver import (
+    Solver,
+    Task,
+    status_at_end,
+)
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.structures.qp import QP
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MultiStart(Effort, Solver[QP]):
+    """The best of many descents, and how often they ended at which point.
+
+    The starts are zero (or the given one), the class means or the middle of the box, spectral ones
+    (weight where the eigenvectors of the most negative eigenvalues have the sign of y), random
+    vertices and random interior points. Iterated local search follows from the best points: random
+    pairs of weights are exchanged (a kick), among all points or the neighbours of one, and weights
+    that are in no equality constraint go to their other bound; then pair steps lead down again. At
+    the result neither a pair step nor negative curvature leads down and, with kicks, no exchange of
+    two weights as far as the bounds allow does either.
+
+    The search stops early if all starts agree, and after one descent if the problem is known to be
+    convex. The result depends on the seed, not on the number of threads.
+
+    Parameters
+    ----------
+    starts : int
+        Descents from diverse starts.
+    kicks : int
+        Most kicks; none without finite bounds, or if rows of K are computed on demand.
+    budget : float
+        Total work in units of the first descent; may be infinite.
+    jobs : int, optional
+        Threads; by default as many as the linear algebra library uses.
+    settings : SearchSettings
+    """
+
+    name = "multistart"
+    accepts = (QP,)
+    needs_convex = False
+    takes_factors = accepts
+
+    def preparation_order(self, task: Task[Any]) -> int:
+        return 0
+
+    def solve(self, task: Task[QP]) -> Solution:
+        structure = task.structure
+        if isinstance(structure, PairedQP):
+            return _searched(LocalSearch(self, task.on(structure)))
+        try:
+            return self._over_rows(task)
+        except TimeLimitReached:
+            message = "the time limit was reached before the first descent could begin"
+            return Solution(structure.start_values(task.start), Status.TIME_LIMIT, message=message)
+
+    def _over_rows(self, task: Task[QP]) -> Solution:
+        """`solve` for a user's rows; `TimeLimitReached` where a search cannot begin in time."""
+        structure = task.structure
+
+        def begun(function: Callable[..., T], *arguments: Any) -> T:
+            return limited(structure.n, task.time_limit - task.elapsed, function, *arguments)
+
+        found = begun(as_paired, structure)
+        if found is None:
+            return _searched(begun(PolyhedralSearch, self, task))
+        start = None if task.start is None else found.place(task.start)
+        ended = found.restored(_searched(LocalSearch(self, task.on(found.qp, start=start))))
+        if ended.status is not Status.INACCURATE:
+            return ended
+        # Pair steps stall where units are mixed; a descent with an active set goes on from there.
+        task = task.on(structure, start=structure.from_values(ended.values))
+        again = _searched(begun(PolyhedralSearch, self, task))
+        return again if again.status is Status.SOLVED else ended
+
+
+def _searched(search: LocalSearch | PolyhedralSearch) -> Solution:
+    status = status_at_end(search.run)
+    if status is Status.INTERRUPTED and not search.elite:
+        raise KeyboardInterrupt  # while loops were compiled: there is no point to keep
+    return search.solution(status)

@@ -1,0 +1,195 @@
+"""Many descents, from diverse starts and then from the best points after random kicks."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, TimeLimitReached, limited
+from indefinite_opt.quadratic.local.descent.descent import (
+    CHOLESKY_WORK,
+    Descent,
+)
+from indefinite_opt.quadratic.local.search.iterated_search import (
+    CHAINS,
+    Chain,
+    Effort,
+    End,
+    IteratedSearch,
+)
+from indefinite_opt.quadratic.solving.solution import (
+    Solution,
+    Status,
+    Trace,
+)
+from indefinite_opt.quadratic.solving.solver import (
+    Task,
+    status_at_end,
+)
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+
+Start = Callable[[np.random.Generator], Array]
+
+
+class LocalSearch(IteratedSearch):
+    """The search with block and pair steps, for weights in at most one equality row each."""
+
+    rounds, max_idle_rounds = 4, 2
+    qp: PairedQP
+
+    def __init__(self, options: Effort, task: Task[PairedQP]) -> None:
+        super().__init__(options, task)
+        qp = task.structure
+        bounded = bool(np.any(np.isfinite(np.subtract(qp.upper, qp.lower))))
+        self.most_kicks = int(qp.ruggedness * options.kicks) if bounded else 0
+        if qp.gram.on_demand:  # descents share a cache of rows
+            self.options, self.most_kicks = replace(options, jobs=1), 0
+
+    def _first(self) -> Status:
+        """The descent from zero or the given start, which reports its own progress."""
+        task, qp = self.task, self.qp
+        start = qp.start() if task.start is None else task.start.copy()
+        run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
+        status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
+        first = run.work + 0.5 * self.settings.overhead_work
+        self.limit = qp.ruggedness * self.options.budget * first
+        self._take(self._chain_of(run, status))
+        return status
+
+    def _is_convex(self) -> bool:
+        """Whether the problem is known to be convex or can cheaply be shown to be."""
+        qp = self.qp
+        if qp.known_convex:
+            return True
+        if CHOLESKY_WORK * qp.n**3 > self.settings.convexity_work * self.work:
+            return False
+        try:
+            return limited(qp.convexity_order, self.task.remaining, lambda: qp.is_convex)
+        except TimeLimitReached:
+            return False
+
+    def _starts(self) -> list[Start]:
+        """The starts after the first, diverse ones before random ones.
+
+        Spectral ones have weight where a most negative eigenvector has the sign of y, or where it
+        has not.
+        """
+        qp, count = self.qp, self.options.starts
+        lower, upper = qp.extent(qp.typical_width)
+
+        def at_ends(chosen: NDArray[np.bool_]) -> Array:
+            """The feasible point nearest to where some weights are at their upper bound."""
+            return qp.project(np.where(chosen, upper, lower))
+
+        def spectral(rank: int, sign: float, generator: np.random.Generator) -> Array:
+            vector = qp.gram.most_negative[:, rank] if qp.n > 2 else np.ones(qp.n)
+            return at_ends(sign * qp.signs * vector > 0.0)
+
+        def vertex(generator: np.random.Generator) -> Array:
+            share = generator.uniform(0.05, 0.95)
+            return at_ends(generator.random(qp.n) < share)
+
+        def interior(generator: np.random.Generator) -> Array:
+            return qp.project(lower + (upper - lower) * generator.random(qp.n))
+
+        starts: list[Start] = [lambda generator: qp.central_start()]
+        if not qp.gram.on_demand:
+            ways = itertools.product((0, 1), (1.0, -1.0))
+            starts += [functools.partial(spectral, *way) for way in ways][: count // 2]
+        while len(starts) < count:
+            starts += [vertex, interior]
+        return starts[: count - 1]
+
+    def _part(self, steps: int | None) -> Task[PairedQP]:
+        """The task of one of several descents, with its share of the steps and a way to stop it."""
+        stop = self.halt.is_set
+        return replace(self.task, callback=lambda trace: stop(), max_iter=steps)
+
+    def _tie_width(self, value: float) -> float:
+        best = self.elite[0].x if self.elite else np.zeros(self.qp.n)
+        return min(self.settings.max_tie_share, self.task.tol) * self.qp.gap_unit(value, best)
+
+    def _agreed(self) -> bool:
+        if self.qp.n <= self.settings.max_points_always_kicked:
+            return False
+        values = [value for value, _, _ in self.found.values()]
+        return max(values) - min(values) <= self._tie_width(min(values))
+
+    def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
+        return self._finish(Descent(self._part(steps), start))
+
+    def _chain(
+        self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
+        steps: int | None,
+    ) -> Chain:  # fmt: skip
+        """Kicks from one end, with checks of the limits between slices of work."""
+        qp, settings = self.qp, self.settings
+        allowed -= settings.overhead_work
+        run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
+        loops = run.loops
+        limit = steps or sys.maxsize
+        slack = settings.kick_slack * (qp.ruggedness - 1.0) * place / (CHAINS - 1)
+        state = generator.integers(2**63, size=1).astype(np.uint64)
+        while count > 0 and run.work < allowed and run.iterations < limit:
+            if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
+                break
+            work = min(allowed - run.work, settings.slice_work)
+            chain = loops.Chain(
+                count, max(int(settings.kick_share * qp.n), 2), qp.ruggedness > 1.0,
+                min(settings.kick_block, qp.n), slack,
+            )  # fmt: skip
+            tolerance, steps_left = settings.kick_tolerance * run.unit, limit - run.iterations
+            limits = loops.Limits(tolerance, settings.kick_leave_share, steps_left, work)
+            at = run.hessian, run.box, run.point, run.linear
+            kicked = loops.Kicked(*loops.kick(*at, chain, limits, state))
+            run.kicked(kicked.kicks, kicked.steps, kicked.work)
+            count -= kicked.kicks
+        return self._finish(run)
+
+    def _finish(self, run: Descent) -> Chain:
+        """Descend to a local minimum, from which after kicks no exchange leads down either.
+
+        This runs in a thread of its own.
+        """
+        run.trace = Trace()
+        status = self._settled(run, 1.0) if run.kicks else run.to_local_minimum(allowance=1.0)
+        return self._chain_of(run, status)
+
+    def _settled(self, run: Descent, allowance: float) -> Status:
+        """Descents, and where kicks are made exchanges, until nothing leads down."""
+        # The steps of a pass of exchanges cannot be limited.
+        exchanges = self.most_kicks > 0 and self.task.max_iter is None
+        descend = functools.partial(run.to_local_minimum, allowance=allowance)
+        return self._lowered(descend, run.exchange if exchanges else lambda: False)
+
+    def _settle(self) -> None:
+        """Continue from the best end until nothing leads down, without a limit on the work."""
+        best = self.elite[0]
+        if self._steps_left() < CHAINS:
+            return
+        run = Descent(self._part(self._steps()), best.x.copy(), best.gradient, best.exact)
+        run.trace = Trace()
+        status = self._settled(run, np.inf)
+        if run.iterations:
+            self._take(self._chain_of(run, status))
+        else:
+            self.elite[0] = replace(best, curvature=run.curvature)
+
+    def _chain_of(self, run: Descent, status: Status) -> Chain:
+        gradient, exact = -self.qp.signs * run.v, run.gradient is not None
+        end = End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
+        return Chain([end], run.work + self.settings.overhead_work, run.iterations, run.kicks)
+
+    def _pattern(self, x: Array) -> bytes:
+        return np.packbits(np.concatenate(self.qp.at_bounds(x, self.task.tol))).tobytes()
+
+    def solution(self, status: Status) -> Solution:
+        best, made = self.elite[0], f"{self.descents} descents and {self.kicks} kicks"
+        solution = self._solution(status, made, self.qp.values)
+        return replace(solution, gradient=best.gradient if best.exact else None)

@@ -1,0 +1,237 @@
+"""Many descents over linear rows, from diverse starts and then from the best ends after kicks."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
+from indefinite_opt.quadratic.local.polyhedral.descent import (
+    ActiveSetDescent,
+    compiled,
+    is_convex,
+    nearest_point,
+)
+from indefinite_opt.quadratic.local.polyhedral.recession import (
+    endless,
+    falling_ray,
+)
+from indefinite_opt.quadratic.local.search.iterated_search import (
+    Chain,
+    Effort,
+    End,
+    IteratedSearch,
+)
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.solving.solution import (
+    Solution,
+    Status,
+)
+from indefinite_opt.quadratic.solving.solver import Task
+
+T = TypeVar("T")
+
+
+class PolyhedralSearch(IteratedSearch):
+    """The search with active sets, for any rows.
+
+    The first descent is from the given start or a feasible point, and is enough for a convex
+    program. The others are from random vertices. Iterated local search follows: from the best ends
+    down a randomly tilted objective (a kick), and down the true one again. At all ends edges are
+    followed to their far ends as long as the objective is lower there.
+
+    Parameters
+    ----------
+    options : Effort
+        Numbers of starts and kicks, budget and threads; see the solver `multistart`.
+    task : Task
+        Of a `PolyhedralQP`.
+
+    Raises
+    ------
+    InfeasibleProblem, UnboundedProblem
+        By `run`.
+    SolverFailed
+        By `run`, if the objective seems to fall without end and nothing proves it.
+    """
+
+    rounds, max_idle_rounds = 8, 4
+    qp: PolyhedralQP
+
+    def __init__(self, options: Effort, task: Task[Any]) -> None:
+        super().__init__(options, task)
+        self.scaled = self.qp.equilibrated
+        self.rows = LinearRows(self.scaled, lambda: task.time_limit - task.elapsed)
+        self.program, self.unit = compiled(self.scaled), self.scaled.unit
+
+    def run(self) -> Status:
+        with one_thread():
+            return super().run()
+
+    def _is_convex(self) -> bool:
+        return bool(self._timed(is_convex, self.scaled))
+
+    def _settle(self) -> None:
+        """Examine the second-order conditions at the best end, and go on while they fail."""
+        best = self.elite[0]
+        run = ActiveSetDescent(self.scaled, best.x, self.program)
+        status = self._finish(run, self._steps())
+        for _ in range(self.settings.max_escapes):
+            if status is not Status.SOLVED or run.ray is not None:
+                break
+            if not run.escape(self.rows.over, self.task.seed, self._timed):
+                break
+            status = self._finish(run, self._steps())
+        self._raise_unbounded(run.ray, run.z)
+        self.iterations += run.iterations
+        if run.value <= best.value + self._tie_width(best.value):
+            self.elite[0] = self._end(run, status)
+
+    def _first(self) -> Status:
+        """The descent from the given or default start; a ray is sought before it."""
+        task, scaled, most = self.task, self.scaled, self.settings.max_violation
+        start = None if task.start is None else scaled.write(np.asarray(task.start, dtype=float))
+        if start is not None and self.rows.violation(start) <= most:
+            run, start = self._begun(start), None
+        else:
+            run = self._begun(scaled.write(self.qp.start()))
+        self._pool = [run.z.copy()]
+        if start is not None:
+            run = self._begun(nearest_point(scaled, start, run.z, self._asked))
+        error = self._timed(falling_ray, scaled, self.rows, next(self.generators))
+        if error is not None:
+            raise error
+        try:
+            status = self._finish(run, task.max_iter)
+        except KeyboardInterrupt:
+            self.elite = [self._end(run, Status.INTERRUPTED)]
+            raise
+        self.limit = self.options.budget * (run.work + 0.5 * self.settings.row_overhead_work)
+        self.elite = []
+        self._take(self._chain_of(run, status))
+        return Status.INTERRUPTED if self._report() else status
+
+    def _begun(self, z: Array) -> ActiveSetDescent:
+        """A descent from a point, which is the result if the search is stopped before it ends."""
+        run = ActiveSetDescent(self.scaled, z, self.program)
+        self.elite = [self._end(run, Status.INTERRUPTED)]
+        return run
+
+    def _end(self, run: ActiveSetDescent, status: Status) -> End:
+        return End(
+            run.end.copy(), run.value, status, run.curvature, run.residual(),
+            multipliers=run.multipliers(),
+        )  # fmt: skip
+
+    def _raise_unbounded(self, ray: Array | None, start: Array) -> None:
+        if ray is not None:
+            raise endless(self.scaled, ray, start)
+
+    def _starts(self) -> Iterable[Callable[[np.random.Generator], Array]]:
+        return itertools.repeat(self._random_vertex)
+
+    def _random_vertex(self, generator: np.random.Generator) -> Array:
+        z = self.rows.random_vertex(generator)
+        self._pool.append(z)
+        return z
+
+    def _asked(self) -> Status | None:
+        """Why a descent should stop, or None."""
+        return Status.INTERRUPTED if self.halt.is_set() else self.task.stop()
+
+    def _timed(self, function: Callable[..., T], *arguments: Any) -> T:
+        """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
+        left = self.task.time_limit - self.task.elapsed
+        return limited(self.qp.n, left, function, *arguments, stop=self.halt.is_set)
+
+    def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
+        run = ActiveSetDescent(self.scaled, start, self.program, place)
+        return self._chain_of(run, self._finish(run, steps))
+
+    def _chain_of(self, run: ActiveSetDescent, status: Status) -> Chain:
+        work = run.work + 0.1 * self.settings.row_overhead_work
+        return Chain([self._end(run, status)], work, run.iterations, 0, run.ray)
+
+    def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
+        """Descend, and go on along edges and between weakly active constraints while that pays."""
+        descend = functools.partial(run.run, self._asked, steps)
+        try:
+            return self._lowered(descend, lambda: run.ray is None and run.exchange(self._timed))
+        except TimeLimitReached:
+            return self._asked() or Status.TIME_LIMIT
+
+    def _chain(
+        self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
+        steps: int | None,
+    ) -> Chain:  # fmt: skip
+        """Kicks from one end; each that leads to a lower point is the base of the next."""
+        chain, best, z = Chain([], 0.1 * self.settings.row_overhead_work), end.value, end.x
+        allowed += chain.work
+        while count > 0 and chain.work < allowed and self._asked() is None:
+            count -= 1
+            start = self._kick(z, generator, chain, steps)
+            left = None if steps is None else steps - chain.iterations
+            if left is not None and left <= 0:
+                break
+            run = ActiveSetDescent(self.scaled, start, self.program, count)
+            status = self._finish(run, left)
+            chain.kicks += 1
+            chain.work += run.work + 0.1 * self.settings.row_overhead_work
+            chain.iterations += run.iterations
+            chain.ray = run.ray
+            chain.ends.append(self._end(run, status))
+            if status is not Status.SOLVED or run.ray is not None:
+                break
+            if run.value < best - self._tie_width(best):
+                best, z = run.value, run.z
+        return chain
+
+    def _kick(
+        self, z: Array, generator: np.random.Generator, chain: Chain, steps: int | None
+    ) -> Array:
+        """The end of a descent of the objective with random terms added to q, from z."""
+        program, n = self.program, z.size
+        away = self._pool[generator.integers(len(self._pool))] - z
+        steep = max(np.linalg.norm(program.P @ z + program.q), np.linalg.norm(program.P @ away))
+        size = np.exp(generator.uniform(*np.log(self.settings.tilts))) * float(steep) / np.sqrt(n)
+        tilt = size * generator.standard_normal(n)
+        if generator.random() < 0.5:
+            tilt[generator.random(n) > generator.uniform(*self.settings.tilted_shares)] = 0.0
+        run = ActiveSetDescent(self.scaled, z, program._replace(q=program.q + tilt))
+        run.run(self._asked, None if steps is None else steps - chain.iterations)
+        chain.work += run.work
+        chain.iterations += run.iterations
+        return run.z
+
+    def _take(self, chain: Chain) -> None:
+        if chain.ray is not None:  # a chain that a limit ends may have no end
+            self._raise_unbounded(chain.ray, chain.ends[-1].x)
+        super()._take(chain)
+
+    def _tie_width(self, value: float) -> float:
+        return self.settings.row_max_tie_share * abs(value)
+
+    def _pattern(self, z: Array) -> bytes:
+        program = self.program
+        values = np.concatenate([z, program.R @ z])
+        with np.errstate(invalid="ignore"):
+            near = self.task.tol * (1.0 + np.abs(values))
+            ends = np.concatenate([values <= program.low + near, values >= program.high - near])
+        return np.packbits(ends).tobytes()
+
+    def solution(self, status: Status) -> Solution:
+        if not self.elite:  # stopped before anything was done
+            self._begun(self.scaled.write(self.qp.start()))
+        qp, best = self.qp, self.elite[0]
+        made = f"{self.descents} descents, {self.kicks} of them after kicks"
+        return replace(
+            self._solution(status, made, lambda z: qp.values(self.scaled.read(z))),
+            multipliers={name: best.multipliers[name] for name in qp.multiplier_shapes},
+            gradient=qp.gradient(self.scaled.read(best.x)),
+        )

@@ -1,0 +1,1 @@
+"""Symmetric matrices as solvers read them, and their spectra."""

@@ -1,0 +1,382 @@
+"""Symmetric matrices as solvers read them: stored as a whole, or computed row by row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import (
+    TILED_ENTRIES,
+    Array,
+    Stored,
+    cached_property,
+    checked_matrix,
+    checksum,
+    checksum_and_products,
+    product,
+    read_only,
+    tiles,
+)
+from indefinite_opt.quadratic.matrices.spectrum import (
+    Spectrum,
+    convexity_tolerance,
+    eigendecomposition,
+    frobenius_norm,
+    in_own_units,
+    least_eigenvalue,
+    negative_direction,
+    norm_bound,
+    without_directions,
+    zero_tolerance,
+)
+
+Indices = NDArray[np.intp]
+
+CHUNK = 2**18
+"""Entries worked on at once, 2 MB: products of gathered rows are fastest around this size."""
+
+
+class Construction(NamedTuple):
+    """Why a kernel matrix is convex without a test of its eigenvalues, as part of a sentence."""
+
+    why: str
+    lines: int = 0
+    """0 if K is positive semidefinite, 1 if it is so for weights of sum zero."""
+    allowance: float | None = None
+    """By how much rounding may have moved an eigenvalue, if that is known."""
+    norm: float | None = None
+    """A bound on ‖K‖ that needs no pass over K, if there is one."""
+
+
+class Gram(ABC):
+    """A symmetric kernel matrix K of order n, read in products, rows and blocks."""
+
+    n: int
+    dtype: np.dtype[Any]
+    """float64 or float32, in which entries are stored. Every sum is taken in float64."""
+    capacity: int
+    """How many different rows `rows` can return at once."""
+    whole: Stored | None = None
+    """K, (n, n), C-contiguous and read-only; None if it is not kept."""
+    construction: Construction | None = None
+    """Why K is convex, if that is known without its eigenvalues."""
+    is_low_rank: ClassVar[bool] = False
+    """Whether products and spectra cost less than n² and n³."""
+    _products: tuple[tuple[Array, Array], ...] = ()
+    """Vectors that K was multiplied with last, and the products."""
+    _checksum: bytes | None = None
+    _data: ClassVar[str]
+    """The array that determines K; where callers may change it, a checksum is kept."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy of the array could be written to, and loops would be compiled anew for it.
+        self.__dict__.update(state)
+        getattr(self, self._data).flags.writeable = False
+
+    def part(self, chosen: Indices) -> Gram:
+        """The principal submatrix of some rows and columns, in memory of its own."""
+        raise ProblemError("problem", "one made by from_data", "one without points")
+
+    @property
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """K_ii, (n,)."""
+
+    @property
+    @abstractmethod
+    def extremes(self) -> tuple[float, float]:
+        """min K_ij and max K_ij."""
+
+    @property
+    def largest(self) -> float:
+        """max |K_ij|."""
+        least, most = self.extremes
+        return max(most, -least)
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether entries are computed whenever they are read."""
+        return self.whole is None
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Array:
+        """K in float64, (n, n), read-only; ProblemError if it is not kept."""
+
+    # ------------------------------------------------------------------ spectrum
+
+    @cached_property
+    def norm(self) -> float:
+        """A bound on the largest |eigenvalue|."""
+        known = None if self.construction is None else self.construction.norm
+        if known is None:
+            return norm_bound(self.matrix)
+        return known if self.on_demand else min(known, frobenius_norm(self.matrix))
+
+    @cached_property
+    def rounding(self) -> float:
+        """Bound on the rounding of Kx relative to ‖x‖, and on that of eigenvalues of K."""
+        return zero_tolerance(self.n, self.norm)
+
+    def allowance(self, lines: int) -> float:
+        """By how much a kernel that is convex up to rounding may be curved downwards."""
+        made = self.construction
+        if made is not None and made.allowance is not None and lines >= made.lines:
+            return made.allowance
+        return 2.0 * convexity_tolerance(self.matrix, self.norm)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigendecomposition of K."""
+        return eigendecomposition(self.matrix)
+
+    @cached_property
+    def centered_matrix(self) -> Array:
+        """PKP with P = I - eeᵀ/n, (n, n)."""
+        means = self.matrix.mean(axis=0)
+        return self.matrix - means[:, None] - means[None, :] + means.mean()
+
+    @cached_property
+    def centered_spectrum(self) -> Spectrum:
+        """Eigendecomposition of PKP."""
+        return eigendecomposition(self.centered_matrix, norm=self.norm)
+
+    @property
+    def decompositions(self) -> dict[int, Spectrum]:
+        """The eigendecompositions that have been computed: 0 is that of K, 1 that of PKP."""
+        names = enumerate(("spectrum", "centered_spectrum"))
+        return {lines: self.__dict__[name] for lines, name in names if name in self.__dict__}
+
+    def negative_direction(self, normals: Array | None) -> Array | None:
+        """A unit vector v orthogonal to the normals with vᵀKv < 0; None if there is none."""
+        return negative_direction(self.matrix, normals, self.norm)
+
+    def least_eigenvalue(self, kept: Indices, normals: Array) -> tuple[float, float]:
+        """The least eigenvalue of K on vectors that are zero outside `kept`, and its rounding.
+
+        The vectors are orthogonal to the columns of `normals`, which are orthonormal and given on
+        these points. Both numbers are in units of the variables in which no row of K is small.
+        """
+        rows = normals.T
+        block, scaled = in_own_units(self.block(kept, kept), rows)
+        if scaled is not rows:
+            normals = scaled.T / np.linalg.norm(scaled, axis=1)
+        norm = norm_bound(block)
+        if norm == 0.0:
+            return 0.0, 0.0
+        if normals.shape[1]:
+            # Along the normals the eigenvalue is raised to 2‖K‖, so that it is never the least.
+            without_directions(block, normals, 2.0 * norm)
+        rounding = zero_tolerance(kept.size, norm)
+        return least_eigenvalue(block, rounding + convexity_tolerance(block, norm)), rounding
+
+    # ------------------------------------------------------------------ reading
+
+    # K = FSFᵀ for some F, which is the identity, with S = K, unless K is kept as factors.
+
+    def inside(self, x: Array) -> Array:
+        """Fᵀx."""
+        return x.copy()
+
+    def outside(self, w: Array, rows: Indices | None = None) -> Array:
+        """FSw, or some of its rows."""
+        image = self.times(w)
+        return image if rows is None else image[rows]
+
+    def move(self, w: Array, rows: Indices, amounts: Array) -> None:
+        """w += Σ_k amounts[k] · F[rows[k]], in place."""
+        w[rows] += amounts
+
+    @cached_property
+    def most_negative(self) -> Array:
+        """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by ten products with K.
+
+        These Ritz vectors of a Krylov space serve as starting points and never as a proof.
+        """
+        steps = min(10, self.n)
+        basis, image = np.empty((2, self.n, steps))
+        vector = np.random.default_rng(0).standard_normal(self.n)
+        for k in range(steps):
+            for _ in range(2):  # reorthogonalised, as rounding leaves parts of the others
+                vector -= basis[:, :k] @ (basis[:, :k].T @ vector)
+            basis[:, k] = vector / (float(np.linalg.norm(vector)) or 1.0)
+            image[:, k] = self.times(basis[:, k])
+            vector = image[:, k].copy()
+        _, mixing = np.linalg.eigh(basis.T @ image)
+        vectors: Array = basis @ mixing[:, :2]
+        return vectors
+
+    @property
+    def largest_read(self) -> float:
+        """max |K_ij| over the entries that have been read so far, or more."""
+        return self.largest
+
+    def changed(self, *vectors: Array) -> bool:
+        """Whether entries have been changed since this object was made.
+
+        Products that were kept before are forgotten. Those with these vectors, which `times` will
+        be asked for, may be computed in the same pass.
+        """
+        made, self._products = self._checksum, ()
+        return made is not None and checksum(getattr(self, self._data), made) != made
+
+    @abstractmethod
+    def content(self) -> tuple[Stored, ...]:
+        """Arrays that determine K, none of which is copied if it is stored."""
+
+    @abstractmethod
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
+
+        storage[slots[k]] = K[indices[k]] until the next call; the storage is C-contiguous and
+        read-only.
+        """
+
+    def spread(
+        self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
+    ) -> None:
+        """v -= Σ_k amounts[k] · K[indices[k]], in place, for different indices.
+
+        With amounts of shape (g, k) and v of shape (g, n) this happens in each of their rows. If
+        `columns` are given, the other entries of v are left undefined.
+        """
+        for each, target in zip(np.atleast_2d(amounts), np.atleast_2d(v), strict=True):
+            weights = np.zeros(self.n)
+            weights[indices] = each
+            target -= self.times(weights)
+
+    def reserve(self, size: int) -> None:  # noqa: B027  # most matrices keep nothing
+        """Leave this many bytes of the cache to others from now on."""
+
+    @abstractmethod
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        """K_ij for i in `rows` and j in `columns`, a new float64 array; no row is kept."""
+
+    def write(self, rows: Indices, columns: Indices, target: Array, places: Indices) -> None:
+        """target[places[p], r] = K_ij for the p-th row i and the r-th column j, in place."""
+        target[places, : columns.size] = self.block(rows, columns)
+
+    def deviation(self, x: Array) -> float:
+        """Σ_i x_i Σ_k x_k |K_ki - c_i| for x ≥ 0, with c_i the mean of K_ki weighted by x_k.
+
+        The size of the terms of a quadratic form in weights that are balanced between two classes,
+        on which a constant in a row has no effect. O(s²) for s nonzero weights.
+        """
+        support = np.flatnonzero(x > 0.0)
+        weights = x[support]
+        total = 0.0
+        for part in tiles(support.size, CHUNK // max(support.size, 1)):
+            block = self.block(support[part], support)
+            block -= (block @ weights / weights.sum())[:, None]
+            total += float(weights[part] @ (np.abs(block, out=block) @ weights))
+        return total
+
+    def times(self, x: Array) -> Array:
+        """Kx, (n,).
+
+        The last product is kept, as whoever ends a descent or certifies asks for it repeatedly.
+        """
+        for vector, known in self._products:
+            if np.array_equal(vector, x):
+                return known.copy()
+        kept = self._times(x)
+        self._products = ((x.copy(), kept),)
+        return kept.copy()
+
+    @abstractmethod
+    def _times(self, x: Array) -> Array:
+        """Kx = Σ_j x_j K_j over the nonzero x_j, (n,), in O(n · nonzeros)."""
+
+
+class DenseGram(Gram):
+    """A matrix that is stored as a whole; it is not copied.
+
+    It is symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`. Its
+    smallest and largest entry and its checksum `found` may be known. If it is `shared`, others may
+    change it later, which `changed` detects by the checksum.
+
+    >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
+    >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
+    (array([ 0., -3.]), 3.0, array([ 2., -1.]))
+    """
+
+    whole: Stored
+    _data = "whole"
+
+    def __init__(
+        self,
+        matrix: Stored,
+        extremes: tuple[float, float] | None = None,
+        shared: bool = True,
+        found: bytes | None = None,
+    ) -> None:
+        self.whole = read_only(matrix)
+        self.n = self.capacity = matrix.shape[0]
+        self.dtype = matrix.dtype
+        self._checksum = (found or checksum(self.whole)) if shared else None
+        if extremes is not None:
+            self.extremes = extremes
+
+    @classmethod
+    def of_own(cls, K: Array | Stored, dtype: np.dtype[Any] | None = None) -> DenseGram:
+        """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
+        matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype, hint="")
+        return cls(matrix, extremes, shared=False)
+
+    def changed(self, *vectors: Array) -> bool:
+        made = self._checksum
+        if made is None or self.whole.size < TILED_ENTRIES:  # where products take less time alone
+            return super().changed()
+        found, products = checksum_and_products(self.whole, made, *vectors)
+        self._products = tuple(zip(vectors, products, strict=True)) if found == made else ()
+        return found != made
+
+    def part(self, chosen: Indices) -> DenseGram:
+        gram = DenseGram(self.whole[np.ix_(chosen, chosen)], shared=False)
+        if self.construction is not None and self.construction.allowance is not None:
+            # What holds of K up to rounding holds of its principal submatrices.
+            gram.construction = self.construction
+        return gram
+
+    def content(self) -> tuple[Stored, ...]:
+        return (self.whole,)
+
+    @cached_property
+    def matrix(self) -> Array:
+        matrix = self.whole.astype(np.float64, copy=False)
+        matrix.flags.writeable = False
+        return matrix
+
+    @cached_property
+    def diagonal(self) -> Array:
+        return np.diag(self.whole).astype(np.float64)
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        return float(self.whole.min()), float(self.whole.max())
+
+    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+        return self.whole, np.asarray(indices, dtype=np.int64)
+
+    def block(self, rows: Indices, columns: Indices) -> Array:
+        return self.whole[np.ix_(rows, columns)].astype(np.float64, copy=False)
+
+    def _times(self, x: Array) -> Array:
+        """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
+        support = np.flatnonzero(x)
+        if support.size < self.n // 4:
+            total = np.zeros(self.n)
+            for part in tiles(support.size, CHUNK // self.n):
+                total += x[support[part]] @ self._read(support[part])
+            return total
+        if self.dtype == np.float64:
+            return product(self.whole, x[:, None])[:, 0]
+        parts = tiles(self.n, CHUNK // self.n)
+        return np.concatenate([self._read(part) @ x for part in parts])
+
+    def _read(self, indices: Indices | slice) -> Array:
+        return self.whole[indices].astype(np.float64, copy=False)

@@ -1,0 +1,1 @@
+"""Arrays, names and standard form of a quadratic program."""

@@ -1,0 +1,237 @@
+"""The data of a quadratic program as plain arrays, whatever file or generator they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from indefinite_opt.errors import InfeasibleProblem, ProblemError
+from indefinite_opt.foundation import Array, real_array
+from indefinite_opt.quadratic.program.naming import (
+    UNNAMED,
+    Names,
+)
+
+MAX_ENTRIES = 25_000_000
+"""Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
+5,000 variables."""
+
+CUSTOMARY_INFINITY = 1e20
+"""Right-hand sides from this size on are infinite, and in .lp and .mps files bounds as well, for
+CPLEX, HiGHS and SCIP alike. Bounds that are given as arrays stay as they are."""
+
+LARGEST_TERM = 1e150
+"""Largest size of the terms of the objective and of a row within the bounds: solvers compute with
+squares of these, and a number of double precision is at most 1.8e308."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticArrays:
+    """A quadratic program in the letters of qpsolvers, always a minimisation.
+
+        minimize    ½ xᵀP x + qᵀx + constant
+        subject to  G x ≤ h,  A x = b,  lb ≤ x ≤ ub
+
+    P, (n, n), is symmetric to the last bit; G, (m, n), and A, (k, n), may have no rows. Bounds are
+    infinite where there is none.
+    """
+
+    P: Array = field(repr=False)
+    q: Array = field(repr=False)
+    G: Array = field(repr=False)
+    h: Array = field(repr=False)
+    A: Array = field(repr=False)
+    b: Array = field(repr=False)
+    lb: Array = field(repr=False)
+    ub: Array = field(repr=False)
+    constant: float = 0.0
+    sense: int = 1
+    """-1 if the source maximises the negative of this objective, otherwise 1."""
+    name: str = ""
+    names: Names = field(default=UNNAMED, repr=False)
+    optimum: float | None = None
+    """The optimal value, where a closed form is known."""
+    symmetrised: bool = False
+    """Whether P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."""
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.q.size
+
+    def objective(self, x: Array) -> float:
+        """½ xᵀP x + qᵀx + constant."""
+        return float(x @ (0.5 * (self.P @ x) + self.q)) + self.constant
+
+
+def quadratic_arrays(
+    P: Any,
+    q: ArrayLike | None = None,
+    G: Any = None,
+    h: ArrayLike | None = None,
+    A: Any = None,
+    b: ArrayLike | None = None,
+    lb: ArrayLike | None = None,
+    ub: ArrayLike | None = None,
+    constant: float = 0.0,
+    names: Names = UNNAMED,
+    **others: Any,
+) -> QuadraticArrays:
+    """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
+
+    P is replaced by (P + Pᵀ)/2, which leaves the objective as it is; q is zero by default. Scalar
+    bounds hold for every variable. Right-hand sides of at least 1e20 in size are infinite, and
+    inequality rows with an infinite one hold everywhere and are dropped. All arrays are copied, and
+    no zero has a sign. `ProblemError` names what does not fit, is not a finite real number, or may
+    overflow, `InfeasibleProblem` crossed bounds.
+
+    >>> program = quadratic_arrays([[0.0, 2.0], [0.0, 0.0]], [1.0, 0.0], lb=0.0, ub=1.0)
+    >>> program.P
+    array([[0., 1.],
+           [1., 0.]])
+    >>> quadratic_arrays([[1.0]], [1.0, 2.0])
+    Traceback (most recent call last):
+    indefinite_opt.errors.ProblemError: q: expected finite real numbers of shape (1,), got \
+shape (2,)
+    """
+    if P is None:
+        if q is None:
+            raise ProblemError("q", "a linear term, as there is no P", "None")
+        P = np.zeros((np.size(q), np.size(q)))
+    square = _dense("P", P, (None, None))
+    n = len(square)
+    if n == 0 or square.shape != (n, n):
+        expected = "a square matrix of order 1 at least"
+        raise ProblemError("P", expected, f"shape {square.shape}")
+    linear = np.zeros(n) if q is None else _dense("q", q, (n,))
+    G, h = _rows("G", "h", G, h, n)
+    A, b = _rows("A", "b", A, b, n)
+    h = np.where(np.abs(h) >= CUSTOMARY_INFINITY, np.copysign(np.inf, h), h)
+    if np.any(np.isnan(h)) or np.any(h == -np.inf):
+        expected = f"numbers above {-CUSTOMARY_INFINITY:g}, which counts as -inf, or inf"
+        raise ProblemError("h", expected, "NaN, -inf or a number below")
+    if not np.all(np.abs(b) < CUSTOMARY_INFINITY):
+        expected = f"numbers of sizes below {CUSTOMARY_INFINITY:g}, which counts as infinite"
+        raise ProblemError("b", expected, "NaN, infinite or larger entries")
+    names, bounded = names.checked(n, len(h), len(b)), h < np.inf
+    lower, upper = _bound("lb", lb, n, -np.inf), _bound("ub", ub, n, np.inf)
+    crossed = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
+    if crossed.size:
+        j = int(crossed[0])
+        raise InfeasibleProblem(
+            "lb", "lower bounds that are at most the upper ones, lb < inf and ub > -inf",
+            f"{names.bound('lb', j)} = {lower[j]:g}, {names.bound('ub', j)} = {upper[j]:g}",
+        )  # fmt: skip
+    changed = not np.array_equal(square, square.T)
+    if changed:
+        # Half of the smallest numbers is rounded.
+        square = np.where(square == square.T, square, 0.5 * square + 0.5 * square.T)
+    if names.inequalities:
+        kept = tuple(name for name, use in zip(names.inequalities, bounded, strict=True) if use)
+        names = names._replace(inequalities=kept)
+    offset: Array = real_array("constant", constant, "a finite number", ())
+    made = QuadraticArrays(
+        square, linear, G[bounded], h[bounded], A, b, lower, upper, float(offset) + 0.0,
+        names=names, symmetrised=changed, **others,
+    )  # fmt: skip
+    _refuse_overflow(made)
+    return made
+
+
+def _refuse_overflow(program: QuadraticArrays) -> None:
+    """Raise `ProblemError` where terms of the objective or of a row exceed `LARGEST_TERM`.
+
+    A variable is at most as large as its finite bounds, and at least 1, as entries are squared too.
+    """
+    ends = np.abs([program.lb, program.ub])
+    reach = np.max(ends, axis=0, where=np.isfinite(ends), initial=1.0)
+    with np.errstate(over="ignore"):
+        sizes = {
+            "lb and ub": reach,
+            "P": 0.5 * (np.abs(program.P) @ reach * reach).sum(),
+            "q": np.abs(program.q) @ reach,
+            "G": np.abs(program.G) @ reach,
+            "h": np.abs(program.h),
+            "A": np.abs(program.A) @ reach,
+            "b": np.abs(program.b),
+            "constant": abs(program.constant),
+        }
+    for argument, size in sizes.items():
+        largest = float(np.max(size, initial=0.0))
+        if largest > LARGEST_TERM:
+            raise ProblemError(
+                argument, f"terms of at most {LARGEST_TERM:g} within the bounds, or they overflow",
+                f"a size of {largest:.3g}", "Rescale the program, or leave out vast bounds.",
+            )  # fmt: skip
+
+
+def _rows(
+    matrix: str, vector: str, rows: Any, right: ArrayLike | None, n: int
+) -> tuple[Array, Array]:
+    """The rows and their right-hand sides, which may be infinite; a single row may be a vector."""
+    if (rows is None) != (right is None):
+        missing, given = (vector, matrix) if right is None else (matrix, vector)
+        raise ProblemError(missing, f"an array, as {given} is given", "None")
+    if rows is None or right is None:
+        return np.zeros((0, n)), np.zeros(0)
+    dense = _dense(matrix, rows, None)
+    if dense.ndim == 1 and dense.size:
+        dense = dense[None, :]
+    if dense.size == 0:
+        dense = dense.reshape(dense.shape[0] if dense.ndim == 2 else 0, n)
+    if dense.ndim != 2 or dense.shape[1] != n:
+        raise ProblemError(matrix, f"a matrix with {n} columns", f"shape {dense.shape}")
+    count = dense.shape[0]
+    expected = f"{count} numbers, one for each row of {matrix}"
+    values = real_array(vector, np.atleast_1d(right), expected, (count,), finite=False)
+    return dense, values + 0.0
+
+
+def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Array:
+    if value is None:
+        return np.full(n, default)
+    expected = f"a number or {n} numbers, infinite ones allowed"
+    values = real_array(argument, value, expected, finite=False)
+    if values.shape not in ((), (1,), (n,)):
+        raise ProblemError(argument, expected, f"shape {values.shape}")
+    if np.isnan(values).any():
+        raise ProblemError(argument, expected, "NaN")
+    return np.broadcast_to(values, (n,)) + 0.0
+
+
+def _dense(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Array:
+    """A finite array of the shape, made dense if it is one of scipy.sparse."""
+    if hasattr(value, "toarray"):
+        if int(np.prod(value.shape, dtype=object)) > MAX_ENTRIES:
+            raise ProblemError(argument, f"at most {MAX_ENTRIES} entries", f"shape {value.shape}")
+        value = value.toarray()
+    expected = "finite real numbers"
+    if shape is not None:
+        expected += f" of shape {shape}".replace("None", "n")
+    array: Array = real_array(argument, value, expected, shape)
+    return array + 0.0
+
+
+LETTERS = ("P", "q", "G", "h", "A", "b", "lb", "ub")
+
+
+def program_of_qpsolvers(problem: Any) -> QuadraticArrays:
+    """The program of an object with attributes P, q, G, h, A, b, lb and ub, each of them or None.
+
+    Matrices may be dense or of scipy.sparse. The package qpsolvers is not needed.
+    >>> from types import SimpleNamespace
+    >>> problem = SimpleNamespace(P=[[2.0]], q=[1.0], lb=[0.0], ub=[3.0])
+    >>> program_of_qpsolvers(problem).ub
+    array([3.])
+    """
+    given: dict[str, Any] = {letter: getattr(problem, letter, None) for letter in LETTERS}
+    missing = [letter for letter in ("P", "q") if given[letter] is None]
+    if missing:
+        raise ProblemError(
+            "problem", "an object with attributes P and q, as a qpsolvers.Problem",
+            f"one of type {type(problem).__name__} without {' and '.join(missing)}",
+        )  # fmt: skip
+    return quadratic_arrays(**given)

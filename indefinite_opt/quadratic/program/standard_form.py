@@ -1,0 +1,148 @@
+"""Quadratic programs in standard form, and what the writers of files have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indefinite_opt.errors import DataError, ProblemError
+from indefinite_opt.foundation import Array, real_array
+from indefinite_opt.quadratic.program.arrays import (
+    QuadraticArrays,
+    quadratic_arrays,
+)
+from indefinite_opt.quadratic.program.naming import (
+    Names,
+    written_names,
+)
+
+
+class StandardForm(NamedTuple):
+    """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
+
+    `sense` is -1 if the declared program maximises the negative of that. H is None for a linear
+    program, and need not be symmetric in what is read; A is dense or compressed by rows.
+    """
+
+    sense: int
+    cost: Array
+    lower: Array
+    upper: Array
+    row_lower: Array
+    row_upper: Array
+    matrix: Any
+    hessian: Array | None = None
+    constant: float = 0.0
+    name: str = ""
+    variables: tuple[str, ...] = ()
+    row_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, program: QuadraticArrays) -> StandardForm:
+        """The form of a program, from which `arrays` makes the same program."""
+        row_lower = np.concatenate([np.full(len(program.h), -np.inf), program.b])
+        variables, inequalities, equalities = program.names
+        row_names = inequalities + equalities
+        return cls(
+            program.sense, program.q, program.lb, program.ub, row_lower,
+            np.concatenate([program.h, program.b]), np.vstack([program.G, program.A]), program.P,
+            program.constant, program.name, variables,
+            row_names if len(row_names) == row_lower.size else (),
+        )  # fmt: skip
+
+    @property
+    def dense_matrix(self) -> Array:
+        """The matrix of the rows, dense."""
+        matrix = self.matrix
+        return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), float)
+
+    def arrays(self) -> QuadraticArrays:
+        """The program with its rows divided into inequalities and equations.
+
+        Equations are rows with equal sides. Of the others, a row with two sides becomes two, the
+        second of which has a name of its own, and one without any is dropped.
+
+        >>> rows, free = np.array([[1.0, 1.0], [1.0, 0.0]]), np.full(2, np.inf)
+        >>> sides = np.array([-1.0, 2.0]), np.array([3.0, 2.0])
+        >>> form = StandardForm(1, np.ones(2), -free, free, *sides, rows, row_names=("fat", "iron"))
+        >>> program = form.arrays()
+        >>> program.G.tolist(), program.h.tolist(), program.A.tolist(), program.b.tolist()
+        ([[1.0, 1.0], [-1.0, -1.0]], [3.0, 1.0], [[1.0, 0.0]], [2.0])
+        >>> program.names
+        Names(variables=(), inequalities=('fat', 'fat_lower'), equalities=('iron',))
+        """
+        n = self.cost.size
+        rows: Array = real_array("rows", self.matrix, "a matrix of real numbers", (None, None))
+        expected = "one lower and one upper bound for each row, infinite ones allowed"
+        low, high = (
+            real_array(argument, side, expected, (len(rows),), finite=False)
+            for argument, side in (("row_lower", self.row_lower), ("row_upper", self.row_upper))
+        )
+        crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
+        if crossed.size:
+            i = int(crossed[0])
+            raise ProblemError(
+                "rows", "lower bounds that are at most the upper ones, not inf and -inf",
+                f"{low[i]:g} and {high[i]:g} for row {i}",
+            )  # fmt: skip
+        equal = low == high
+        above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
+        called = np.array(self.row_names or [""] * len(rows), dtype=object)
+        lowered = np.where(high < np.inf, called + "_lower", called)
+        split = (*called[above], *lowered[below]), tuple(called[equal])
+        # Names that files give twice, as qplib files may by their default ones, name nothing.
+        if not self.row_names or len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
+            split = (), ()
+        variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
+        return quadratic_arrays(
+            np.zeros((n, n)) if self.hessian is None else self.hessian, self.cost,
+            np.vstack([rows[above], -rows[below]]), np.concatenate([high[above], -low[below]]),
+            rows[equal], low[equal], self.lower, self.upper, constant=self.constant,
+            sense=self.sense, name=self.name, names=Names(variables, *split),
+        )  # fmt: skip
+
+    def check_sides(self, infinity: float, target: str) -> None:
+        """`DataError` for finite bounds and right-hand sides that files hold as infinite ones."""
+        for sides in (self.row_lower, self.row_upper, self.lower, self.upper):
+            large = sides[np.isfinite(sides) & (np.abs(sides) >= infinity)]
+            if large.size:
+                raise DataError(
+                    target, f"bounds and right-hand sides below {infinity:g}, or infinite ones",
+                    f"{large[0]:g}", "Write it as .npz.",
+                )  # fmt: skip
+
+    def products(self, target: str) -> Array:
+        """The lower triangular T with xᵀT x = xᵀHx, in the declared sense.
+
+        `DataError` if an entry overflows.
+        """
+        if self.hessian is None:
+            return np.zeros((self.cost.size, self.cost.size))
+        with np.errstate(over="ignore"):
+            triangle = self.sense * (np.tril(self.hessian) + np.tril(self.hessian, -1))
+        if not np.isfinite(triangle).all():
+            raise DataError(
+                target, "entries of P whose double is a float", "one above 8.98e307",
+                "Write it as .npz.",
+            )  # fmt: skip
+        return triangle
+
+    def written_names(self) -> tuple[list[str], list[str]]:
+        """The variables' names in a file, and those of the rows of `one_sided`."""
+        columns = written_names(self.variables, self.cost.size, "x", ("objective",))
+        sides = list(self.one_sided())
+        names = [self.row_names[i] for _, i, _ in sides] if self.row_names else ()
+        return columns, written_names(names, len(sides), "r", ("objective",))
+
+    def one_sided(self) -> Iterator[tuple[str, int, float]]:
+        """Signs, numbers and right-hand sides of rows that have one side each, or are equations."""
+        for i, (low, high) in enumerate(zip(self.row_lower, self.row_upper, strict=True)):
+            if low == high:
+                yield "=", i, low
+                continue
+            if high < np.inf:
+                yield "<=", i, high
+            if low > -np.inf:
+                yield ">=", i, low

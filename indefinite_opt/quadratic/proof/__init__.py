@@ -1,0 +1,1 @@
+"""Certificates, proofs and their checker."""

@@ -1,0 +1,202 @@
+"""Certificates of points: the numbers that were measured and the claim that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import Values, html_card
+from indefinite_opt.quadratic.proof.proof_document import (
+    certificate_document,
+    write_document,
+)
+from indefinite_opt.quadratic.solving.solution import Claim
+from indefinite_opt.quadratic.structures.declaration import Declaration
+from indefinite_opt.quadratic.structures.gaps import gap_and_share
+from indefinite_opt.quadratic.structures.problem import Problem
+from indefinite_opt.quadratic.structures.structure import Curvature
+
+Basis = tuple[Problem, Declaration, Values, Values, object]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The measurements that determine a claim."""
+
+    primal: float
+    """Largest constraint violation."""
+    consistent: bool
+    """Whether any given multipliers have the right signs and satisfy the first-order conditions."""
+    relative_gap: float
+    """Between the objective and a proved bound; inf without one."""
+    first_order: bool
+    """Whether the first-order conditions hold within the tolerance."""
+    curvature: Curvature = Curvature.UNKNOWN
+    """Of the Hessian on the tangent space."""
+
+
+def claim_of(facts: Facts, tol: float) -> Claim:
+    """The strongest claim that the facts support; a nan supports none.
+
+    >>> claim_of(Facts(0.0, True, 1e-9, True), tol=1e-6).name
+    'GLOBAL'
+    >>> claim_of(Facts(0.0, True, np.inf, True, Curvature.POSITIVE), tol=1e-6).name
+    'LOCAL'
+    """
+    if not facts.primal <= tol:
+        return Claim.NONE
+    if not facts.consistent:
+        return Claim.FEASIBLE
+    if facts.relative_gap <= tol:
+        return Claim.GLOBAL
+    if not facts.first_order:
+        return Claim.FEASIBLE
+    return Claim.LOCAL if facts.curvature.is_nonnegative else Claim.STATIONARY
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved about a point; `print` it.
+
+    Attributes
+    ----------
+    claim : Claim
+        The strongest statement that was proved within the tolerance `tol`.
+    objective : float
+        In the declared sense.
+    primal_residual : float
+        Largest constraint violation, relative to the size of the terms of the constraint.
+    stationarity : float
+        Violation of the first-order conditions, in the natural unit of the gradient.
+    complementarity : float
+        Multipliers times slacks, and what rows are missed by times its price, in the unit of gaps.
+    curvature : float
+        Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
+        variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. Of a
+        `QuadraticProgram` whose variables differ in scale it is in units that make its rows alike.
+    bound : float
+        Rigorous bound on the optimal value in the declared sense; infinite if there is none. Of a
+        linear kernel it may be one for the inner products of the points, of which the kernel matrix
+        holds rounded values; the reasons say so.
+    gap, relative_gap : float
+        |objective - bound|, and its ratio to the unit of gaps, max(|objective|, floor); see `gaps`.
+        The objective of a nearby point that satisfies the constraints exactly, moved by its
+        rounding, is used if that is farther from the bound. inf without a bound.
+    gap_kind : str
+        "duality gap" for convex programs, "global bracket" for others if branch and bound has
+        proved a bound, else "KKT residual": then `stationarity` is the only measure, and it is
+        not a gap.
+    tol : float
+        The tolerance of the claim.
+    reasons : tuple of str
+        The reasons for the claim, as sentences.
+    multipliers : dict of str to array
+        The multipliers that were checked, given or recovered.
+    exact_change, exact_failure : float
+        If the kernel matrix is an approximation: a bound on |objective - objective of this point
+        with the kernel that is approximated|, and the probability, over the draw of random vectors,
+        that it fails; inf if there is no bound. Both are 0 if the matrix is the kernel itself. The
+        claim, and everything else here, is about the approximation.
+    basis : tuple, optional
+        Problem, formulation, values, multipliers and witness, from which `save` makes the proof.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": [0.5, 0.5]})
+    >>> certificate.claim.name, certificate.objective, certificate.gap_kind
+    ('GLOBAL', 0.5, 'duality gap')
+    """
+
+    claim: Claim
+    objective: float
+    primal_residual: float
+    stationarity: float
+    complementarity: float
+    curvature: float
+    bound: float
+    gap: float
+    relative_gap: float
+    gap_kind: str
+    tol: float
+    reasons: tuple[str, ...]
+    multipliers: Values = field(repr=False)
+    basis: Basis | None = field(default=None, repr=False)
+    exact_change: float = 0.0
+    exact_failure: float = 0.0
+
+    def save(self, path: str | Path) -> Path:
+        """Write the proof of the bound to a JSON file that can be checked independently.
+
+        `indefinite-opt check-proof FILE`, or `proof_checker.py` without this package, computes the
+        bound from it in exact arithmetic. It may differ from `bound`, which allows for rounding and
+        of a linear kernel may be about the points: the file holds the kernel matrix.
+
+        Raises
+        ------
+        ParameterError
+            If a nonconvex program has no proved bound, or the program is neither linear nor
+            quadratic nor a Luss dual.
+        DataError
+            If the file cannot be written.
+        """
+        if self.basis is None:
+            raise ParameterError("certificate", "one made by solve or verify", "one made by hand")
+        self.basis[0].check_unchanged()
+        return write_document(certificate_document(*self.basis), path)
+
+    @property
+    def measure(self) -> float:
+        """The number that `gap_kind` names: `stationarity`, or a gap as its share of the unit."""
+        return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
+
+    def __repr__(self) -> str:
+        residual = self.gap_kind == "KKT residual"
+        measure = f"{self.stationarity:.2e}" if residual else self._gap
+        return (
+            f"Certificate({self.claim.name}, objective={self.objective:.6g}, "
+            f"{self.gap_kind} {measure}, tol={self.tol:g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_card(self._headline, self._rows, " ".join(self.reasons))
+
+    @property
+    def _rows(self) -> list[tuple[str, str]]:
+        """The numbers, each with its name."""
+        rows = [("objective", f"{self.objective + 0.0:.10g}")]  # no -0
+        if np.isfinite(self.bound):
+            rows += [("bound", f"{self.bound:.10g}"), (self.gap_kind, self._gap)]
+        if np.isfinite(self.exact_change) and self.exact_change > 0.0:
+            words = f"within {self.exact_change:.2e} of this objective, except with probability"
+            rows.append(("exact kernel", f"{words} {self.exact_failure:.1e}"))
+        rows.append(("constraints", f"{self.primal_residual:.2e}"))
+        rows.append(("stationarity", f"{self.stationarity:.2e}"))
+        rows.append(("complementarity", f"{self.complementarity:.2e}"))
+        if np.isfinite(self.curvature):
+            rows.append(("curvature", f"{self.curvature:.2e}"))
+        return rows
+
+    @property
+    def _gap(self) -> str:
+        return gap_and_share(self.gap, self.relative_gap)
+
+    @property
+    def _headline(self) -> str:
+        meaning = {
+            Claim.NONE: "nothing is proved",
+            Claim.FEASIBLE: "the point is feasible, nothing more",
+            Claim.STATIONARY: "the point is stationary",
+            Claim.LOCAL: "the point is a local optimum",
+            Claim.GLOBAL: "the point is a global optimum",
+        }
+        return f"{self.claim.name}: {meaning[self.claim]} (tol {self.tol:g})"
+
+    def __str__(self) -> str:
+        reasons = (f"  {reason}" for reason in self.reasons)
+        rows = (f"  {name:<16} {value}" for name, value in self._rows)
+        return "\n".join([self._headline, *reasons, *rows])

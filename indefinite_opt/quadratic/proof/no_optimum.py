@@ -1,0 +1,138 @@
+"""What a ray or a conflict proves: that a program has no optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnboundedProblem
+from indefinite_opt.foundation import Array, checked_values, finite_array
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.proof.proof_document import (
+    no_optimum_document,
+    write_document,
+)
+from indefinite_opt.quadratic.rows.conflict import proved_conflict
+from indefinite_opt.quadratic.rows.no_optimum import (
+    Conflict,
+    Ray,
+    proved_ray,
+)
+from indefinite_opt.quadratic.structures.declaration import Declaration
+from indefinite_opt.quadratic.structures.problem import Problem
+from indefinite_opt.quadratic.structures.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class NoOptimum:
+    """The proof that a program is unbounded or infeasible, if there is one.
+
+    It is in exact arithmetic, or for long conflicts in verified floating-point arithmetic.
+
+    Attributes
+    ----------
+    kind : str
+        "unbounded" or "infeasible".
+    proved : bool
+        Whether a ray near the given one, or multipliers near the given ones, prove that.
+    ray : (n,) array or None
+        A direction along which the objective falls without end, rounded to doubles.
+    conflict : (m,) array or None
+        Multipliers of the rows that contradict each other, positive for upper ends.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> qp = iopt.QuadraticProgram([[1.0, 0.0], [0.0, 0.0]], [0.0, -1.0])
+    >>> print(iopt.verify(qp, {"ray": [0.0, 1.0]}))
+    PROVED: the program is unbounded, as its objective falls along the ray.
+    >>> print(iopt.verify(qp, {"ray": [1.0, 0.0]}))
+    NOT PROVED: no ray near the given one leaves all rows and bounds and falls.
+    """
+
+    form: StandardForm
+    kind: str
+    proof: Ray | Conflict | None
+
+    @property
+    def proved(self) -> bool:
+        return self.proof is not None
+
+    @property
+    def ray(self) -> Array | None:
+        found = self.proof
+        return np.array([*map(float, found.direction)]) if isinstance(found, Ray) else None
+
+    @property
+    def conflict(self) -> Array | None:
+        found = self.proof
+        return np.array([*map(float, found.multipliers)]) if isinstance(found, Conflict) else None
+
+    def __str__(self) -> str:
+        if self.kind == "unbounded":
+            if self.proof is None:
+                return "NOT PROVED: no ray near the given one leaves all rows and bounds and falls."
+            if isinstance(self.proof, Ray) and self.proof.start is None:
+                return "PROVED if a point is feasible: the objective falls along the ray."
+            return "PROVED: the program is unbounded, as its objective falls along the ray."
+        if self.proof is None:
+            return "NOT PROVED: no multipliers near the given ones contradict the rows and bounds."
+        return "PROVED: the program is infeasible. Rows and bounds contradict each other."
+
+    def save(self, path: str | Path) -> Path:
+        """Write the proof to a JSON file that `proof_checker` reads without this package.
+
+        Raises
+        ------
+        ParameterError
+            If nothing is proved, or no exactly feasible point is known from which the ray starts.
+        DataError
+            If the file cannot be written.
+        """
+        if self.proof is None:
+            raise ParameterError("proof", "a program that is proved to have no optimum", str(self))
+        if isinstance(self.proof, Conflict) and not self.proof.exact:
+            raise ParameterError(
+                "proof", "one in fractions, which the file holds",
+                "one in verified floating-point arithmetic, as fractions would be too long",
+            )  # fmt: skip
+        return write_document(no_optimum_document(self.form, self.proof), path)
+
+
+def no_optimum(
+    problem: Problem,
+    formulation: Declaration,
+    values: Mapping[str, Any] | Exception,
+    remaining: Callable[[], float] = lambda: np.inf,
+) -> NoOptimum:
+    """What a ray or conflict, or the error that carries it, proves about a program in time."""
+    structure: Structure[Any] = formulation.as_written(problem)
+    if isinstance(values, UnboundedProblem):
+        values = {"ray": values.ray}
+    elif isinstance(values, InfeasibleProblem):
+        values = {"conflict": values.conflict}
+    elif isinstance(values, Exception):
+        expected = "values, UnboundedProblem or InfeasibleProblem"
+        raise ParameterError("values", expected, type(values).__name__)
+    ((name, given),) = values.items()
+    form = structure.standard_form()
+    if form is None or given is None:
+        expected = "a quadratic or linear program with a ray or a conflict"
+        raise ParameterError("values", expected, f"{structure.title}, {name} {given!r}")
+    if name == "ray":
+        ray = finite_array("ray", given, form.cost.shape)
+        point = structure.start_values()
+        start = None if point is None else np.ravel(structure.from_values(point))
+        return NoOptimum(form, "unbounded", proved_ray(form, ray, start))
+    shapes = {key: structure.multiplier_shapes[key] for key in given}
+    conflict = checked_values("conflict", given, shapes)
+    sizes = structure.multiplier_shapes
+    # The rows of a quadratic program in the order of its standard form.
+    keys = [key for key in ("inequalities", "equalities") if key in sizes]
+    rows = [conflict.get(key, np.zeros(sizes[key])) for key in keys]
+    y = np.concatenate([*rows, np.zeros(0)])
+    return NoOptimum(form, "infeasible", proved_conflict(form, y, remaining))

@@ -1,0 +1,416 @@
+"""Proofs as plain documents that `proof_checker` reads without this package.
+
+Every number is written as the shortest decimal that is read back as the same double, so documents
+are exact. docs/optimality-conditions.md describes them and what they prove.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.foundation import Array, read_json, write_bytes
+from indefinite_opt.quadratic.bracket.finite_forms import (
+    FiniteForm,
+    finite_form,
+    obstacle,
+)
+from indefinite_opt.quadratic.bracket.minorant import (
+    BoxQuadratic,
+    Multipliers,
+    pair_indices,
+    triangle_literals,
+)
+from indefinite_opt.quadratic.bracket.optimality_conditions import (
+    Box,
+    Conditions,
+)
+from indefinite_opt.quadratic.bracket.proof import (
+    Part,
+    Proof,
+    Step,
+    Tangent,
+)
+from indefinite_opt.quadratic.bracket.tangents import (
+    Bound,
+    ScaledBox,
+)
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.proof.proof_checker import (
+    FORMAT,
+    WITHOUT_OPTIMUM,
+    FailedProof,
+    check,
+    exact,
+    reached,
+)
+from indefinite_opt.quadratic.proof.proof_checker import (
+    Box as ExactBox,
+)
+from indefinite_opt.quadratic.proof.proof_checker import (
+    Minorant as ExactMinorant,
+)
+from indefinite_opt.quadratic.proof.proof_checker import (
+    Program as ExactProgram,
+)
+from indefinite_opt.quadratic.rows.no_optimum import (
+    Conflict,
+    Ray,
+)
+from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.declaration import Declaration
+from indefinite_opt.quadratic.structures.problem import Problem
+from indefinite_opt.quadratic.structures.qp import QP
+from indefinite_opt.quadratic.structures.structure import Structure
+
+Document = dict[str, Any]
+
+MINIMUM: Document = {"sense": 1, "constant": 0}
+
+_ROUNDING_SHARE = 1e-9
+"""Generous bound on the relative rounding error of a sum."""
+
+
+def certificate_document(
+    problem: Problem,
+    formulation: Declaration,
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: object = None,
+) -> Document:
+    """The proof of the bound of a certificate, which may differ from its bound by rounding.
+
+    Convex minorants touch near the values; of a linear program the multipliers are used, of a
+    nonconvex one the witness, a `Proof`. `ParameterError` if there is none, or for another program.
+    """
+    structure = formulation.structure(problem)
+    task = Task(problem, formulation, structure)
+    return bound_document(structure, task, values, multipliers, witness)
+
+
+@functools.singledispatch
+def bound_document(
+    structure: Structure[Any],
+    task: Task[Any],
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: object,
+) -> Document:
+    """`certificate_document` for one kind of program; others register theirs."""
+    raise ParameterError(
+        "formulation", "a linear program, a convex quadratic one or one with a proof",
+        f"{task.formulation}",
+    )  # fmt: skip
+
+
+@bound_document.register(QP)
+def _quadratic_bound(
+    structure: QP,
+    task: Task[Any],
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: object,
+) -> Document:
+    if isinstance(witness, Proof):
+        return bracket_document(structure, witness)
+    if structure.is_convex:
+        return convex_document(structure, np.asarray(values[structure.variable], float))
+    return bound_document.dispatch(object)(structure, task, values, multipliers, witness)
+
+
+def bracket_document(qp: QP, proof: Proof, claim: float | None = None) -> Document:
+    """The proof of a bound of branch and bound; the claim is in the declared sense."""
+    form = _finite_form(qp)
+    objective: Document = {"sense": qp.sense, "constant": qp.constant}
+    if form.ray is not None:
+        objective["ray"] = form.ray
+    return boxes_document(form.quadratic, proof, objective, claim)
+
+
+def boxes_document(
+    quadratic: BoxQuadratic, proof: Proof, objective: Document, claim: float | None = None
+) -> Document:
+    """The proof of a lower bound on a `BoxQuadratic`, and thus of a bound on an objective.
+
+    The objective has a "sense", a "constant" and, if the program describes the rays of another one,
+    a "ray". The claimed bound, in the declared sense, is by default the proved one.
+    """
+    program = _program(quadratic)
+    exact_program = ExactProgram(exact(program))
+    steps = proof.steps(Conditions(quadratic))
+    content = {"steps": [entry for step in steps for entry in _written(exact_program, step)]}
+    return document("boxes", program, objective, content, claim)
+
+
+def convex_document(qp: QP, x: Array) -> Document:
+    """The proof of a bound on a convex program: one box, and the tangent near x."""
+    form = _finite_form(qp)
+    conditions = Conditions(form.quadratic)
+    box = conditions.begin()
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    tangent = Tangent(Multipliers.spectral(scaled.m), scaled.place(form.placed(x)))
+    return bracket_document(qp, Proof(Part(last=tangent)))
+
+
+def _finite_form(qp: QP) -> FiniteForm:
+    form = finite_form(qp)
+    if form is None:
+        raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))
+    return form
+
+
+def linear_document(form: StandardForm, multipliers: Array) -> Document:
+    """The proof of a bound on a linear program, from row multipliers made exactly dual feasible."""
+    content = _linear_program(form)
+    rows: list[dict[int, float]] = [dict(row) for row in content["rows"]]
+    prices = _repaired(form, rows, multipliers)
+    return document(
+        "linear", content, {"sense": form.sense, "constant": 0}, {"multipliers": _pairs(prices)}
+    )
+
+
+def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
+    """The proof that a program is unbounded, by a ray and a point, or infeasible."""
+    program = _linear_program(form)
+    if isinstance(proof, Conflict):
+        # The checker bounds 0 from below: with the signs of a lower bound, and none is above 0.
+        parts = {"multipliers": _pairs([-price for price in proof.multipliers])}
+        return document("infeasible", program, MINIMUM, parts)
+    if proof.start is None:
+        raise ParameterError("ray", "one from a point that satisfies all rows exactly", "none")
+    H = np.zeros((form.cost.size,) * 2) if form.hessian is None else form.hessian
+    parts = {"direction": _pairs(proof.direction), "start": _pairs(proof.start)}
+    return document("unbounded", program | {"H": triangle(H)}, MINIMUM, parts)
+
+
+def _pairs(numbers: list[Fraction]) -> list[list[int]]:
+    return [[*number.as_integer_ratio()] for number in numbers]
+
+
+def _linear_program(form: StandardForm) -> Document:
+    matrix = form.matrix if isinstance(form.matrix, np.ndarray) else form.matrix.toarray()
+    return {
+        "cost": plain(form.cost),
+        "lower": _ends(form.lower),
+        "upper": _ends(form.upper),
+        "row_lower": _ends(form.row_lower),
+        "row_upper": _ends(form.row_upper),
+        "rows": [[[int(j), float(row[j])] for j in np.flatnonzero(row)] for row in matrix],
+    }
+
+
+def write_document(document: Document, path: str | Path) -> Path:
+    """Write a document to a file."""
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    write_bytes(Path(path), f"{text}\n".encode())
+    return Path(path)
+
+
+def read_document(path: str | Path) -> Document:
+    """The document in a file."""
+    document = read_json(Path(path), "path")
+    if isinstance(document, dict) and document.get("format") == FORMAT:
+        return document
+    raise DataError("path", f"a proof of the format {FORMAT!r}", f"{path}, which is another file")
+
+
+def document(
+    kind: str, program: Document, objective: Document, proof: Document, claim: float | None = None
+) -> Document:
+    document = {
+        "format": FORMAT, "kind": kind, "claim": claim, "objective": objective, "program": program,
+        "proof": proof,
+    }  # fmt: skip
+    if kind in WITHOUT_OPTIMUM:
+        check(document)
+    elif claim is None:
+        best = reached(document)
+        if math.isinf(best):
+            raise ParameterError("formulation", "a feasible program", "one without a point")
+        # The nearest double, or the next one on the safe side.
+        nearest = float(best)
+        beyond = objective["sense"] * (Fraction(nearest) - best) > 0
+        away = -np.inf * objective["sense"]
+        document["claim"] = float(np.nextafter(nearest, away)) if beyond else nearest
+    return document
+
+
+def _ends(values: Array) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _repaired(
+    form: StandardForm, rows: list[dict[int, float]], multipliers: Array
+) -> list[Fraction]:
+    """Multipliers with exactly the right signs, for themselves and for the reduced costs.
+
+    The reduced cost of a free column becomes 0 by scaling the rows whose terms have one sign. That
+    of a column with one bound gets its sign by scaling all rows, which keeps the reduced cost 0 of
+    free columns without a cost.
+    """
+    upward = np.isfinite(form.row_lower)
+    downward = np.isfinite(form.row_upper)
+    prices = [
+        Fraction(float(price)) if (up if price > 0.0 else down) else Fraction(0)
+        for price, up, down in zip(multipliers, upward, downward, strict=True)
+    ]
+    bounded = np.isfinite(form.lower), np.isfinite(form.upper)
+    for j in np.flatnonzero(~bounded[0] & ~bounded[1]).tolist():
+        pulls = {i: Fraction(row[j]) * prices[i] for i, row in enumerate(rows) if j in row}
+        cost = Fraction(form.cost[j])
+        total, shares = sum(pulls.values(), Fraction(0)), []
+        if total == cost:
+            continue
+        for sign in (1, -1):
+            side = [i for i, pull in pulls.items() if sign * pull > 0]
+            part = sum((pulls[i] for i in side), Fraction(0))
+            if part and (cost - total + part) / part > 0:
+                shares.append(((cost - total + part) / part, side))
+        share, side = min(shares, default=(Fraction(0), [*range(len(prices))]))
+        for i in side:
+            prices[i] *= share
+    pulled = [Fraction(0)] * form.cost.size
+    for price, row in zip(prices, rows, strict=True):
+        for j, a in row.items():
+            pulled[j] += price * Fraction(a)
+    scale = Fraction(1)
+    for j in np.flatnonzero(bounded[0] != bounded[1]).tolist():
+        cost, sign = Fraction(form.cost[j]), 1 if bounded[0][j] else -1
+        if sign * (cost - pulled[j]) < 0:
+            scale = min(scale, max(cost / pulled[j], Fraction(0)))
+    return [scale * price for price in prices]
+
+
+def triangle(matrix: Array) -> list[list[float]]:
+    """The rows of the lower triangle."""
+    return [plain(row[: i + 1]) for i, row in enumerate(matrix)]
+
+
+def plain(values: Array) -> list[float]:
+    """Doubles as a list, with 0 for zeros, as that is shorter and most of them are."""
+    return [value or 0 for value in values.tolist()]
+
+
+def _program(quadratic: BoxQuadratic) -> Document:
+    return {
+        "H": triangle(quadratic.H),
+        "c": plain(quadratic.c),
+        "lower": plain(quadratic.lower),
+        "upper": plain(quadratic.upper),
+        "rows": [plain(row) for row in quadratic.rows],
+        "rhs": plain(quadratic.rhs),
+    }
+
+
+def _written(program: ExactProgram, step: Step) -> list[Document]:
+    """A step in the form of the file, in which a box is divided into two at a time."""
+    if step.rule == "close":
+        return [{"rule": "close"}]
+    if step.rule == "divide":
+        divided = {"rule": "divide", "variable": step.variable}
+        at = float(step.after[0].upper[step.variable])
+        return [divided] * (len(step.after) - 2) + [divided | {"at": at}]
+    if not step.after:
+        return [{"rule": step.rule, "empty": 1}]
+    (after,) = step.after
+    changes: Document = {}
+    for name in ("lower", "upper"):
+        old, new = getattr(step.before, name), getattr(after, name)
+        moved = [[int(i), float(new[i])] for i in np.flatnonzero(old != new)]
+        changes |= {name: moved} if moved else {}
+    if step.tangent is not None:
+        value: Document = {} if step.value is None else {"value": step.value}
+        return [_tangent(program, *step.tangent, step.before) | value | changes]
+    told = changes or np.any(step.before.binary != after.binary)
+    return [{"rule": step.rule, **changes}] if told else []
+
+
+def _tangent(
+    program: ExactProgram, multipliers: Multipliers, scaled: ScaledBox, bound: Bound, box: Box
+) -> Document:
+    """Multipliers and tangent in the shares t = (1 + d)/2 of the intervals.
+
+    As ½ shift (d² - 1) is -2 shift t(1 - t), the shift is added to the multipliers of the squares.
+    """
+    members, n = scaled.members, program.n
+    wide = box.lower < box.upper
+    fixed = np.setdiff1d(np.flatnonzero(wide), members)
+    squares, point = np.zeros(n), np.where(wide, 0.5, 0.0)
+    ends = box.binary[members]
+    squares[members] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
+    squares[members] += 2.0 * bound.shift
+    pairs = np.maximum(multipliers.pairs, 0.0)
+    first, second = pair_indices(scaled.m)
+    products: list[list[int | float]] = []
+    for row, column in zip(*np.nonzero(pairs), strict=True):
+        one = 2 * int(members[first[row]]) + int(column) // 2
+        other = 2 * int(members[second[row]]) + int(column) % 2
+        products.append([one, other, float(pairs[row, column])])
+    places, gamma = multipliers.triangles()
+    triangles = _named(triangle_literals(places, scaled.m), gamma, members)
+    pentagons = _named(*multipliers.genuine_pentagons(), members)
+    across = np.zeros((len(program.rows), n + 1))
+    if scaled.m:
+        across[:, members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
+        point[members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
+
+    def written() -> Document:
+        own = [[2 * i, 2 * i + 1, price] for i, price in enumerate(squares.tolist()) if price]
+        return {
+            "rule": "tangent",
+            "products": products + own,
+            "triangles": triangles,
+            "pentagons": pentagons,
+            "across": [plain(row) for row in across],
+            "point": plain(point),
+        }
+
+    lower, upper = exact(box.lower.tolist()), exact(box.upper.tolist())
+    there = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
+    minorant = ExactMinorant(program, there, exact(written()))
+    for i in fixed.tolist():
+        squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _ROUNDING_SHARE)
+        for j in np.flatnonzero(wide).tolist():
+            # Two products with half of the multiplier each cancel the product of both shares.
+            price = 0.5 * abs(float(minorant.M[i][j]))
+            if price and (j < i or j not in fixed):
+                end = 0 if minorant.M[i][j] > 0 else 1
+                products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
+                squares[[i, j]] += _ROUNDING_SHARE * price
+    # The matrix is made positive semidefinite by steps that double, first a tiny share of the
+    # largest entry, and never 0, however small the entries are.
+    for doublings in itertools.count():
+        minorant = ExactMinorant(program, there, exact(written()))
+        try:
+            _, slope = minorant.tangent(exact(point.tolist()))
+            break
+        except FailedProof:
+            largest = max(abs(float(a)) for row in minorant.M for a in row)
+            squares[wide] += 1e-14 * 2.0**doublings * largest + 1e-320
+    if scaled.m:
+        # These multipliers make the slope approximately the wanted one.
+        wanted, nu = 2.0 * bound.reduced, 2.0 * bound.nu
+        missing = [float(Fraction(a) - slope[i]) for i, a in zip(members, wanted, strict=True)]
+        nu += np.linalg.lstsq(scaled.rows.T, missing - nu @ scaled.rows)[0]
+        across[:, 0] = 0.5 * (scaled.weights.T @ nu)
+    return written()
+
+
+def _named(
+    literals: NDArray[np.int64], prices: Array, members: NDArray[np.intp]
+) -> list[list[int | float]]:
+    """Literals of variables of the whole program, with multipliers that are not zero."""
+    own = np.append(2 * members, 0)[literals // 2] + literals % 2
+    return [
+        [*row, price] for row, price in zip(own.tolist(), prices.tolist(), strict=True) if price
+    ]

@@ -1,0 +1,378 @@
+"""Any quadratic program: a problem and its formulation in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from indefinite_opt.algebra import (
+    Model,
+    constants,
+)
+from indefinite_opt.errors import ParameterError, shown
+from indefinite_opt.foundation import MAX_BYTES, Values, cached_property, checks, html_card
+from indefinite_opt.quadratic.files.reading import (
+    read_program,
+    write_program,
+)
+from indefinite_opt.quadratic.instances.by_name import generate
+from indefinite_opt.quadratic.program.arrays import (
+    QuadraticArrays,
+    program_of_qpsolvers,
+    quadratic_arrays,
+)
+from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
+from indefinite_opt.quadratic.program.naming import Names
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.structures.declaration import Declaration
+from indefinite_opt.quadratic.structures.problem import Problem
+
+_MEANINGS = {
+    "x": "variables",
+    "P": "matrix of the quadratic term, of any inertia",
+    "q": "linear term",
+    "constant": "constant of the objective",
+    "G": "rows of the inequalities",
+    "h": "right-hand sides of the inequalities",
+    "A": "rows of the equations",
+    "b": "right-hand sides of the equations",
+    "lb": "lower bounds",
+    "ub": "upper bounds",
+}
+
+
+class QuadraticProgram(QuadraticArrays, Declaration, Problem):
+    r"""Any quadratic program, convex or not, in the letters and the order of qpsolvers.
+
+    .. math:: \min_x\ \tfrac12 x^\top P x + q^\top x
+              \quad\text{s.t.}\quad Gx \le h,\ Ax = b,\ lb \le x \le ub
+
+    Parameters
+    ----------
+    P : (n, n) array_like or sparse matrix, optional
+        Of any inertia; without it the program is linear. If it is not symmetric it is replaced by
+        (P + Pᵀ)/2, which has the same xᵀPx, and the certificate says so.
+    q : (n,) array_like, optional
+        Zero by default.
+    G, h : (m, n), (m,) array_like, optional
+        Inequality rows; G may be sparse. Entries of h of 1e20 and more are infinite.
+    A, b : (k, n), (k,) array_like, optional
+        Equality rows; A may be sparse. Entries of b are below 1e20 in size.
+    lb, ub : float or (n,) array_like, optional
+        Bounds, which may be infinite; a number holds for every variable. None by default. Large
+        finite bounds stay as they are.
+    name : str
+        What to call the program in reports.
+    sense : {1, -1}
+        1 to minimise ½xᵀPx + qᵀx + constant, -1 to maximise it.
+    constant : float
+        Added to the objective.
+    variables, inequalities, equalities : sequence of str, optional
+        Names of the variables, of the rows of G and of those of A, for messages, files and `named`.
+
+    Attributes
+    ----------
+    P, q, G, h, A, b, lb, ub : arrays
+        Copies, read-only; P, q and the constant are those of the minimisation that is solved, whose
+        objective is `sense` times the declared one.
+    names : Names
+        Those of the variables and rows; each of the three is empty if there are none.
+    notes : tuple of str
+        What was changed when the program was read, as sentences.
+    assign : callable or None
+        Writes the parts of a point x into the variables of the cvxpy problem that the program was
+        made from.
+
+    Raises
+    ------
+    ProblemError
+        For arrays of other shapes, or with entries that are not numbers; for names that are not as
+        many as what they name, or not different.
+    ParameterError
+        For another name, sense or constant.
+    InfeasibleProblem
+        If a lower bound is above its upper bound; when the program is solved or bounded, if no
+        point satisfies all constraints.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> qp = iopt.QuadraticProgram([[0.0, 2.0], [2.0, 0.0]], [-1.0, 0.0], lb=-1.0, ub=1.0)
+    >>> print(qp.declare())
+    QuadraticProgram(2 variables)
+      minimize    ½ xᵀPx + qᵀx
+      subject to  lb ≤ x ≤ ub  (lower, upper)
+    >>> result = iopt.solve(qp, solver="global")
+    >>> result.values["x"], result.objective, result.certificate.claim.name
+    (array([ 1., -1.]), -3.0, 'GLOBAL')
+    """
+
+    reference: ClassVar[str] = "the letters of qpsolvers"
+    structure_type: ClassVar[type] = PolyhedralQP
+    convex: ClassVar[bool | None] = None
+
+    def __init__(
+        self,
+        P: Any = None,
+        q: ArrayLike | None = None,
+        G: Any = None,
+        h: ArrayLike | None = None,
+        A: Any = None,
+        b: ArrayLike | None = None,
+        lb: ArrayLike | None = None,
+        ub: ArrayLike | None = None,
+        *,
+        name: str = "quadratic program",
+        sense: int = 1,
+        constant: float = 0.0,
+        variables: Sequence[str] = (),
+        inequalities: Sequence[str] = (),
+        equalities: Sequence[str] = (),
+    ) -> None:
+        checks.number("constant", constant)
+        if not checks.is_number(sense) or sense not in (1, -1):
+            raise ParameterError("sense", "1, or -1 for a maximisation", shown(sense))
+        if not isinstance(name, str):
+            raise ParameterError("name", "a text", shown(name))
+        arrays = quadratic_arrays(
+            P, q, G, h, A, b, lb, ub, name=name, sense=sense, constant=sense * float(constant),
+            names=Names(variables, inequalities, equalities),  # type: ignore[arg-type]
+        )  # fmt: skip
+        if sense < 0:
+            arrays = replace(arrays, P=0.0 - arrays.P, q=0.0 - arrays.q)
+        self._hold(arrays)
+
+    def _hold(self, arrays: QuadraticArrays) -> None:
+        self.__dict__.update(vars(arrays), name=arrays.name or "quadratic program")
+        for value in vars(arrays).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse to replace what solvers may have read; only the name and `assign` may change."""
+        if name not in ("name", "assign"):
+            raise AttributeError(f"{name} of a quadratic program cannot change: make another one")
+        self.__dict__[name] = value
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was changed when the program was read, as sentences."""
+        changed = "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx."
+        return (changed,) if self.symmetrised else ()
+
+    @classmethod
+    def from_arrays(cls, arrays: QuadraticArrays) -> QuadraticProgram:
+        """The program of arrays that a file or a generator has given."""
+        program = cls.__new__(cls)
+        program._hold(arrays)
+        return program
+
+    @classmethod
+    def read(cls, source: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticProgram:
+        """The program in a file, or a generated one by its name.
+
+        Parameters
+        ----------
+        source : path or str
+            A file whose name ends in .in (the BoxQP library), .lp, .mps, .npz or .qplib; or a name
+            such as "boxqp-50-40-1", which stands for the same program on every machine.
+        max_bytes : int
+            Largest size of an unpacked file in bytes.
+
+        Raises
+        ------
+        DataError
+            For a file that cannot be read or does not keep to its format.
+        UnknownName
+            For the name of neither a file nor a family of programs.
+
+        Examples
+        --------
+        >>> QuadraticProgram.read("clique-paley-5")
+        QuadraticProgram('clique-paley-5', n=25, rows=1)
+        """
+        if isinstance(source, str) and not Path(source).suffix and not Path(source).exists():
+            return cls.from_arrays(generate(source))
+        return cls.from_arrays(read_program(source, max_bytes))
+
+    @classmethod
+    def from_cvxpy(cls, problem: Any) -> QuadraticProgram:
+        """The program that a `cvxpy.Problem` states, convex or not.
+
+        The objective is quadratic and the constraints are affine; x holds the entries of all
+        variables, in the order of `names.variables`. Rows have the labels of their constraints, or
+        their places in `problem.constraints`.
+
+        Raises
+        ------
+        ProblemError
+            For a part that is neither, or an integer variable; the message quotes it.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> u, v = cp.Variable(name="u"), cp.Variable(name="v")
+        >>> problem = cp.Problem(cp.Minimize(u * v - u), [u + v <= 1, u >= 0, v >= 0])
+        >>> qp = QuadraticProgram.from_cvxpy(problem)
+        >>> qp.P, qp.q, qp.G
+        (array([[0., 1.],
+               [1., 0.]]), array([-1.,  0.]), array([[1., 1.]]))
+        >>> qp.assign(np.array([1.0, 0.0]))
+        >>> float(problem.objective.value)
+        -1.0
+        """
+        arrays, assign = program_of_cvxpy(problem)
+        program = cls.from_arrays(arrays)
+        program.assign = assign
+        return program
+
+    @classmethod
+    def from_qpsolvers(cls, problem: Any) -> QuadraticProgram:
+        """The program of a `qpsolvers.Problem`, or of any object with its attributes.
+
+        These are P, q, G, h, A, b, lb and ub, of which all but P and q may be None.
+
+        Raises
+        ------
+        ProblemError
+            For another object, or arrays that make no program.
+        """
+        return cls.from_arrays(program_of_qpsolvers(problem))
+
+    def write(self, path: str | Path) -> Path:
+        """Write the program to a .in, .lp, .mps, .npz or .qplib file, which `read` reads.
+
+        Raises
+        ------
+        DataError
+            For another ending, for a format that cannot hold the program, and for a file that
+            cannot be written.
+        """
+        return write_program(self, path)
+
+    def named(self, values: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
+        """Values or multipliers by the names of variables and rows.
+
+        Parameters
+        ----------
+        values : mapping of arrays
+            Those of a result, of its certificate or of a conflict: x, inequalities, equalities,
+            lower and upper, each of them or not.
+
+        Raises
+        ------
+        ParameterError
+            For another key, or an array of another size.
+
+        Examples
+        --------
+        >>> import indefinite_opt as iopt
+        >>> qp = iopt.QuadraticProgram(
+        ...     q=[-3.0, -1.0], G=[[1.0, 2.0]], h=[4.0], lb=0.0,
+        ...     variables=["tea", "milk"], inequalities=["money"],
+        ... )
+        >>> qp.named({"x": [4.0, 0.0], "inequalities": [3.0]})
+        {'x': {'tea': 4.0, 'milk': 0.0}, 'inequalities': {'money': 3.0}}
+        """
+        variables = [self.names.variable(j) for j in range(self.n)]
+        called = {
+            **dict.fromkeys(("x", "lower", "upper"), variables),
+            "inequalities": self.names.inequalities or [f"G[{k}]" for k in range(self.h.size)],
+            "equalities": self.names.equalities or [f"A[{k}]" for k in range(self.b.size)],
+        }
+        found = {}
+        for key, value in values.items():
+            numbers = np.asarray(value, dtype=float)
+            if key not in called or numbers.shape != (len(called[key]),):
+                raise ParameterError(
+                    "values", f"arrays {', '.join(called)} of this program's sizes",
+                    f"{key!r} of shape {numbers.shape}",
+                )  # fmt: skip
+            found[key] = dict(zip(called[key], numbers.tolist(), strict=True))
+        return found
+
+    def check_unchanged(self, values: Values | None = None) -> None:
+        """Nothing to check: the arrays are copies that can be neither written nor replaced."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The variables of cvxpy stay with the process that has made them.
+        return self.__dict__ | {"assign": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._hold(self)
+
+    def __repr__(self) -> str:
+        return f"QuadraticProgram({self.name!r}, n={self.n}, rows={self.h.size + self.b.size})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("variables", self.n),
+            ("inequality rows", self.h.size),
+            ("equality rows", self.b.size),
+            ("finite bounds", int(np.isfinite(self.lb).sum() + np.isfinite(self.ub).sum())),
+        ]
+        return html_card(f"QuadraticProgram {self.name}", rows)
+
+    def __str__(self) -> str:
+        rows = self.h.size + self.b.size
+        parts = [_count(self.n, "variable")] + [_count(rows, "row")] * bool(rows)
+        return f"QuadraticProgram({', '.join(parts)})"
+
+    def parameters(self) -> dict[str, str]:
+        return {}
+
+    def model(self, problem: object = None) -> Model:
+        import cvxpy as cp
+
+        x = cp.Variable(self.n, name="x")
+        sense = float(self.sense)
+        P, q = constants(P=sense * self.P, q=sense * self.q)
+        G, h, A, b = constants(G=self.G, h=self.h, A=self.A, b=self.b)
+        objective: Any = 0.5 * cp.quad_form(x, P)
+        if self.q.any():
+            objective = objective + q @ x
+        if self.constant:
+            objective = objective + constants(constant=sense * self.constant)[0]
+        rows: dict[str, Any] = {}
+        if self.h.size:
+            rows["inequalities"] = G @ x <= h
+        if self.b.size:
+            rows["equalities"] = A @ x == b
+        for name, end, sign in (("lower", self.lb, 1), ("upper", self.ub, -1)):
+            held = np.flatnonzero(np.isfinite(end))
+            if held.size:
+                (bound,) = constants(**{"lb" if sign > 0 else "ub": end[held]})
+                part = x if held.size == self.n else x[held]
+                rows[name] = part >= bound if sign > 0 else part <= bound
+        if self.sense < 0:
+            return Model(maximize=objective, subject_to=rows, meanings=_MEANINGS)
+        return Model(minimize=objective, subject_to=rows, meanings=_MEANINGS)
+
+    def declare(self, problem: object = None) -> Any:
+        """The program as mathematics."""
+        return self.model().program(str(self), self.structure())
+
+    def structure(self, problem: object = None) -> PolyhedralQP:
+        _ = self._structure.point  # or the error that there is none
+        return self._structure
+
+    def as_written(self, problem: object = None) -> PolyhedralQP:
+        """The program as solvers read it, whether or not it has a feasible point."""
+        return self._structure
+
+    @cached_property
+    def _structure(self) -> PolyhedralQP:
+        return PolyhedralQP(
+            self.G, self.h, self.A, self.b, self.lb, self.ub, self.names,
+            P=self.P, q=self.q, sense=self.sense, constant=self.constant, notes=self.notes,
+        )  # fmt: skip
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

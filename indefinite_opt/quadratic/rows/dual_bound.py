@@ -1,0 +1,270 @@
+"""The dual bound of a convex quadratic program, at any multipliers and at better ones nearby."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from indefinite_opt.foundation import EPS, LEAST, Array
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.equilibration import Rows
+from indefinite_opt.quadratic.rows.nearby import (
+    enclosed,
+    exact_residuals,
+    may_underflow,
+)
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
+from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
+from indefinite_opt.quadratic.structures.gaps import CANCELLED
+from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
+from indefinite_opt.quadratic.structures.structure import Point
+
+_ROUNDED_SHARE = 1e-8
+"""Share of its terms up to which a slope may be what a solver or rounding has left of zero."""
+
+_LEAST_SHARE = 1e-6
+"""Share of the largest multiplier as which a smaller one counts in the size of a slope."""
+
+_SHIFT_SHARE = 1e-9
+"""Share of the terms of a slope by which `shifted` multipliers keep it away from zero: ten times
+the smallest tolerance of HiGHS."""
+
+_MAX_ROUNDS = 8
+"""Most times that variables are taken in whose slopes the change of multipliers has made costly."""
+
+_FAR = 1e9
+"""How many times farther than the largest entry an end is that counts as infinite for costs."""
+
+_MAX_GROWTH = 100.0
+"""Largest `shifted` multiplier, in units of the largest one before, where rows are about 1."""
+
+_MAX_EXACT_ENTRIES = 10**6
+"""Most products that are summed exactly; these take some tenths of a second."""
+
+
+class DualBound:
+    """The bound of `convex_bound` for any multipliers, where feasible points are between `ends`."""
+
+    def __init__(
+        self, curvature: RowCurvature, q: Array, body: Rows, point: Point[Array],
+        ends: tuple[Array, Array], size: float | None = None,
+    ) -> None:  # fmt: skip
+        self.curvature, self.q, self.point, x = curvature, q, point, point.x
+        self.rows, self.inequalities = body.stacked[0], body.h.size
+        self.size = np.abs(x)
+        self.steep = curvature.sizes @ self.size + np.abs(q)
+        self.over, _, self.sizes = body.sides(x)
+        self._rhs, self._summed = body.stacked[1], False
+        self.count = body.n + len(self.rows) + 8.0
+        self.falls, self.rises = np.minimum(ends[0] - x, 0.0), np.maximum(ends[1] - x, 0.0)
+        _, L, self.W = curvature.folded
+        self.L = L / np.reshape(curvature.unit, (-1, 1))
+        missed = self.over[self.inequalities :]
+        unsure = (body.n + 2.0) * EPS * self.sizes[self.inequalities :]
+        self.across = np.abs(missed) + unsure
+        self.turned = self.L @ missed
+        self.turned_error = np.abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
+        # A thousandth of the default tolerance, for each variable; `size` is that of the terms.
+        size = float(self.size @ self.steep) if size is None else size
+        self.worth = 1e-9 * CANCELLED * size / body.n
+
+    def best(self, multipliers: Array) -> float:
+        """The bound at these multipliers or, where rounding makes it low, at others nearby."""
+        bound, costly = self._nearby(multipliers)
+        for careful in (True, False):
+            shifted = self.shifted(multipliers, careful) if costly.any() else None
+            if shifted is not None:
+                other, costly = self._nearby(shifted)
+                bound = max(bound, other)
+        return bound
+
+    def _nearby(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
+        """The better bound of these multipliers and `_balanced` ones, and what makes it low yet."""
+        bound, costly = self._at(multipliers)
+        if costly.any():
+            balanced, costly = self._balanced(multipliers, costly)
+            bound = max(bound, balanced)
+        return bound, costly
+
+    def _at(self, multipliers: Array) -> tuple[float, NDArray[np.bool_]]:
+        """The bound, and the variables that make it low although their slopes may be rounding."""
+        slopes, error = self._slopes(multipliers)
+        least = self._lowest(slopes, error)
+        return self._bound(multipliers, np.zeros(multipliers.size), least), self._costly(
+            multipliers, slopes, least
+        )
+
+    def _costly(self, multipliers: Array, slopes: Array, least: Array) -> NDArray[np.bool_]:
+        rounded = np.abs(slopes) <= _ROUNDED_SHARE * self._sizes(multipliers)
+        return np.isinf(least) | (rounded & (least < -self.worth))
+
+    def _sizes(self, multipliers: Array) -> Array:
+        """The terms of slopes, where no multiplier is far below the others."""
+        largest = np.max(np.abs(self.rows), axis=1, initial=0.0)
+        largest[largest == 0.0] = 1.0
+        typical = _LEAST_SHARE * np.max(np.abs(multipliers) * largest, initial=0.0) / largest
+        return self.steep + np.abs(self.rows.T) @ np.maximum(np.abs(multipliers), typical)
+
+    def _bound(self, multipliers: Array, doubt: Array, least: Array) -> float:
+        """The bound from multipliers within `doubt` of these, where rᵀd + ½σ‖d‖² ≥ Σ least."""
+        weights = np.abs(multipliers) + doubt
+        if self.count * EPS * float(weights @ self.sizes) > self.worth and not self._summed:
+            # Rounding that costs this much is avoided by exact sums.
+            self.over, self._summed = exact_residuals(self.rows, self.point.x, self._rhs), True
+            self.sizes = np.abs(self.over)
+        rounding = float(weights @ self.sizes) + float(self.size @ self.steep)
+        rounding += float(np.abs(least[np.isfinite(least)]).sum())
+        underflow = 0.0
+        if may_underflow(self.curvature.P, self.point.x, self.point.x) or may_underflow(
+            self.rows, weights, self.point.x
+        ):
+            underflow = LEAST * (1.0 + float(self.size.sum()) + float(weights.sum()))
+        bound = self.point.value + float(multipliers @ self.over) - float(doubt @ np.abs(self.over))
+        bound += float(least.sum()) - self.count * (EPS * rounding + underflow)
+        bound -= 0.5 * (1.0 + self.count * EPS) * float(self.W @ self.across**2)
+        return bound if np.isfinite(bound) else -np.inf
+
+    def _lowest(self, slopes: Array, error: Array) -> Array:
+        """The least of r_i d_i + ½σ_i d_i² for each variable, with r known up to its error."""
+        sigma = self.curvature.least
+        down = _lowest(slopes - error, self.rises, sigma)
+        return down + _lowest(-slopes - error, -self.falls, sigma)
+
+    def _slopes(self, multipliers: Array) -> tuple[Array, Array]:
+        """r and its rounding."""
+        slopes = self.point.gradient + self.rows.T @ multipliers
+        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
+        error = self.count * np.where(
+            terms > 1e-290, EPS * terms, np.where(terms > 0.0, LEAST, 0.0)
+        )
+        with np.errstate(invalid="ignore"):
+            rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
+            dear = ~(rounding <= self.worth)
+        if dear.any() and dear.sum() * (slopes.size + multipliers.size) <= _MAX_EXACT_ENTRIES:
+            sums = np.hstack([self.curvature.P[dear], self.rows.T[dear]])
+            exact = exact_residuals(
+                sums, np.concatenate([self.point.x, multipliers]), -self.q[dear]
+            )
+            slopes[dear], error[dear] = exact, EPS * np.abs(exact)
+        return slopes - self.turned, error + self.turned_error
+
+    def _balanced(
+        self, multipliers: Array, costly: NDArray[np.bool_]
+    ) -> tuple[float, NDArray[np.bool_]]:
+        """The bound at multipliers nearby with slope 0 in costly variables, and which are left."""
+        bound, flat = -np.inf, self.curvature.least <= 0.0
+        # All slopes of free variables have to be 0, also those that are so before others change.
+        zero = np.isinf(self.falls) & np.isinf(self.rises) & flat & costly.any()
+        for _ in range(_MAX_ROUNDS):
+            zero |= costly
+            found = self._zeroed(multipliers, zero)
+            if found is None:
+                break
+            nearby, doubt = found
+            slopes, error = self._slopes(nearby)
+            error += np.abs(self.rows.T) @ doubt
+            slopes[zero] = error[zero] = 0.0
+            least = self._lowest(slopes, error)
+            bound = max(bound, self._bound(nearby, doubt, least))
+            costly = self._costly(nearby, slopes, least)
+            if not costly.any():
+                break
+        return bound, costly
+
+    def _zeroed(self, multipliers: Array, zero: NDArray[np.bool_]) -> tuple[Array, Array] | None:
+        """Multipliers within `doubt` of which there are some with slope 0 in chosen variables.
+
+        As many rows as independent columns are changed, those with large multipliers: the first
+        that a QR decomposition with pivoting takes; see `enclosed`. Other columns must be
+        combinations of these with simple weights, exactly, in the rows and in the other terms of
+        the slopes. None if that fails or an inequality could get a negative multiplier.
+        """
+        rows, members, weights = self.rows, np.flatnonzero(zero), np.abs(multipliers)
+        weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
+        weighted = rows[:, members] * weights[:, None]
+        lengths = np.abs(weighted).max(axis=0, initial=0.0)
+        weighted /= np.where(lengths > 0.0, lengths, 1.0)
+        if not np.isfinite(weighted).all() or not lengths.any():
+            return None
+        triangle, order = qr(weighted, mode="r", pivoting=True, check_finite=False)
+        sizes = np.abs(np.diagonal(triangle))
+        count = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
+        _, held = qr(weighted[:, order[:count]].T, mode="r", pivoting=True, check_finite=False)
+        held, members, others = held[:count], members[order[:count]], members[order[count:]]
+        B = rows[np.ix_(held, members)].T
+        inverse: Array = np.linalg.inv(B).astype(float)
+        both = np.vstack([rows, self.curvature.P, self.q, self.L.T])
+        for j in others:
+            shares = np.round(64.0 * (inverse.T @ rows[held, j])) / 64.0
+            if exact_residuals(both[:, members], shares, both[:, j]).any():
+                return None
+        nearby = multipliers.copy()
+        for _ in range(2):  # from those of a solver, and once more from rounding
+            nearby[held] -= inverse @ self._slopes(nearby)[0][members]
+        slopes, error = self._slopes(nearby)
+        distance = enclosed(B, inverse, (np.abs(slopes) + error)[members])
+        if distance is None:
+            return None
+        doubt = np.zeros(multipliers.size)
+        doubt[held] = distance
+        return (nearby, doubt) if np.all((nearby >= doubt)[: self.inequalities]) else None
+
+    def shifted(self, multipliers: Array, careful: bool = True) -> Array | None:
+        """Multipliers with the best bound among those that keep slopes away from zero.
+
+        Slopes of variables with one infinite end have the sign that this end needs, if possible by
+        a margin that covers rounding, and those without ends are 0. r = r⁺ - r⁻ costs r⁺ times the
+        way down and r⁻ times the way up; of curved variables without an end r may be as it is now.
+        With `careful` no margin costs more than is lost by a thousandth of the tolerance.
+        """
+        slopes, _ = self._slopes(multipliers)
+        sizes = self._sizes(multipliers)
+        unit = np.where(sizes > 0.0, sizes, 1.0)
+        rows = self.rows.T / unit[:, None]
+        height = np.max(np.abs(rows), axis=0, initial=0.0)
+        height[height == 0.0] = 1.0
+        rows, over = rows / height, self.over / height
+        n, m = rows.shape
+        curved, ways = self.curvature.least > 0.0, (-self.falls, self.rises)
+        # Ends that are far away cost as infinite ones, or they would hide what others cost.
+        most_way = _FAR * float(np.max(self.size, initial=0.0)) or np.finfo(float).max
+        no_rise, no_fall = (np.where(way > most_way, ~curved, False) for way in ways)
+        costs, limits = [], []
+        for sign, way, closed in ((1.0, ways[0], no_rise), (-1.0, ways[1], no_fall)):
+            far = way > most_way
+            costs.append(np.where(far, 0.0, way * unit))
+            now = np.maximum(sign * slopes, 0.0) / unit + _SHIFT_SHARE
+            limits.append(np.where(closed, 0.0, np.where(far, now, np.inf)))
+        cost = np.concatenate([-over, *costs])
+        dearest = float(np.max(np.abs(cost)))
+        reward = max(self.worth / _SHIFT_SHARE, _LEAST_SHARE * dearest) if careful else dearest
+        cost /= reward or 1.0
+        # Multipliers of constraints in conflict have no largest size.
+        largest = float(np.max(np.abs(multipliers) * height, initial=0.0)) or 1.0
+        most = np.full(m, _MAX_GROWTH * largest)
+        least = np.where(np.arange(m) < self.inequalities, 0.0, -most)
+        ended = np.flatnonzero((no_fall ^ no_rise) & (sizes > 0.0))
+        margins = np.eye(n)[:, ended] * np.where(no_fall[ended], -1.0, 1.0)
+        sides = (self.turned - self.point.gradient) / unit
+        form = StandardForm(
+            1, np.concatenate([cost, np.full(ended.size, -1.0)]),
+            np.concatenate([least, np.zeros(2 * n + ended.size)]),
+            np.concatenate([most, *limits, np.full(ended.size, _SHIFT_SHARE)]),
+            sides, sides, np.hstack([rows, -np.eye(n), np.eye(n), margins]),
+        )  # fmt: skip
+        solution = solved_by_highs(form, tolerance=1e-10)
+        if solution is None or not np.isfinite(found := solution[0][:m] / height).all():
+            return None
+        found[: self.inequalities] = np.maximum(found[: self.inequalities], 0.0)
+        return found
+
+
+def _lowest(slope: Array, reach: Array, sigma: Array) -> Array:
+    """min of slope·t + ½·sigma·t² over 0 ≤ t ≤ reach, entry by entry; reach may be infinite."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        t = np.clip(-slope / sigma, 0.0, reach)
+        inside = t * (slope + 0.5 * sigma * t)
+        curved = np.where(sigma < 0.0, 0.5 * sigma * reach, 0.0)
+        at_end = np.where((reach > 0.0) & (slope + curved < 0.0), reach * (slope + curved), 0.0)
+        return np.where(sigma > 0.0, inside, at_end)

@@ -1,0 +1,223 @@
+"""Quadratic programs in units in which their entries are near 1."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import (
+    Array,
+    cached_property,
+    power_near,
+)
+from indefinite_opt.quadratic.program.naming import (
+    UNNAMED,
+    Names,
+)
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays."""
+
+    G: Array
+    h: Array
+    """G is (m, n) with m ≥ 0; entries of h may be infinite."""
+    A: Array
+    b: Array
+    """A is (k, n) with k ≥ 0."""
+    lower: Array
+    upper: Array
+    """lower ≤ upper, may be infinite."""
+    names: Names = UNNAMED
+    """Of the variables and rows, for messages."""
+
+    @cached_property
+    def stacked(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+        """All rows, their right-hand sides and |entries|, and which of them are equations."""
+        rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
+        return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks.
+
+        They are within a share `tol` of the range and of the largest variable; of a bound that is
+        not zero, also within this share of the bound or the variable itself.
+        """
+        width = np.minimum(self.upper - self.lower, float(np.max(np.abs(x))))
+
+        def near(end: Array) -> NDArray[np.bool_]:
+            own = np.where(end == 0.0, np.inf, np.maximum(np.abs(end), np.abs(x)))
+            return np.abs(x - end) <= tol * np.minimum(width, own)
+
+        return (x <= self.lower) | near(self.lower), (x >= self.upper) | near(self.upper)
+
+    def sides(self, x: Array) -> tuple[Array, Array, Array]:
+        """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
+        rows, rhs, entries, equal = self.stacked
+        over = rows @ x - rhs
+        missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
+        return over, missed, entries @ np.abs(x) + np.abs(rhs)
+
+
+class Equilibrated:
+    """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.
+
+    With `natural` all units are 1, but that of a row without entries.
+
+    The finite inequalities come first among the rows, then the equalities. All units are powers of
+    two, so that scaling is exact: R holds the rows `kept` of the `height` rows of G, those with a
+    finite right-hand side, and all of A, each times its `row` and times `column`, and the objective
+    of z is that of x divided by `unit`.
+
+    >>> rows = np.array([[1e4, 1.0]]), np.ones(1), np.empty((0, 2)), np.empty(0)
+    >>> body = Rows(*rows, lower=np.zeros(2), upper=np.array([1e-4, 1.0]))
+    >>> scaled = Equilibrated(np.array([[2e8, 1e4], [1e4, 3.0]]), np.array([1e4, 1.0]), body)
+    >>> scaled.P.round(2), scaled.R.round(2), scaled.upper.round(2)
+    (array([[0.75, 0.31],
+           [0.31, 0.75]]), array([[1.22, 1.  ]]), array([0.82, 1.  ]))
+    """
+
+    # Numbers that overflow in these units make descents fail, whose ends are examined anyway.
+    @np.errstate(over="ignore", invalid="ignore")
+    def __init__(self, P: Array, q: Array, body: Rows, natural: bool = False) -> None:
+        self.names = body.names
+        self.height = body.h.size
+        self.kept: NDArray[np.intp] = np.flatnonzero(body.h < np.inf)
+        rows = np.vstack([body.G[self.kept], body.A])
+        low = np.concatenate([np.full(self.kept.size, -np.inf), body.b])
+        high = np.concatenate([body.h[self.kept], body.b])
+        self.column, self.row = np.ones(q.size), np.ones(len(rows))
+        if not natural:
+            self.column, self.row = _units(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
+        self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
+        # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
+        empty = ~np.any(rows, axis=1)
+        self.row[empty] = 1.0 / power_near(np.where(np.isfinite(high), np.abs(high), 1.0)[empty])
+        # Bounds that are wide beside the right-hand sides would hide these.
+        length = 1.0
+        for ends in ((self.row * high)[~empty], body.lower / self.column, body.upper / self.column):
+            sizes = np.abs(ends[np.isfinite(ends) & (ends != 0.0)])
+            if sizes.size and not natural:
+                length = float(power_near(np.median(sizes)))
+                break
+        self.column *= length
+        self.row /= length
+        self.row_lower, self.row_upper = self.row * low, self.row * high
+        self.lower, self.upper = body.lower / self.column, body.upper / self.column
+        P = P * self.column * self.column[:, None]
+        q = q * self.column
+        largest = max(np.max(np.abs(P), initial=0.0), np.max(np.abs(q), initial=0.0))
+        self.unit = 1.0 if natural else float(power_near(largest))
+        self.P, self.q = np.ascontiguousarray(P / self.unit), q / self.unit
+
+    @property
+    def inequalities(self) -> int:
+        """How many rows of R, the first ones, are inequalities."""
+        return self.kept.size
+
+    def with_sides(self, low: Array, high: Array) -> Equilibrated:
+        """The same objective and normals with other ends of bounds and rows, in these units."""
+        other = copy.copy(self)
+        n = self.q.size
+        other.lower, other.upper = low[:n], high[:n]
+        other.row_lower, other.row_upper = low[n:], high[n:]
+        return other
+
+    def with_rows(self, rows: Array, rhs: Array) -> Equilibrated:
+        """The same program with more equalities, in these units."""
+        other = copy.copy(self)
+        other.R = np.vstack([self.R, rows])
+        other.row_lower = np.concatenate([self.row_lower, rhs])
+        other.row_upper = np.concatenate([self.row_upper, rhs])
+        other.row = np.concatenate([self.row, np.ones(rhs.size)])
+        return other
+
+    @property
+    def form(self) -> StandardForm:
+        """The program in z, which a proof in exact arithmetic may stand for: units are exact."""
+        return StandardForm(
+            1, self.q, self.lower, self.upper, self.row_lower, self.row_upper, self.R, self.P
+        )
+
+    def read(self, z: Array) -> Array:
+        """The point x that z stands for."""
+        return self.column * z
+
+    def write(self, x: Array) -> Array:
+        """The point z that stands for x."""
+        return x / self.column
+
+
+def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]:
+    """Units of columns and rows by which typical entries of P, q, rows and widths are near 1.
+
+    The logarithms c and r of the units fit log|R_ij| + r_i + c_j = 0, log|q_j| + c_j + t = 0,
+    log|P_ij| + c_i + c_j + s = 0 and log(width_j) - c_j - u = 0 for all nonzero entries and finite
+    widths, with least squares (Curtis & Reid 1972) that are weighted again and again, so that
+    entries that are only rounding do not matter. They are rounded, and the largest entry of each
+    row is then near 1.
+    """
+    n, m = P.shape[0], rows.shape[0]
+    with np.errstate(divide="ignore"):
+        logs = [np.log2(np.abs(P)), np.log2(np.abs(rows)), np.log2(np.abs(q)), -np.log2(width)]
+    known = [np.isfinite(part).astype(float) for part in logs]
+    logs = [np.where(np.isfinite(part), part, 0.0) for part in logs]
+    fit = np.zeros(n + m + 3)
+    for sweep in range(6):  # the units change little after three or four
+        c, r, (s, t, u) = fit[:n], fit[n : n + m], fit[n + m :]
+        sums = (c + c[:, None] + s, c + r[:, None], c + t, c + u)
+        # In good units the entries of one program differ by a factor of 2⁴ or so.
+        weights = [
+            one / np.maximum(1.0, np.abs(part + sum_) / 4.0 if sweep else 1.0)
+            for one, part, sum_ in zip(known, logs, sums, strict=True)
+        ]
+        curved, linear, tilt, wide = weights
+        system = np.zeros((fit.size, fit.size))
+        system[:n, :n] = 2.0 * curved
+        system[n : n + m, :n] = linear
+        system[n + m :, :n] = 2.0 * curved.sum(axis=1), tilt, wide
+        system[:n, n:] = system[n:, :n].T
+        sizes = [
+            2.0 * curved.sum(axis=1) + linear.sum(axis=0) + tilt + wide, linear.sum(axis=1),
+            [curved.sum(), tilt.sum(), wide.sum()],
+        ]  # fmt: skip
+        system += np.diag(np.concatenate(sizes) + 1e-6)  # decides only what no entry decides
+        P_, R_, q_, w_ = (weight * part for weight, part in zip(weights, logs, strict=True))
+        rhs = [
+            2.0 * P_.sum(axis=1) + R_.sum(axis=0) + q_ + w_, R_.sum(axis=1),
+            [P_.sum(), q_.sum(), w_.sum()],
+        ]  # fmt: skip
+        fit = np.linalg.solve(system, -np.concatenate(rhs))
+    # Products with two of these units stay far from overflow.
+    column = np.exp2(np.round(np.clip(fit[:n], -300.0, 300.0)))
+    heights = np.max(np.abs(rows) * column, axis=1, initial=0.0)
+    return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+
+
+def balancing_units(matrix: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns by which their largest entries are near 1.
+
+    Rows and columns are divided by the roots of their largest entries, again and again (Ruiz 2001),
+    but those of nearly denormal numbers, whose factors would overflow, are left as they are.
+
+    >>> row, column = balancing_units(np.array([[4.0, 0.0], [0.0, 1e-6]]))
+    >>> row * column
+    array([2.5e-01, 1.0e+06])
+    """
+    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(10):  # each pass halves the logarithms of the largest entries
+        sizes = np.abs(matrix) * row[:, None] * column
+        for unit, axis in ((row, 1), (column, 0)):
+            largest = np.max(sizes, axis=axis, initial=0.0)
+            unit /= np.sqrt(np.where(largest > 1e-290, largest, 1.0))
+    return row, column

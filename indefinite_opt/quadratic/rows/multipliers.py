@@ -1,0 +1,122 @@
+"""Multipliers of rows and bounds that fit a gradient."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.equilibration import balancing_units
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
+from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
+
+
+def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
+    """z and y, those of the inequalities and of the equations; zeros where there are none."""
+    z = multipliers.get("inequalities", np.zeros(body.h.size))
+    return z, multipliers.get("equalities", np.zeros(body.b.size))
+
+
+def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
+    """∇F + Gᵀz + Aᵀy, (n,)."""
+    return gradient + body.G.T @ z + body.A.T @ y
+
+
+def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
+    """The multipliers of the active constraints that leave the least residual ‖·‖₂.
+
+    The residual of each variable is measured in a unit in which its conditions have terms near 1.
+    """
+    active = body.active_rows(x, tol)
+    lower, upper = body.at_bounds(x, tol)
+    rows, count = np.vstack([body.G[active], body.A]), int(active.sum())
+    row, column = balancing_units(np.vstack([rows, gradient]))
+    scaled = rows * row[:-1, None] * column
+    columns, target = np.vstack([scaled, -scaled[count:]]).T, -gradient * row[-1] * column
+    multipliers = _least(columns, target, lower, upper)
+    multipliers[count : len(rows)] -= multipliers[len(rows) :]
+    z = np.zeros(body.h.size)
+    z[active], y = np.split(multipliers[: len(rows)] * row[:-1] / row[-1], [count])
+    left = reduced(body, gradient, z, y)
+    return {
+        "inequalities": z,
+        "equalities": y,
+        "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
+        "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
+    }
+
+
+def _least(
+    columns: Array, target: Array, lower: NDArray[np.bool_], upper: NDArray[np.bool_]
+) -> Array:
+    """v ≥ 0 with the least ‖columns·v - target‖, where bounds excuse residuals of one sign.
+
+    A variable at a bound counts as long as its residual has the wrong sign. What is minimised is
+    convex, and quadratic as long as the same variables count: Newton's method, whose steps are
+    halved until they lead down.
+    """
+    from scipy.optimize import nnls
+
+    v, missed, counted = np.zeros(columns.shape[1]), np.inf, ~(lower | upper)
+    if not v.size:  # on which scipy's function would end the process
+        return v
+
+    def wrong(v: Array) -> Array:
+        left = columns @ v - target
+        return np.where((left > 0.0) & lower | (left < 0.0) & upper, 0.0, left)
+
+    for _ in range(50):  # two to five are usual, and one or two pivots for each multiplier
+        best, share = v, 1.0
+        if counted.any():
+            with contextlib.suppress(RuntimeError):  # without an answer nothing is claimed
+                best, _ = nnls(columns[counted], target[counted], maxiter=30 * v.size)
+        while np.linalg.norm(wrong(v + share * (best - v))) >= missed:
+            share *= 0.5
+            if share < EPS:
+                return v
+        v = v + share * (best - v)
+        left = wrong(v)
+        missed, before, counted = float(np.linalg.norm(left)), counted, left != 0.0
+        counted |= ~(lower | upper)
+        if share == 1.0 and np.array_equal(before, counted):
+            break
+    return v
+
+
+def strict(
+    body: Polyhedron, x: Array, gradient: Array, tol: float, residual: float
+) -> tuple[Values, Array] | None:
+    """Multipliers of the rows with maximal support, and the reduced gradient that they leave.
+
+    They are positive at as many active constraints as any: each is s + t with 0 ≤ s ≤ 1 and t ≥ 0,
+    and the linear program has the largest sum of s, for a gradient in its own unit. The conditions
+    may be missed by twice the `residual` of known multipliers: by as much as `tol`, small
+    multipliers would seem positive where they cannot be. None if HiGHS does not solve it.
+    """
+    lower, upper = body.at_bounds(x, tol)
+    active, held = np.flatnonzero(body.active_rows(x, tol)), np.flatnonzero(lower ^ upper)
+    if not (active.size or body.b.size):
+        return None
+    bounds = np.eye(body.n)[:, held] * np.where(lower, -1.0, 1.0)[held]
+    normals = np.hstack([body.G[active].T, bounds])
+    k, m, kept = normals.shape[1], body.b.size, ~(lower & upper)
+    slack, free = 2.0 * residual, ~(lower | upper)
+    form = StandardForm(
+        1, np.repeat([-1.0, 0.0], [k, k + m]), np.repeat([0.0, -np.inf], [2 * k, m]),
+        np.repeat([1.0, np.inf], [k, k + m]), (-gradient - slack * free)[kept],
+        (-gradient + slack * free)[kept], np.hstack([normals, normals, body.A.T])[kept],
+    )  # fmt: skip
+    solution = solved_by_highs(form)
+    if solution is None:
+        return None
+    small, rest, y = np.split(solution[0], [k, 2 * k])
+    z = np.zeros(body.h.size)
+    z[active] = np.maximum(small + rest, 0.0)[: active.size]
+    left = reduced(body, gradient, z, y)
+    # The tolerance of HiGHS itself, 1e-7, would be a tenth of the default one.
+    if np.max(np.abs(left[free]), initial=0.0) > slack + 0.01 * tol:
+        return None
+    return {"inequalities": z, "equalities": y}, left

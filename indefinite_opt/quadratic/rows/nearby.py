@@ -1,0 +1,314 @@
+"""Points near a given one that satisfy all rows and bounds exactly, by verified arithmetic.
+
+Floating-point numbers satisfy an equation whose terms cancel up to rounding only, and beside terms
+of 10⁹ this rounding, or the tolerance of a solver, may be as large as what the row asks for. Here
+it is proved that some point within a small radius satisfies every row and bound without rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from indefinite_opt.foundation import (
+    EPS,
+    Array,
+    one_thread,
+    power_near,
+)
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
+
+_RANK_SHARE = 1e-13
+"""Share of the largest pivot below which rows or columns count as dependent. A wrong rank proves
+nothing false, because what follows is verified."""
+
+_MAX_ROUNDS = 8
+"""Most corrections of a point; after each one, the rows that it violates are taken in."""
+
+_AT_BOUNDS = 1e-3
+"""Weight of entries at bounds beside those inside, as those may have to move out."""
+
+_INNER_SHARE = 1e-10
+"""Most by which a point is moved away from active constraints, as a share of its entries."""
+
+_REFINEMENTS = 3
+"""Steps of iterative refinement: the first solves, the second reaches rounding."""
+
+_EXACT_SIZES = 1e-140, 1e140
+"""Sizes of factors that split into halves without over- or underflow."""
+
+
+Indices = NDArray[np.intp]
+
+
+class Nearby(NamedTuple):
+    """Some point within `radius` of x, entry by entry, satisfies all rows and bounds exactly."""
+
+    x: Array  # (n,)
+    radius: Array  # (n,), zeros where x itself is such a point
+
+
+class Sides(NamedTuple):
+    """The set {x : low ≤ rows·x ≤ high, lower ≤ x ≤ upper}."""
+
+    rows: Array  # (m, n)
+    low: Array  # (m,), may be infinite, as the others
+    high: Array  # (m,)
+    lower: Array  # (n,)
+    upper: Array  # (n,)
+
+    def missed(self, x: Array) -> tuple[Array, Array]:
+        """The nearer end of each row, and rows·x minus that end, of exact sign; two (m,) arrays."""
+        activity = self.rows @ x
+        at_high = np.abs(activity - self.high) <= np.abs(activity - self.low)
+        ends = np.where(at_high, self.high, self.low)
+        ends[np.isinf(ends)] = 0.0
+        return ends, exact_residuals(self.rows, x, ends)
+
+    def violated(self, over: Array, ends: Array, error: Array | float = 0.0) -> NDArray[np.bool_]:
+        """Rows that are not certain to be satisfied, with rows·x - ends known up to an error."""
+        beyond = (ends == self.high) & (over + error > 0.0)
+        return beyond | ((ends == self.low) & (over - error < 0.0))
+
+
+@one_thread()
+def nearby_point(sides: Sides, x: Array) -> Nearby | None:
+    """A point of the set near x; None where none is proved.
+
+    The rows that x violates become equations, and few entries solve them: such that are inside
+    their bounds, or else any. Where active constraints leave too few entries, a linear program
+    moves x away from these constraints first.
+
+    >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
+    >>> found = nearby_point(Sides(np.array([[0.1, 0.1, -0.3]]), *ends), np.full(3, 0.5))
+    >>> bool(abs(found.x @ [1.0, 1.0, -3.0]) < 1e-15), bool(found.radius.max() < 1e-15)
+    (True, True)
+    """
+    x = np.clip(x, sides.lower, sides.upper)
+    if not np.isfinite(x).all():
+        return None
+    found = _corrected(sides, x) or _corrected(sides, x, at_bounds=True)
+    if found is None:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            inner = _inner(sides, x)
+        found = None if inner is None else _corrected(sides, inner)
+    return found
+
+
+def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None:
+    """A point near x that solves the equations and the rows that x violates.
+
+    Entries at bounds do not change, unless `at_bounds`.
+    """
+    rows, (ends, over) = sides.rows, sides.missed(x)
+    held = sides.violated(over, ends)
+    if not held.any():
+        return Nearby(x, np.zeros(x.size))
+    held |= sides.low == sides.high
+    largest = float(np.max(np.abs(x), initial=0.0)) or 1.0
+    room = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
+    if at_bounds:
+        room = np.maximum(room, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
+    for _ in range(_MAX_ROUNDS):
+        found = _solved(rows[held], ends[held], over[held], room, x)
+        if found is None:
+            return None
+        near, radius = found
+        if np.any((near - radius < sides.lower) | (near + radius > sides.upper)):
+            return None
+        others = sides._replace(rows=rows[~held], low=sides.low[~held], high=sides.high[~held])
+        nearer, left = others.missed(near)
+        error = (1.0 + (x.size + 4.0) * EPS) * (np.abs(others.rows) @ radius)
+        violated = others.violated(left, nearer, error * (1.0 + 2.0 * EPS))
+        if not violated.any():
+            return found
+        places = np.flatnonzero(~held)[violated]
+        held[places], ends[places] = True, nearer[violated]
+        over[places] = exact_residuals(rows[places], x, ends[places])
+    return None
+
+
+def _solved(rows: Array, rhs: Array, missed: Array, room: Array, x: Array) -> Nearby | None:
+    """A point near x that solves these equations by a change of entries that have `room`."""
+    able = np.flatnonzero(room > 0.0)
+    # Powers of two are units that need no rounding. With the roots of the rooms, pivots prefer
+    # entries with much room, and those with little still count.
+    unit = power_near(np.sqrt(room[able]))
+    scaled = rows[:, able] * unit
+    largest = np.max(np.abs(scaled), axis=1, initial=0.0)
+    kept = np.flatnonzero(largest > 0.0)
+    if np.any(missed[largest == 0.0]):
+        return None  # an equation whose entries have no room
+    if not kept.size:
+        return Nearby(x, np.zeros(x.size))
+    height = power_near(largest[kept])
+    scaled = scaled[kept] / height[:, None]
+    triangle, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
+    pivots = np.abs(np.diagonal(triangle))
+    rank = int(np.count_nonzero(pivots > _RANK_SHARE * pivots[0]))
+    columns = order[:rank]
+    _, order = qr(scaled[:, columns].T, mode="r", pivoting=True, check_finite=False)
+    held, others = order[:rank], order[rank:]
+    B: Array = scaled[np.ix_(held, columns)]
+    if np.any((B != 0.0) & (np.abs(B) < _EXACT_SIZES[0])):
+        return None  # scaling may have rounded it
+    inverse: Array = np.linalg.inv(B).astype(float)
+    shares = scaled[np.ix_(others, columns)] @ inverse
+    concerned = (room > 0.0) | (x != 0.0)
+    sides = np.column_stack([rows[np.ix_(kept, concerned)], rhs[kept]]) / height[:, None]
+    if not _follow(sides, held, others, shares):
+        return None
+    members, solved, near = able[columns], kept[held], x.copy()
+    left = missed[solved]
+    for _ in range(_REFINEMENTS):
+        near[members] -= unit[columns] * (inverse @ (left / height[held]))
+        left = exact_residuals(rows[solved], near, rhs[solved])
+    radius = np.zeros(x.size)
+    if left.any():
+        distance = enclosed(B, inverse, left / height[held])
+        if distance is None:
+            return None
+        radius[members] = unit[columns] * distance
+    return Nearby(near, radius)
+
+
+def _follow(sides: Array, held: Indices, others: Indices, shares: Array) -> bool:
+    """Whether other equations are exact combinations, with simple weights, of those held."""
+    known = sides[held].T
+    for k, share in zip(others.tolist(), np.round(64.0 * shares) / 64.0, strict=True):
+        size = np.abs(known) @ np.abs(share) + np.abs(sides[k])
+        if np.any(np.abs(known @ share - sides[k]) > 1e-12 * size):
+            return False
+        if exact_residuals(known, share, sides[k]).any():
+            return False
+    return True
+
+
+def enclosed(B: Array, inverse: Array, residual: Array) -> Array | None:
+    """ω with |δ| ≤ ω for the solution of Bδ = residual, if it is proved to exist.
+
+    With R ≈ B⁻¹, δ = R·residual + (I - RB)δ. If |R||residual| ≤ ω/3 and |I - RB|ω ≤ 0.4ω, this maps
+    {δ : |δ| ≤ ω} into itself, and B is regular (see Rump 2010, Verification methods: rigorous
+    results using floating-point arithmetic, Acta Numerica 19). The residual may be a bound on each
+    entry; what is left of ω covers rounding.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(inverse) @ np.abs(residual)
+        size += np.sqrt(EPS) * np.max(size, initial=0.0) + np.finfo(float).tiny
+        off = np.abs(np.eye(len(B)) - inverse @ B)
+        off += (len(B) + 2.0) * EPS * (np.abs(inverse) @ np.abs(B))
+        return 3.0 * size if np.all(off @ size <= 0.4 * size) else None
+
+
+def _inner(sides: Sides, x: Array) -> Array | None:
+    """A point near x away from as many active bounds and inequalities as any, if there is one.
+
+    It is x + ρ∘d with -1 ≤ d ≤ 1 for distances ρ that are small beside x. The linear program has
+    the largest sum of slacks, each of which is at most 1.
+    """
+    size, equal = np.abs(x), sides.low == sides.high
+    typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
+    reach = _INNER_SHARE * np.maximum(size, typical)
+    height = np.abs(sides.rows) @ reach
+    used = np.flatnonzero(height > 0.0)
+    scaled = sides.rows[used] * reach / height[used, None]
+    low, high = (
+        -exact_residuals(sides.rows[used], x, np.where(np.isinf(end), 0.0, end)[used])
+        for end in (sides.low, sides.high)
+    )
+    low, high = low / height[used], high / height[used]
+    low[np.isinf(sides.low[used])], high[np.isinf(sides.high[used])] = -np.inf, np.inf
+    # Bounds are rows as well, each with a slack.
+    rows, slack = [], []
+    lower, upper = (sides.lower - x) / reach, (sides.upper - x) / reach
+    free = ~equal[used]
+    for sign, normals, end, able in (
+        (1.0, scaled, high, free), (-1.0, scaled, -low, free),
+        (1.0, np.eye(x.size), upper, lower < upper), (-1.0, np.eye(x.size), -lower, lower < upper),
+    ):  # fmt: skip
+        near = np.flatnonzero(able & (end < 1.0))
+        rows.append(sign * normals[near])
+        slack.append(end[near])
+    ends = np.concatenate(slack)
+    n, count, fixed = x.size, ends.size, scaled[~free]
+    form = StandardForm(
+        1, np.repeat([0.0, -1.0], [n, count]),
+        np.concatenate([np.maximum(lower, -1.0), np.zeros(count)]),
+        np.concatenate([np.minimum(upper, 1.0), np.ones(count)]),
+        np.concatenate([high[~free], np.full(count, -np.inf)]), np.concatenate([high[~free], ends]),
+        np.block([[fixed, np.zeros((len(fixed), count))], [np.vstack(rows), np.eye(count)]]),
+    )  # fmt: skip
+    numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix)
+    if any(np.isnan(part).any() for part in numbers):
+        return None  # denormal numbers
+    solution = solved_by_highs(form)
+    if solution is None:
+        return None
+    return np.clip(x + reach * solution[0][:n], sides.lower, sides.upper)
+
+
+def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
+    """rows·x - rhs, each with one rounding; so the sign is right, and 0 is exact.
+
+    Each product is the sum of two floats, as both factors are split into halves whose products are
+    exact (Veltkamp 1968, Dekker 1971); fractions take over where factors are too large or small.
+
+    >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
+    >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
+    (array([-0.5]), array([0.5]))
+    """
+    found, splitter = np.empty(len(rows)), 2.0**27 + 1.0
+    for k, row in enumerate(rows):
+        members = np.flatnonzero((row != 0.0) & (x != 0.0))
+        a, v = row[members], x[members]
+        sizes = np.abs(np.concatenate([a, v]))
+        if np.any((sizes < _EXACT_SIZES[0]) | (sizes > _EXACT_SIZES[1])):
+            found[k] = _in_fractions(a, v, float(rhs[k]))
+            continue
+        high, wide = splitter * a, splitter * v
+        high, wide = high - (high - a), wide - (wide - v)
+        low, narrow, products = a - high, v - wide, a * v
+        errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow
+        found[k] = math.fsum([*products.tolist(), *errors.tolist(), -float(rhs[k])])
+    return found
+
+
+def _in_fractions(a: Array, v: Array, rhs: float) -> float:
+    if not (np.isfinite(a).all() and np.isfinite(v).all()):
+        return math.nan
+    terms = (Fraction(p) * Fraction(q) for p, q in zip(a.tolist(), v.tolist(), strict=True))
+    exact = sum(terms, -Fraction(rhs))
+    try:
+        found = float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+    return found if found or not exact else math.copysign(5e-324, exact)
+
+
+def granularity(numbers: Array) -> float:
+    """The largest power of two of which all numbers are multiples; inf if they are 0.
+
+    >>> granularity(np.array([0.0, 1.5, -6.0])), granularity(np.array([0.1]))
+    (0.5, 2.7755575615628914e-17)
+    """
+    mantissas, exponents = np.frexp(numbers[numbers != 0.0])
+    if not mantissas.size:
+        return math.inf
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    last = np.log2((whole & -whole).astype(float))
+    return float(np.ldexp(1.0, int((exponents - 53 + last).min())))
+
+
+def may_underflow(*factors: Array) -> bool:
+    """Whether products of nonzero entries of these arrays, one of each, may be denormal."""
+    least = 1.0
+    for factor in factors:
+        sizes = np.abs(factor[factor != 0.0])
+        least *= min(1.0, float(sizes.min(initial=1.0)))
+    return least < 1e-290

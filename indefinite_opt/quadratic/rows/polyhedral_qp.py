@@ -1,0 +1,298 @@
+"""Quadratic programs on a polyhedron, of any curvature, as solvers and certificates read them."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
+from indefinite_opt.quadratic.rows.convex_bound import convex_bound
+from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.rows.multipliers import (
+    fitted,
+    of_rows,
+    reduced,
+    strict,
+)
+from indefinite_opt.quadratic.rows.nearby import (
+    granularity,
+    may_underflow,
+)
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
+from indefinite_opt.quadratic.structures.gaps import (
+    CANCELLED,
+    relative,
+)
+from indefinite_opt.quadratic.structures.qp import (
+    QP,
+    critical_curvature,
+)
+from indefinite_opt.quadratic.structures.structure import (
+    Curvature,
+    Optimality,
+    Point,
+)
+
+_STATIONARY = 1e-6
+"""Residual of the first-order conditions, the default tolerance of certificates, up to which a
+point may be optimal with the value 0."""
+
+
+_FIXED_SHARE = 1e-40
+"""Share of the terms of other variables below which those of a variable are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolyhedralQP(Polyhedron, QP):
+    """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper."""
+
+    has_own_rows = True
+    variable = "x"
+    _: KW_ONLY
+    P: Array
+    """Symmetric, of any inertia, (n, n)."""
+    q: Array
+    sense: int = 1
+    constant: float = 0.0
+    notes: tuple[str, ...] = ()
+    """Sentences for the certificate on how the program was read."""
+
+    @property
+    def linear(self) -> Array:  # type: ignore[override]
+        """The linear term, (n,)."""
+        return self.q
+
+    @property
+    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+        low = np.concatenate([np.full(self.h.size, -np.inf), self.b])
+        return self.lower, self.upper, low, self.stacked[1], self.stacked[0]
+
+    def H(self) -> Array:
+        return self.P
+
+    def hessian_times(self, x: Array) -> Array:
+        return np.asarray(self.P @ x)
+
+    @cached_property
+    def equilibrated(self) -> Equilibrated:
+        """The program in units in which its entries are near 1."""
+        return Equilibrated(self.P, self.q, self)
+
+    # ------------------------------------------------------------------ convexity
+
+    @cached_property
+    def along_rows(self) -> RowCurvature:
+        """The curvature of F, everywhere and along Ax = b."""
+        return RowCurvature(self.P, self.A)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether F is convex along Ax = b, up to rounding in each variable's own unit."""
+        return self.along_rows.is_convex
+
+    @property
+    def is_convex_everywhere(self) -> bool:
+        return self.along_rows.is_convex_everywhere
+
+    @property
+    def why_convex(self) -> str:
+        along = "" if self.is_convex_everywhere else " along the equality rows"
+        return f"Convex by the eigenvalues of P{along}"
+
+    def why_not_convex(self) -> str:
+        curvature = self.along_rows
+        units = "" if isinstance(curvature.unit, float) else ", in units that make its rows alike,"
+        return f"is not: the least eigenvalue of P{units} is {curvature.least_everywhere:.3g}"
+
+    def why_no_bound(self) -> list[str]:
+        if self.is_bounded:
+            return []
+        words = f"No bound is proved, as rounding counts without end: {self.endless}"
+        return [f"{words}; give it lower and upper bounds."]
+
+    @property
+    def endless(self) -> str:
+        """Part of a sentence that names the first variable without a finite range."""
+        k = int(np.argmin(np.isfinite(self.ranges).all(axis=0)))
+        return f"neither bounds nor rows give {self.names.variable(k)} a finite range"
+
+    # ------------------------------------------------------------------ values
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        sizes = {"inequalities": self.h.size, "equalities": self.b.size}
+        sizes |= {"lower": self.n * bool(np.isfinite(self.lower).any())}
+        sizes |= {"upper": self.n * bool(np.isfinite(self.upper).any())}
+        return {name: (size,) for name, size in sizes.items() if size}
+
+    def random_start(self, generator: np.random.Generator) -> Array:
+        low, high = self.ranges
+        x = generator.standard_normal(self.n)
+        finite = np.isfinite(low) & np.isfinite(high)
+        x[finite] = generator.uniform(low[finite], high[finite])
+        return self.project(x)
+
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        """A feasible point nearby, and how far F there may be from F at an exactly feasible one.
+
+        The error covers the radius of the point `near`, and the rounding of F.
+        """
+        near = self.near(point.x)
+        if near is None:
+            return self.feasible_near(point, infeasibility), 0.0
+        moved = point if np.array_equal(near.x, point.x) else self.at(near.x)
+        sizes, rounding = self.along_rows.sizes, (self.n + 2.0) * EPS
+        steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(self.q))
+        error = (1.0 + rounding) * near.radius @ (steep + 0.5 * (sizes @ near.radius))
+        return moved, float(error) + self.value_error(near.x)
+
+    def value_error(self, x: Array) -> float:
+        """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
+        size = np.abs(x)
+        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+        if not size.any():
+            return 0.0
+        # All sums are multiples of this power of two.
+        unit, (curved, linear) = granularity(x), self._granularity
+        if terms < 2.0**51 * unit * min(0.5 * unit * curved, linear):
+            return 0.0
+        underflow = LEAST * (1.0 + float(size.sum())) if may_underflow(self.P, x, x) else 0.0
+        return (2.0 * self.n + 4.0) * (EPS * terms + underflow)
+
+    @cached_property
+    def _granularity(self) -> tuple[float, float]:
+        return granularity(self.P), granularity(self.q)
+
+    # ------------------------------------------------------------------ units
+
+    def gap_unit(self, value: float, x: Array) -> float:
+        """|F|, or a floor where the terms of F vanish or cancel at x; see `gaps`.
+
+        The floor is `CANCELLED` times the larger of the sum of the absolute terms at x and, where F
+        is 0 at a point that satisfies the first-order conditions, of what they come to in other
+        places: the least, over the variables with a finite range w_j, of the terms
+        w_j(|∇F_j| + ½Σ|P_ij|w_i) in which x_j takes part when all of these variables move through
+        their ranges.
+        """
+        size = np.abs(x)
+        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+        if abs(value) > CANCELLED * terms:
+            return abs(value)
+        if abs(value) > self._rounding * terms:
+            return CANCELLED * terms
+        gradient = self.gradient(x)
+        low, high = self.ranges
+        for widths in (self.widths, high - low):
+            widths = np.where(np.isfinite(widths), widths, 0.0)
+            moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
+            moved = moved[np.isfinite(moved)]
+            # Rounding is all that is left of the range of a variable that rows fix.
+            moved = moved[moved > _FIXED_SHARE * np.max(moved, initial=0.0)]
+            if moved.size:
+                break
+        if moved.size and moved.min() > terms:
+            # Elsewhere a step leads down, which wide bounds must not make look short.
+            found = self.optimality(self.at(x, gradient), None, _STATIONARY)
+            if found.stationarity <= _STATIONARY:
+                terms = float(moved.min())
+        return CANCELLED * terms
+
+    def gradient_unit(self, gradient: Array) -> float:
+        """The larger of max |q| and max |Px|."""
+        curved = float(np.max(np.abs(gradient - self.q)))
+        return max(float(np.max(np.abs(self.q))), curved) or 1.0
+
+    # ------------------------------------------------------------------ optimality
+
+    def optimality(
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        x, gradient = point.x, point.gradient
+        unit = self.gradient_unit(gradient)
+        if multipliers is None:
+            multipliers = self._fitted(point, tol)
+        z, y = of_rows(self, multipliers)
+        left = reduced(self, gradient, z, y)
+        low = multipliers.get("lower", np.zeros(self.n))
+        high = multipliers.get("upper", np.zeros(self.n))
+        residual = float(np.max(np.abs(left - low + high)))
+        paid = float(z @ np.abs(self.h - self.G @ x))
+        for prices, slack in ((low, x - self.lower), (high, self.upper - x)):
+            held = prices != 0.0
+            paid += float(np.abs(prices[held]) @ np.abs(slack[held]))
+        return Optimality(multipliers, residual / unit, paid, unit, left)
+
+    def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
+        """The residual of the first-order conditions in units in which entries are near 1.
+
+        Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
+        variables with other units.
+        """
+        units, prices = self.equilibrated.column, optimality.multipliers
+        zero = np.zeros(self.n)
+        left = optimality.reduced - prices.get("lower", zero) + prices.get("upper", zero)
+        terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))
+        return relative(float(np.max(np.abs(left) * units)), float(np.max(terms * units)))
+
+    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
+        found = super().inconsistencies(optimality, tol)
+        for name, ends in (("lower", self.lower), ("upper", self.upper)):
+            prices = optimality.multipliers.get(name)
+            if prices is not None and np.any(prices[np.isinf(ends)] != 0.0):
+                found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
+        return found
+
+    def bound_multipliers(self, point: Point[Array]) -> Values | None:
+        return self._fitted(point, EPS * self.n)
+
+    def _fitted(self, point: Point[Array], tol: float) -> Values:
+        multipliers = fitted(self, point.x, point.gradient, tol)
+        return {name: multipliers[name] for name in self.multiplier_shapes}
+
+    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
+        """See `convex_bound`; of the multipliers those of the rows count."""
+        z, y = of_rows(self, multipliers or {})
+        return convex_bound(self.along_rows, self.q, self, point, z, y)
+
+    # ------------------------------------------------------------------ curvature
+
+    def curvature(
+        self, point: Point[Array], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, int]:
+        """Curvature on the directions along the active constraints with positive multipliers."""
+        x, unit = point.x, self.gradient_unit(point.gradient)
+        found = self._curvature(x, optimality.multipliers, optimality.reduced, unit, tol)
+        if found[0] is Curvature.UNDECIDED:
+            # Where multipliers are not unique, others may be zero at fewer constraints.
+            others = strict(self, x, point.gradient / unit, tol, optimality.stationarity)
+            if others is not None:
+                found = self._curvature(x, *others, 1.0, tol)
+        return found
+
+    def _curvature(
+        self, x: Array, multipliers: Values, reduced: Array, unit: float, tol: float
+    ) -> tuple[Curvature, float, int]:
+        """`curvature` for some multipliers and the reduced gradient that they leave, in `unit`."""
+        lower, upper = self.at_bounds(x, tol)
+        at_bounds, active = lower | upper, self.active_rows(x, tol)
+        weak = at_bounds & (np.abs(reduced) <= tol * unit) & (self.lower < self.upper)
+        sizes = np.max(np.abs(self.G), axis=1, initial=0.0)
+        loose = active & (of_rows(self, multipliers)[0] * sizes <= tol * unit)
+        count = int(weak.sum() + loose.sum())
+        free = np.flatnonzero(~at_bounds | weak), np.vstack([self.G[active & ~loose], self.A])
+        held = np.flatnonzero(~at_bounds), np.vstack([self.G[active], self.A])
+        return critical_curvature(self.along_rows.restricted, free, held, count)
+
+    def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
+        return list(self.notes)
+
+    # ------------------------------------------------------------------ other forms
+
+    def arrays(self) -> Values:
+        """P, q, G, h, A, b, lb and ub, the letters of qpsolvers."""
+        return {
+            "P": self.P, "q": self.q, "G": self.G, "h": self.h, "A": self.A, "b": self.b,
+            "lb": self.lower, "ub": self.upper,
+        }  # fmt: skip

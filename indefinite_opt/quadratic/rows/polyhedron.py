@@ -1,0 +1,308 @@
+"""Feasible points of a polyhedron, and the ranges of its variables."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import InfeasibleProblem, SolverFailed
+from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.equilibration import (
+    Equilibrated,
+    Rows,
+    balancing_units,
+)
+from indefinite_opt.quadratic.rows.intervals import tighten
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.rows.nearby import (
+    Nearby,
+    Sides,
+    nearby_point,
+)
+from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
+
+_MAX_INFEASIBILITY = 1e-9
+"""Violation beside their own size up to which constraints count as satisfied where no better point
+and no conflict is found: the tolerance of HiGHS."""
+
+_MAX_RESIDUE = 1e-12
+"""Most that a right-hand side may be wrong by, beside itself or, however far other ends are, beside
+the entries of its row."""
+
+
+class Polyhedron(Rows):
+    """What a polyhedron answers for itself: its points, and the ranges of its variables."""
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it is more than a box."""
+        return bool(self.h.size or self.b.size)
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether all rows are equations, and every variable is in at most one of them."""
+        return not self.h.size and bool(np.all(np.count_nonzero(self.A, axis=0) <= 1))
+
+    def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the constraint's own size.
+
+        That is max(|rhs|, |row·x|) for a row and |bound| for a bound. Where terms cancel it may be
+        far below the terms of the row, up to whose rounding x satisfies it. So if a point `near` x
+        is proved to satisfy all constraints, the result is the `discrepancy` instead or, if that is
+        larger, how far this point is, beside each variable or its range. Claims are about the
+        objective of that point as well.
+        """
+        beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
+        over, missed, terms = self.sides(x)
+        missed = missed + (self.n + 2.0) * EPS * terms
+        rhs = self.stacked[1]
+        missed = np.concatenate([np.abs(x - beyond), missed])
+        sizes = np.concatenate([np.abs(beyond), np.maximum(np.abs(rhs), np.abs(over + rhs))])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(missed == 0.0, 0.0, missed / sizes)
+        # What is no number, as after an overflow, satisfies nothing.
+        own = float(np.max(np.where(np.isnan(shares), np.inf, shares), initial=0.0))
+        near = None if own <= self._rounding else self.near(x)
+        if near is None:
+            return own
+        size = np.abs(x)
+        typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
+        unit = np.maximum(size, np.minimum(self.upper - self.lower, typical))
+        away = np.abs(near.x - x)
+        moved = away[away > 0.0] / unit[away > 0.0]
+        return min(own, max(self.discrepancy(x), float(moved.max(initial=0.0))))
+
+    def near(self, x: Array) -> Nearby | None:
+        """A point near x that satisfies all constraints, with its radius; None if none is proved.
+
+        Rows hold exactly or, where data are rounded so that no point satisfies all of them exactly,
+        up to rounding beside their right-hand sides.
+        """
+        known = self.__dict__.get("_last_near")
+        if known is None or not np.array_equal(known[0], x):
+            found = nearby_point(self._exact_sides, x)
+            if found is None and self.has_rows:
+                found = nearby_point(self._rounded_sides, x)
+            known = self.__dict__["_last_near"] = x.copy(), found
+        return known[1]
+
+    @property
+    def _exact_sides(self) -> Sides:
+        rows, rhs, _, equal = self.stacked
+        return Sides(rows, np.where(equal, rhs, -np.inf), rhs, self.lower, self.upper)
+
+    @cached_property
+    def _rounded_sides(self) -> Sides:
+        """Rows and bounds where right-hand sides may be wrong by rounding, beside all ends.
+
+        Where a program was simplified in floating-point numbers, as those in many files, exact
+        numbers satisfy dependent equations only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.
+        """
+        _, rhs, entries, _ = self.stacked
+        largest = np.max(entries, axis=1, initial=0.0)
+        sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
+        ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])
+        residue = min(
+            64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), _MAX_RESIDUE
+        )
+        width = self._rounding * np.abs(rhs) + residue * largest
+        exact = self._exact_sides
+        return exact._replace(low=exact.low - width, high=exact.high + width)
+
+    @property
+    def _rounding(self) -> float:
+        """Rounding of a sum over all variables, as a share of its terms."""
+        return 4.0 * (self.n + 4.0) * EPS
+
+    def discrepancy(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the size of its terms.
+
+        A variable counts with the size of its finite bounds if these are not all zero, and at most
+        with that of the largest variable, beside which it may be rounding; in rows, with that of
+        the largest one in units that equilibrate the rows.
+        """
+        size = float(np.max(np.abs(x))) or 1.0
+        outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
+        with np.errstate(over="ignore"):
+            worst = float(np.max(outside / np.minimum(size, self._sizes_of_bounds)))
+        if not self.has_rows:
+            return worst
+        _, missed, sizes = self.sides(x)
+        # A row of variables near 0 has small terms, but these are rounded relative to others: by
+        # 1e-16 of the largest one, which is then a violation of 1e-10 at most.
+        units = self._units
+        shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
+        reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
+        sizes = sizes + 1e-6 * np.max(self.stacked[2] * reach, axis=1)
+        sizes[sizes == 0.0] = 1.0
+        return max(worst, float(np.max(missed / sizes)))
+
+    def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
+        """Inequality rows that count as equations, (m,)."""
+        sizes = np.abs(self.G) @ np.abs(x) + np.abs(self.h)
+        return self.h - self.G @ x <= tol * sizes
+
+    @cached_property
+    def _sizes_of_bounds(self) -> Array:
+        """The largest finite bound of each variable, or inf if it has none but zero, (n,)."""
+        ends = np.abs([self.lower, self.upper])
+        largest = np.max(ends, axis=0, where=np.isfinite(ends), initial=0.0)
+        return np.where(largest > 0.0, largest, np.inf)
+
+    @cached_property
+    def _units(self) -> Array:
+        """Units of the variables in which the largest entries of rows and columns are near 1, (n,).
+
+        The unit of a variable in no row is 0.
+        """
+        entries = self.stacked[2]
+        return np.where(np.any(entries, axis=0), balancing_units(entries)[1], 0.0)
+
+    def project(self, x: Array) -> Array:
+        """A point near x that satisfies the constraints up to rounding, if one is found.
+
+        The violated rows are met by the shortest step of the variables inside their bounds, again
+        and again; where that fails, HiGHS finds the point with the least Σ|z_i - x_i|.
+        """
+        found = self._corrected(x)
+        if self._is_rounding(found):
+            return found
+        nearest = self._corrected(self._nearest(x))
+        return min((found, nearest), key=self.discrepancy)
+
+    def _is_rounding(self, x: Array) -> bool:
+        return self.discrepancy(x) <= self._rounding
+
+    def _corrected(self, x: Array) -> Array:
+        x = np.clip(x, self.lower, self.upper)
+        for _ in range(30 if self.has_rows else 0):  # one to three are usual
+            if self._is_rounding(x):
+                break
+            over = self.G @ x - self.h
+            held = over > 0.0
+            rows = np.vstack([self.G[held], self.A])
+            missed = np.concatenate([over[held], self.A @ x - self.b])
+            x = np.clip(x + self._step(x, rows, missed), self.lower, self.upper)
+        return x
+
+    def _step(self, x: Array, rows: Array, missed: Array) -> Array:
+        """The shortest step by which rows of x change by -missed, of the variables inside."""
+        step: Array = np.zeros(self.n)
+        free = np.flatnonzero((x > self.lower) & (x < self.upper))
+        if free.size:
+            step[free] = np.linalg.lstsq(rows[:, free], -missed, rcond=None)[0]
+        left = rows @ step + missed
+        if np.linalg.norm(left) > 0.5 * np.linalg.norm(missed):
+            # The variables inside do not suffice, so those at a bound move as well.
+            return np.asarray(np.linalg.lstsq(rows, -missed, rcond=None)[0])
+        return step
+
+    def _nearest(self, x: Array) -> Array:
+        """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
+        # Beyond a bound every z is farther by the same amount. z = x + u - v with u, v ≥ 0.
+        x = np.clip(x, self.lower, self.upper)
+        rows, rhs, _, equal = self.stacked
+        most = rhs - rows @ x
+        form = StandardForm(
+            1, np.ones(2 * self.n),
+            np.zeros(2 * self.n), np.concatenate([self.upper - x, x - self.lower]),
+            np.where(equal, most, -np.inf), most, np.hstack([rows, -rows]),
+        )  # fmt: skip
+        solution = solved_by_highs(form)
+        return x if solution is None else x + solution[0][: self.n] - solution[0][self.n :]
+
+    @cached_property
+    def point(self) -> Array:
+        """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict.
+
+        HiGHS is asked in the units of the program and in those that equilibrate it, because each
+        may hide what the other shows, and a point counts only if one `near` it is proved. A
+        conflict is sought last: it may be one of rounding, which `near` admits.
+        """
+        units = [self._natural, self._equilibrated] if self.has_rows else []
+        found = [self._corrected(np.zeros(self.n))]
+        for scaled in units:
+            if (near := self.near(found[-1])) is not None:
+                return near.x
+            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
+                vertex = LinearRows(scaled).vertex()
+                if vertex is not None:
+                    found.append(self.project(scaled.read(vertex)))
+        if (near := self.near(found[-1])) is not None:
+            return near.x
+        best = min(found, key=self.infeasibility)
+        least = self.infeasibility(best)
+        if least <= _MAX_RESIDUE:
+            return best
+        errors = [LinearRows(scaled).conflict(scaled.write(best)) for scaled in units]
+        proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
+        # A point that satisfies rows up to the rounding of their terms is where solvers may start.
+        near_enough = least <= _MAX_INFEASIBILITY or self._is_rounding(best)
+        if near_enough and not proved:
+            return best
+        raise (proved or errors)[0]
+
+    def start(self) -> Array:
+        """The `point`."""
+        return self.point
+
+    @cached_property
+    def _equilibrated(self) -> Equilibrated:
+        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
+
+    @property
+    def _natural(self) -> Equilibrated:
+        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self, natural=True)
+
+    @cached_property
+    def ranges(self) -> tuple[Array, Array]:
+        """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
+
+        A row bounds each of its variables as far as the others are bounded, and equations without
+        common variables bound none further. Where that does not suffice, HiGHS minimises and
+        maximises the variable, and its multipliers prove the end. Ends that are finite are kept.
+        """
+        low, high = self.intervals
+        missing = np.isinf(low) | np.isinf(high)
+        if missing.any() and self.has_rows and not self.is_disjoint:
+            # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
+            scaled = self._equilibrated
+            found = LinearRows(scaled).ranges(missing)
+            low = np.where(np.isinf(low), scaled.column * found.lower, low)
+            high = np.where(np.isinf(high), scaled.column * found.upper, high)
+        return low, high
+
+    @cached_property
+    def intervals(self) -> tuple[Array, Array]:
+        """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
+        low, high = self.lower.copy(), self.upper.copy()
+        rows = np.vstack([self.G, self.A, -self.A])
+        right = np.concatenate([self.h, self.b, -self.b])
+        for _ in range(20):  # one pass goes along a whole chain of rows, in their order
+            open_ends = int(np.isinf(low).sum() + np.isinf(high).sum())
+            if not open_ends:
+                break
+            for row, end in zip(rows, right, strict=True):
+                tighten(row, float(end), low, high)
+            if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
+                break
+        return low, high
+
+    @cached_property
+    def widths(self) -> Array:
+        """The widths of the ranges, which rows may narrow below those of bounds; may be inf."""
+        rows, rhs, _, equal = self.stacked
+        low, high = (end.copy() for end in self.ranges)
+        for _ in range(3):
+            for sign, chosen in ((1.0, np.ones_like(equal)), (-1.0, equal)):
+                for row, end in zip(sign * rows[chosen], sign * rhs[chosen], strict=True):
+                    tighten(row, float(end), low, high, finite=True)
+        return np.maximum(high - low, 0.0)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether bounds and rows prove a finite range of every variable."""
+        return bool(np.isfinite(self.ranges).all())

@@ -1,0 +1,140 @@
+"""Linear and quadratic programs as HiGHS models, each passed in one call."""
+
+from __future__ import annotations
+
+import atexit
+from functools import cache
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+
+
+@cache
+def _silent() -> Any:
+    """The class of HiGHS instances that print nothing."""
+    import highspy
+
+    class Silent(highspy.Highs):  # type: ignore[misc]
+        def enableCallbacks(self) -> Any:
+            # From version 1.16 on this call, by which the instance is made, prints a banner.
+            self.setOptionValue("output_flag", False)
+            return super().enableCallbacks()
+
+    return Silent
+
+
+def highs_model(form: StandardForm) -> Any:
+    """A HiGHS instance with the model in its declared sense.
+
+    Only a convexified quadratic program may be solved, because HiGHS tests nothing but the diagonal
+    of a Hessian for convexity and can call a maximiser optimal.
+    """
+    import highspy
+    from scipy import sparse
+
+    highs, sense, matrix = _silent()(), form.sense, form.matrix
+    m, n = matrix.shape
+    if isinstance(matrix, np.ndarray):
+        # All entries of a dense matrix are passed: finding its zeros would cost more.
+        starts, indices, entries = np.arange(m + 1) * n, np.tile(np.arange(n), m), matrix.ravel()
+    else:
+        starts, indices, entries = matrix.indptr, matrix.indices, matrix.data
+    direction = highspy.ObjSense.kMinimize if sense > 0 else highspy.ObjSense.kMaximize
+    highs.passModel(
+        n, m, entries.size, int(highspy.MatrixFormat.kRowwise), int(direction),
+        sense * form.constant, sense * form.cost,
+        form.lower, form.upper, form.row_lower, form.row_upper,
+        starts.astype(np.int32), indices.astype(np.int32), entries,
+        np.zeros(n, np.int32),
+    )  # fmt: skip
+    if form.hessian is not None:
+        lower = sparse.csc_array(np.tril(sense * form.hessian))
+        highs.passHessian(
+            n, lower.nnz, highspy.HessianFormat.kTriangular, lower.indptr, lower.indices, lower.data
+        )
+    return highs
+
+
+def add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:
+    """Add dense rows; all entries are passed, as finding their zeros would cost more."""
+    height, n = rows.shape
+    if height:
+        highs.addRows(
+            height, low, high, rows.size, (np.arange(height) * n).astype(np.int32),
+            np.tile(np.arange(n, dtype=np.int32), height), np.ascontiguousarray(rows).ravel(),
+        )  # fmt: skip
+
+
+def change_costs(highs: Any, cost: Array) -> None:
+    """Another cost vector for the same program."""
+    highs.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
+
+
+def simplex_limit(sides: int) -> int:
+    """Most simplex iterations on a program with this many rows and columns together.
+
+    Nearly degenerate programs can keep the simplex method busy for ever.
+    """
+    return 1000 + 2 * sides
+
+
+def run_within(highs: Any, seconds: float, iterations: int) -> Any:
+    """Run HiGHS from its present state, within limits, and return its model status.
+
+    The limit of iterations holds for each of its methods. `TimeLimitReached` if HiGHS has not
+    stopped soon after its time limit, or if there is no time to start it.
+    """
+    for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
+        highs.setOptionValue(option, int(iterations))
+    if np.isfinite(seconds):
+        highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
+    if highs.getNumCol() < LONG:
+        # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
+        highs.run()
+    else:
+        # Making the model may have taken all the time, and then nothing is started.
+        _run_in_thread(highs, seconds + SECONDS_BEYOND_LIMIT if seconds > 0.0 else 0.0)
+    return highs.getModelStatus()
+
+
+def solved_by_highs(form: StandardForm, tolerance: float = 1e-7) -> tuple[Array, Array] | None:
+    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none."""
+    import highspy
+
+    highs = highs_model(form)
+    for kind in ("primal", "dual"):
+        highs.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
+    status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
+    if status != highspy.HighsModelStatus.kOptimal:
+        return None
+    answer = highs.getSolution()
+    return np.array(answer.col_value), np.array(answer.row_dual)
+
+
+def _run_in_thread(highs: Any, seconds: float) -> None:
+    """Run HiGHS in a thread; if it is abandoned, Python waits for its end before it exits.
+
+    Else HiGHS would end the process by an abort, as its own threads must not outlive its run.
+    """
+    idle = Event()
+    idle.set()
+
+    def run() -> None:
+        idle.clear()
+        try:
+            highs.run()
+        finally:
+            idle.set()
+
+    try:
+        within(seconds, run)
+    except (KeyboardInterrupt, TimeLimitReached):
+        # The simplex method reads its limit in each iteration, but the first factorisation and the
+        # interior points of some thousand rows take seconds.
+        highs.setOptionValue("time_limit", 0.0)
+        atexit.register(idle.wait, 30.0)
+        raise

@@ -1,0 +1,1 @@
+"""Tasks, solvers and solutions."""

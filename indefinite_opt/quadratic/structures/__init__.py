@@ -1,0 +1,1 @@
+"""What solvers and certificates ask of a program."""

@@ -1,0 +1,67 @@
+"""What states a program for a problem."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from indefinite_opt.algebra import Model, Program
+from indefinite_opt.foundation import Values
+from indefinite_opt.quadratic.structures.structure import Structure
+
+
+class Declaration(ABC):
+    """A program for people, in cvxpy, and for direct solvers.
+
+    It is a formulation of a kernel problem, or a `QuadraticProgram`, which is its own problem.
+
+    Attributes
+    ----------
+    reference : str
+        Where the program stands, with equation numbers.
+    structure_type : type of Structure
+        Structure that a solver must accept.
+    convex : bool or None
+        Whether it is convex for every problem; None where the problem or a parameter decides.
+    """
+
+    reference: ClassVar[str]
+    structure_type: ClassVar[type[Structure[Any]]]
+    convex: ClassVar[bool | None]
+
+    def declare(self, problem: Any) -> Program:
+        """The program as the paper writes it, with its name and its structure."""
+        return self.model(problem).program(str(self), self.structure(problem))
+
+    @abstractmethod
+    def model(self, problem: Any) -> Model:
+        """The objective and the constraints, in cvxpy."""
+
+    @abstractmethod
+    def structure(self, problem: Any) -> Structure[Any]:
+        """The same program for direct solvers."""
+
+    def as_written(self, problem: Any) -> Structure[Any]:
+        """The `structure`, even of a program that is known to have no optimum."""
+        return self.structure(problem)
+
+    def structure_order(self, problem: Any) -> int:
+        """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
+        return int(problem.n)
+
+    def dual_bound(self, problem: Any, multipliers: Values) -> float:
+        """Lower bound on the minimisation form from multipliers, for the linear programs.
+
+        It must hold for any multipliers, so that it does not depend on the solver they came from.
+        """
+        return -np.inf
+
+    @abstractmethod
+    def parameters(self) -> dict[str, str]:
+        """The parameters as text."""
+
+    def remarks(self, problem: Any, values: Values) -> list[str]:
+        """Sentences for the certificate on what feasible values define."""
+        return []

@@ -1,0 +1,250 @@
+"""A box with equality constraints on it, in which every variable is in at most one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import EPS, Array, Values
+from indefinite_opt.quadratic.structures.structure import (
+    Optimality,
+    Point,
+    VectorProgram,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FirstOrder:
+    """First-order optimality of a point of a `PairedBox`."""
+
+    residual: float
+    """max(0, m - M), the largest violation of Lin & Lin (21), in units of the gradient."""
+    lines: Array
+    """Multipliers of the equality constraints, (k,)."""
+    reduced: Array
+    """∇F + Aᵀ·lines: entries > 0 belong to the lower bound, entries < 0 to the upper."""
+
+    @property
+    def lower(self) -> Array:
+        """Multipliers of lower ≤ x, (n,)."""
+        return np.maximum(self.reduced, 0.0)
+
+    @property
+    def upper(self) -> Array:
+        """Multipliers of x ≤ upper, (n,)."""
+        return np.maximum(-self.reduced, 0.0)
+
+
+class PairedBox(VectorProgram):
+    """lower ≤ x ≤ upper and equality constraints, with every variable in at most one of them.
+
+    The constraints are Σ s_i x_i = b_g over the variables i of group g, with signs s_i = ±1: two
+    variables of a group can move against each other, and a variable of no group alone, while
+    nothing else changes. The objective may be any.
+    """
+
+    signs: Array
+    """s, entries 1 or -1, (n,)."""
+    group: NDArray[np.int64]
+    """The constraint of each variable, 0, ..., k - 1, or k if it is in none, (n,)."""
+    totals: Array
+    """b, (k,)."""
+    lower: float | Array
+    upper: float | Array
+    """Both bounds may be infinite."""
+
+    def gap_unit(self, value: float, x: Array) -> float:
+        """|F|, as the terms of F do not cancel; see `gaps`."""
+        return abs(value)
+
+    @property
+    def n(self) -> int:
+        return self.signs.size
+
+    @property
+    def singles(self) -> bool:
+        """Whether a variable is in no equality constraint."""
+        return self.totals.size == 0 or int(self.group.max()) == self.totals.size
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        """Names of the equality constraints in the declared program."""
+        return tuple(f"line {g}" for g in range(self.totals.size))
+
+    @property
+    def A(self) -> Array:
+        """Rows of the equality constraints, (k, n)."""
+        return np.where(self.group == np.arange(self.totals.size)[:, None], self.signs, 0.0)
+
+    @property
+    def b(self) -> Array:
+        """Right-hand sides of the equality constraints, (k,)."""
+        return self.totals
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        bounds = ("lower", "upper") if np.any(np.isfinite(self.upper)) else ("lower",)
+        return dict.fromkeys(self.line_names, ()) | dict.fromkeys(bounds, (self.n,))
+
+    def infeasibility(self, x: Array) -> float:
+        """Largest violation of a constraint, relative to the size of x."""
+        size = float(np.max(np.abs(x), initial=0.0)) or 1.0
+        outside = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
+        rows = self.A
+        scale = np.maximum(np.abs(rows) @ np.abs(x), np.abs(self.b))
+        off = np.abs(rows @ x - self.b) / np.where(scale > 0.0, scale, 1.0)
+        return max(float(np.max(outside, initial=0.0)) / size, float(np.max(off, initial=0.0)))
+
+    def at_bounds(self, x: Array, tol: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Entries that count as being at the lower and at the upper bound, two (n,) masks."""
+        slack = tol * np.minimum(np.abs(x).max(initial=0.0), self.upper - self.lower)
+        return x <= self.lower + slack, x >= self.upper - slack
+
+    def first_order(self, x: Array, gradient: Array, tol: float = 0.0) -> FirstOrder:
+        """Multipliers and the residual of Lin & Lin (21), generalised to any number of groups.
+
+        `tol` is that of `at_bounds`.
+        """
+        lower, upper = self.at_bounds(x, tol)
+        rising, k = self.signs > 0.0, self.totals.size
+        signed = -self.signs * gradient
+        # The values that may rise and those that may fall; the others never are an extreme.
+        highs = np.where(np.where(rising, upper, lower), -np.inf, signed)
+        lows = np.where(np.where(rising, lower, upper), np.inf, signed)
+        levels = np.zeros(k + 1)
+        residual = 0.0
+        if self.singles:
+            alone = self.group == k
+            residual = float(highs[alone].max(initial=0.0))
+            residual = max(residual, -float(lows[alone].min(initial=0.0)))
+        for g in range(k):
+            members = slice(None) if k == 1 and not self.singles else self.group == g
+            m = float(highs[members].max(initial=-np.inf))
+            M = float(lows[members].min(initial=np.inf))
+            residual = max(residual, m - M)
+            free = signed[members][highs[members] == lows[members]]
+            if free.size:
+                levels[g] = float(free.mean())
+            else:
+                ends = [end for end in (m, M) if np.isfinite(end)]
+                levels[g] = sum(ends) / max(len(ends), 1)
+        reduced = gradient + self.signs * levels[self.group]
+        return FirstOrder(residual, self.line_multipliers(levels[:-1]), reduced)
+
+    def line_multipliers(self, levels: Array) -> Array:
+        """Multipliers of the declared equality constraints, given the level of every group."""
+        return levels
+
+    def reduced(self, gradient: Array, multipliers: Values) -> Array:
+        """The gradient plus the multiples of the equality constraints, (n,)."""
+        return gradient + self.A.T @ np.array([multipliers[name] for name in self.line_names])
+
+    def multipliers(self, first_order: FirstOrder) -> Values:
+        """Multipliers by the names of the declared constraints; none of infinite upper bounds."""
+        values = [*map(np.array, first_order.lines), first_order.lower, first_order.upper]
+        return dict(zip(self.multiplier_shapes, values, strict=False))
+
+    def complementarity(self, x: Array, lower: Array, upper: Array | None) -> float:
+        """Σ |multiplier| · |slack| over all finite bounds, in units of the objective."""
+        total = 0.0
+        for multipliers, bound in ((lower, self.lower), (upper, self.upper)):
+            if multipliers is None:
+                continue
+            slack, finite = np.abs(bound - x), np.isfinite(bound)
+            if not np.all(finite):
+                slack = np.where(finite, slack, 0.0)
+            total += float(np.abs(multipliers) @ slack)
+        return total
+
+    def optimality(
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        x, gradient, unit = point.x, point.gradient, self.gradient_unit(point.gradient)
+        if multipliers is None:
+            first_order = self.first_order(x, gradient, tol)
+            multipliers, reduced = self.multipliers(first_order), first_order.reduced
+            residual = first_order.residual
+        else:
+            reduced = self.reduced(gradient, multipliers)
+            upper = multipliers.get("upper", np.zeros(self.n))
+            residual = float(np.max(np.abs(reduced - multipliers["lower"] + upper)))
+        paid = self.complementarity(x, multipliers["lower"], multipliers.get("upper"))
+        return Optimality(multipliers, residual / unit, paid, unit, reduced)
+
+    def start(self) -> Array:
+        return self.project(np.zeros(self.n))
+
+    def random_start(self, generator: np.random.Generator) -> Array:
+        lower, upper = self.extent(1.0)
+        return self.project(generator.uniform(lower, upper, self.n))
+
+    def extent(self, width: float) -> tuple[float | Array, float | Array]:
+        """The box, with infinite bounds replaced by bounds that make it so wide."""
+        if np.ndim(self.lower) == 0 and np.ndim(self.upper) == 0 and np.isfinite(self.lower):
+            return self.lower, self.upper if np.isfinite(self.upper) else self.lower + width
+        low = np.where(np.isfinite(self.upper), self.upper - width, -0.5 * width)
+        low = np.where(np.isfinite(self.lower), self.lower, low)
+        return low, np.where(np.isfinite(self.upper), self.upper, low + width)
+
+    def project(self, x: Array) -> Array:
+        """Nearest feasible point, O(n log n)."""
+        return self._between(x, np.full(self.n, self.lower), np.full(self.n, self.upper))
+
+    def _between(self, x: Array, lower: Array, upper: Array) -> Array:
+        """The nearest point in a box that satisfies the equality constraints, if there is one."""
+        projected = np.clip(x, lower, upper)
+        for g, total in enumerate(self.totals.tolist()):
+            i = self.group == g
+            projected[i] = project_line(x[i], self.signs[i], total, upper[i], lower[i])
+        return projected
+
+    def balanced(self, x: Array, free: NDArray[np.bool_]) -> Array:
+        """The nearest feasible point that differs from x in free entries only, if there is one.
+
+        x satisfies the bounds; where too few entries are free, this is the nearest feasible point.
+        """
+        ends = (np.where(free, end, x) for end in (self.lower, self.upper))
+        moved = self._between(x, *ends)
+        return moved if self.infeasibility(moved) <= self.n * EPS else self.project(x)
+
+
+def project_line(
+    x: Array, a: Array, b: float, upper: float | Array, lower: float | Array = 0.0
+) -> Array:
+    """Projection onto {lower ≤ z ≤ upper, aᵀz = b} for entries of a in {-1, 1}.
+
+    aᵀ clip(x - ta, lower, upper) is piecewise linear and nonincreasing in t. The two breakpoints
+    around b are found by bisection on the sorted list, and t by interpolation between them.
+    """
+
+    moved = np.empty(x.size)
+
+    def level(t: float) -> float:
+        np.multiply(t, a, out=moved)
+        np.subtract(x, moved, out=moved)
+        np.maximum(moved, lower, out=moved)
+        np.minimum(moved, upper, out=moved)
+        return float(a @ moved)
+
+    ends = np.concatenate([a * (x - lower), a * (x - upper)])
+    # Without any bound every t is as good as a breakpoint.
+    inner = np.sort(ends[np.isfinite(ends)]) if np.isfinite(ends).any() else np.zeros(1)
+    # Beyond the breakpoints the level is linear, with a slope that one more point on each side has.
+    outside = inner[0] - 1.0 - abs(inner[0]), inner[-1] + 1.0 + abs(inner[-1])
+    points = np.concatenate([outside[:1], inner, outside[1:]])
+    low, high = 0, points.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if level(points[middle]) > b else (low, middle)
+    above, below = level(points[low]), level(points[high])
+    share = (above - b) / (above - below) if above > below else 0.0
+    t = points[low] + share * (points[high] - points[low])
+    z = np.clip(x - t * a, lower, upper)
+    # The rounding error of the sum, large if x far exceeds the box, goes to entries off a bound.
+    missing = b - float(a @ z)
+    gains = np.where(a * missing > 0.0, upper - z, z - lower)
+    before = np.concatenate([[0.0], np.cumsum(gains)[:-1]])
+    z += np.sign(a * missing) * np.clip(abs(missing) - before, 0.0, gains)
+    return np.asarray(np.clip(z, lower, upper))

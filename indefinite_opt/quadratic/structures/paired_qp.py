@@ -1,0 +1,171 @@
+"""Quadratic programs of any curvature in which every variable is in at most one equality row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.quadratic.matrices.gram import (
+    DenseGram,
+    Gram,
+)
+from indefinite_opt.quadratic.matrices.spectrum import (
+    in_own_units,
+    negative_direction,
+)
+from indefinite_opt.quadratic.structures.gaps import CANCELLED
+from indefinite_opt.quadratic.structures.paired_box import PairedBox
+from indefinite_opt.quadratic.structures.qp import QP
+
+Map = Callable[[Array], Array]
+
+
+class PairedQP(PairedBox, QP):
+    """min F(x) = ½ xᵀHx + cᵀx on a `PairedBox`: what compiled pair steps can solve.
+
+    H = h·ssᵀ∘K with h > 0, a symmetric matrix K of any inertia, which is stored as a whole or
+    computed row by row, and the signs s of the constraints.
+    """
+
+    ruggedness: ClassVar[float] = 4.0
+    """How much more work a local search should spend on it than on a kernel program."""
+    has_one_bound: ClassVar[bool] = False
+    """Whether it is 0 ≤ x ≤ u with two equality constraints at most, as interior points need."""
+    title = "a quadratic program with every variable in at most one equality constraint"
+    variable = "z"
+    constant: float = 0.0
+
+    def __init__(
+        self,
+        gram: Gram,
+        linear: float | Array,
+        signs: Array,
+        group: NDArray[np.int64],
+        totals: Array,
+        lower: float | Array,
+        upper: float | Array,
+        hessian: float = 1.0,
+    ) -> None:
+        self.gram, self.linear, self.hessian = gram, linear, hessian
+        self.signs, self.group, self.totals = signs, group, totals
+        self.lower, self.upper = lower, upper
+
+    def hessian_times(self, x: Array) -> Array:
+        """Hx in O(n · nonzeros of x)."""
+        return self.hessian * self.signs * self.gram.times(self.signs * x)
+
+    def H(self) -> Array:
+        dense: Array = self.gram.matrix * (self.hessian * self.signs)[:, None]
+        dense *= self.signs
+        return dense
+
+    @property
+    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+        lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
+        return lower, upper, self.b, self.b, self.A
+
+    def arrays(self) -> Values:
+        """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper."""
+        lower, upper, b, _, A = self.constraints
+        q, sense = np.full(self.n, self.linear), np.array(float(self.sense))
+        return {
+            "H": self.H(), "q": q, "A": A, "b": b, "lower": lower, "upper": upper, "sense": sense
+        }  # fmt: skip
+
+    @property
+    def tilt(self) -> float:
+        """max |c|."""
+        c = self.linear
+        return abs(c) if isinstance(c, float | int) else float(np.abs(c).max())
+
+    def central_start(self) -> Array:
+        """A feasible point near the middle of the box."""
+        lower, upper = self.extent(self.typical_width)
+        return self.project(np.full(self.n, 0.5 * (lower + upper)))
+
+    @property
+    def typical_width(self) -> float:
+        """Typical size of a variable without bounds: max |c| / (h · mean |K_ii|)."""
+        size = float(np.mean(np.abs(self.gram.diagonal))) or self.gram.largest or 1.0
+        return (self.tilt or 1.0) / (self.hessian * size)
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether F is convex along the constraints, up to rounding: enough to end a search."""
+        k, held = self.totals.size, self.group < self.totals.size
+        normals = np.zeros((self.n, k))
+        normals[np.flatnonzero(held), self.group[held]] = 1.0
+        matrix = self.gram.block(np.arange(self.n), np.arange(self.n))
+        matrix, rows = in_own_units(matrix, normals.T)
+        normals = rows.T / np.linalg.norm(rows, axis=1)
+        return negative_direction(matrix, normals if k else None) is None
+
+    @property
+    def known_convex(self) -> bool:
+        """Whether `is_convex` is already known to be true; nothing is computed."""
+        return bool(self.__dict__.get("is_convex", False))
+
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size of the terms of the gradient, relative to which a residual is judged."""
+        return max(self.tilt, float(np.max(np.abs(gradient - self.linear)))) or 1.0
+
+    def gap_unit(self, value: float, x: Array) -> float:
+        """|F|, but at least `CANCELLED` times the sum of the absolute terms of F."""
+        size, pull = np.abs(x), float((np.abs(self.linear) * np.abs(x)).sum())
+        if abs(value) >= CANCELLED * (0.5 * self.gram.largest * float(size.sum()) ** 2 + pull):
+            return abs(value)
+        support = np.flatnonzero(x)
+        terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])
+        return max(abs(value), CANCELLED * (0.5 * terms + pull))
+
+
+def paired(
+    P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array
+) -> tuple[PairedQP, Map, Map]:
+    """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, in variables that move in pairs.
+
+    The new variables are z_i = |a_i| x_i with a_i the coefficient of x_i in its row, divided by a
+    typical one of that row, or 1. No variable is in two rows, and a row of zeros is passed over.
+    Bounds that follow from a row and the other bounds must be among the given ones. With the
+    program come the x of a point z, which is at a bound exactly where z is, and the feasible z
+    nearest to that of an x.
+
+    >>> P, q = np.array([[0.0, 2.0], [2.0, 0.0]]), np.zeros(2)
+    >>> given = np.array([[4.0, -2.0]]), np.array([6.0]), np.zeros(2), np.full(2, 9.0)
+    >>> qp, restore, place = paired(P, q, *given)
+    >>> qp.signs, restore(place(np.array([2.0, 1.0])))
+    (array([ 1., -1.]), array([2., 1.]))
+    """
+    used = rows != 0.0
+    kept = used.any(axis=1)
+    rows, rhs, used = rows[kept], rhs[kept], used[kept]
+    k = rows.shape[0]
+    held = used.any(axis=0)
+    group = np.where(held, used.argmax(axis=0) if k else 0, k).astype(np.int64)
+    coefficients = np.where(held, rows.sum(axis=0), 1.0)
+    # Divided by a power of two, so that coefficients which are equal but for their signs become 1.
+    logs = np.bincount(group, np.log2(np.abs(coefficients)), k + 1)
+    counts = np.maximum(np.bincount(group, minlength=k + 1), 1)
+    units = np.append(np.exp2(np.round(logs / counts))[:k], 1.0)
+    sizes, signs = np.abs(coefficients) / units[group], np.sign(coefficients)
+    shape = signs / sizes
+    matrix = np.ascontiguousarray(P, dtype=np.float64)
+    if np.any(shape != 1.0):
+        matrix = matrix * shape[:, None]
+        matrix *= shape
+    low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
+    qp = PairedQP(DenseGram(matrix, shared=False), q / sizes, signs, group, totals, low, high)
+
+    def restore(z: Array) -> Array:
+        x = np.clip(z / sizes, lower, upper)
+        x = np.where(z == low, lower, x)
+        return np.where(z == high, upper, x)
+
+    def place(x: Array) -> Array:
+        return qp.project(sizes * x)
+
+    return qp, restore, place

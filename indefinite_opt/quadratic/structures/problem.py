@@ -1,0 +1,39 @@
+"""What a solver is asked about."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from indefinite_opt.foundation import Array, Values
+
+
+class Problem(ABC):
+    """The data of an optimization problem, such as a `QuadraticProgram`."""
+
+    name: str
+    """What to call it in reports."""
+    assign: Callable[[Array], None] | None = None
+    """Writes a point x into the caller's own variables, if the problem was made from these."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of training points, or of variables."""
+
+    @property
+    def curvature_known(self) -> bool:
+        """Whether convexity can be tested."""
+        return True
+
+    def refusal(self, solver: Any, structure: Any) -> str | None:
+        """Why a solver cannot read these data, as a clause of an error message, or None."""
+        return None
+
+    def prepare(self, structure: Any) -> None:  # noqa: B027  # most programs need nothing
+        """Compute and cache what a structure needs and what takes O(n³), such as a spectrum."""
+
+    @abstractmethod
+    def check_unchanged(self, values: Values | None = None) -> None:
+        """Raise `ProblemError` if the caller has changed the data since the problem was made."""

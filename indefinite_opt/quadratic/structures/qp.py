@@ -1,0 +1,141 @@
+"""What all quadratic programs have in common, however Hessian and constraints are kept."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.structures.structure import (
+    Curvature,
+    Optimality,
+    Point,
+    VectorProgram,
+    sign_of_curvature,
+)
+
+RANK_TOLERANCE = 1e-12
+"""Share of the largest singular value of some rows below which others count as zero."""
+
+
+class QP(VectorProgram):
+    """min F(x) = ½ xᵀHx + cᵀx over linear constraints, of any curvature.
+
+    A subclass answers for one way to hold H and one kind of feasible set; solvers that accept this
+    class ask it, and need not know which.
+    """
+
+    title = "a quadratic program with linear constraints"
+    examines_curvature = True
+    linear: float | Array
+    """c, a number for all variables or one per variable."""
+
+    @abstractmethod
+    def H(self) -> Array:
+        """The Hessian, (n, n), which callers must not write into."""
+
+    @abstractmethod
+    def hessian_times(self, x: Array) -> Array:
+        """Hx."""
+
+    @property
+    @abstractmethod
+    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+        """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t."""
+
+    def differs_in_upper_bounds(self, other: QP | None) -> bool:
+        """Whether all else is known to be as in the other program."""
+        return False
+
+    @property
+    def is_convex_everywhere(self) -> bool:
+        """Whether H is positive semidefinite, not only along the equality constraints."""
+        return self.is_convex
+
+    @property
+    def convexity_order(self) -> int:
+        return self.n
+
+    def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
+        return self.n
+
+    def gradient(self, x: Array) -> Array:
+        """∇F(x) = Hx + c."""
+        return self.hessian_times(x) + self.linear
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x), in O(n) if the gradient is given."""
+        g = self.gradient(x) if gradient is None else gradient
+        return 0.5 * float(x @ (g + self.linear))
+
+    def value_gradient(self, x: Array) -> tuple[float, Array]:
+        gradient = self.gradient(x)
+        return self.value(x, gradient), gradient
+
+    def standard_form(self, convexified: bool = False) -> StandardForm:
+        """The program as declared, or the minimisation of its `convexified` form."""
+        H, c, offset = self.H(), np.full(self.n, self.linear), 0.0
+        if convexified:
+            H, c, offset = self.convexified()
+        sense, constant = 1 if convexified else self.sense, offset + self.constant
+        return StandardForm(sense, c, *self.constraints, H if H.any() else None, constant)
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The declared objective with the Hessian of `convexified`; None if it is not convex."""
+        import cvxpy as cp
+
+        if not self.is_convex:
+            return None
+        H, c, constant = self.convexified()
+        x = variables[self.variable]
+        form = 0.5 * cp.quad_form(x, cp.psd_wrap(H)) + c @ x + constant
+        return self.sense * (form + self.constant)
+
+    def convexified(self) -> tuple[Array, Array, float]:
+        """H̃ ⪰ 0, c̃ and a constant with F(x) = ½xᵀH̃x + c̃ᵀx + constant where Ax = b.
+
+        Only if `is_convex`. If H is positive semidefinite these are H and c; if it is so only along
+        the constraints, the curvature across them is projected out, because convex solvers reject
+        or misuse an indefinite Hessian.
+        """
+        H, c = self.H(), np.full(self.n, self.linear)
+        if self.is_convex_everywhere:
+            return H, c, 0.0
+        _, _, low, high, rows = self.constraints
+        A, b = rows[low == high], low[low == high]
+        offset = np.linalg.lstsq(A, b, rcond=None)[0]
+        left, sizes, _ = np.linalg.svd(A.T, full_matrices=False)
+        basis = left[:, sizes > RANK_TOLERANCE * sizes[0]]
+        crossed, push = H @ basis, H @ offset
+        half = crossed - 0.5 * basis @ (basis.T @ crossed)
+        H = H - half @ basis.T
+        H -= basis @ half.T
+        return H, c + push - basis @ (basis.T @ push), 0.5 * float(offset @ push)
+
+
+def critical_curvature(
+    least_curvature: Callable[..., tuple[float, float]],
+    free: tuple[Any, ...],
+    held: tuple[Any, ...],
+    weak: int,
+) -> tuple[Curvature, float, int]:
+    """The curvature along the critical cone, as `Structure.curvature` returns it.
+
+    With zero multipliers the cone is no subspace: curvature that is not negative on a subspace that
+    contains it is sufficient, and negative curvature decides only if it is found on one inside.
+    `least_curvature` is the least eigenvalue of the Hessian on a subspace, inf if that is {0}, and
+    its rounding; `free` and `held` are its arguments without and with the `weak` constraints that
+    are active with a zero multiplier.
+    """
+    least, rounding = least_curvature(*free)
+    sign = sign_of_curvature(least, rounding)
+    if sign is not Curvature.NEGATIVE or not weak:
+        return sign, least, weak
+    inside, rounding = least_curvature(*held)
+    if sign_of_curvature(inside, rounding).is_nonnegative:
+        return Curvature.UNDECIDED, least, weak
+    return Curvature.NEGATIVE, inside, 0

@@ -1,0 +1,488 @@
+"""The interface of structures, which solvers, certificates and files read.
+
+A structure states a declared program a second time, for speed. A contract test compares the two.
+"""
+
+from __future__ import annotations
+
+import enum
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import EPS, Array, Values, write_bytes
+from indefinite_opt.quadratic.files.reading import write_program
+from indefinite_opt.quadratic.program.standard_form import StandardForm
+
+X = TypeVar("X")
+
+
+class Curvature(enum.Enum):
+    """The sign of the Hessian along the feasible directions, and a sentence on it."""
+
+    UNKNOWN = "First-order conditions hold."
+    NO_DIRECTION = (
+        "First-order conditions hold and the critical cone is {{0}}: second-order conditions hold "
+        "trivially."
+    )
+    POSITIVE = "First-order conditions hold, curvature is positive on {where}."
+    FLAT = (
+        "First-order conditions hold, curvature is nonnegative on {where}, flat to rounding along "
+        "some directions."
+    )
+    UNDECIDED = (
+        "First-order conditions hold, curvature is negative on {where}: it decides nothing, as "
+        "directions at a bound count on one side only."
+    )
+    NEGATIVE = (
+        "First-order conditions hold, curvature is negative on {where}: the point is no local "
+        "optimum, and can be improved."
+    )
+
+    def sentence(self, weak: int = 0) -> str:
+        """The sentence, if `weak` variables are at a bound with zero multiplier."""
+        among = f" and {weak} at bounds with zero multiplier" if weak else ""
+        return self.value.format(where=f"the free variables{among}")
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether a stationary point with this curvature is a local optimum, up to rounding."""
+        return self in (Curvature.NO_DIRECTION, Curvature.POSITIVE, Curvature.FLAT)
+
+
+def sign_of_curvature(least: float, rounding: float) -> Curvature:
+    """What the least eigenvalue of a Hessian along some directions says; inf if there are none."""
+    if np.isinf(least):
+        return Curvature.NO_DIRECTION
+    if least > rounding:
+        return Curvature.POSITIVE
+    return Curvature.FLAT if least >= -rounding else Curvature.NEGATIVE
+
+
+@dataclass(frozen=True, eq=False)
+class Point(Generic[X]):
+    """A point x with F, and with ∇F if the structure uses it; else the gradient is empty."""
+
+    x: X
+    value: float
+    gradient: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Optimality:
+    """How far a point with multipliers is from the first-order conditions."""
+
+    multipliers: Values
+    """The checked multipliers, given or recovered from the point."""
+    stationarity: float
+    """Violation of the conditions on the gradient, in its natural unit; inf without multipliers."""
+    complementarity: float
+    """Multipliers times slacks, in units of the objective; inf without multipliers."""
+    unit: float = 1.0
+    """Size relative to which the sign of a multiplier is judged."""
+    reduced: Array = field(default_factory=lambda: np.empty(0))
+    """Reduced gradient; empty if the structure does not examine curvature."""
+
+
+class SharperBound(NamedTuple):
+    """A lower bound on a convex F, found at a point."""
+
+    value: float
+    attained: float
+    """`Structure.attained` of the point, for the program that the bound is one of."""
+    reasons: list[str]
+    """`Structure.why_global`, if it meets the objective."""
+
+
+class Structure(ABC, Generic[X]):
+    """min F(x) over a feasible set, for solvers that know the kind of program it is.
+
+    x is a vector or the declared variables by name, depending on the kind. Methods that are not
+    abstract suit programs to which they do not apply.
+    """
+
+    title: ClassVar[str]
+    """What kind of program it is, with its article, for messages."""
+    needs_spectrum: ClassVar[bool] = False
+    """Whether F cannot be evaluated without the eigenvalues of the kernel matrix."""
+    is_linear: ClassVar[bool] = False
+    """Whether F and all constraints are linear."""
+    is_semidefinite: ClassVar[bool] = False
+    """Whether the declared program has a matrix variable, which cvxpy must solve for."""
+    has_own_rows: ClassVar[bool] = False
+    """Whether its matrix and rows are a user's, of which nothing is known in advance."""
+    multipliers_from_solver: ClassVar[bool] = False
+    """Whether multipliers cannot be recovered from a point. The bound that they prove is then all
+    that is claimed."""
+    examines_curvature: ClassVar[bool] = False
+    """Whether `curvature` can be called if first-order conditions hold."""
+    hessian_eigenvalue: ClassVar[float] = np.nan
+    """Least eigenvalue of the Hessian at every point, nan if it varies."""
+    open_gap: ClassVar[str | None] = None
+    """Sentence in certificates about the gap that a bound leaves."""
+    sense: int = 1
+    """1 or -1: the declared objective is sense · (F + constant)."""
+
+    @property
+    @abstractmethod
+    def is_convex(self) -> bool:
+        """Whether F is convex on the feasible set."""
+
+    @property
+    def convexity_order(self) -> int:
+        """Order of the largest matrix that `is_convex` has yet to decompose."""
+        return 0
+
+    @property
+    def why_convex(self) -> str:
+        """The reason for convexity, with which the explanation of a claim GLOBAL begins."""
+        return "Convex for every kernel"
+
+    def why_not_convex(self) -> str:
+        """Why it is not known to be convex, for the message of a solver that needs a convex one."""
+        return "is not: its objective is curved the wrong way"
+
+    def why_global(self) -> list[str]:
+        """Sentences on why a bound that meets the objective proves a global optimum."""
+        return [f"{self.why_convex}, and the bound of its dual meets the objective."]
+
+    def why_no_bound(self) -> list[str]:
+        """Sentences on why multipliers may prove no bound of a convex program, if that is known."""
+        return []
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
+        return True
+
+    @property
+    def constant(self) -> float:
+        """Constant that F omits, because gaps are measured without it."""
+        return 0.0
+
+    @property
+    def constant_rounding(self) -> float:
+        """Bound on the rounding of `constant`, which is subtracted from a declared bound."""
+        return 0.0
+
+    def declared(self, value: float, away: float | None = None) -> float:
+        """The declared objective for this value of F.
+
+        Where a constant is added to F, and an infinite `away` is given, it is rounded in that
+        direction: downwards for a bound of F.
+        """
+        total = value + self.constant
+        if away is not None and self.constant != 0.0:
+            total = float(np.nextafter(total, away))
+        return self.sense * total
+
+    @property
+    @abstractmethod
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of every declared variable."""
+
+    @property
+    @abstractmethod
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of the multipliers of every declared constraint."""
+
+    @abstractmethod
+    def from_values(self, values: Values) -> X:
+        """x from the declared variables."""
+
+    @abstractmethod
+    def at(self, x: X, gradient: Array | None = None) -> Point[X]:
+        """F and ∇F at x, using the gradient if it is given."""
+
+    @abstractmethod
+    def infeasibility(self, x: X) -> float:
+        """Largest violation of a constraint, relative to the size of its terms."""
+
+    @abstractmethod
+    def feasible_near(self, point: Point[X], infeasibility: float) -> Point[X]:
+        """A feasible point near one of that infeasibility; the point itself if it is feasible."""
+
+    def attained(self, point: Point[X], infeasibility: float) -> tuple[Point[X], float]:
+        """A feasible point near one of that infeasibility, and the error of its F.
+
+        At an exactly feasible point, F differs by no more than this error.
+        """
+        return self.feasible_near(point, infeasibility), 0.0
+
+    @abstractmethod
+    def gap_unit(self, value: float, x: X) -> float:
+        """The divisor of gaps at x, for this value of F; see `gaps`."""
+
+    @abstractmethod
+    def optimality(
+        self, point: Point[X], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        """The first-order conditions at a point; multipliers are recovered if none are given."""
+
+    def bound_multipliers(self, point: Point[X]) -> Values | None:
+        """Multipliers recovered from a point that prove a bound; None if bounds need none."""
+        return None
+
+    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
+        """Sentences on multipliers that have a wrong sign; those of equalities have none."""
+        equalities = ("balance", "total", "equalities")
+        return [
+            f"The multipliers of {name!r} must be nonnegative; the least is {np.min(value):.3g}."
+            for name, value in optimality.multipliers.items()
+            if name not in equalities and np.min(value, initial=0.0) < -tol * optimality.unit
+        ]
+
+    def bound_at(self, point: Point[X], multipliers: Values | None) -> float:
+        """A lower bound on a convex F from a feasible point.
+
+        It holds for any point and multipliers; -inf if there is none.
+        """
+        return -np.inf
+
+    def sharper_bounds(self, point: Point[X]) -> Iterator[SharperBound]:
+        """More lower bounds on a convex F at a feasible point, each of which takes longer."""
+        return iter(())
+
+    def curvature_order(self, point: Point[X], optimality: Optimality, tol: float) -> int:
+        """Order of the largest matrix that `curvature` decomposes."""
+        return 0
+
+    def curvature(
+        self, point: Point[X], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, int]:
+        """Second-order conditions at a stationary point, if `examines_curvature`.
+
+        Returns the curvature, the least eigenvalue, and how many of the variables that may move are
+        at a bound.
+        """
+        return Curvature.UNKNOWN, self.hessian_eigenvalue, 0
+
+    def remarks(self, point: Point[X], is_global: bool) -> list[str]:
+        """Further sentences for the certificate of a point that satisfies the conditions."""
+        return []
+
+    def kernel_sensitivity(self, x: X) -> float | None:
+        """The most by which the objective at x changes if K changes by a matrix of norm 1.
+
+        It holds for changes of any size, in proportion; None if no such number is known.
+        """
+        return None
+
+    def start_values(self, start: Array | None = None) -> dict[str, Array] | None:
+        """The given start, or feasible values that are cheap to compute; None if there are none."""
+        return None
+
+    def onto_constraints(self, values: Values) -> dict[str, Array]:
+        """Values moved onto constraints that a conic solver satisfies up to its tolerance only.
+
+        They are returned unchanged if certificates repair them.
+        """
+        return dict(values)
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """The data of the program by the names of the papers, for export."""
+
+    def standard_form(self) -> StandardForm | None:
+        """The program in standard form; None if it is neither linear nor quadratic."""
+        return None
+
+    def export(self, path: Path) -> Path:
+        """Write the model to a file, in its declared sense.
+
+        .lp and .mps hold every number to the last bit, quadratic terms included. .npz holds arrays
+        under the names in min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper for a quadratic program,
+        and under those in min costᵀx s.t. row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper for a
+        linear one; `sense` is -1 if the declared problem maximises the negative of that objective.
+        Problems that are neither can be written as .npz only, which then holds their data under the
+        names of the papers.
+
+        Raises
+        ------
+        DataError
+            For another suffix, one that cannot hold the model, or a file that cannot be written.
+        """
+        if path.suffix not in (".lp", ".mps", ".npz"):
+            raise DataError("path", "a file name ending in .lp, .mps or .npz", str(path))
+        if path.suffix == ".npz":
+            file = io.BytesIO()
+            # mypy assumes that one of the names might be allow_pickle.
+            np.savez_compressed(file, **self.arrays())  # type: ignore[arg-type]
+            write_bytes(path, file.getvalue())
+            return path
+        form = self.standard_form()
+        if form is None:
+            raise DataError(
+                "path", "a file name ending in .npz", str(path),
+                "This problem is neither linear nor quadratic.",
+            )  # fmt: skip
+        return write_program(form, path)
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The objective in a form that cvxpy recognises as convex; None to use it as declared."""
+        return None
+
+    def inner_minimiser(self, values: Mapping[str, Array]) -> Array | None:
+        """The minimiser of the inner problem; None if there is no inner problem."""
+        return None
+
+
+class VectorProgram(Structure[Array]):
+    """min F(x) over a feasible set of vectors onto which a point can be projected."""
+
+    open_gap = "Convex, but the bound leaves a duality gap of {}."
+    variable: str
+    """Name of x in the declared program."""
+
+    @property
+    def fixed_sum(self) -> float | None:
+        """The sum of the entries of x, if the constraints fix it."""
+        return None
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of variables."""
+
+    @abstractmethod
+    def value_gradient(self, x: Array) -> tuple[float, Array]:
+        """F and ∇F at x."""
+
+    @abstractmethod
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        """F(x), without computing the gradient if it is given."""
+
+    @abstractmethod
+    def gradient(self, x: Array) -> Array:
+        """∇F(x)."""
+
+    @abstractmethod
+    def gradient_unit(self, gradient: Array) -> float:
+        """Size relative to which the residual of the first-order conditions is judged."""
+
+    @abstractmethod
+    def project(self, x: Array) -> Array:
+        """A feasible point near x."""
+
+    @abstractmethod
+    def start(self) -> Array:
+        """A feasible point."""
+
+    @abstractmethod
+    def random_start(self, generator: np.random.Generator) -> Array:
+        """A random feasible point."""
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {self.variable: (self.n,)}
+
+    def from_values(self, values: Values) -> Array:
+        return values[self.variable]
+
+    def values(self, x: Array) -> Values:
+        """x under its declared name."""
+        return {self.variable: x}
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        if gradient is None:
+            return Point(x, *self.value_gradient(x))
+        return Point(x, self.value(x, gradient), gradient)
+
+    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
+        # Bounds start from this point, and F may be convex along the constraints only. A violation
+        # of the size of rounding is within the allowance of the bounds.
+        if infeasibility > self.n * EPS:
+            return self.at(self.project(point.x))
+        return point
+
+    def start_values(self, start: Array | None = None) -> Values:
+        return self.values(self.start() if start is None else start)
+
+    def onto_constraints(self, values: Values) -> Values:
+        return self.values(self.project(values[self.variable]))
+
+
+class ExplicitProgram(Structure[Values]):
+    """min F over several named variables; subclasses define residuals, multipliers and bounds.
+
+    For formulations that are neither linear nor a quadratic program on a box with lines. Solvers
+    accept only subclasses that they know.
+    """
+
+    @property
+    def gap_floor(self) -> float:
+        """Least divisor of gaps; see `gaps`."""
+        return 0.0
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        origin = {name: np.zeros(shape) for name, shape in self.shapes.items()}
+        return {name: np.shape(v) for name, v in self.multipliers(origin).items()}
+
+    def from_values(self, values: Values) -> Values:
+        return values
+
+    def at(self, x: Values, gradient: Array | None = None) -> Point[Values]:
+        return Point(x, self.value(x), np.empty(0))
+
+    def gap_unit(self, value: float, x: Values | None = None) -> float:
+        return max(abs(value), self.gap_floor)
+
+    def feasible_near(self, point: Point[Values], infeasibility: float) -> Point[Values]:
+        repaired = self.repaired(point.x)
+        return point if repaired is point.x else self.at(repaired)
+
+    def repaired(self, x: Values) -> Values:
+        """The values, changed as little as it takes to satisfy every constraint exactly."""
+        return x
+
+    def optimality(
+        self, point: Point[Values], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        values = point.x
+        if multipliers is None:
+            multipliers = self.multipliers(values)
+        return Optimality(
+            multipliers,
+            self.residual(values, multipliers),
+            self.complementarity(values, multipliers),
+        )
+
+    def bound_multipliers(self, point: Point[Values]) -> Values:
+        return self.multipliers(point.x)
+
+    def bound_at(self, point: Point[Values], multipliers: Values | None) -> float:
+        return self.lower_bound(point.x, multipliers or {})
+
+    def remarks(self, point: Point[Values], is_global: bool) -> list[str]:
+        return [] if is_global else list(self.explanation(point.x))
+
+    @abstractmethod
+    def value(self, values: Values) -> float:
+        """F."""
+
+    @abstractmethod
+    def residual(self, values: Values, multipliers: Values) -> float:
+        """Violation of the first-order conditions, in the natural unit of the gradient."""
+
+    @abstractmethod
+    def complementarity(self, values: Values, multipliers: Values) -> float:
+        """Multipliers times slacks, in units of the objective; 0 without inequalities."""
+
+    @abstractmethod
+    def multipliers(self, values: Values) -> dict[str, Array]:
+        """Multipliers of the declared constraints, recovered from a point; {} if there are none."""
+
+    @abstractmethod
+    def lower_bound(self, values: Values, multipliers: Values) -> float:
+        """A lower bound on F that holds for any arguments; -inf if there is none."""
+
+    def explanation(self, values: Values) -> tuple[str, ...]:
+        """Further sentences for the certificate about a stationary point."""
+        return ()

@@ -1,1 +1,0 @@
-"""Descents from many starts, repeated from perturbed ends, for programs of any curvature."""

@@ -1,0 +1,94 @@
+"""Proofs of bounds of linear programs and of the programs of Luss & d'Aspremont, as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.quadratic import (
+    Descent,
+    Document,
+    Task,
+    bound_document,
+    document,
+    linear_document,
+    plain,
+    triangle,
+)
+from indefinite_opt.solvers.proxy_kernel import MIN_INNER_TOL, kernel_program
+
+
+@bound_document.register(LinearProgram)
+def _linear_bound(
+    structure: LinearProgram,
+    task: Task[Any],
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: object,
+) -> Document:
+    given = structure.write_multipliers(dict(multipliers))
+    return linear_document(structure.standard_form(), given)
+
+
+@bound_document.register(ProxyStructure)
+def _proxy_bound(
+    structure: ProxyStructure,
+    task: Task[Any],
+    values: Mapping[str, Array],
+    multipliers: Mapping[str, Array],
+    witness: object,
+) -> Document:
+    return proxy_document(task, np.asarray(values[structure.variable], float))
+
+
+def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
+    """The proof of a bound on a Luss dual, by the proxy kernel of x and its own best weights."""
+    dual = task.structure
+    y, arrays = dual.problem.y, dual.arrays()
+    factor = _factor(dual, x)
+    qp = kernel_program(dual, factor @ factor.T, "its kernel matrix is F times its transpose")
+    # Wherever the descent ends, a bound follows.
+    inner = task.on(qp, problem=qp.problem, tol=MIN_INNER_TOL, max_iter=100_000)
+    run = Descent(inner, dual.project(x))
+    run.to_stationarity()
+    margins = factor @ (factor.T @ (y * run.alpha))
+    # The loss is convex and piecewise linear in the offset, so one of its kinks is optimal.
+    offsets = y - margins
+    left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
+    price = "rho" if "rho" in arrays else "radius"
+    program = {"K": triangle(arrays["K0"]), "y": [int(label) for label in y], "C": dual.upper}
+    content = {
+        "factor": [plain(row) for row in factor],
+        "point": plain(y * run.alpha),
+        "offset": float(offsets[np.argmin(left)]),
+    }
+    program[price] = float(arrays[price])
+    return document("proxy", program, {"sense": -1, "constant": 0}, content)
+
+
+def _factor(dual: ProxyStructure, x: Array) -> Array:
+    """F with FFᵀ the proxy kernel of x, up to rounding, but exactly in the ball if there is one."""
+    arrays = dual.arrays()
+    radius = float(arrays.get("radius", np.inf))
+    # Relative increases of the price of the distance, until the kernel is exactly in the ball.
+    for share in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
+        eigen = dual.eigen(x, share)
+        kept = eigen.values > 0.0
+        factor = eigen.vectors[:, kept] * np.sqrt(eigen.values[kept])
+        if np.isinf(radius) or _square_distance(factor, arrays["K0"]) <= Fraction(radius):
+            return factor
+    raise ParameterError("radius", "one that leaves room for rounding", f"{radius!r}")
+
+
+def _square_distance(factor: Array, K: Array) -> Fraction:
+    """‖FFᵀ - K‖² as an exact fraction."""
+    exactly = np.vectorize(Fraction, otypes=[object])
+    F = exactly(factor)
+    return Fraction(np.sum((F @ F.T - exactly(np.asarray(K, float))) ** 2))
