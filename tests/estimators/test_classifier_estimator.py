@@ -26,8 +26,8 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from indefinite_opt.estimators import svc, training_data
 from indefinite_opt.estimators.training_data import MEMORY
-from indefinite_opt.problem import kernel_matrix
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
+from indefinite_opt.quadratic.matrices import gram as matrices
 from indefinite_opt.workflow import solving
 
 pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are 1")
@@ -193,7 +193,7 @@ def test_a_grid_search_decomposes_once_per_fold(
     formulation: str, kernel: Any, multiclass: str, monkeypatch: Any
 ) -> None:
     calls = []
-    original = kernel_matrix.eigendecomposition
+    original = matrices.eigendecomposition
 
     def counted(*arguments: Any, **options: Any) -> Any:
         calls.append(1)
@@ -201,7 +201,7 @@ def test_a_grid_search_decomposes_once_per_fold(
 
     # Each of the three pairs of classes has a kernel of its own.
     expected = 3 * (3 if multiclass == "ovo" else 1)
-    monkeypatch.setattr(kernel_matrix, "eigendecomposition", counted)
+    monkeypatch.setattr(matrices, "eigendecomposition", counted)
     points, labels = (X[TWO], y[TWO]) if multiclass == "two" else (X, y)
     if kernel == "function":
         kernel = laplacian_kernel

@@ -167,7 +167,7 @@ def test_no_python_calls_an_inner_loop() -> None:
 SIGNALLED = """
 import signal
 import numpy as np
-from indefinite_opt.solvers.descent import _loops as loops, _pair_loops as pair_loops
+from indefinite_opt.quadratic.local.descent import _loops as loops, _pair_loops as pair_loops
 
 n = 400
 g = np.random.default_rng(0)

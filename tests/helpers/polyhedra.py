@@ -180,11 +180,17 @@ def knapsack(n: int, seed: int) -> Rows:
     return shaken(made, "knapsack", n, seed)
 
 
-def rescaled(qp: Rows, seed: int) -> Rows:
-    """The same program in other units of variables and rows, from 1e-8 to 1e8."""
+def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
+    """The same program in other units of variables and rows, from 1e-8 to 1e8.
+
+    `exactly` takes powers of two, by which nothing is rounded.
+    """
     generator = np.random.default_rng(seed)
-    column = 10.0 ** generator.uniform(-8, 8, qp.n)
-    upper, even = (10.0 ** generator.uniform(-8, 8, rhs.size) for rhs in (qp.h, qp.b))
+    column, upper, even = (
+        10.0 ** generator.uniform(-8, 8, size) for size in (qp.n, qp.h.size, qp.b.size)
+    )
+    if exactly:
+        column, upper, even = (np.exp2(np.round(np.log2(u))) for u in (column, upper, even))
     return Rows(
         qp.P * column * column[:, None], qp.q * column,
         qp.G * column * upper[:, None], qp.h * upper, qp.A * column * even[:, None], qp.b * even,

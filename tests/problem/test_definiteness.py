@@ -35,8 +35,8 @@ def no_factorisation(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("a matrix was factorised")
 
-    monkeypatch.setattr("indefinite_opt.problem.kernel_matrix.negative_direction", refuse)
-    monkeypatch.setattr("indefinite_opt.problem.kernel_matrix.eigendecomposition", refuse)
+    monkeypatch.setattr("indefinite_opt.quadratic.matrices.gram.negative_direction", refuse)
+    monkeypatch.setattr("indefinite_opt.quadratic.matrices.gram.eigendecomposition", refuse)
 
 
 @pytest.mark.parametrize("kernel", PROVED)

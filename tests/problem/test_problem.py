@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.problem import kernel_matrix as problem_module
+from indefinite_opt.quadratic.matrices import gram as problem_module
 from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
 
 

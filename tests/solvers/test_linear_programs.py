@@ -294,7 +294,7 @@ ABANDONED = """
 import time
 from threading import Event
 from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.modeling.linear_programs import run_within
+from indefinite_opt.quadratic import run_within
 
 class Slow:
     def __init__(self):

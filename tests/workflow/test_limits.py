@@ -22,7 +22,6 @@ from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience, th
 from helpers.problems import random_problem
 from helpers.processes import interrupted
 from indefinite_opt.foundation import interruptible
-from indefinite_opt.quadratic.bracket import finite_forms
 from indefinite_opt.quadratic.bracket.box_bound import Node
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
@@ -35,6 +34,7 @@ from indefinite_opt.quadratic.solving.solution import (
     Status,
 )
 from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.solvers import finite_boxes
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
@@ -435,7 +435,7 @@ def test_the_local_search_leaves_time_for_bounds(monkeypatch: pytest.MonkeyPatch
         limits.append(task.time_limit - task.elapsed)
         raise Asked
 
-    monkeypatch.setattr(finite_forms, "LocalSearch", ask)
+    monkeypatch.setattr(finite_boxes, "LocalSearch", ask)
     with pytest.raises(Asked):
         iopt.bound(random_problem("sigmoid", n=20, seed=0), iopt.SVMDual(), time_limit=10.0)
     assert limits[0] <= 5.0
