@@ -38,10 +38,7 @@ from global_peers import RELATIVE_GAP, Peer, gurobi, scip
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.quadratic.instances.random_programs import (
-    Draws,
-    concave,
-)
+from indefinite_opt.quadratic.instances.random_programs import Draws, concave
 
 THREADS = 2
 

@@ -19,14 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from indefinite_opt.foundation import checks
-from indefinite_opt.studies.reference_library import (
-    FalseCertificate,
-    Instance,
-    Reference,
-)
-from indefinite_opt.studies.reference_library import (
-    library as references,
-)
+from indefinite_opt.studies.reference_library import FalseCertificate, Instance, Reference
+from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.studies.reference_library.instances import Digest, instances
 from indefinite_opt.workflow import bound, solve
 

@@ -26,22 +26,10 @@ from indefinite_opt.command_line.options import (
     save_values,
     with_data_options,
 )
-from indefinite_opt.command_line.terminal import (
-    exit_without_proof,
-    fields,
-    print_json,
-    say,
-    stderr,
-)
+from indefinite_opt.command_line.terminal import exit_without_proof, fields, print_json, say, stderr
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import checks, writing
-from indefinite_opt.quadratic import (
-    Certificate,
-    Trace,
-    gap_in_words,
-    proof_checker,
-    read_document,
-)
+from indefinite_opt.quadratic import Certificate, Trace, gap_in_words, proof_checker, read_document
 
 
 class Watch:

@@ -14,14 +14,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line.options import Json, MaxBytes, check_writable
 from indefinite_opt.command_line.terminal import exit_without_proof, print_json, say, stderr
 from indefinite_opt.errors import DataError, ParameterError
-from indefinite_opt.foundation import (
-    MAX_BYTES,
-    Array,
-    checks,
-    finite_array,
-    read_arrays,
-    writing,
-)
+from indefinite_opt.foundation import MAX_BYTES, Array, checks, finite_array, read_arrays, writing
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
 from indefinite_opt.workflow import Result
 

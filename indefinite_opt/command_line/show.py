@@ -18,10 +18,7 @@ from indefinite_opt.algebra import symbol_text
 from indefinite_opt.command_line.options import DataDir, Json, chosen_formulation
 from indefinite_opt.command_line.terminal import console, print_json, say
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import (
-    checks,
-    short,
-)
+from indefinite_opt.foundation import checks, short
 
 PAPERS = {
     "H05": "Haasdonk 2005",

@@ -18,10 +18,7 @@ from rich.console import Console
 from typer import Exit
 
 from indefinite_opt.errors import BadArgument, IndefiniteOptError
-from indefinite_opt.quadratic import (
-    Certificate,
-    Claim,
-)
+from indefinite_opt.quadratic import Certificate, Claim
 
 
 class _Console(Console):

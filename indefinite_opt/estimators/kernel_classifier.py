@@ -32,11 +32,7 @@ from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Formulation, weighted_bound
 from indefinite_opt.problem import remarks
-from indefinite_opt.quadratic import (
-    Certificate,
-    Solver,
-    Status,
-)
+from indefinite_opt.quadratic import Certificate, Solver, Status
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.workflow import Bracket, bound, solve

@@ -34,10 +34,7 @@ from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Classifier
 from indefinite_opt.problem import kernels
-from indefinite_opt.quadratic import (
-    Solver,
-    second_order_steps,
-)
+from indefinite_opt.quadratic import Solver, second_order_steps
 from indefinite_opt.workflow import solve, solve_path
 
 SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")

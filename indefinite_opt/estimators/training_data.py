@@ -14,11 +14,7 @@ from scipy import sparse
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checked_distances, checked_matrix
-from indefinite_opt.problem import (
-    Kernel,
-    KernelProblem,
-    kernels,
-)
+from indefinite_opt.problem import Kernel, KernelProblem, kernels
 from indefinite_opt.quadratic import DenseGram
 
 Rows = tuple[tuple[int, int], ...]

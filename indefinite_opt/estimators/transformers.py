@@ -12,10 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike, all_or_nothing
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.quadratic import (
-    TRANSFORMS,
-    DenseGram,
-)
+from indefinite_opt.quadratic import TRANSFORMS, DenseGram
 
 
 class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):

@@ -5,27 +5,13 @@ read, so that nothing here runs a solver. matplotlib is imported when the first 
 """
 
 from indefinite_opt.figures.bracket import bracket_figure, convergence_figure
-from indefinite_opt.figures.comparison import (
-    CLAIM_COLORS as CLAIM_COLORS,
-)
-from indefinite_opt.figures.comparison import (
-    comparison_figure,
-)
-from indefinite_opt.figures.comparison import (
-    records_of as records_of,
-)
-from indefinite_opt.figures.comparison import (
-    row_labels as row_labels,
-)
-from indefinite_opt.figures.inputs import (
-    BracketLike as BracketLike,
-)
-from indefinite_opt.figures.inputs import (
-    ComparisonLike as ComparisonLike,
-)
-from indefinite_opt.figures.inputs import (
-    ResultLike as ResultLike,
-)
+from indefinite_opt.figures.comparison import CLAIM_COLORS as CLAIM_COLORS
+from indefinite_opt.figures.comparison import comparison_figure
+from indefinite_opt.figures.comparison import records_of as records_of
+from indefinite_opt.figures.comparison import row_labels as row_labels
+from indefinite_opt.figures.inputs import BracketLike as BracketLike
+from indefinite_opt.figures.inputs import ComparisonLike as ComparisonLike
+from indefinite_opt.figures.inputs import ResultLike as ResultLike
 from indefinite_opt.figures.regions import decision_regions, regions_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 

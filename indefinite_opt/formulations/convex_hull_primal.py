@@ -7,10 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling import Classifier

@@ -5,19 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Definition,
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Definition, Model, constants
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    parameter,
-    weighted_bound,
-)
+from indefinite_opt.modeling import Classifier, Formulation, parameter, weighted_bound
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
 

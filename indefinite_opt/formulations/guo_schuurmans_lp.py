@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.formulations.guo_schuurmans_qp import WeighsSensitivity
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import (

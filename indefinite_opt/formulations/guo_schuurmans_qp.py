@@ -7,11 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import (
-    Definition,
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Definition, Model, constants
 from indefinite_opt.foundation import Array, Values, checks, finite_array
 from indefinite_opt.modeling import (
     OFFSETS,

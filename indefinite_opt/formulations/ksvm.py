@@ -7,16 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    parameter,
-)
+from indefinite_opt.modeling import Classifier, Formulation, parameter
 from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares
 from indefinite_opt.problem import KernelProblem
 

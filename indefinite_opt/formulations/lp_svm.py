@@ -6,16 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    parameter,
-)
+from indefinite_opt.modeling import Classifier, Formulation, parameter
 from indefinite_opt.modeling.linear_programs import (
     Columns,
     DualUnits,

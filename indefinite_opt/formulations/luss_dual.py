@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Inner,
-    Model,
-    Program,
-    constants,
-)
+from indefinite_opt.algebra import Inner, Model, Program, constants
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,

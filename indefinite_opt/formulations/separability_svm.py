@@ -5,16 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    parameter,
-)
+from indefinite_opt.modeling import Classifier, Formulation, parameter
 from indefinite_opt.modeling.structures import SeparabilityProgram
 from indefinite_opt.problem import KernelProblem
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Definition,
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Definition, Model, constants
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,

@@ -8,18 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, UnboundedProblem
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import (
-    Classifier,
-    Formulation,
-    parameter,
-    weighted_bound,
-)
+from indefinite_opt.modeling import Classifier, Formulation, parameter, weighted_bound
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 

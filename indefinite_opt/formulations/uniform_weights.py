@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import (
-    OFFSETS,
-    Classifier,
-    Formulation,
-    confidence_classifier,
-)
+from indefinite_opt.modeling import OFFSETS, Classifier, Formulation, confidence_classifier
 from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 

@@ -11,15 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, cached_property, checks, finite_array
 from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, proxy_oracle
-from indefinite_opt.problem import (
-    KernelProblem,
-    own_sensitivity,
-)
-from indefinite_opt.quadratic import (
-    CANCELLED,
-    TRANSFORMS,
-    eigendecomposition,
-)
+from indefinite_opt.problem import KernelProblem, own_sensitivity
+from indefinite_opt.quadratic import CANCELLED, TRANSFORMS, eigendecomposition
 
 TREATMENTS = ("original", "projected", "joint")
 """How a new point's kernel values are used after training on a changed kernel."""

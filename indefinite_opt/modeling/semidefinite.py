@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.problem import KernelProblem
 
 

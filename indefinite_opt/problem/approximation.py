@@ -17,10 +17,7 @@ from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import EPS, Array, checks, one_thread, tiles
 from indefinite_opt.problem.kernel_matrix import check_symmetric
 from indefinite_opt.problem.kernels import Gaussian, Kernel, Polynomial
-from indefinite_opt.quadratic import (
-    FactorGram,
-    zero_tolerance,
-)
+from indefinite_opt.quadratic import FactorGram, zero_tolerance
 
 _TILE = 2**23
 """Entries of K that are computed at once, 64 MB."""

@@ -33,16 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import (
-    Array,
-    checked_labels,
-    checked_points,
-    checks,
-    tiles,
-)
-from indefinite_opt.foundation import (
-    naming as names,
-)
+from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, tiles
+from indefinite_opt.foundation import naming as names
 
 Indices = NDArray[np.int64]
 Tables = tuple[Array, Array]

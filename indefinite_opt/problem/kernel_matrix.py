@@ -27,12 +27,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
-from indefinite_opt.quadratic import (
-    CHUNK,
-    Construction,
-    Gram,
-    Indices,
-)
+from indefinite_opt.quadratic import CHUNK, Construction, Gram, Indices
 
 _TILE_ROWS, _TILE_COLUMNS = 64, 1024
 """Entries that are computed at once, half a megabyte, which stay in the cache of the processor. For

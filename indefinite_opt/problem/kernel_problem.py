@@ -32,19 +32,9 @@ from indefinite_opt.problem.datasets.encoding import Encoding
 from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.kernel_matrix import (
-    RowGram,
-    apply_theorem,
-    formed,
-)
+from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem, formed
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
-from indefinite_opt.quadratic import (
-    Construction,
-    DenseGram,
-    FactorGram,
-    Gram,
-    Spectrum,
-)
+from indefinite_opt.quadratic import Construction, DenseGram, FactorGram, Gram, Spectrum
 
 _HIDING_SHARE = 2.0**-10
 """A constant hides digits if the entries of K differ by less than this share of it."""

@@ -4,10 +4,7 @@ Nothing in here knows kernels, data sets or formulations.
 """
 
 from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.bracket.conic_relaxation import (
-    CONIC_SOLVERS,
-    limited_multipliers,
-)
+from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, limited_multipliers
 from indefinite_opt.quadratic.bracket.finite_forms import (
     MAX_INFEASIBILITY,
     FiniteForm,
@@ -16,53 +13,23 @@ from indefinite_opt.quadratic.bracket.finite_forms import (
     obstacle,
 )
 from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
-from indefinite_opt.quadratic.bracket.proof import (
-    Proof,
-)
-from indefinite_opt.quadratic.bracket.search import (
-    DESCENT_TOL,
-    GlobalSearch,
-    proved_bound,
-)
-from indefinite_opt.quadratic.bracket.settings import (
-    Settings,
-)
+from indefinite_opt.quadratic.bracket.proof import Proof
+from indefinite_opt.quadratic.bracket.search import DESCENT_TOL, GlobalSearch, proved_bound
+from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.solver import BranchAndBound
-from indefinite_opt.quadratic.files.reading import (
-    write_program,
-)
+from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import generate, names
-from indefinite_opt.quadratic.local.descent.descent import (
-    Descent,
-    descend,
-)
-from indefinite_opt.quadratic.local.descent.interior_point import (
-    InteriorPoint,
-)
+from indefinite_opt.quadratic.local.descent.descent import Descent, descend
+from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
-from indefinite_opt.quadratic.local.descent.second_order import (
-    second_order_steps,
-)
-from indefinite_opt.quadratic.local.descent.settings import (
-    DescentSettings,
-    InteriorSettings,
-)
-from indefinite_opt.quadratic.local.polyhedral.recession import (
-    falling_ray,
-)
+from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings, InteriorSettings
+from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
-from indefinite_opt.quadratic.matrices.factored import (
-    FactorGram,
-)
-from indefinite_opt.quadratic.matrices.gram import (
-    CHUNK,
-    Construction,
-    DenseGram,
-    Gram,
-    Indices,
-)
+from indefinite_opt.quadratic.matrices.factored import FactorGram
+from indefinite_opt.quadratic.matrices.gram import CHUNK, Construction, DenseGram, Gram, Indices
 from indefinite_opt.quadratic.matrices.spectrum import (
     TRANSFORMS,
     Spectrum,
@@ -77,19 +44,10 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     without_directions,
     zero_tolerance,
 )
-from indefinite_opt.quadratic.program.standard_form import (
-    StandardForm,
-)
+from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof import proof_checker
-from indefinite_opt.quadratic.proof.certificate import (
-    Certificate,
-    Facts,
-    claim_of,
-)
-from indefinite_opt.quadratic.proof.no_optimum import (
-    NoOptimum,
-    no_optimum,
-)
+from indefinite_opt.quadratic.proof.certificate import Certificate, Facts, claim_of
+from indefinite_opt.quadratic.proof.no_optimum import NoOptimum, no_optimum
 from indefinite_opt.quadratic.proof.proof_document import (
     Document,
     bound_document,
@@ -101,15 +59,9 @@ from indefinite_opt.quadratic.proof.proof_document import (
     triangle,
     write_document,
 )
-from indefinite_opt.quadratic.quadratic_program import (
-    QuadraticProgram,
-)
-from indefinite_opt.quadratic.rows.linear_rows import (
-    LinearRows,
-)
-from indefinite_opt.quadratic.rows.polyhedral_qp import (
-    PolyhedralQP,
-)
+from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.to_highs import (
     add_rows,
     change_costs,
@@ -117,9 +69,7 @@ from indefinite_opt.quadratic.rows.to_highs import (
     run_within,
     simplex_limit,
 )
-from indefinite_opt.quadratic.solving.iteration import (
-    Iteration,
-)
+from indefinite_opt.quadratic.solving.iteration import Iteration
 from indefinite_opt.quadratic.solving.predictor_corrector import (
     PredictorCorrector,
     StepSettings,
@@ -148,20 +98,10 @@ from indefinite_opt.quadratic.structures.gaps import (
     gap_in_words,
     relative,
 )
-from indefinite_opt.quadratic.structures.paired_box import (
-    PairedBox,
-    project_line,
-)
-from indefinite_opt.quadratic.structures.paired_qp import (
-    PairedQP,
-)
-from indefinite_opt.quadratic.structures.problem import (
-    Problem,
-)
-from indefinite_opt.quadratic.structures.qp import (
-    QP,
-    critical_curvature,
-)
+from indefinite_opt.quadratic.structures.paired_box import PairedBox, project_line
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.structures.problem import Problem
+from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
     ExplicitProgram,

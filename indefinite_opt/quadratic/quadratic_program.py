@@ -10,16 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.algebra import (
-    Model,
-    constants,
-)
+from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import MAX_BYTES, Values, cached_property, checks, html_card
-from indefinite_opt.quadratic.files.reading import (
-    read_program,
-    write_program,
-)
+from indefinite_opt.quadratic.files.reading import read_program, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
 from indefinite_opt.quadratic.program.arrays import (
     QuadraticArrays,

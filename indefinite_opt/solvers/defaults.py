@@ -12,11 +12,7 @@ from indefinite_opt.modeling.structures import (
     SeparabilityProgram,
     SpacePrimal,
 )
-from indefinite_opt.quadratic import (
-    QP,
-    Structure,
-    Task,
-)
+from indefinite_opt.quadratic import QP, Structure, Task
 
 _USUAL: dict[Any, tuple[str, str]] = {
     QP: ("multistart", "low-rank"),

@@ -20,13 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation import (
-    cached_property,
-    label_vector,
-    parse_call,
-    real_array,
-    short,
-)
+from indefinite_opt.foundation import cached_property, label_vector, parse_call, real_array, short
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import Claim

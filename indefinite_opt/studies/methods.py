@@ -10,26 +10,14 @@ from typing import Any
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import (
-    cached_property,
-    checks,
-    parse_call,
-    short,
-)
+from indefinite_opt.foundation import cached_property, checks, parse_call, short
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.problem import (
-    Kernel,
-    kernels,
-)
+from indefinite_opt.problem import Kernel, kernels
 from indefinite_opt.quadratic import TRANSFORMS
 from indefinite_opt.solvers import as_solver, usual_solver
-from indefinite_opt.studies.baselines import (
-    as_baseline,
-)
-from indefinite_opt.studies.baselines import (
-    known as known_baselines,
-)
+from indefinite_opt.studies.baselines import as_baseline
+from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.workflow import available_solvers
 

@@ -7,15 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.problem import (
-    KernelProblem,
-    check_problem,
-)
-from indefinite_opt.quadratic import (
-    eigendecomposition,
-    norm_bound,
-    zero_tolerance,
-)
+from indefinite_opt.problem import KernelProblem, check_problem
+from indefinite_opt.quadratic import eigendecomposition, norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, least_eigenvalue
 
 

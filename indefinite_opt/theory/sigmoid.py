@@ -15,10 +15,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, checked_labels, checked_points, checks
 from indefinite_opt.problem import Sigmoid
-from indefinite_opt.quadratic import (
-    norm_bound,
-    zero_tolerance,
-)
+from indefinite_opt.quadratic import norm_bound, zero_tolerance
 from indefinite_opt.theory.sigmoid_statement import (
     ClosestPair,
     LeastEigenvalue,

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.quadratic import (
-    norm_bound,
-    zero_tolerance,
-)
+from indefinite_opt.quadratic import norm_bound, zero_tolerance
 
 CASES = {
     0: ("a = 0", "K is the constant tanh(r), and distinguishes no two points."),

@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.algebra import (
-    Inner,
-    Model,
-    Program,
-    constants,
-)
+from indefinite_opt.algebra import Inner, Model, Program, constants
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise

@@ -50,10 +50,7 @@ from indefinite_opt.quadratic import (
     status_at_end,
     write_document,
 )
-from indefinite_opt.workflow.certificates import (
-    convexity,
-    verify,
-)
+from indefinite_opt.workflow.certificates import convexity, verify
 from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with

@@ -13,10 +13,7 @@ from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError, sh
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation import MAX_BYTES, checked_values, checks, parsed_json, read_arrays
 from indefinite_opt.problem import Encoding, KernelProblem, kernels
-from indefinite_opt.quadratic import (
-    Status,
-    Trace,
-)
+from indefinite_opt.quadratic import Status, Trace
 from indefinite_opt.workflow.result import FORMAT, Evidence, Result
 
 _EXPECTED = "a result that Result.save or `solve --save` has written"

@@ -10,11 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from indefinite_opt.quadratic import (
-    Callback,
-    Trace,
-    gap_in_words,
-)
+from indefinite_opt.quadratic import Callback, Trace, gap_in_words
 
 LOGGER = logging.getLogger("indefinite_opt")
 

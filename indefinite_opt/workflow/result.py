@@ -23,18 +23,8 @@ from indefinite_opt.foundation import (
     writing,
 )
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import (
-    KernelProblem,
-    kernels,
-)
-from indefinite_opt.quadratic import (
-    Certificate,
-    Declaration,
-    Optimum,
-    Problem,
-    Status,
-    Trace,
-)
+from indefinite_opt.problem import KernelProblem, kernels
+from indefinite_opt.quadratic import Certificate, Declaration, Optimum, Problem, Status, Trace
 from indefinite_opt.workflow.certificates.verification import certify
 
 if TYPE_CHECKING:

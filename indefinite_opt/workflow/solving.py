@@ -46,10 +46,7 @@ from indefinite_opt.quadratic import (
     VectorProgram,
     relative,
 )
-from indefinite_opt.solvers import (
-    as_solver,
-    default_solver,
-)
+from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.workflow.certificates import convex_gap
 from indefinite_opt.workflow.posing import available_solvers, posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown

@@ -20,12 +20,7 @@ from scipy.optimize import linprog
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.algebra.program import Program
-from indefinite_opt.errors import (
-    IndefiniteOptError,
-    ParameterError,
-    ProblemError,
-    UnknownName,
-)
+from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.box_line import BoxLine

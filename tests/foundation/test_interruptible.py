@@ -14,11 +14,7 @@ import numpy as np
 import pytest
 
 from helpers.processes import HANGS, interrupted
-from indefinite_opt.foundation.interruptible import (
-    TimeLimitReached,
-    in_child,
-    within,
-)
+from indefinite_opt.foundation.interruptible import TimeLimitReached, in_child, within
 from indefinite_opt.foundation.threads import interrupts_held
 
 

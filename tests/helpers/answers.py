@@ -7,14 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-)
-from indefinite_opt.quadratic.solving.solver import (
-    Solver,
-    Task,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status
+from indefinite_opt.quadratic.solving.solver import Solver, Task
 from indefinite_opt.quadratic.structures.qp import QP
 from indefinite_opt.workflow import solving
 

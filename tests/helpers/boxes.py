@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 
 from helpers.exact import mirrored
 from helpers.internals import relaxation_loops
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    Multipliers,
-)
+from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
 
 

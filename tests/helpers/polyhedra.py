@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from helpers import shaking
 from helpers.exact import Program, mirrored
-from indefinite_opt.quadratic.program.naming import (
-    UNNAMED,
-    Names,
-)
+from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 
 Array = NDArray[np.float64]

@@ -12,10 +12,7 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.quadratic.structures.paired_box import (
-    FirstOrder,
-    project_line,
-)
+from indefinite_opt.quadratic.structures.paired_box import FirstOrder, project_line
 
 Array = NDArray[np.float64]
 

@@ -20,14 +20,8 @@ from indefinite_opt.algebra.expressions import (
     mathml,
     text,
 )
-from indefinite_opt.algebra.notation import (
-    GLOSSARY,
-    TEXT,
-)
-from indefinite_opt.algebra.program import (
-    Model,
-    Program,
-)
+from indefinite_opt.algebra.notation import GLOSSARY, TEXT
+from indefinite_opt.algebra.program import Model, Program
 
 N = 4
 RNG = np.random.default_rng(0)

@@ -32,10 +32,7 @@ from indefinite_opt.errors import (
     ParameterError,
     ProblemError,
 )
-from indefinite_opt.quadratic.bracket.finite_forms import (
-    finite_form,
-    with_slacks,
-)
+from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
 from indefinite_opt.quadratic.rows.dual_bound import _lowest
 from indefinite_opt.quadratic.rows.equilibration import balancing_units
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite

@@ -14,10 +14,7 @@ import indefinite_opt as iopt
 from helpers import damage
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.files.reading import (
-    read_program,
-    write_program,
-)
+from indefinite_opt.quadratic.files.reading import read_program, write_program
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 

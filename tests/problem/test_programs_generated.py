@@ -11,11 +11,7 @@ import pytest
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
 from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.instances.by_name import (
-    FAMILIES,
-    GRAPHS,
-    SUITE,
-)
+from indefinite_opt.quadratic.instances.by_name import FAMILIES, GRAPHS, SUITE
 from indefinite_opt.quadratic.instances.random_programs import Draws
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
 

@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.errors import (
-    InfeasibleProblem,
-    ParameterError,
-    ProblemError,
-    UnboundedProblem,
-)
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnboundedProblem
 
 NAMED: dict[str, Any] = {
     "variables": ["tea", "milk"], "inequalities": ["money", "shelf"], "equalities": ["mix"],

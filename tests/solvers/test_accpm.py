@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.problems import positive_part, random_problem
 from indefinite_opt.modeling.structures.proxy_kernel import ProxyBall, ProxyDual
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.proxy_kernel.accpm import ACCPM
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter

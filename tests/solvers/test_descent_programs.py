@@ -19,19 +19,13 @@ from helpers.polyhedra import Rows, lowest, program, uno
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic.local.descent.descent import (
-    Descent,
-    descend,
-)
+from indefinite_opt.quadratic.local.descent.descent import Descent, descend
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import as_paired
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.paired_qp import (
-    PairedQP,
-    paired,
-)
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, paired
 
 Array = NDArray[np.float64]
 

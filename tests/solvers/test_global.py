@@ -19,10 +19,7 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tree import (
-    Outcome,
-    Tree,
-)
+from indefinite_opt.quadratic.bracket.tree import Outcome, Tree
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 

@@ -9,14 +9,8 @@ import pytest
 
 from helpers.boxes import degenerate, general_quadratic, holds
 from helpers.exact import global_minimisers
-from indefinite_opt.quadratic.bracket.minorant import (
-    Multipliers,
-    lower_bound,
-)
-from indefinite_opt.quadratic.bracket.optimality_conditions import (
-    Box,
-    Conditions,
-)
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 
 
 @pytest.mark.parametrize("kind", ["lines", "rows"])

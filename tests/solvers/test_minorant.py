@@ -22,10 +22,7 @@ from indefinite_opt.quadratic.bracket.minorant import (
     lower_bound,
     pair_indices,
 )
-from indefinite_opt.quadratic.bracket.tangents import (
-    TINY,
-    ScaledBox,
-)
+from indefinite_opt.quadratic.bracket.tangents import TINY, ScaledBox
 
 Array = NDArray[np.float64]
 Point = list[Fraction]

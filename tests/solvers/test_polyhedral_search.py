@@ -28,15 +28,8 @@ from helpers.polyhedra import (
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-    Trace,
-)
-from indefinite_opt.quadratic.solving.solver import (
-    Task,
-    status_at_end,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solver import Task, status_at_end
 
 
 def search(qp: Rows, effort: Effort | None = None, **limits: Any) -> Solution:

@@ -11,16 +11,9 @@ import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    Multipliers,
-)
+from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
-from indefinite_opt.quadratic.bracket.proof import (
-    Part,
-    Proof,
-    Tangent,
-)
+from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
 from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 from indefinite_opt.solvers.finite_boxes import box_quadratic

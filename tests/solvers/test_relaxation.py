@@ -16,14 +16,8 @@ from indefinite_opt.quadratic.bracket.minorant import (
     pair_indices,
     triangle_literals,
 )
-from indefinite_opt.quadratic.bracket.relaxation import (
-    Iterate,
-    Relaxation,
-)
-from indefinite_opt.quadratic.bracket.settings import (
-    Settings,
-    Tuning,
-)
+from indefinite_opt.quadratic.bracket.relaxation import Iterate, Relaxation
+from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
 from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 from indefinite_opt.solvers.finite_boxes import box_quadratic

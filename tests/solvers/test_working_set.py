@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from helpers.exact import stationary_points
 from helpers.problems import labels, symmetric
-from indefinite_opt.quadratic.local.descent._loops import (
-    Box,
-    Point,
-)
+from indefinite_opt.quadratic.local.descent._loops import Box, Point
 from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
 from indefinite_opt.quadratic.matrices.gram import DenseGram
 

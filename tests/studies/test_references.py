@@ -20,11 +20,7 @@ from helpers.processes import HANGS
 from indefinite_opt.command_line.app import app
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.quadratic import proof_checker
-from indefinite_opt.quadratic.instances.by_name import (
-    generate,
-    graph,
-    names,
-)
+from indefinite_opt.quadratic.instances.by_name import generate, graph, names
 from indefinite_opt.studies.reference_library import library as references
 from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES, instances
 from indefinite_opt.studies.reference_library.library import (

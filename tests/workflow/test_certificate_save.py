@@ -10,10 +10,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.quadratic.proof.proof_checker import (
-    FailedProof,
-    check,
-)
+from indefinite_opt.quadratic.proof.proof_checker import FailedProof, check
 
 SAVED = [
     ("gaussian", iopt.SVMDual(C=1.0), None),

@@ -10,14 +10,8 @@ import pytest
 import indefinite_opt as iopt
 from indefinite_opt.foundation.interruptible import TimeLimitReached
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.quadratic.proof.certificate import (
-    Facts,
-    claim_of,
-)
-from indefinite_opt.quadratic.structures.structure import (
-    Curvature,
-    Optimality,
-)
+from indefinite_opt.quadratic.proof.certificate import Facts, claim_of
+from indefinite_opt.quadratic.structures.structure import Curvature, Optimality
 from indefinite_opt.workflow.certificates import verification
 
 Claim = iopt.Claim

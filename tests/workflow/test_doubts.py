@@ -16,16 +16,9 @@ import indefinite_opt as iopt
 from helpers.answers import Answer
 from helpers.problems import random_problem
 from indefinite_opt.errors import DoubtfulResult, InfeasibleProblem, SolverFailed
-from indefinite_opt.quadratic.solving.solution import (
-    Claim,
-    Status,
-)
-from indefinite_opt.workflow import (
-    result as results,
-)
-from indefinite_opt.workflow import (
-    solving,
-)
+from indefinite_opt.quadratic.solving.solution import Claim, Status
+from indefinite_opt.workflow import result as results
+from indefinite_opt.workflow import solving
 
 # min x² + y², x + y ≥ 1, in [0, 2]²: (½, ½) by symmetry.
 ROUND = {"P": 2.0 * np.eye(2), "G": [[-1.0, -1.0]], "h": [-1.0], "lb": 0.0, "ub": 2.0}

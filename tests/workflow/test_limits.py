@@ -28,11 +28,7 @@ from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.rows import to_highs
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
-from indefinite_opt.quadratic.solving.solution import (
-    Claim,
-    Solution,
-    Status,
-)
+from indefinite_opt.quadratic.solving.solution import Claim, Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers import finite_boxes
 from indefinite_opt.solvers.descent import smo

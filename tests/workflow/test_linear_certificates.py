@@ -7,10 +7,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.solvers.external.highs import Highs
 
 Claim = iopt.Claim

@@ -21,19 +21,9 @@ from helpers.boxes import degenerate, general_quadratic, random_multipliers
 from helpers.exact import dot, global_minimisers, is_psd, mirrored
 from helpers.problems import positive_part
 from indefinite_opt.quadratic import proof_checker
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    Multipliers,
-)
-from indefinite_opt.quadratic.bracket.optimality_conditions import (
-    Box,
-    Conditions,
-)
-from indefinite_opt.quadratic.bracket.proof import (
-    Part,
-    Proof,
-    Tangent,
-)
+from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
+from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.proof.proof_checker import FailedProof
 from indefinite_opt.quadratic.proof.proof_document import (
     boxes_document,

@@ -13,11 +13,7 @@ from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, power_ne
 from indefinite_opt.modeling.linear_programs.linear_program import Units
 from indefinite_opt.modeling.structures.box_line import cheapest
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    CANCELLED,
-    FactorGram,
-    project_line,
-)
+from indefinite_opt.quadratic import CANCELLED, FactorGram, project_line
 
 _MIN_REDUCTION = 8.0
 """Factor by which a shift of a matrix must reduce its largest entry to be used: it gains three bits

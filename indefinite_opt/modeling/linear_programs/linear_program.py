@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values, cached_property, power_near
-from indefinite_opt.quadratic import (
-    Optimality,
-    Point,
-    StandardForm,
-    Structure,
-    relative,
-)
+from indefinite_opt.quadratic import Optimality, Point, StandardForm, Structure, relative
 
 Entries = float | Array | Callable[[], Array]
 

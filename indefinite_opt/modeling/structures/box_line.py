@@ -8,9 +8,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    PairedBox,
-)
+from indefinite_opt.quadratic import PairedBox
 
 
 class BoxLine(PairedBox):

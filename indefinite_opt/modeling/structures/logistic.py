@@ -13,10 +13,7 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    CANCELLED,
-    ExplicitProgram,
-)
+from indefinite_opt.quadratic import CANCELLED, ExplicitProgram
 
 
 def best_offset(scores: Array, y: Array) -> float:

@@ -22,10 +22,7 @@ from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemErro
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    Point,
-    Spectrum,
-)
+from indefinite_opt.quadratic import Point, Spectrum
 
 MAX_PRICE = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""

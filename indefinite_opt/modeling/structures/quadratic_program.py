@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    CANCELLED,
-    QP,
-    Curvature,
-    Optimality,
-    Point,
-    critical_curvature,
-)
+from indefinite_opt.quadratic import CANCELLED, QP, Curvature, Optimality, Point, critical_curvature
 
 
 @dataclass(frozen=True, eq=False)

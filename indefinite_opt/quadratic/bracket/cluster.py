@@ -15,22 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array, clock, one_thread, pool, thread_count
-from indefinite_opt.quadratic.bracket.box_bound import (
-    BoxBound,
-    Deadline,
-    Node,
-    OpenBracket,
-)
-from indefinite_opt.quadratic.bracket.proof import (
-    Part,
-    Proof,
-)
+from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Deadline, Node, OpenBracket
+from indefinite_opt.quadratic.bracket.proof import Part, Proof
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tree import (
-    Outcome,
-    Threads,
-    Tree,
-)
+from indefinite_opt.quadratic.bracket.tree import Outcome, Threads, Tree
 
 MAX_LOSSES = 2
 """A box of which workers have died so often, each time as many as Dask allows, is divided here."""

@@ -10,10 +10,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, clock, in_child
-from indefinite_opt.quadratic.bracket.minorant import (
-    Multipliers,
-    pair_indices,
-)
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, pair_indices
 from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 
 TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}

@@ -13,26 +13,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver
-from indefinite_opt.foundation import (
-    EPS,
-    Array,
-    cached_property,
-)
+from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.polyhedral.descent import refined
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
-from indefinite_opt.quadratic.local.search.pairing import (
-    Paired,
-    as_paired,
-)
+from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.solving.solution import Status
-from indefinite_opt.quadratic.solving.solver import (
-    Task,
-)
+from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.qp import QP
 
 MAX_INFEASIBILITY = 1e-9

@@ -21,13 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property
-from indefinite_opt.quadratic.bracket.tangents import (
-    TINY,
-    Bound,
-    Indices,
-    Mask,
-    ScaledBox,
-)
+from indefinite_opt.quadratic.bracket.tangents import TINY, Bound, Indices, Mask, ScaledBox
 from indefinite_opt.quadratic.matrices.spectrum import frobenius_norm
 
 _EIGENVALUE_ERROR = 12.0 * EPS

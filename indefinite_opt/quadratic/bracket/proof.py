@@ -9,19 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    Multipliers,
-    lower_bound,
-)
-from indefinite_opt.quadratic.bracket.optimality_conditions import (
-    Box,
-    Conditions,
-)
-from indefinite_opt.quadratic.bracket.tangents import (
-    Bound,
-    ScaledBox,
-)
+from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
+from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
 
 
 @dataclass(frozen=True, eq=False)

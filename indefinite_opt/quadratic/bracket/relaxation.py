@@ -28,15 +28,8 @@ from indefinite_opt.quadratic.bracket.minorant import (
     pair_indices,
     triangle_literals,
 )
-from indefinite_opt.quadratic.bracket.settings import (
-    Settings,
-    Tuning,
-)
-from indefinite_opt.quadratic.bracket.tangents import (
-    Indices,
-    Mask,
-    ScaledBox,
-)
+from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
+from indefinite_opt.quadratic.bracket.tangents import Indices, Mask, ScaledBox
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 
 MIN_CORNER = 1e-3

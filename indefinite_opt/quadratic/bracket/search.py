@@ -18,41 +18,17 @@ from indefinite_opt.foundation import (
     pool,
     thread_count,
 )
-from indefinite_opt.quadratic.bracket.box_bound import (
-    BoxBound,
-    Deadline,
-    Node,
-    OpenBracket,
-)
+from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Deadline, Node, OpenBracket
 from indefinite_opt.quadratic.bracket.cluster import Workers
-from indefinite_opt.quadratic.bracket.finite_forms import (
-    FiniteForm,
-    finite_form,
-)
-from indefinite_opt.quadratic.bracket.minorant import (
-    Multipliers,
-    lower_bound,
-)
+from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm, finite_form
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
-from indefinite_opt.quadratic.bracket.proof import (
-    Part,
-    Proof,
-    Tangent,
-)
+from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tangents import (
-    Mask,
-    ScaledBox,
-)
-from indefinite_opt.quadratic.bracket.tree import (
-    Threads,
-    Tree,
-)
+from indefinite_opt.quadratic.bracket.tangents import Mask, ScaledBox
+from indefinite_opt.quadratic.bracket.tree import Threads, Tree
 from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.solving.solution import (
-    Status,
-    Trace,
-)
+from indefinite_opt.quadratic.solving.solution import Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.qp import QP
 

@@ -10,10 +10,7 @@ from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.solving.solution import Solution
-from indefinite_opt.quadratic.solving.solver import (
-    Solver,
-    Task,
-)
+from indefinite_opt.quadratic.solving.solver import Solver, Task
 from indefinite_opt.quadratic.structures.gaps import gap_in_words
 from indefinite_opt.quadratic.structures.qp import QP
 

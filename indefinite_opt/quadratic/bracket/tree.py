@@ -13,10 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from indefinite_opt.foundation import interrupts_held
-from indefinite_opt.quadratic.bracket.box_bound import (
-    BoxBound,
-    Node,
-)
+from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.solving.solution import Status
 
 

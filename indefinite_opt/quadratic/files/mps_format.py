@@ -16,10 +16,7 @@ from scipy import sparse
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
-from indefinite_opt.quadratic.program.arrays import (
-    CUSTOMARY_INFINITY,
-    QuadraticArrays,
-)
+from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 _WHOLE = b"QMATRIX"

@@ -28,10 +28,7 @@ import numpy as np
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.files import tokens
-from indefinite_opt.quadratic.program.arrays import (
-    MAX_ENTRIES,
-    QuadraticArrays,
-)
+from indefinite_opt.quadratic.program.arrays import MAX_ENTRIES, QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 INFINITY = sys.float_info.max

@@ -40,23 +40,10 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes, write_bytes
-from indefinite_opt.quadratic.files.lp_format import (
-    read_lp,
-    write_lp,
-)
-from indefinite_opt.quadratic.files.mps_format import (
-    read_mps,
-    write_mps,
-)
-from indefinite_opt.quadratic.files.qplib_format import (
-    read_qplib,
-    write_qplib,
-)
-from indefinite_opt.quadratic.files.tokens import (
-    content_of,
-    number,
-    written,
-)
+from indefinite_opt.quadratic.files.lp_format import read_lp, write_lp
+from indefinite_opt.quadratic.files.mps_format import read_mps, write_mps
+from indefinite_opt.quadratic.files.qplib_format import read_qplib, write_qplib
+from indefinite_opt.quadratic.files.tokens import content_of, number, written
 from indefinite_opt.quadratic.program.arrays import (
     LETTERS,
     MAX_ENTRIES,

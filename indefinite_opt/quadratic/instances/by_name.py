@@ -13,10 +13,7 @@ from typing import TypeVar
 
 from indefinite_opt.errors import ParameterError, UnknownName
 from indefinite_opt.foundation import checks
-from indefinite_opt.quadratic.instances import (
-    graphs,
-    random_programs,
-)
+from indefinite_opt.quadratic.instances import graphs, random_programs
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 
 Value = TypeVar("Value")

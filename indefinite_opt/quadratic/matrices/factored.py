@@ -23,15 +23,8 @@ from indefinite_opt.foundation import (
     read_only,
     tiles,
 )
-from indefinite_opt.quadratic.matrices.gram import (
-    Construction,
-    Gram,
-    Indices,
-)
-from indefinite_opt.quadratic.matrices.spectrum import (
-    Spectrum,
-    norm_bound,
-)
+from indefinite_opt.quadratic.matrices.gram import Construction, Gram, Indices
+from indefinite_opt.quadratic.matrices.spectrum import Spectrum, norm_bound
 
 _BLOCK_ROWS = 2**10
 """Rows of F that are worked on at once, 2 MB at rank 300. Sums over blocks are added up one by one,

@@ -10,10 +10,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, real_array
-from indefinite_opt.quadratic.program.naming import (
-    UNNAMED,
-    Names,
-)
+from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 
 MAX_ENTRIES = 25_000_000
 """Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or

@@ -9,14 +9,8 @@ import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, real_array
-from indefinite_opt.quadratic.program.arrays import (
-    QuadraticArrays,
-    quadratic_arrays,
-)
-from indefinite_opt.quadratic.program.naming import (
-    Names,
-    written_names,
-)
+from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.quadratic.program.naming import Names, written_names
 
 
 class StandardForm(NamedTuple):

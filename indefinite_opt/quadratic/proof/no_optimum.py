@@ -12,16 +12,9 @@ import numpy as np
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnboundedProblem
 from indefinite_opt.foundation import Array, checked_values, finite_array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.proof.proof_document import (
-    no_optimum_document,
-    write_document,
-)
+from indefinite_opt.quadratic.proof.proof_document import no_optimum_document, write_document
 from indefinite_opt.quadratic.rows.conflict import proved_conflict
-from indefinite_opt.quadratic.rows.no_optimum import (
-    Conflict,
-    Ray,
-    proved_ray,
-)
+from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray, proved_ray
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.problem import Problem
 from indefinite_opt.quadratic.structures.structure import Structure

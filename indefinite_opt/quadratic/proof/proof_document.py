@@ -20,31 +20,16 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array, read_json, write_bytes
-from indefinite_opt.quadratic.bracket.finite_forms import (
-    FiniteForm,
-    finite_form,
-    obstacle,
-)
+from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm, finite_form, obstacle
 from indefinite_opt.quadratic.bracket.minorant import (
     BoxQuadratic,
     Multipliers,
     pair_indices,
     triangle_literals,
 )
-from indefinite_opt.quadratic.bracket.optimality_conditions import (
-    Box,
-    Conditions,
-)
-from indefinite_opt.quadratic.bracket.proof import (
-    Part,
-    Proof,
-    Step,
-    Tangent,
-)
-from indefinite_opt.quadratic.bracket.tangents import (
-    Bound,
-    ScaledBox,
-)
+from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
+from indefinite_opt.quadratic.bracket.proof import Part, Proof, Step, Tangent
+from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_checker import (
     FORMAT,
@@ -54,19 +39,10 @@ from indefinite_opt.quadratic.proof.proof_checker import (
     exact,
     reached,
 )
-from indefinite_opt.quadratic.proof.proof_checker import (
-    Box as ExactBox,
-)
-from indefinite_opt.quadratic.proof.proof_checker import (
-    Minorant as ExactMinorant,
-)
-from indefinite_opt.quadratic.proof.proof_checker import (
-    Program as ExactProgram,
-)
-from indefinite_opt.quadratic.rows.no_optimum import (
-    Conflict,
-    Ray,
-)
+from indefinite_opt.quadratic.proof.proof_checker import Box as ExactBox
+from indefinite_opt.quadratic.proof.proof_checker import Minorant as ExactMinorant
+from indefinite_opt.quadratic.proof.proof_checker import Program as ExactProgram
+from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.problem import Problem

@@ -11,10 +11,7 @@ from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.dual_bound import DualBound
 from indefinite_opt.quadratic.rows.equilibration import Rows
-from indefinite_opt.quadratic.rows.no_optimum import (
-    Conflict,
-    exact_conflict,
-)
+from indefinite_opt.quadratic.rows.no_optimum import Conflict, exact_conflict
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.structure import Point
 

@@ -9,11 +9,7 @@ from scipy.linalg import qr
 from indefinite_opt.foundation import EPS, LEAST, Array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import Rows
-from indefinite_opt.quadratic.rows.nearby import (
-    enclosed,
-    exact_residuals,
-    may_underflow,
-)
+from indefinite_opt.quadratic.rows.nearby import enclosed, exact_residuals, may_underflow
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 from indefinite_opt.quadratic.structures.gaps import CANCELLED

@@ -8,15 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import (
-    Array,
-    cached_property,
-    power_near,
-)
-from indefinite_opt.quadratic.program.naming import (
-    UNNAMED,
-    Names,
-)
+from indefinite_opt.foundation import Array, cached_property, power_near
+from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 

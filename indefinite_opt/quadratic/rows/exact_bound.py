@@ -9,12 +9,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.rows.equilibration import Rows
-from indefinite_opt.quadratic.rows.no_optimum import (
-    at_ends,
-    met_exactly,
-    products,
-    whole,
-)
+from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products, whole
 
 MAX_ORDER, MAX_ENTRIES = 40, 10**5
 """Most variables with curvature, and most coefficients of all: these take a second at most."""

@@ -15,12 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from indefinite_opt.foundation import (
-    EPS,
-    Array,
-    one_thread,
-    power_near,
-)
+from indefinite_opt.foundation import EPS, Array, one_thread, power_near
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 

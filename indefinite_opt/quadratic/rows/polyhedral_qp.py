@@ -9,31 +9,13 @@ import numpy as np
 from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
 from indefinite_opt.quadratic.rows.convex_bound import convex_bound
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
-from indefinite_opt.quadratic.rows.multipliers import (
-    fitted,
-    of_rows,
-    reduced,
-    strict,
-)
-from indefinite_opt.quadratic.rows.nearby import (
-    granularity,
-    may_underflow,
-)
+from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
+from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
-from indefinite_opt.quadratic.structures.gaps import (
-    CANCELLED,
-    relative,
-)
-from indefinite_opt.quadratic.structures.qp import (
-    QP,
-    critical_curvature,
-)
-from indefinite_opt.quadratic.structures.structure import (
-    Curvature,
-    Optimality,
-    Point,
-)
+from indefinite_opt.quadratic.structures.gaps import CANCELLED, relative
+from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
+from indefinite_opt.quadratic.structures.structure import Curvature, Optimality, Point
 
 _STATIONARY = 1e-6
 """Residual of the first-order conditions, the default tolerance of certificates, up to which a

@@ -10,18 +10,10 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.equilibration import (
-    Equilibrated,
-    Rows,
-    balancing_units,
-)
+from indefinite_opt.quadratic.rows.equilibration import Equilibrated, Rows, balancing_units
 from indefinite_opt.quadratic.rows.intervals import tighten
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
-from indefinite_opt.quadratic.rows.nearby import (
-    Nearby,
-    Sides,
-    nearby_point,
-)
+from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 _MAX_INFEASIBILITY = 1e-9

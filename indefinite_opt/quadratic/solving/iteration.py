@@ -6,15 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from indefinite_opt.foundation import Array, Values, one_thread
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-    Trace,
-)
-from indefinite_opt.quadratic.solving.solver import (
-    Task,
-    status_at_end,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solver import Task, status_at_end
 
 
 class Iteration(ABC):

@@ -20,19 +20,10 @@ from indefinite_opt.foundation import (
     limited,
     short,
 )
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-    Trace,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.problem import (
-    Problem,
-)
-from indefinite_opt.quadratic.structures.structure import (
-    Structure,
-    VectorProgram,
-)
+from indefinite_opt.quadratic.structures.problem import Problem
+from indefinite_opt.quadratic.structures.structure import Structure, VectorProgram
 
 Callback = Callable[[Trace], bool | None]
 T = TypeVar("T")

@@ -9,14 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.quadratic.matrices.gram import (
-    DenseGram,
-    Gram,
-)
-from indefinite_opt.quadratic.matrices.spectrum import (
-    in_own_units,
-    negative_direction,
-)
+from indefinite_opt.quadratic.matrices.gram import DenseGram, Gram
+from indefinite_opt.quadratic.matrices.spectrum import in_own_units, negative_direction
 from indefinite_opt.quadratic.structures.gaps import CANCELLED
 from indefinite_opt.quadratic.structures.paired_box import PairedBox
 from indefinite_opt.quadratic.structures.qp import QP

@@ -10,14 +10,7 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, Values, checks
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic import (
-    Descent,
-    Iteration,
-    Solution,
-    Solver,
-    Task,
-    relative,
-)
+from indefinite_opt.quadratic import Descent, Iteration, Solution, Solver, Task, relative
 
 _MAX_ITER = 10_000
 """Convex problems by default."""

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic import (
-    PrintedSteps,
-    Solution,
-    Solver,
-    Task,
-    Trace,
-    status_at_end,
-)
+from indefinite_opt.quadratic import PrintedSteps, Solution, Solver, Task, Trace, status_at_end
 
 
 class SMOLinLin(Solver[BoxLineQP]):

@@ -17,14 +17,7 @@ from indefinite_opt.modeling.structures import (
     ProxyDual,
     SeparabilityProgram,
 )
-from indefinite_opt.quadratic import (
-    QP,
-    Solution,
-    Solver,
-    Status,
-    Structure,
-    Task,
-)
+from indefinite_opt.quadratic import QP, Solution, Solver, Status, Structure, Task
 from indefinite_opt.solvers.external.cvxpy_backend import (
     missing_package,
     semidefinite_refusal,

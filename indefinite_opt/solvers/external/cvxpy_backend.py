@@ -17,14 +17,7 @@ from indefinite_opt.foundation import (
     clock_stopped,
     within,
 )
-from indefinite_opt.quadratic import (
-    LinearRows,
-    Solution,
-    Status,
-    Task,
-    falling_ray,
-    status_of,
-)
+from indefinite_opt.quadratic import LinearRows, Solution, Status, Task, falling_ray, status_of
 
 
 def missing_package(name: str) -> str | None:

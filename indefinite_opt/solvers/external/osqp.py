@@ -9,14 +9,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
-from indefinite_opt.quadratic import (
-    QP,
-    Session,
-    Solution,
-    Solver,
-    Status,
-    Task,
-)
+from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 
 

@@ -16,15 +16,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, checks, in_child, within
-from indefinite_opt.quadratic import (
-    QP,
-    Solution,
-    Solver,
-    Status,
-    Task,
-    Trace,
-    status_at_end,
-)
+from indefinite_opt.quadratic import QP, Solution, Solver, Status, Task, Trace, status_at_end
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 
 

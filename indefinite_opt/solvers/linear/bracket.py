@@ -9,13 +9,7 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.quadratic import (
-    Solution,
-    Status,
-    Task,
-    Trace,
-    relative,
-)
+from indefinite_opt.quadratic import Solution, Status, Task, Trace, relative
 
 _MAX_INFEASIBILITY = 1e-9
 """Relative violation up to which a point counts as feasible, far below any sensible tolerance."""

@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.quadratic import (
-    PredictorCorrector,
-    StepSettings,
-    cholesky_in_place,
-)
+from indefinite_opt.quadratic import PredictorCorrector, StepSettings, cholesky_in_place
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]

@@ -6,10 +6,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
-from indefinite_opt.quadratic import (
-    Iteration,
-    Task,
-)
+from indefinite_opt.quadratic import Iteration, Task
 
 _ROUNDING_SHARE = 1e-12
 """Changes of the objective that are smaller than this share of it count as rounding."""

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.quadratic import (
-    Solution,
-    Solver,
-    Task,
-)
+from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     ProxySearch,
     SearchSettings,

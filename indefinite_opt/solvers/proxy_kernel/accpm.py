@@ -8,12 +8,7 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.quadratic import (
-    Solution,
-    Solver,
-    Task,
-    Witness,
-)
+from indefinite_opt.quadratic import Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter, CenterSettings
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, SearchSettings
 

@@ -9,14 +9,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.quadratic import (
-    Descent,
-    Session,
-    Solution,
-    Solver,
-    Status,
-    Task,
-)
+from indefinite_opt.quadratic import Descent, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     MIN_INNER_TOL,
     GradientSteps,

@@ -9,11 +9,7 @@ import numpy as np
 
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.quadratic import (
-    Solution,
-    Solver,
-    Task,
-)
+from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     GradientSteps,
     ProxySearch,

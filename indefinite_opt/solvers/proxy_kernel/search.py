@@ -8,15 +8,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
-from indefinite_opt.quadratic import (
-    Descent,
-    Iteration,
-    Solution,
-    Status,
-    Task,
-    Witness,
-    relative,
-)
+from indefinite_opt.quadratic import Descent, Iteration, Solution, Status, Task, Witness, relative
 from indefinite_opt.solvers.low_rank.low_rank import LowRank
 
 MIN_INNER_TOL = 1e-12

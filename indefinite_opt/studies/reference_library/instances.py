@@ -25,12 +25,7 @@ from indefinite_opt.foundation import Array, finite_array
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
-from indefinite_opt.quadratic import (
-    QP,
-    QuadraticProgram,
-    generate,
-    names,
-)
+from indefinite_opt.quadratic import QP, QuadraticProgram, generate, names
 
 LIBRARY = 2
 """Version of the library, raised when an instance is added, removed or redefined."""

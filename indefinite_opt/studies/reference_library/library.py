@@ -31,11 +31,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    QP,
-    Certificate,
-    QuadraticProgram,
-)
+from indefinite_opt.quadratic import QP, Certificate, QuadraticProgram
 from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance
 from indefinite_opt.workflow import bound
 from indefinite_opt.workflow.certificates import verify

@@ -9,10 +9,7 @@ import re
 from pathlib import Path
 from string import Template
 
-from indefinite_opt.algebra import (
-    latex_expression,
-    mathml,
-)
+from indefinite_opt.algebra import latex_expression, mathml
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
     ComparisonLike,

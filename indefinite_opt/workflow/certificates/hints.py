@@ -16,13 +16,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, Values, checked_values
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import (
-    Declaration,
-    ExplicitProgram,
-    Problem,
-    Structure,
-    VectorProgram,
-)
+from indefinite_opt.quadratic import Declaration, ExplicitProgram, Problem, Structure, VectorProgram
 
 SLACKS = {"xi": "The slacks ξ were", "delta": "The bound δ was"}
 """Variables whose best values follow from the others, with the beginning of a sentence on each."""

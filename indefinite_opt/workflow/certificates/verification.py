@@ -59,10 +59,7 @@ from indefinite_opt.quadratic import (
     proved_bound,
     relative,
 )
-from indefinite_opt.solvers import (
-    as_solver,
-    default_solver,
-)
+from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.solvers.proxy_kernel import KernelBound
 from indefinite_opt.workflow.certificates.hints import completed, hint, named, sign_hint
 from indefinite_opt.workflow.posing import posed

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.studies.papers import (
-    PaperStudy,
-    Reproduction,
-    find,
-    reproduce,
-)
+from indefinite_opt.studies.papers import PaperStudy, Reproduction, find, reproduce
 from indefinite_opt.studies.papers.loosli import (
     BOARD_KERNEL,
     TWO_POINTS,

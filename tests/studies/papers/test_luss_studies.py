@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import (
-    Computation,
-    Reproduction,
-    find,
-    reproduce,
-)
+from indefinite_opt.studies.papers import Computation, Reproduction, find, reproduce
 from indefinite_opt.studies.papers.luss import METHODS, PARAMETERS, draw_figure_1, gaps, triangle
 from indefinite_opt.studies.protocols import RepeatedSplit
 

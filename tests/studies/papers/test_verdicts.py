@@ -7,12 +7,8 @@ import pytest
 
 from indefinite_opt.studies.papers import ComputationOutcome
 from indefinite_opt.studies.papers.haasdonk import check_figure_2
-from indefinite_opt.studies.papers.lin_lin import (
-    check_figure_2 as check_programs,
-)
-from indefinite_opt.studies.papers.lin_lin import (
-    figure_2_axes,
-)
+from indefinite_opt.studies.papers.lin_lin import check_figure_2 as check_programs
+from indefinite_opt.studies.papers.lin_lin import figure_2_axes
 from indefinite_opt.studies.papers.loosli import check_figure_5
 from indefinite_opt.studies.papers.luss import check_figure_1
 

@@ -15,11 +15,7 @@ from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.matrices.factored import factorised
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-    Trace,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP

@@ -9,17 +9,11 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, cached_property, one_thread, read_only
 from indefinite_opt.quadratic.matrices.gram import Gram
-from indefinite_opt.quadratic.matrices.spectrum import (
-    breakdown_direction,
-    zero_tolerance,
-)
+from indefinite_opt.quadratic.matrices.spectrum import breakdown_direction, zero_tolerance
 from indefinite_opt.quadratic.structures.paired_box import project_line
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.descent._loops import (
-        Box,
-        Point,
-    )
+    from indefinite_opt.quadratic.local.descent._loops import Box, Point
 
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest

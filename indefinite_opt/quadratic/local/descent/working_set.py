@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.quadratic.local.descent._loops import (
-    Box,
-    Point,
-)
+from indefinite_opt.quadratic.local.descent._loops import Box, Point
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.structures.paired_box import project_line
 

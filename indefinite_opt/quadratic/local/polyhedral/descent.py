@@ -18,10 +18,7 @@ from indefinite_opt.quadratic.solving.solution import Status
 Mask = NDArray[np.bool_]
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.polyhedral._active_set_loops import (
-        Quadratic,
-        State,
-    )
+    from indefinite_opt.quadratic.local.polyhedral._active_set_loops import Quadratic, State
 
 Timed = Callable[..., Any]
 """Makes a call of a function with arguments, and abandons it where a time limit is reached."""

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import (
-    Array,
-    power_near,
-)
-from indefinite_opt.quadratic.local.polyhedral.descent import (
-    descents_on,
-    directions,
-    is_convex,
-)
+from indefinite_opt.foundation import Array, power_near
+from indefinite_opt.quadratic.local.polyhedral.descent import descents_on, directions, is_convex
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray

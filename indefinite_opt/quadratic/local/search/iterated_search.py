@@ -23,12 +23,7 @@ from indefinite_opt.foundation import (
     pool,
     thread_count,
 )
-from indefinite_opt.quadratic.solving.solution import (
-    Optimum,
-    Solution,
-    Status,
-    Trace,
-)
+from indefinite_opt.quadratic.solving.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 
 CHAINS = 2

@@ -11,15 +11,8 @@ from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import as_paired
 from indefinite_opt.quadratic.local.search.row_search import PolyhedralSearch
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-)
-from indefinite_opt.quadratic.solving.solver import (
-    Solver,
-    Task,
-    status_at_end,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status
+from indefinite_opt.quadratic.solving.solver import Solver, Task, status_at_end
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.quadratic.structures.qp import QP
 

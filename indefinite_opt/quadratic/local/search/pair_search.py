@@ -12,10 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, limited
-from indefinite_opt.quadratic.local.descent.descent import (
-    CHOLESKY_WORK,
-    Descent,
-)
+from indefinite_opt.quadratic.local.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.quadratic.local.search.iterated_search import (
     CHAINS,
     Chain,
@@ -23,15 +20,8 @@ from indefinite_opt.quadratic.local.search.iterated_search import (
     End,
     IteratedSearch,
 )
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-    Trace,
-)
-from indefinite_opt.quadratic.solving.solver import (
-    Task,
-    status_at_end,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solver import Task, status_at_end
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Start = Callable[[np.random.Generator], Array]

@@ -10,10 +10,7 @@ import numpy as np
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.solving.solution import Solution
-from indefinite_opt.quadratic.structures.paired_qp import (
-    PairedQP,
-    paired,
-)
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP, paired
 from indefinite_opt.quadratic.structures.qp import QP
 
 

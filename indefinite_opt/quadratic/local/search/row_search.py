@@ -17,22 +17,11 @@ from indefinite_opt.quadratic.local.polyhedral.descent import (
     is_convex,
     nearest_point,
 )
-from indefinite_opt.quadratic.local.polyhedral.recession import (
-    endless,
-    falling_ray,
-)
-from indefinite_opt.quadratic.local.search.iterated_search import (
-    Chain,
-    Effort,
-    End,
-    IteratedSearch,
-)
+from indefinite_opt.quadratic.local.polyhedral.recession import endless, falling_ray
+from indefinite_opt.quadratic.local.search.iterated_search import Chain, Effort, End, IteratedSearch
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
-from indefinite_opt.quadratic.solving.solution import (
-    Solution,
-    Status,
-)
+from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 
 T = TypeVar("T")
