@@ -322,7 +322,7 @@ def main() -> None:
         own = [names for end, names in OWN_TESTS.items() if path.endswith(f"/{end}")]
         stages = [chosen.tests] if chosen.tests else own[:1] or STAGES[: chosen.stages]
         runs = [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in stages]
-        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.room else runs
+        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.slack else runs
 
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0

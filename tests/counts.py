@@ -1,7 +1,7 @@
 """What there is of everything: `python tests/counts.py` prints the size of the house.
 
 Ideas that stand several times, such as active sets, cannot be counted by a program; this counts
-what is countable, and the lines of every room. What is not there yet, or no more, counts as 0.
+what is countable, and the lines of every folder. What is not there yet, or no more, counts as 0.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ PACKAGE = ROOT / "indefinite_opt"
 FORMULATIONS = PACKAGE / "formulations"
 QUADRATIC = PACKAGE / "quadratic"
 
-STORING_ROOM = "problem"
-"""The room that knows how a kernel matrix is stored; others ask it what it can do."""
+STORING = ("problem", "quadratic/matrices")
+"""The folders that know how a kernel matrix is stored; others ask it what it can do."""
 
 QUADRATIC_IMPORTS = ("quadratic", "foundation", "errors", "algebra")
 """What `quadratic` may import of the package."""
@@ -286,8 +286,8 @@ def counts() -> dict[str, int]:
         "lines of the first tour": lines(first_tour()),
         "files of the first tour": len(first_tour()),
         "methods of the widest class": max(classes())[0],
-        "questions how a kernel is stored, outside the room that stores": matches(
-            stored, lambda path: path.parts[0] != STORING_ROOM
+        "questions how a kernel is stored, outside the folders that store": matches(
+            stored, lambda path: not path.as_posix().startswith(STORING)
         ),
         "questions how a kernel is stored, in all": matches(stored),
         "module constants without those of the papers": matches(
@@ -305,17 +305,17 @@ def counts() -> dict[str, int]:
 def main() -> None:
     for name, count in counts().items():
         print(f"{count:8,}  {name}")
-    rooms, inner = Counter[str](), Counter[str]()
+    folders, inner = Counter[str](), Counter[str]()
     for path in python_files(PACKAGE):
         parts = path.relative_to(PACKAGE).parts
-        rooms[parts[0] if len(parts) > 1 else "top level"] += lines([path])
+        folders[parts[0] if len(parts) > 1 else "top level"] += lines([path])
         if len(parts) > 2:
             inner["/".join(parts[:2])] += lines([path])
-    print("\n   lines  room, and folders of it")
-    for room, size in rooms.most_common():
-        print(f"{size:8,}  {room}")
+    print("\n   lines  folder, and folders of it")
+    for folder, size in folders.most_common():
+        print(f"{size:8,}  {folder}")
         for name, part in inner.most_common():
-            if name.startswith(f"{room}/"):
+            if name.startswith(f"{folder}/"):
                 print(f"{part:16,}  {name}")
     print("\n methods  widest classes")
     for size, name in sorted(classes(), reverse=True)[:5]:

@@ -1,4 +1,4 @@
-"""A room imports only rooms above it, and of those only what their `__init__` names."""
+"""A layer imports only layers above it, and of those only what their `__init__` names."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from helpers.processes import fresh
 PACKAGE = "indefinite_opt"
 ROOT = Path(iopt.__file__).parent
 
-ROOMS = (
+LAYERS = (
     "foundation", "algebra", "quadratic", "problem", "modeling", "formulations", "solvers",
     "figures", "workflow", "theory", "studies", "estimators", "command_line",
 )  # fmt: skip
 """In the order in which data flow."""
+
+CLOSED = ("algebra", "quadratic")
+"""Libraries of their own, which others reach through their `__init__` only."""
 
 HEAVY = (
     "cvxpy", "numba", "sklearn", "pandas", "matplotlib", "highspy", "osqp", "scipy.optimize",
@@ -48,28 +51,30 @@ def imports(path: Path, root: Path) -> list[tuple[int, str, list[str]]]:
     return found
 
 
-def room(module: str) -> str:
+def layer(module: str) -> str:
     return module.removeprefix(PACKAGE).lstrip(".").partition(".")[0]
 
 
 def violations(root: Path) -> list[str]:
-    """One sentence per file without a room, and per import that goes up or behind a face."""
+    """One sentence per file outside of all layers, and per import of a layer below or of an inner file."""
     found = []
     for path in sorted(root.rglob("*.py")):
         name = module_name(path, root)
-        here = room(name)
-        if here not in ("", "errors", "__main__", *ROOMS):
-            found.append(f"{name}: is in no room")
+        here = layer(name)
+        if here not in ("", "errors", "__main__", *LAYERS):
+            found.append(f"{name}: is in no layer")
             continue
         for line, module, _ in imports(path, root):
-            there, where = room(module), f"{name}:{line} imports {module}"
-            inside = module.partition(".")[0] == PACKAGE and here in ROOMS and there != here
-            if not inside or there == "errors" or (there == "" and here == ROOMS[-1]):
+            there, where = layer(module), f"{name}:{line} imports {module}"
+            inside = module.partition(".")[0] == PACKAGE and here in LAYERS and there != here
+            if not inside or there == "errors" or (there == "" and here == LAYERS[-1]):
                 continue
-            if there not in ROOMS or ROOMS.index(there) > ROOMS.index(here):
+            if there not in LAYERS or LAYERS.index(there) > LAYERS.index(here):
                 found.append(f"{where}, which is not above it")
+            elif there in CLOSED and module != f"{PACKAGE}.{there}":
+                found.append(f"{where}, which is inside {there}")
             elif not root.joinpath(*module.split(".")[1:]).is_dir():
-                found.append(f"{where}, which is not the face of its room")
+                found.append(f"{where}, which is not the `__init__` of a folder")
     return found
 
 
@@ -93,22 +98,33 @@ def circle(root: Path, depth: int | None = None) -> list[str]:
     return []
 
 
-def test_rooms_are_in_order() -> None:
+def test_layers_are_in_order() -> None:
     assert violations(ROOT) == []
+
+
+def test_quadratic_knows_no_kernel() -> None:
+    """It imports what checks arguments and what prints programs, and nothing else."""
+    found = {
+        layer(module)
+        for path in (ROOT / "quadratic").rglob("*.py")
+        for _, module, _ in imports(path, ROOT)
+        if module.partition(".")[0] == PACKAGE
+    }
+    assert found == {"quadratic", "algebra", "foundation", "errors"}
 
 
 def test_no_circle_of_imports() -> None:
     assert circle(ROOT) == []
 
 
-def test_no_circle_of_folders_within_a_room() -> None:
+def test_no_circle_of_folders_within_a_layer() -> None:
     assert circle(ROOT, depth=3) == []
 
 
-def test_every_room_exists_and_says_what_it_is_for() -> None:
+def test_every_layer_exists_and_says_what_it_is_for() -> None:
     folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
-    assert folders == set(ROOMS)
-    for name in ROOMS:
+    assert folders == set(LAYERS)
+    for name in LAYERS:
         assert importlib.import_module(f"{PACKAGE}.{name}").__doc__
 
 
@@ -123,9 +139,9 @@ def test_no_public_name_shadows_a_module() -> None:
         assert getattr(importlib.import_module(parent), last) is module, name
 
 
-def test_tests_mirror_the_rooms() -> None:
+def test_tests_mirror_the_layers() -> None:
     folders = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir()}
-    assert folders - {"__pycache__", "helpers", "adversary"} <= set(ROOMS)
+    assert folders - {"__pycache__", "helpers", "adversary"} <= set(LAYERS)
 
 
 FAKE = {
@@ -151,8 +167,11 @@ FAKE = {
          "indefinite_opt.problem.kernels:1 imports indefinite_opt, which is not above it"),
         ("solvers/smo.py", "from indefinite_opt.problem.kernels import Kernel\n",
          "indefinite_opt.solvers.smo:1 imports indefinite_opt.problem.kernels, which is not the "
-         "face of its room"),
-        ("novel.py", "", "indefinite_opt.novel: is in no room"),
+         "`__init__` of a folder"),
+        ("solvers/smo.py", "from indefinite_opt.quadratic.local import Descent\n",
+         "indefinite_opt.solvers.smo:1 imports indefinite_opt.quadratic.local, which is inside "
+         "quadratic"),
+        ("novel.py", "", "indefinite_opt.novel: is in no layer"),
     ],
 )  # fmt: skip
 def test_the_checker_finds_a_violation(

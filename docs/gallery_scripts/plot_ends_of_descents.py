@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import indefinite_opt as iopt
 
 qp = iopt.QuadraticProgram.read("boxqp-50-40-1")
-ends = iopt.solve(qp, solver="multistart(starts=1000, kicks=0, budget=inf)", seed=0).optima
+ends = iopt.solve(qp, solver="multistart(starts=1000, perturbations=0, budget=inf)", seed=0).optima
 best = iopt.bound(qp, gap=1e-6).upper
 values, counts = [end.objective for end in ends], [end.count for end in ends]
 figure = Figure(figsize=(7, 4), layout="constrained")

@@ -26,7 +26,7 @@ ax.contourf(u, v, np.where(inside, values, np.nan), 24, cmap="viridis")
 generator = np.random.default_rng(0)
 for _ in range(30):
     start = {"x": generator.uniform(-1.0, 1.2, 2)}
-    end = iopt.solve(qp, solver="multistart(starts=1, kicks=0)", start=start).x
+    end = iopt.solve(qp, solver="multistart(starts=1, perturbations=0)", start=start).x
     ax.plot(*end, "o", color="white", markeredgecolor="black", markersize=9, clip_on=False)
 best = iopt.bound(qp)
 ax.plot(

@@ -2,8 +2,8 @@
 A proxy for an indefinite kernel
 ================================
 
-Luss & d'Aspremont learn a positive semidefinite kernel together with the machine. The price ρ says
-how far it may be from K: at a high price it is K's own positive part.
+Luss & d'Aspremont learn a positive semidefinite kernel together with the machine. The penalty ρ
+says how far it may be from K: at a high penalty it is K's own positive part.
 """
 
 import numpy as np

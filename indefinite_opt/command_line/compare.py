@@ -35,7 +35,7 @@ from indefinite_opt.studies import Comparison
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15]"
 )
-"""Powers of ten around the default of C and from that of the price ρ on, multiples of the least
+"""Powers of ten around the default of C and from that of the penalty ρ on, multiples of the least
 feasible bounds β and μ from their default on, and numbers of neighbours; the whole comparison of
 the embedded data takes less than a minute on one core."""
 

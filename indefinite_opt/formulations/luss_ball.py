@@ -30,7 +30,7 @@ class LussBall(Formulation):
               e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
-    `LussDual` with a price ρ that depends on α and puts K* on the sphere. There is a positive
+    `LussDual` with a penalty ρ that depends on α and puts K* on the sphere. There is a positive
     semidefinite kernel in the ball if and only if r ≥ ‖(K₀)₋‖², the sum of the squared negative
     eigenvalues; with equality it is the clipped kernel only.
 
@@ -107,5 +107,5 @@ class LussBall(Formulation):
     def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
         ball, alpha = self.structure(problem), values["alpha"]
         z = problem.y * alpha
-        change = ProxyChange(problem, z, ball.price(ball.oracle.coordinates(z)))
+        change = ProxyChange(problem, z, ball.penalty(ball.oracle.coordinates(z)))
         return Classifier(z, ball.offset(alpha), problem.classes, self.new_points, change)

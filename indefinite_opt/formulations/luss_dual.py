@@ -1,4 +1,4 @@
-"""Support vector machines with a proxy kernel, at a price for its distance from the given one."""
+"""Support vector machines with a proxy kernel, at a penalty for its distance from the given one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from indefinite_opt.modeling import (
     ProxyChange,
     kernel_variable,
     parameter,
-    priced_proxy,
+    penalised_proxy,
     proxy_dual,
 )
 from indefinite_opt.modeling.structures import ProxyDual
@@ -89,7 +89,7 @@ class LussDual(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z) + rho * cp.sum_squares(K - K0),
             subject_to=constraints,
-            inner=Inner(K, {}, partial(priced_proxy, alpha, K, constraints, problem, self.rho)),
+            inner=Inner(K, {}, partial(penalised_proxy, alpha, K, constraints, problem, self.rho)),
         )
 
     def dual(self, problem: KernelProblem) -> Program:

@@ -24,7 +24,7 @@ from indefinite_opt.modeling.formulation import (
 )
 from indefinite_opt.modeling.semidefinite import (
     kernel_variable,
-    priced_proxy,
+    penalised_proxy,
     proxy_dual,
     proxy_within,
 )

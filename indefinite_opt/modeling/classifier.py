@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, cached_property, checks, finite_array
-from indefinite_opt.modeling.structures.proxy_kernel import MAX_PRICE, ProxyEigen, proxy_oracle
+from indefinite_opt.modeling.structures.proxy_kernel import MAX_PENALTY, ProxyEigen, proxy_oracle
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 from indefinite_opt.quadratic import CANCELLED, TRANSFORMS, eigendecomposition
 
@@ -83,7 +83,7 @@ class ProxyChange:
     @cached_property
     def eigen(self) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ)."""
-        return proxy_oracle(self.problem).eigen(self.z, min(self.rho, MAX_PRICE))
+        return proxy_oracle(self.problem).eigen(self.z, min(self.rho, MAX_PENALTY))
 
     @cached_property
     def kernel(self) -> Array:

@@ -17,7 +17,7 @@ def kernel_variable(problem: KernelProblem) -> Any:
     return cp.Variable((problem.n, problem.n), name="K", PSD=True)
 
 
-def priced_proxy(
+def penalised_proxy(
     alpha: Any, K: Any, constraints: dict[str, Any], problem: KernelProblem, rho: float
 ) -> Any:
     """`LussDual` as a semidefinite program in α and K, without the inner minimum.
@@ -26,19 +26,19 @@ def priced_proxy(
     """
     import cvxpy as cp
 
-    price, K0, y = constants(rho=rho, K0=problem.K, y=problem.y)
+    penalty, K0, y = constants(rho=rho, K0=problem.K, y=problem.y)
     z = cp.multiply(y, alpha)
-    bordered = cp.bmat([[K - K0, z[:, None]], [z[None, :], 4.0 * price]])
-    least = price * (np.sum(problem.K**2) - cp.sum_squares(K))
+    bordered = cp.bmat([[K - K0, z[:, None]], [z[None, :], 4.0 * penalty]])
+    least = penalty * (np.sum(problem.K**2) - cp.sum_squares(K))
     return cp.Problem(cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0])
 
 
 def proxy_within(
     alpha: Any, constraints: dict[str, Any], problem: KernelProblem, radius: float
 ) -> Any:
-    """`LussBall` as a semidefinite program in α, the price ρ of the distance, and S = ρK*.
+    """`LussBall` as a semidefinite program in α, the penalty ρ of the distance, and S = ρK*.
 
-    The minimum over K equals the maximum over ρ of the minimum at price ρ, and S has least norm
+    The minimum over K equals the maximum over ρ of the minimum at penalty ρ, and S has least norm
     among S ⪰ 0 with S ⪰ ρK₀ + zzᵀ/4.
     """
     import cvxpy as cp
@@ -67,9 +67,9 @@ def proxy_dual(
     lower = cp.Variable(problem.n, name="lambda")
     upper = cp.Variable(problem.n, name="mu")
     balance = cp.Variable(name="nu")
-    price, K0, y = constants(C=C, K0=problem.K, y=problem.y)
+    penalty, K0, y = constants(C=C, K0=problem.K, y=problem.y)
     v = 1.0 + lower - upper + balance * y
-    objective = 0.5 * cp.matrix_frac(cp.multiply(y, v), K) + price * cp.sum(upper)
+    objective = 0.5 * cp.matrix_frac(cp.multiply(y, v), K) + penalty * cp.sum(upper)
     constraints, distance = {"lower": lower >= 0, "upper": upper >= 0}, cp.sum_squares(K - K0)
     if rho is not None:
         objective += constants(rho=rho)[0] * distance

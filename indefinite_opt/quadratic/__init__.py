@@ -73,7 +73,7 @@ from indefinite_opt.quadratic.solving.iteration import Iteration
 from indefinite_opt.quadratic.solving.predictor_corrector import (
     PredictorCorrector,
     StepSettings,
-    room,
+    max_step,
 )
 from indefinite_opt.quadratic.solving.solution import (
     Claim,

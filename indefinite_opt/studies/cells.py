@@ -65,7 +65,7 @@ class Cell(NamedTuple):
     grid: Grid
 
 
-class Unit(NamedTuple):
+class CellUnit(NamedTuple):
     """Cells that share a division of a data set, so that one process should run them."""
 
     name: str
@@ -130,8 +130,8 @@ def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Itera
 
     Every row has its part of the time that its cell took, in equal parts.
 
-    A unit is a `Unit`, or any other named tuple with `cells`, each of which has a `key`, and with
-    methods `rows` of a cell, and `failed` of a cell and an error.
+    A unit is a `CellUnit`, or any other named tuple with `cells`, each of which has a `key`, and
+    with methods `rows` of a cell, and `failed` of a cell and an error.
     """
     for cell in unit.cells:
         began = clock()
@@ -143,7 +143,7 @@ def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Itera
         yield outcome
 
 
-def _empty_row(unit: Unit, cell: Cell) -> Row:
+def _empty_row(unit: CellUnit, cell: Cell) -> Row:
     """A row of a cell before anything is known of it."""
     return {
         "data": unit.name, "method": cell.label, "entry": 0, "chosen": "",

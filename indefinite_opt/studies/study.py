@@ -22,10 +22,10 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import cached_property, checks, connected
 from indefinite_opt.studies.cells import (
     Cell,
+    CellUnit,
     Outcome,
     Plan,
     Row,
-    Unit,
     forget_problems,
     key_of,
     run_unit,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def run_units(
-    units: Iterable[Unit], n_jobs: int | None, store: Store | None, several: bool
+    units: Iterable[CellUnit], n_jobs: int | None, store: Store | None, several: bool
 ) -> Iterator[Outcome]:
     """The outcomes of units as they come; they are in the store already.
 
@@ -62,7 +62,7 @@ def run_units(
             yield from outcomes
 
 
-def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iterator[Outcome]:
+def on_cluster(units: Iterable[CellUnit], cluster: Any, store: Store | None) -> Iterator[Outcome]:
     """The outcomes of units that run on a Dask cluster, written to the store by this process.
 
     A unit whose worker dies is given to another one. If several die of it, as many as the cluster's
@@ -107,7 +107,7 @@ def on_cluster(units: Iterable[Unit], cluster: Any, store: Store | None) -> Iter
                 break
 
 
-def _listed(unit: Unit, write: Any = None) -> list[Outcome]:
+def _listed(unit: CellUnit, write: Any = None) -> list[Outcome]:
     return list(run_unit(unit, write))
 
 
@@ -199,7 +199,7 @@ class Study:
             self.seed, self.tol, self.time_limit,
         )  # fmt: skip
 
-    def units(self, stored: bool = True) -> list[Unit]:
+    def units(self, stored: bool = True) -> list[CellUnit]:
         """All cells, those of one division together; without a store they need no digest."""
         found = []
         for name, data in self.sources.items():
@@ -210,7 +210,7 @@ class Study:
                     Cell(key_of(repr(self.plan), grid.identity, where), label, grid)
                     for label, grid in self.grids.items()
                 ]
-                found.append(Unit(name, data, division, cells, self.plan))
+                found.append(CellUnit(name, data, division, cells, self.plan))
         return found
 
     def run(

@@ -312,8 +312,8 @@ def _pair_of_theorem_7(
     positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
     norms = np.diag(inner)
     smaller = np.minimum(norms[positive][:, None], norms[negative][None, :])
-    room = smaller - inner[np.ix_(positive, negative)]
-    p, q = np.unravel_index(int(np.argmax(room)), room.shape)
+    left = smaller - inner[np.ix_(positive, negative)]
+    p, q = np.unravel_index(int(np.argmax(left)), left.shape)
     i, j = int(positive[p]), int(negative[q])
     x, z = points[i], points[j]
     return (i, j) if _inner(x, z) <= min(_inner(x, x), _inner(z, z)) else None

@@ -4,8 +4,8 @@
 lists the solvers of a formulation. `certificates` holds `verify`, which certifies any point.
 """
 
+from indefinite_opt.workflow.arguments import available_solvers
 from indefinite_opt.workflow.bracket import Bracket, bound
 from indefinite_opt.workflow.loading import load
-from indefinite_opt.workflow.posing import available_solvers
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, path_entries, solve, solve_path, solve_qp

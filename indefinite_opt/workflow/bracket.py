@@ -50,8 +50,8 @@ from indefinite_opt.quadratic import (
     status_at_end,
     write_document,
 )
+from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.certificates import convexity, verify
-from indefinite_opt.workflow.posing import posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
 
@@ -265,7 +265,7 @@ class Bracket:
             If there is no proof, as another method was used or the search was too large.
         """
         own = isinstance(problem, QuadraticProgram)
-        asked, formulation = posed(problem, None if own else self.formulation)
+        asked, formulation = as_problem(problem, None if own else self.formulation)
         asked.check_unchanged()
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
@@ -412,7 +412,7 @@ def bound(
     checks.seed("seed", seed, optional=True)
     checks.switch("verbose", verbose)
     callback = reporting(callback) if verbose else callback
-    asked, chosen = posed(problem, formulation)
+    asked, chosen = as_problem(problem, formulation)
     asked.check_unchanged()
     limit = np.inf if time_limit is None else float(time_limit)
     settings = settings or Settings()

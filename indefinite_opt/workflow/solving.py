@@ -47,8 +47,8 @@ from indefinite_opt.quadratic import (
     relative,
 )
 from indefinite_opt.solvers import as_solver, default_solver
+from indefinite_opt.workflow.arguments import as_problem, available_solvers
 from indefinite_opt.workflow.certificates import convex_gap
-from indefinite_opt.workflow.posing import available_solvers, posed
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -116,7 +116,7 @@ def solve(
     (array([2., 2.]), 4.0, 'GLOBAL')
     """
     options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
-    result = solve_with(*posed(problem, formulation), solver, None, options)[0]
+    result = solve_with(*as_problem(problem, formulation), solver, None, options)[0]
     if problem.assign is not None:
         problem.assign(result.values["x"])
     return result
@@ -495,7 +495,7 @@ def path_entries(
     entries: list[Result | IndefiniteOptError] = []
     session: Session[Any] | None = None
     before: Declaration | None = None
-    for formulation in [posed(problem, item)[1] for item in formulations]:
+    for formulation in [as_problem(problem, item)[1] for item in formulations]:
         if type(before) is not type(formulation):
             session = None
         before = formulation

@@ -201,7 +201,7 @@ KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
 whose rows are computed on demand."""
 
 
-def _price(g: Generator, K: Array) -> float:
+def _penalty(g: Generator, K: Array) -> float:
     """Near 1/max|K|, where weights are neither all 0 nor all at the bound; or anything.
 
     A large constant in K does not count.
@@ -213,7 +213,7 @@ def _price(g: Generator, K: Array) -> float:
 
 
 def _svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    C = float("inf") if g.random() < 0.1 else _price(g, K)
+    C = float("inf") if g.random() < 0.1 else _penalty(g, K)
     bias = bool(g.random() < 0.7)
     # Without bias and bounds, the rounding of a large constant decides whether there is an optimum.
     constant = float(np.abs(K).max()) > 1e5 * float(np.ptp(K))
@@ -232,11 +232,11 @@ def _of_points(g: Generator, y: Array) -> Array:
 
 def _weighted_svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
     bias = bool(g.random() < 0.7)
-    return iopt.SVMDual(C=_price(g, K), bias=bias, weights=_of_points(g, y))
+    return iopt.SVMDual(C=_penalty(g, K), bias=bias, weights=_of_points(g, y))
 
 
 def _weighted_esvm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    return iopt.ESVM(C=_price(g, K), weights=_of_points(g, y))
+    return iopt.ESVM(C=_penalty(g, K), weights=_of_points(g, y))
 
 
 def _weight(g: Generator, y: Array, total: float) -> float:
@@ -248,21 +248,21 @@ def _weight(g: Generator, y: Array, total: float) -> float:
 
 def _spectrum(g: Generator, K: Array, y: Array) -> iopt.Formulation:
     transform = str(g.choice(["clip", "flip", "shift"]))
-    return iopt.SpectrumSVM(C=_price(g, K), transform=transform, centered=bool(g.integers(2)))
+    return iopt.SpectrumSVM(C=_penalty(g, K), transform=transform, centered=bool(g.integers(2)))
 
 
 def _luss_dual(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    C = _price(g, K)
+    C = _penalty(g, K)
     natural = C * C / (float(np.abs(K).max()) or 1.0)
     return iopt.LussDual(C=C, rho=natural * float(10.0 ** g.uniform(-2.0, 2.0)))
 
 
 def _luss_ball(g: Generator, K: Array, y: Array) -> iopt.Formulation:
     if g.random() < 0.4:
-        return iopt.LussBall(C=_price(g, K))
+        return iopt.LussBall(C=_penalty(g, K))
     least = float(np.sum(np.minimum(np.linalg.eigvalsh(0.5 * (K + K.T)), 0.0) ** 2))
     room = float(np.sum(K**2)) * float(10.0 ** g.uniform(-4.0, 0.5))
-    return iopt.LussBall(C=_price(g, K), radius=least * (1.0 + 1e-12) + room)
+    return iopt.LussBall(C=_penalty(g, K), radius=least * (1.0 + 1e-12) + room)
 
 
 FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] = {
@@ -271,18 +271,18 @@ FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] =
     "ConvexHullDual": lambda g, K, y: iopt.ConvexHullDual(mu=_weight(g, y, 1.0)),
     "GuoSchuurmansQP": lambda g, K, y: iopt.GuoSchuurmansQP(beta=_weight(g, y, 0.5)),
     "GuoSchuurmansLP": lambda g, K, y: iopt.GuoSchuurmansLP(beta=_weight(g, y, 0.5)),
-    "LPSVM": lambda g, K, y: iopt.LPSVM(C=_price(g, K)),
+    "LPSVM": lambda g, K, y: iopt.LPSVM(C=_penalty(g, K)),
     "SpectrumSVM": _spectrum,
-    "ESVM": lambda g, K, y: iopt.ESVM(C=_price(g, K)),
+    "ESVM": lambda g, K, y: iopt.ESVM(C=_penalty(g, K)),
     "ESVM, weights": _weighted_esvm,
-    "KSVM": lambda g, K, y: iopt.KSVM(C=_price(g, K)),
+    "KSVM": lambda g, K, y: iopt.KSVM(C=_penalty(g, K)),
     "LussDual": _luss_dual,
     "LussBall": _luss_ball,
-    "SeparabilitySVM": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K)),
-    "SeparabilitySVM (5)": lambda g, K, y: iopt.SeparabilitySVM(C=_price(g, K), identity=False),
-    "KernelLogistic": lambda g, K, y: iopt.KernelLogistic(C=_price(g, K)),
+    "SeparabilitySVM": lambda g, K, y: iopt.SeparabilitySVM(C=_penalty(g, K)),
+    "SeparabilitySVM (5)": lambda g, K, y: iopt.SeparabilitySVM(C=_penalty(g, K), identity=False),
+    "KernelLogistic": lambda g, K, y: iopt.KernelLogistic(C=_penalty(g, K)),
     "ConvexHullPrimal": lambda g, K, y: iopt.ConvexHullPrimal(mu=_weight(g, y, 1.0)),
-    "PseudoEuclideanPrimal": lambda g, K, y: iopt.PseudoEuclideanPrimal(C=_price(g, K)),
+    "PseudoEuclideanPrimal": lambda g, K, y: iopt.PseudoEuclideanPrimal(C=_penalty(g, K)),
     "UniformWeights": lambda g, K, y: iopt.UniformWeights(),
 }
 """A generator, K and y give a formulation with random parameters."""

@@ -21,7 +21,7 @@ from programs import DrawnProgram, draw_program
 import indefinite_opt as iopt
 from helpers.exact import Vector, as_vector
 
-__all__ = ["ProgramHunt", "posed"]
+__all__ = ["ProgramHunt", "as_problem"]
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ NEARLY_FEASIBLE = 1e-9
 """Violation, relative to the terms of a row, that a point of the package may have."""
 
 
-def posed(drawn: DrawnProgram) -> iopt.QuadraticProgram:
+def as_problem(drawn: DrawnProgram) -> iopt.QuadraticProgram:
     """The program as a user writes it: what is not there is left out."""
     p = drawn.program
     optional: dict[str, Any] = {}
@@ -105,7 +105,7 @@ class ProgramHunt(Campaign):
         return self.kinds[kind](self.seed, turn)
 
     def examine(self, drawn: DrawnProgram) -> None:
-        qp = self.call(drawn, "qp", posed, drawn)
+        qp = self.call(drawn, "qp", as_problem, drawn)
         if qp is None:
             return
         self.nonconvex += drawn.nonconvex
@@ -260,7 +260,11 @@ class ProgramHunt(Campaign):
             self.counts["called infeasible"] += 1
             if drawn.minimum is not None:
                 return f"called infeasible, and is not: {error}"
-            return None if iopt.verify(posed(drawn), error).proved else f"without a proof: {error}"
+            return (
+                None
+                if iopt.verify(as_problem(drawn), error).proved
+                else f"without a proof: {error}"
+            )
         if "chain out of reach" in drawn.kinds:
             return f"an empty chain is not proved to be so: {error}"
         self.counts[f"{type(error).__name__}: {str(error)[:60]}"] += 1

@@ -369,10 +369,10 @@ class DrawnProgram:
         return "\n".join([
             f"# {self}",
             "import sys; sys.path[:0] = ['tests/adversary', 'tests']",
-            f"from {module} import {name}; from program_hunt import posed",
+            f"from {module} import {name}; from program_hunt import as_problem",
             "import indefinite_opt as iopt",
             f"drawn = {name}({self.seed}, {self.number})",
-            "qp = posed(drawn)",
+            "qp = as_problem(drawn)",
         ])  # fmt: skip
 
     def __str__(self) -> str:

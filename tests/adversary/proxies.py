@@ -38,7 +38,7 @@ def _square_distance(A: Matrix, B: Matrix) -> Fraction:
 
 @dataclass(kw_only=True)
 class Proxy(Reference):
-    """max over α of min over K, with a price ρ or, where that is None, within a radius."""
+    """max over α of min over K, with a penalty ρ or, where that is None, within a radius."""
 
     K0: Matrix
     y: Vector
@@ -53,7 +53,7 @@ class Proxy(Reference):
         if self.rho is not None:
             self.constant = -self.rho * self.least
 
-    def price(self, z: Vector) -> Fraction:
+    def penalty(self, z: Vector) -> Fraction:
         """ρ, or about the one that puts K* on the sphere: any gives a bound on the value."""
         if self.rho is not None:
             return self.rho
@@ -74,7 +74,7 @@ class Proxy(Reference):
         return Fraction(unit * 2.0**high)
 
     def kernel(self, z: Vector, rho: Fraction) -> Matrix:
-        """K* for a price."""
+        """K* for a penalty."""
         return _positive_part([[v + a * b / (4 * rho) for b, v in zip(z, row, strict=True)]
                                for a, row in zip(z, self.K0, strict=True)])  # fmt: skip
 
@@ -89,7 +89,7 @@ class Proxy(Reference):
             return dot(z, product(self.clipped, z)) / 2 - sum(alpha, ZERO)
         if not any(z):
             return ZERO
-        rho = self.price(z)
+        rho = self.penalty(z)
         K = self.kernel(z, rho)
         inner = rho * _square_distance(K, self.K0) - dot(z, product(K, z)) / 2
         constant = self.least if self.rho is not None else self.radius
@@ -107,13 +107,13 @@ class Proxy(Reference):
 
     def terms(self, values: Values) -> float:
         z = [abs(v) for v in self._z(values)]
-        K = self.kernel(self._z(values), self.price(self._z(values)))
+        K = self.kernel(self._z(values), self.penalty(self._z(values)))
         sizes = [[abs(a) + abs(b) for a, b in zip(r, s, strict=True)]
                  for r, s in zip(K, self.K0, strict=True)]  # fmt: skip
         square = dot(z, product(sizes, z)) / 2
         # An eigensolver is right relative to the norm, of factors to that of what is added up.
         norm = max(sum(map(abs, row), ZERO) for row in self.sizes or self.K0)
-        # So the distance that the price is paid for is off by that of an eigenvalue, too.
+        # So the distance that the penalty is paid for is off by that of an eigenvalue, too.
         paid = float(self.rho or ZERO) * float(norm) * float(self.least) ** 0.5
         return paid + float(square + norm * dot(z, z) + sum(z, ZERO) + abs(self.constant))
 
@@ -132,7 +132,7 @@ class Proxy(Reference):
         z = [a * b for a, b in zip(self.y, alpha, strict=True)]
         value = self._value(alpha, z)
         self.high = value if self.high is None else min(self.high, value)
-        K = self.kernel(z, self.price(z))
+        K = self.kernel(z, self.penalty(z))
         cost = ZERO
         if self.rho is not None:
             cost = self.rho * (_square_distance(K, self.K0) - self.least)

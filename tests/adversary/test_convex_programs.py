@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from program_hunt import posed
+from program_hunt import as_problem
 from programs import draw_program
 
 import indefinite_opt as iopt
@@ -25,7 +25,7 @@ def test_the_default_solver_proves_the_optimum_of_every_convex_program(part: int
         if not drawn.convex:
             continue
         convex += 1
-        result = iopt.solve(posed(drawn))
+        result = iopt.solve(as_problem(drawn))
         said = f"{drawn}: {result.solver}, {result.message}\n{result.certificate}"
         assert result.status is iopt.Status.SOLVED, said
         assert result.certificate.claim is iopt.Claim.GLOBAL, said

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from campaign import assert_nothing_false, long_campaign
 from far_programs import FAR, FarProgram, draw_far
-from program_hunt import ProgramHunt, posed
+from program_hunt import ProgramHunt, as_problem
 from programs import HESSIANS, DrawnProgram, draw_program
 
 import indefinite_opt as iopt
@@ -60,11 +60,11 @@ def test_optimal_values_of_zero_are_proved_in_any_units(first: int) -> None:
             continue
         if drawn.minimum[0] == 0:
             x = np.array([float(v) for v in drawn.minimum[1]])
-            certificate = iopt.verify(posed(drawn), {"x": x}, bound=True, time_limit=HANGS)
+            certificate = iopt.verify(as_problem(drawn), {"x": x}, bound=True, time_limit=HANGS)
             claims[certificate.claim.name] += 1
             assert "relative inf" not in str(certificate)
             assert certificate.bound <= 0.0
-            solved = iopt.solve(posed(drawn), time_limit=HANGS)
+            solved = iopt.solve(as_problem(drawn), time_limit=HANGS)
             assert solved.certificate.claim >= iopt.Claim.FEASIBLE
     assert claims["GLOBAL"] >= 0.8 * claims.total() >= 3
 
@@ -198,7 +198,7 @@ def test_no_bounded_program_is_called_unbounded() -> None:
     assert np.isfinite(drawn.program.lb).all()
     assert np.isfinite(drawn.program.ub).all()
     with contextlib.suppress(iopt.errors.SolverFailed):
-        assert iopt.solve(posed(drawn)).certificate.claim >= iopt.Claim.FEASIBLE
+        assert iopt.solve(as_problem(drawn)).certificate.claim >= iopt.Claim.FEASIBLE
 
 
 def test_large_variables_in_other_units_do_not_excuse_a_violated_row() -> None:
@@ -224,7 +224,7 @@ def test_convex_programs_are_solved_in_any_units(seed: int, number: int) -> None
     drawn = draw_program(seed, number)
     assert drawn.convex
     assert drawn.minimum is not None
-    result = iopt.solve(posed(drawn))
+    result = iopt.solve(as_problem(drawn))
     assert result.status is iopt.Status.SOLVED
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.objective == pytest.approx(float(drawn.minimum[0]), rel=1e-6)

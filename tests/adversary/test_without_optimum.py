@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from far_programs import FAR, draw_far
-from program_hunt import posed
+from program_hunt import as_problem
 
 import indefinite_opt as iopt
 from helpers.processes import HANGS
@@ -76,7 +76,7 @@ def with_a_conflict(seed: int) -> iopt.QuadraticProgram:
 
 def with_a_far_conflict(seed: int) -> iopt.QuadraticProgram:
     """A contradiction of any size in a wide box, beside long rows."""
-    return posed(draw_far(9, len(FAR) * seed + list(FAR).index("contradiction")))
+    return as_problem(draw_far(9, len(FAR) * seed + list(FAR).index("contradiction")))
 
 
 CALLS = {

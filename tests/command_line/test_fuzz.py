@@ -194,7 +194,8 @@ KERNELS = (
     "simpson(threshold=0.5)",
 )  # fmt: skip
 SOLVERS = (
-    "multistart(starts=5, kicks=24, budget=2.0)", "accpm(cuts=100, weight=1.0)", "dca(part=clip)",
+    "multistart(starts=5, perturbations=24, budget=2.0)", "accpm(cuts=100, weight=1.0)",
+    "dca(part=clip)",
     "projected-gradient(step=search, smoothing=0.5)", "smo",
 )  # fmt: skip
 

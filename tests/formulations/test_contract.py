@@ -376,12 +376,12 @@ MUTATIONS = {
         iopt.GuoSchuurmansLP(sensitivity=np.random.default_rng(8).standard_normal((N, N))),
         transposed,
     ),
-    "half the price of LPSVM": (iopt.LPSVM(), changed(cost=0.5)),
+    "half the penalty of LPSVM": (iopt.LPSVM(), changed(cost=0.5)),
     "another Hessian of ESVM": (iopt.ESVM(), changed(hessian=1.01)),
-    "a larger ball": (iopt.LussBall(), changed(room=1.1)),
-    "another price of a kernel": (iopt.LussDual(), changed(rho=1.1)),
-    "another price of slack": (iopt.SeparabilitySVM(), changed(C=1.1)),
-    "another price of losses": (iopt.KernelLogistic(), changed(C=1.1)),
+    "a larger ball": (iopt.LussBall(), changed(slack=1.1)),
+    "another penalty of a kernel": (iopt.LussDual(), changed(rho=1.1)),
+    "another penalty of slack": (iopt.SeparabilitySVM(), changed(C=1.1)),
+    "another penalty of losses": (iopt.KernelLogistic(), changed(C=1.1)),
     "the wrong sense": (iopt.KSVM(), changed(sense=-1)),
 }
 

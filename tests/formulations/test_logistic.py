@@ -72,7 +72,7 @@ def test_scikit_learn_agrees(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_separable_data_and_a_large_price(solver: str) -> None:
+def test_separable_data_and_a_large_penalty(solver: str) -> None:
     """All margins grow as log C: nothing overflows, and the gap is relative to a small optimum."""
     X = np.concatenate([np.linspace(1.0, 2.0, 10), np.linspace(-2.0, -1.0, 10)])
     problem = iopt.KernelProblem(np.outer(X, X), np.sign(X))

@@ -37,7 +37,7 @@ def objective(problem: iopt.KernelProblem, formulation: Luss, alpha: Array, K: A
     return value
 
 
-def bisected_price(problem: iopt.KernelProblem, z: Array, radius: float) -> float:
+def bisected_penalty(problem: iopt.KernelProblem, z: Array, radius: float) -> float:
     """ρ with ‖(K₀ + zzᵀ/(4ρ))₊ - K₀‖² = r, by bisection: the distance falls with ρ."""
     low, high = 1e-8, 1e8
     for _ in range(100):
@@ -57,7 +57,7 @@ def worst_kernel(problem: iopt.KernelProblem, formulation: Luss, alpha: Array) -
         # The default leaves room for 0.01 ‖K₀‖² beyond the smallest ball.
         values = np.linalg.eigvalsh(problem.K)
         radius = float(np.sum(np.minimum(values, 0.0) ** 2) + 0.01 * np.sum(values**2))
-    rho = bisected_price(problem, z, radius)
+    rho = bisected_penalty(problem, z, radius)
     return positive_part(problem.K + np.outer(z, z) / (4.0 * rho))
 
 
@@ -179,7 +179,7 @@ def test_new_points_against_the_definitions(split: Any, which: int) -> None:
     result = iopt.solve(problem, formulations_of(problem)[which], tol=1e-8)
     classifier, n = result.classifier, problem.n
     z = problem.y * result.values["alpha"]
-    update = np.outer(z, z) / (4.0 * classifier.change.rho)  # zero for an infinite price
+    update = np.outer(z, z) / (4.0 * classifier.change.rho)  # zero for an infinite penalty
     np.testing.assert_array_equal(classifier.coef, z)
 
     values, vectors = np.linalg.eigh(problem.K + update)
@@ -197,7 +197,7 @@ def test_new_points_against_the_definitions(split: Any, which: int) -> None:
     assert np.abs(joint - expected["original"]).max() > 1e-5  # far beyond the tolerance above
 
 
-def test_price_of_the_ball_puts_the_kernel_on_the_sphere() -> None:
+def test_penalty_of_the_ball_puts_the_kernel_on_the_sphere() -> None:
     radius = 1.5 * iopt.LussBall.smallest_radius(PROBLEM)
     result = iopt.solve(PROBLEM, iopt.LussBall(C=1.0, radius=radius))
     z = PROBLEM.y * result.values["alpha"]
@@ -257,8 +257,8 @@ def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: in
     assert solver not in message.partition("Solvers that can: ")[2]
 
 
-def test_smoothing_needs_a_price() -> None:
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="where the distance has a price"):
+def test_smoothing_needs_a_penalty() -> None:
+    with pytest.raises(iopt.errors.IncompatibleSolver, match="where the distance has a penalty"):
         solved("LussBall", solver="projected-gradient(smoothing=0.01)")
 
 

@@ -80,7 +80,7 @@ def test_parameters_of_generators_are_checked(function: Callable[..., Any]) -> N
 
 
 LEAST = {
-    "ACCPM.cuts": 2, "ACCPM.rank": 0, "MultiStart.kicks": 0, "PseudoEuclidean.p": 0,
+    "ACCPM.cuts": 2, "ACCPM.rank": 0, "MultiStart.perturbations": 0, "PseudoEuclidean.p": 0,
     "LogisticPairs.pairs": 4, "LogisticPairs.seed": 0, "NaiveBayesPairs.pairs": 4,
     "NaiveBayesPairs.seed": 0,
 }  # fmt: skip

@@ -184,7 +184,7 @@ def point():
 few = loops.Limits(0.0, 0.0, 1, 1.0)
 calls = {
     "blocks": lambda limits: loops.solve_blocks(hessian, box, point(), limits, n, 0),
-    "kicks": lambda limits: loops.kick(
+    "perturbations": lambda limits: loops.perturb(
         hessian, box, point(), -np.ones(n), loops.Chain(10**9, 9, False, n, 0.0), limits,
         np.array([1], np.uint64),
     ),

@@ -262,14 +262,14 @@ def _unit(m: int, i: int) -> Vector:
 def _simplex(table: Matrix, basis: list[int], cost: Vector, columns: int) -> Fraction:
     """Pivots until no reduced cost among the first columns is negative; the value there."""
     while True:
-        prices = [cost[k] for k in basis]
+        multipliers = [cost[k] for k in basis]
         entering = None
         for j in range(columns):
-            if j not in basis and cost[j] < dot(prices, [row[j] for row in table]):
+            if j not in basis and cost[j] < dot(multipliers, [row[j] for row in table]):
                 entering = j
                 break
         if entering is None:
-            return sum((p * row[-1] for p, row in zip(prices, table, strict=True)), ZERO)
+            return sum((p * row[-1] for p, row in zip(multipliers, table, strict=True)), ZERO)
         ratios = [(row[-1] / row[entering], basis[i], i) for i, row in enumerate(table)
                   if row[entering] > 0]  # fmt: skip
         if columns < len(cost):
@@ -589,9 +589,9 @@ class Exactly:
     def reduced(self, z: Array, y: Array) -> Vector:
         """∇F + Gᵀz + Aᵀy."""
         slope = list(self.gradient)
-        for rows, prices in ((self.G, as_vector(z)), (self.A, as_vector(y))):
-            for row, price in zip(rows, prices, strict=True):
-                slope = [a + price * b for a, b in zip(slope, row, strict=True)]
+        for rows, multipliers in ((self.G, as_vector(z)), (self.A, as_vector(y))):
+            for row, multiplier in zip(rows, multipliers, strict=True):
+                slope = [a + multiplier * b for a, b in zip(slope, row, strict=True)]
         return slope
 
 

@@ -24,11 +24,11 @@ def pair_of(alpha, gradient, y, C):
 
 def stepped(alpha, K, y, C, i, j, violation):
     """The step (27) of the pair (i, j)."""
-    room_i = C - alpha[i] if y[i] > 0 else alpha[i]
-    room_j = alpha[j] if y[j] > 0 else C - alpha[j]
-    room = min(room_i, room_j)  # -L of (24b)
+    max_step_i = C - alpha[i] if y[i] > 0 else alpha[i]
+    max_step_j = alpha[j] if y[j] > 0 else C - alpha[j]
+    max_step = min(max_step_i, max_step_j)  # -L of (24b)
     curvature = K[i, i] - 2 * K[i, j] + K[j, j]
-    step = min(violation / curvature, room) if curvature > 0 else room
+    step = min(violation / curvature, max_step) if curvature > 0 else max_step
     moved = alpha.copy()
     moved[i] += y[i] * step
     moved[j] -= y[j] * step

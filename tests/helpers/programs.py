@@ -149,10 +149,10 @@ class Program:
 
         Both are 0 for points that exchange nothing.
         """
-        room, rest = np.where(self.y > 0, (self.upper - x, x), (x, self.upper - x))
+        max_step, rest = np.where(self.y > 0, (self.upper - x, x), (x, self.upper - x))
         v, K = -self.y * self.gradient(x), self.h * self.Q * np.outer(self.y, self.y)
         together = np.any([np.outer(group, group) for group in self.groups], axis=0)
-        steps = together * np.minimum.outer(room, rest)
+        steps = together * np.minimum.outer(max_step, rest)
         curvatures = together * (np.add.outer(np.diag(K), np.diag(K)) - 2.0 * K)
         return steps * np.subtract.outer(v, v) - 0.5 * steps**2 * curvatures, curvatures
 

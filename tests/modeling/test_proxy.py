@@ -229,7 +229,7 @@ def test_kernel_of_the_ball_is_on_the_sphere(
     x = 10.0**log_z * interior(n, seed)
     kernel = ball.proxy_kernel(x)
     assert np.linalg.eigvalsh(kernel)[0] >= -1e-12 * np.linalg.norm(kernel, 2)
-    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + ball.room
+    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K), 0.0) ** 2)) + ball.slack
     distance = float(np.sum((kernel - K) ** 2))
     # The distance itself is known to the rounding of K.
     rounding = 1e-13 * (np.sum(K**2) + radius)
@@ -272,10 +272,10 @@ def test_closed_forms_of_the_ball() -> None:
             4.5 * np.sqrt(room) - 5.0, rel=1e-9
         )
         ball = ball_of(np.eye(3), room)
-        assert ball.value(x) == pytest.approx(4.5 * (1 + np.sqrt(ball.room)) - 5.0, rel=1e-9)
+        assert ball.value(x) == pytest.approx(4.5 * (1 + np.sqrt(ball.slack)) - 5.0, rel=1e-9)
         # ‖K* - K₀‖ = ‖z‖²/(4ρ)
         assert ball.price(ball.oracle.coordinates(x)) == pytest.approx(
-            9.0 / (4.0 * np.sqrt(ball.room)), rel=1e-7
+            9.0 / (4.0 * np.sqrt(ball.slack)), rel=1e-7
         )
 
 
@@ -283,7 +283,7 @@ def test_closed_forms_of_the_ball() -> None:
 def test_no_room_is_clip(kind: str) -> None:
     K, x = of_inertia(kind, 6, 2), interior(6, 2)
     problem = iopt.KernelProblem(K, labels(6))
-    ball = ProxyBall(problem, room=0.0, upper=10.0)
+    ball = ProxyBall(problem, slack=0.0, upper=10.0)
     z = problem.y * x
     assert ball.price(z) == np.inf
     assert ball.value(x) == pytest.approx(0.5 * z @ positive_part(K) @ z - x.sum(), rel=1e-12)

@@ -53,7 +53,7 @@ def optimum(dual: ProxyDual) -> float:
 
 
 def rounding(dual: ProxyDual) -> float:
-    """Of ρ times squared eigenvalues, which cancel in `value`: 2e9 at the largest price."""
+    """Of ρ times squared eigenvalues, which cancel in `value`: 2e9 at the largest penalty."""
     return dual.n * float(np.finfo(float).eps) * abs(dual.constant)
 
 

@@ -232,19 +232,21 @@ class Loose:
         assert endless == [-1, -1]
         return made, decrease
 
-    def kick(
+    def perturb(
         self,
         state: NDArray[np.uint64],
-        kicks: int = 50,
+        perturbations: int = 50,
         steps: int = 10**9,
         work: float = INF,
         slack: float = 0.0,
-    ) -> descent_loops.Kicked:
+    ) -> descent_loops.Perturbed:
         n = self.v.size
-        chain = descent_loops.Chain(kicks, n // 2, slack > 0.0, size=min(8, n), slack=slack)
+        chain = descent_loops.Chain(perturbations, n // 2, slack > 0.0, size=min(8, n), slack=slack)
         limits = descent_loops.Limits(1e-3, 0.2, steps, work)
         linear = np.full(n, self.program.c)
-        return descent_loops.Kicked(*descent_loops.kick(*self.loops, linear, chain, limits, state))
+        return descent_loops.Perturbed(
+            *descent_loops.perturb(*self.loops, linear, chain, limits, state)
+        )
 
     @property
     def best_gain(self) -> float:
@@ -300,7 +302,7 @@ def test_exchange_counts_only_what_exceeds_the_least() -> None:
 @pytest.mark.parametrize("slack", [0.0, 0.05])
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("kind", ["indefinite", "negative", "positive"])
-def test_kicks_only_go_down(kind: str, name: str, slack: float) -> None:
+def test_perturbations_only_go_down(kind: str, name: str, slack: float) -> None:
     n = 30
     K = symmetric(n, 1) if kind == "indefinite" else gaussian(n, 3, 0.5)
     K = -K if kind == "negative" else K
@@ -313,7 +315,7 @@ def test_kicks_only_go_down(kind: str, name: str, slack: float) -> None:
     value, useful = program.value(point.alpha), 0
     for _ in range(6):
         before = point.alpha.copy()
-        made, used, steps, work = point.kick(generator, slack=slack)
+        made, used, steps, work = point.perturb(generator, slack=slack)
         assert made == 50
         assert steps >= used
         assert work > 0.0
@@ -325,17 +327,17 @@ def test_kicks_only_go_down(kind: str, name: str, slack: float) -> None:
     assert useful > 0
 
 
-def test_kicks_keep_to_their_limits() -> None:
+def test_perturbations_keep_to_their_limits() -> None:
     n = 20
     program = Program.of(symmetric(n, 2), np.resize([1.0, -1.0], n), iopt.SVMDual(C=1.0))
     point = Loose.at(program, np.zeros(n))
-    for nothing in ({"kicks": 0}, {"steps": 0}, {"work": 0.0}):
-        assert point.kick(np.array([1], np.uint64), **nothing) == (0, 0, 0, 0.0)
+    for nothing in ({"perturbations": 0}, {"steps": 0}, {"work": 0.0}):
+        assert point.perturb(np.array([1], np.uint64), **nothing) == (0, 0, 0, 0.0)
         np.testing.assert_array_equal(point.alpha, 0.0)
-    made, _, _, work = point.kick(np.array([1], np.uint64), kicks=1000, work=5000.0)
+    made, _, _, work = point.perturb(np.array([1], np.uint64), perturbations=1000, work=5000.0)
     assert 1 <= made < 1000
     assert work >= 5000.0
-    made, _, steps, _ = point.kick(np.array([1], np.uint64), kicks=1000, steps=50)
+    made, _, steps, _ = point.perturb(np.array([1], np.uint64), perturbations=1000, steps=50)
     assert 1 <= made < 1000
     assert steps >= 50
 

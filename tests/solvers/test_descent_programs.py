@@ -160,7 +160,7 @@ def test_a_flip_across_a_barrier() -> None:
     """-(x - c)² on [0, 1] is least at the end that is farther from c, whichever end is nearer."""
     c = np.array([0.4, 0.6, 0.45, 0.55])
     one = program(4, -2.0 * np.eye(4), 2.0 * c, lower=0.0, upper=1.0)
-    x = search(one, Effort(starts=1, kicks=1, jobs=1))
+    x = search(one, Effort(starts=1, perturbations=1, jobs=1))
     np.testing.assert_array_equal(x, np.where(c < 0.5, 1.0, 0.0))
 
 

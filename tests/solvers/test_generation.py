@@ -10,7 +10,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.quadratic.solving.solution import Claim, Status
-from indefinite_opt.solvers.linear.interior_point import InteriorPoint
+from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
 
 FORMULATIONS = (
     iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansLP(beta=0.05), iopt.GuoSchuurmansLP(beta=0.5),
@@ -172,7 +172,7 @@ def test_the_simplex_method_alone(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no interior step can be taken the rows come to the live model of HiGHS."""
-    monkeypatch.setattr(InteriorPoint, "step", lambda self: False)
+    monkeypatch.setattr(LinearInteriorPoint, "step", lambda self: False)
     check(PROBLEM, formulation)
     # Where b alone is worth its price, or nothing is to be chosen, the first point is the best.
     if str(formulation) not in ("LPSVM(C=0.01)", "UniformWeights"):

@@ -19,7 +19,7 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tree import Outcome, Tree
+from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Tree
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
@@ -211,10 +211,10 @@ class Recorded:
         job.set_result(None)
         return job
 
-    def outcome(self, nodes: list[Any], job: Future[Any]) -> Outcome:
+    def outcome(self, nodes: list[Any], job: Future[Any]) -> BoxOutcome:
         (node,) = nodes
         children = [SimpleNamespace(bound=bound) for bound in self.children[node.bound]]
-        return Outcome(children, np.inf if children else node.bound, 1)
+        return BoxOutcome(children, np.inf if children else node.bound, 1)
 
 
 def test_a_box_that_is_taken_still_counts_for_the_lower_end() -> None:

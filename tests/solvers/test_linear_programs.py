@@ -329,10 +329,10 @@ def test_products_by_blocks_are_those_of_the_matrix(formulation: iopt.Formulatio
     generator = np.random.default_rng(1)
     x = generator.standard_normal(program.cost.size)
     rows = generator.standard_normal(program.row_lower.size)
-    image, prices = program.products(x, rows)
+    image, multipliers = program.products(x, rows)
     A = program.arrays()["A"]
     np.testing.assert_allclose(image, A @ x, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(prices, A.T @ rows, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(multipliers, A.T @ rows, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("solver", ["highs", "generation"])

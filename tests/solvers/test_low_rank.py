@@ -11,7 +11,7 @@ import indefinite_opt as iopt
 from helpers.peers import libsvm
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
-from indefinite_opt.solvers.low_rank._loops import Data, sweep
+from indefinite_opt.solvers.low_rank._loops import FactoredProgram, sweep
 from indefinite_opt.solvers.low_rank.low_rank import LowRank, LowRankSettings
 
 
@@ -98,7 +98,7 @@ def test_a_sweep_keeps_the_constraints_and_knows_its_gain(lines: int, negative: 
     assert gram is not None
     before, v = qp.value(x), gram.signs * (gram.factors.T @ (qp.signs * x))
     c, u, count = np.full(300, -1.0), np.full(300, 0.5), qp.totals.size
-    data = Data(gram.factors, gram.signs, qp.signs, qp.group, c, u, 2.0)
+    data = FactoredProgram(gram.factors, gram.signs, qp.signs, qp.group, c, u, 2.0)
     partners, moved = np.full((count, 2), -1), np.zeros(300, dtype=bool)
     for _ in range(3):
         gain, worst = sweep(data, np.arange(300), 1e-6, x, v, partners, moved)

@@ -155,12 +155,12 @@ def exact_minorant(
         for place, sign in ((a, 1), (b, 1), (c, -1)):
             total[place // 4, place % 4] += sign * Fraction(gamma)
     for i, j, nu in zip(*pair_indices(scaled.m), total, strict=True):
-        for (a, b), price in zip(((1, 1), (1, -1), (-1, 1), (-1, -1)), nu, strict=True):
+        for (a, b), multiplier in zip(((1, 1), (1, -1), (-1, 1), (-1, -1)), nu, strict=True):
             # ¼ (1 + a d_i)(1 + b d_j)
-            constant -= price / 4
-            slope[i] -= a * price / 4
-            slope[j] -= b * price / 4
-            M[i, j] -= a * b * price / 4
+            constant -= multiplier / 4
+            slope[i] -= a * multiplier / 4
+            slope[j] -= b * multiplier / 4
+            M[i, j] -= a * b * multiplier / 4
             M[j, i] = M[i, j]
     for i, nu in enumerate(multipliers.squares):
         constant -= Fraction(max(nu, 0.0)) / 4

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 INF = float("inf")
 
 QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
-ONE_DESCENT = MultiStart(starts=1, kicks=0)
+ONE_DESCENT = MultiStart(starts=1, perturbations=0)
 
 
 def indefinite(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
@@ -34,9 +34,11 @@ def indefinite(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
 
 def told(result: iopt.workflow.Result) -> dict[str, int]:
     """The numbers of the message."""
-    found = re.match(r"(\d+) descents and (\d+) kicks, (\d+) different ends", result.message)
+    found = re.match(
+        r"(\d+) descents and (\d+) perturbations, (\d+) different ends", result.message
+    )
     assert found is not None, result.message
-    return dict(zip(("descents", "kicks", "ends"), map(int, found.groups()), strict=True))
+    return dict(zip(("descents", "perturbations", "ends"), map(int, found.groups()), strict=True))
 
 
 # ---------------------------------------------------------------------- Haasdonk (2005), Lemma 4
@@ -54,7 +56,7 @@ def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> No
     assert data.optima is not None
     known, objectives = data.optima["alpha"], data.optima["objective"]
     formulation = iopt.SVMDual(C=float(data.optima["C"]))
-    search = MultiStart(starts=20 * 2**q, kicks=0, budget=INF)
+    search = MultiStart(starts=20 * 2**q, perturbations=0, budget=INF)
     result = iopt.solve(problem, formulation, solver=search)
     assert sum(end.count for end in result.optima) == told(result)["descents"] == search.starts
     assert result.objective == pytest.approx(objectives.max(), rel=1e-6)
@@ -106,19 +108,21 @@ def test_the_best_of_many_ends_keep_their_weights() -> None:
     result = iopt.solve(
         rugged_problem(200),
         "ConvexHullDual(relative=5)",
-        solver=MultiStart(starts=150, kicks=0, budget=INF),
+        solver=MultiStart(starts=150, perturbations=0, budget=INF),
     )
     kept = [bool(end.values) for end in result.optima]
     assert 50 <= sum(kept) < len(kept)
     assert kept == sorted(kept, reverse=True), f"end {kept.index(False) + 1} has no weights"
 
 
-@pytest.mark.parametrize("kicks", [1, 5, 8, 100])
-def test_no_more_kicks_than_allowed_and_no_descents_without_any(kicks: int) -> None:
-    """A chain in which nothing was kicked has not come down from anywhere."""
-    result = iopt.solve(rugged_problem(60), "SVMDual", solver=MultiStart(kicks=kicks))
-    assert told(result)["kicks"] <= kicks
-    assert told(result)["descents"] <= MultiStart().starts + told(result)["kicks"]
+@pytest.mark.parametrize("perturbations", [1, 5, 8, 100])
+def test_no_more_perturbations_than_allowed_and_no_descents_without_any(perturbations: int) -> None:
+    """A chain in which nothing was perturbed has not come down from anywhere."""
+    result = iopt.solve(
+        rugged_problem(60), "SVMDual", solver=MultiStart(perturbations=perturbations)
+    )
+    assert told(result)["perturbations"] <= perturbations
+    assert told(result)["descents"] <= MultiStart().starts + told(result)["perturbations"]
 
 
 # -------------------------------------------------------------------------------- reproducibility
@@ -143,7 +147,7 @@ def test_threads_change_nothing(title: str) -> None:
     results = [
         iopt.solve(problem, title, solver=MultiStart(starts=6, jobs=jobs)) for jobs in (1, 2, 3)
     ]
-    assert told(results[0])["kicks"] > 0
+    assert told(results[0])["perturbations"] > 0
     for result in results[1:]:
         assert_same(results[0], result)
 
@@ -162,7 +166,7 @@ def assert_same(first: iopt.workflow.Result, second: iopt.workflow.Result) -> No
 
 def test_the_seed_is_used() -> None:
     """Half of the starts are random, and so are their ends on a rugged problem."""
-    search = MultiStart(starts=9, kicks=0)
+    search = MultiStart(starts=9, perturbations=0)
     problem = rugged_problem(200)
     ends = {
         tuple(end.objective for end in iopt.solve(problem, "ConvexHullDual", search, seed=s).optima)
@@ -194,7 +198,9 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
 @pytest.mark.parametrize(
     "title", ["SVMDual(C=2)", "ConvexHullDual(mu=0.5)", "GuoSchuurmansQP(beta=0.25)"]
 )
-@pytest.mark.parametrize("search", [MultiStart(), MultiStart(kicks=20), MultiStart(starts=12)])
+@pytest.mark.parametrize(
+    "search", [MultiStart(), MultiStart(perturbations=20), MultiStart(starts=12)]
+)
 def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, title: str) -> None:
     """As the docstring has it; every pair is tried, with its longest step."""
     for seed in range(4):
@@ -232,11 +238,11 @@ def test_a_start_far_outside_is_made_feasible(solver: str, title: str, size: flo
 
 @pytest.mark.parametrize("kernel", ["sigmoid", "random", "gaussian"])
 @pytest.mark.parametrize("title", QUADRATIC)
-def test_one_start_without_kicks_is_one_descent(title: str, kernel: str) -> None:
+def test_one_start_without_perturbations_is_one_descent(title: str, kernel: str) -> None:
     problem = indefinite(kernel, 60, 5)
     result = iopt.solve(problem, title, solver=ONE_DESCENT)
     one = iopt.solve(problem, title, solver="smo")
-    assert told(result) == {"descents": 1, "kicks": 0, "ends": 1}
+    assert told(result) == {"descents": 1, "perturbations": 0, "ends": 1}
     assert result.objective == pytest.approx(one.objective, rel=1e-6)
 
 
@@ -249,7 +255,7 @@ def test_a_small_budget_stops_the_search(title: str) -> None:
     small = iopt.solve(problem, title, solver=MultiStart(budget=1e-6))
     # A second descent follows where an exchange leads down from the end of the first one.
     assert told(small)["descents"] == told(small)["ends"] <= 2
-    assert told(small)["kicks"] == 0
+    assert told(small)["perturbations"] == 0
     assert small.message.endswith("the budget is used up")
     assert small.certificate.claim is iopt.Claim.LOCAL
     large = iopt.solve(problem, title, solver=MultiStart(budget=INF))
@@ -258,42 +264,43 @@ def test_a_small_budget_stops_the_search(title: str) -> None:
     assert sense * large.objective <= sense * small.objective + 1e-9
 
 
-ENDLESS: dict[str, Any] = {"kicks": 10**8, "budget": INF}
-"""Chains of kicks that take minutes on a few hundred points."""
+ENDLESS: dict[str, Any] = {"perturbations": 10**8, "budget": INF}
+"""Chains of perturbations that take minutes on a few hundred points."""
 
 
-def on_kicks(
+def on_perturbations(
     monkeypatch: pytest.MonkeyPatch, act: Callable[[], None], seconds: float = 0.0
 ) -> list[int]:
-    """Act when the first kicks are made; receives the kicks between two looks at the clock.
+    """Act when the first perturbations are made; receives their number between two looks at the
+    clock.
 
-    Later kicks take so many seconds more.
+    Later perturbations take so many seconds more.
     """
     slices: list[int] = []
-    kicked = Descent.kicked
+    perturbed = Descent.perturbed
 
-    def count(self: Descent, kicks: int, steps: int, work: float) -> None:
-        kicked(self, kicks, steps, work)
-        slices.append(kicks)
+    def count(self: Descent, perturbations: int, steps: int, work: float) -> None:
+        perturbed(self, perturbations, steps, work)
+        slices.append(perturbations)
         if len(slices) == 1:
             act()
         else:
             time.sleep(seconds)
 
-    monkeypatch.setattr(Descent, "kicked", count)
+    monkeypatch.setattr(Descent, "perturbed", count)
     return slices
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_time_runs_out_among_the_kicks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_runs_out_among_the_perturbations(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each chain ends when it next looks at the clock."""
     problem, clock = rugged_problem(300), [0.0]
     monkeypatch.setattr(Task, "elapsed", property(lambda task: clock[0]))
-    slices = on_kicks(monkeypatch, lambda: clock.append(clock.pop() + 10.0))
+    slices = on_perturbations(monkeypatch, lambda: clock.append(clock.pop() + 10.0))
     result = iopt.solve(problem, "SVMDual", solver=MultiStart(jobs=jobs, **ENDLESS), time_limit=5.0)
     assert result.status is iopt.Status.TIME_LIMIT
     assert 1 <= len(slices) <= jobs
-    assert told(result)["kicks"] == sum(slices) > 0
+    assert told(result)["perturbations"] == sum(slices) > 0
     check_feasible(program_of(problem, "SVMDual"), weights(result))
 
 
@@ -310,7 +317,7 @@ def interruptible() -> Iterator[None]:
 def test_ctrl_c_reaches_the_threads(
     jobs: int, after_uno: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real interrupt among the kicks, while the main thread waits for the others.
+    """A real interrupt among the perturbations, while the main thread waits for the others.
 
     UNO installs the handler of SIGINT anew, so that waiting calls go on waiting.
     """
@@ -318,7 +325,7 @@ def test_ctrl_c_reaches_the_threads(
         pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
         iopt.solve(rugged_problem(4), "SVMDual", solver="uno")
     problem = rugged_problem(300)
-    slices = on_kicks(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT), seconds=0.2)
+    slices = on_perturbations(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT), seconds=0.2)
     search = MultiStart(jobs=jobs, **ENDLESS)
     try:
         result = iopt.solve(problem, "SVMDual", solver=search, time_limit=HANGS)
@@ -368,7 +375,7 @@ def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
     A = generator.standard_normal((n, n + 5))
     problem = iopt.KernelProblem(A @ A.T / n + 0.1 * np.eye(n), np.resize([1, -1], n))
     result = iopt.solve(problem, title)
-    assert told(result) == {"descents": 1, "kicks": 0, "ends": 1}
+    assert told(result) == {"descents": 1, "perturbations": 0, "ends": 1}
     assert "convex" in result.message
     assert result.certificate.claim is iopt.Claim.GLOBAL
     alone = iopt.solve(problem, title, solver="clarabel", tol=1e-9)
@@ -384,7 +391,7 @@ def test_rows_on_demand(title: str) -> None:
     result = iopt.solve(problem, title)
     qp, x = program_of(whole, title), weights(result)
     check_feasible(qp, x)
-    assert told(result)["kicks"] == 0
+    assert told(result)["perturbations"] == 0
     assert qp.sense * qp.value(x) == pytest.approx(result.objective, rel=1e-9)
     one = iopt.solve(problem, title, solver="smo").objective
     assert qp.sense * result.objective <= qp.sense * one + 1e-9 * abs(one)

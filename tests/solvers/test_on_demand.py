@@ -108,7 +108,7 @@ def test_a_block_is_solved_in_pieces_until_no_time_is_left() -> None:
     qp = iopt.SVMDual(C=50.0).structure(problem)
     limits = loops.Limits(violation=0.5, block_share=0.1, steps=10_000, work=1.0)
 
-    def run(expired: bool) -> tuple[loops.Outcome, Descent]:
+    def run(expired: bool) -> tuple[loops.StepOutcome, Descent]:
         descent = Descent(Task(problem, iopt.SVMDual(C=50.0), qp), np.zeros(N))
         blocks = Blocks(descent.gram, descent.hessian, descent.box, settings, lambda: expired)
         return blocks.solve(descent.point, limits, 0), descent

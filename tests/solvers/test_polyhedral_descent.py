@@ -116,12 +116,12 @@ def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
         assert min(np.min(part, initial=0.0) for part in (uneven, lower, upper)) >= 0.0
         left = qp.gradient(x) + uneven @ qp.G + equal @ qp.A
         np.testing.assert_allclose(left, lower - upper, rtol=0, atol=1e-10)
-        for price, slack in (
+        for multiplier, slack in (
             (uneven, qp.h - qp.G @ x),
             (lower, x - qp.lower),
             (upper, qp.upper - x),
         ):
-            assert np.all(np.abs(slack[price > 1e-10]) <= 1e-12)
+            assert np.all(np.abs(slack[multiplier > 1e-10]) <= 1e-12)
 
 
 CLASSES = [

@@ -158,7 +158,7 @@ def test_the_result_depends_on_the_seed_and_not_on_threads(qp: Rows) -> None:
 def test_a_start_is_used_and_repaired() -> None:
     """With one descent the result is the minimum that the start lies next to."""
     qp = program(2, -np.eye(2), G=[[1, 1]], h=[1.0], lower=-1.0, upper=1.0)
-    alone = Effort(starts=1, kicks=0)
+    alone = Effort(starts=1, perturbations=0)
     for start, end in (([-2.0, -2.0], [-1, -1]), ([3.0, -0.5], [1, -1]), ([-0.1, 0.9], [-1, 1])):
         x = search(qp, alone, start=np.array(start)).values["x"]
         assert x.tolist() == end
@@ -192,14 +192,15 @@ def test_limits_are_kept_with_the_best_point_so_far(monkeypatch: pytest.MonkeyPa
         assert LONG.violation(solution.values["x"]) <= 1e-14
     ticks = itertools.count()
     monkeypatch.setattr(Task, "elapsed", property(lambda task: 0.01 * next(ticks)))
-    solution = search(LONG, Effort(starts=1000, kicks=10**6, budget=np.inf), time_limit=0.5)
+    solution = search(LONG, Effort(starts=1000, perturbations=10**6, budget=np.inf), time_limit=0.5)
     assert solution.status is Status.TIME_LIMIT
     assert LONG.violation(solution.values["x"]) <= 1e-13  # that of the start, if nothing was done
     assert 50 <= next(ticks) <= 50 + 10
 
 
-def test_a_limit_between_a_kick_and_its_descent_is_kept() -> None:
-    """Some of these limits leave no step after the first kick, whose chain then has no end."""
+def test_a_limit_between_a_perturbation_and_its_descent_is_kept() -> None:
+    """Some of these limits leave no step after the first perturbation: its chain then has no
+    end."""
     qp = random_rows(12, 4, 1, 0)
     for limit in range(30, 50):
         solution = search(qp, max_iter=limit)

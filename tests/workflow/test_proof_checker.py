@@ -595,10 +595,10 @@ def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
         pentagons=[[*(2 * g.permutation(n) + g.integers(0, 2, n)).tolist(), 5]],
         across=g.integers(-2, 3, (k, n + 1)).tolist(),
     ))  # fmt: skip
-    program = proof_checker.Program(proof_checker.exact(data))
+    program = proof_checker.ExactProgram(proof_checker.exact(data))
     half = [Fraction(low + up, 2) for low, up in zip(program.lower, program.upper, strict=True)]
-    found = proof_checker.Minorant(
-        program, proof_checker.Box(program.lower, half, set(), set()), step
+    found = proof_checker.ExactMinorant(
+        program, proof_checker.ExactBox(program.lower, half, set(), set()), step
     )
     for _ in range(4):
         t = [Fraction(int(a), 3) for a in g.integers(0, 4, n)]
@@ -916,7 +916,7 @@ def test_the_multipliers_of_a_row_are_those_with_which_it_can_be_met(seed: int) 
             "H": [[0] * (i + 1) for i in range(n)], "c": [0] * n, "lower": low.tolist(),
             "upper": high.tolist(), "rows": [row], "rhs": [int(g.integers(ends[0], ends[1] + 1))],
         }  # fmt: skip
-        program = proof_checker.Program(proof_checker.exact(data))
+        program = proof_checker.ExactProgram(proof_checker.exact(data))
         slopes = [sorted(map(Fraction, pair)) for pair in g.integers(-3, 4, (n, 2)).tolist()]
         if g.random() < 0.5:
             slopes = [[one, one] for one, _ in slopes]
@@ -944,7 +944,7 @@ def test_variables_that_cannot_both_be_inside(seed: int) -> None:
             "H": [row[: i + 1] for i, row in enumerate(H.tolist())], "c": [0] * n, "rhs": [0] * k,
             "lower": [0] * n, "upper": [1] * n, "rows": rows.tolist(),
         }  # fmt: skip
-        program = proof_checker.Program(proof_checker.exact(data))
+        program = proof_checker.ExactProgram(proof_checker.exact(data))
         for i, j in itertools.product(range(n), repeat=2):
             moves = [(a, b) for a, b in itertools.product(range(-6, 7), repeat=2) if a or b]
             moves = [(a, 0) for a, b in moves if a] if i == j else moves

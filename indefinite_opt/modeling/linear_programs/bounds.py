@@ -113,7 +113,8 @@ class OneNormMachine:
         steep = (_MIN_REDUCTION * spreads < sizes) & (spreads > problem.n * EPS * sizes)
         wanted = np.where(steep, spreads, sizes)
         largest = float(wanted.max())
-        # Columns of similar sizes keep a common unit, and thus equal prices, as in the problem.
+        # Columns of similar sizes keep a common unit, and thus equal multipliers, as in the
+        # problem.
         wanted = np.where(wanted >= largest / 8.0, largest, wanted)
         return KernelUnits(1.0 / power_near(wanted), np.where(steep, level, 0.0))
 

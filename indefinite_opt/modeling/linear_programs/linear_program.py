@@ -319,25 +319,27 @@ class LinearProgram(Structure[Array]):
             for name in row.entries:
                 block, v = self._block(label, name), np.ravel(values[name])
                 image[self._rows[label]] += block @ v if np.ndim(block) else block * v
-        return image, self._prices(rows, self.variables.keys())
+        return image, self._column_products(rows, self.variables.keys())
 
-    def _prices(self, rows: Array, names: Set[str]) -> Array:
+    def _column_products(self, rows: Array, names: Set[str]) -> Array:
         """Aᵀλ in the columns of some variables, and 0 in others."""
-        prices = np.zeros_like(self.cost)
+        products = np.zeros_like(self.cost)
         for label, row in self.constraints.items():
             for name in names & row.entries.keys():
                 block, part = self._block(label, name), rows[self._rows[label]]
-                price = part @ block if np.ndim(block) else block * part
+                product = part @ block if np.ndim(block) else block * part
                 absolute = self.variables[name].absolute
-                prices[self._columns[name]] += np.append(price, -price) if absolute else price
-        return prices
+                products[self._columns[name]] += (
+                    np.append(product, -product) if absolute else product
+                )
+        return products
 
     # ---------------------------------------------------------------- what certificates ask
 
     def multipliers(self, rows: Array) -> Values:
         """Multipliers of the declared constraints from those of the rows."""
-        priced = {name for name, v in self.variables.items() if v.constraints != (None, None)}
-        return self.read_multipliers(rows, self.cost - self._prices(rows, priced))
+        constrained = {name for name, v in self.variables.items() if v.constraints != (None, None)}
+        return self.read_multipliers(rows, self.cost - self._column_products(rows, constrained))
 
     def shares_matrix(self, other: LinearProgram) -> bool:
         """Whether A is known to be the same as in the other program."""
@@ -380,8 +382,8 @@ class LinearProgram(Structure[Array]):
         if not multipliers:
             return Optimality({}, np.inf, np.inf)
         rows = self.write_multipliers(dict(multipliers))
-        image, prices = self.products(point.x, rows)
-        reduced = self.cost - prices
+        image, products = self.products(point.x, rows)
+        reduced = self.cost - products
         violation = paid = 0.0
         for multiplier, low, high, at in (
             (rows, self.row_lower, self.row_upper, image),

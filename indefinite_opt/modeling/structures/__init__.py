@@ -12,7 +12,7 @@ from indefinite_opt.modeling.structures.krein import (
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
 from indefinite_opt.modeling.structures.proxy_kernel import (
-    MAX_PRICE,
+    MAX_PENALTY,
     ProxyBall,
     ProxyDual,
     ProxyEigen,

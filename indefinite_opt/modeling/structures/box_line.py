@@ -80,10 +80,10 @@ class BoxLine(PairedBox):
             worst = max(worst, abs(float(x.sum()) - self.total) / size)
         return worst
 
-    def line_multipliers(self, levels: Array) -> Array:
+    def line_multipliers(self, multipliers: Array) -> Array:
         if self.lines < 2:
-            return levels
-        plus, minus = levels[0], -levels[1]
+            return multipliers
+        plus, minus = multipliers[0], -multipliers[1]
         return 0.5 * np.array([plus - minus, plus + minus])
 
     def offset(self, x: Array) -> float:
@@ -145,15 +145,13 @@ def cheapest_balance(costs: Array, signs: Array, upper: Array) -> float:
     >>> cheapest_balance(costs, signs, np.array([2.0, 5.0, 4.0]))   # 2 at -3 + 2, then 2 at -1 + 2
     -2.0
     """
-    ends, prices = [], []
+    ends, ordered = [], []
     for sign in (1.0, -1.0):
         order = np.argsort(costs[signs == sign], kind="stable")
         ends.append(np.cumsum(upper[signs == sign][order]))
-        prices.append(costs[signs == sign][order])
+        ordered.append(costs[signs == sign][order])
     amounts = np.union1d(*ends)
     amounts = amounts[amounts <= min(ends[0][-1], ends[1][-1])]
     lengths = np.diff(amounts, prepend=0.0)
-    sums = sum(
-        price[np.searchsorted(end, amounts)] for end, price in zip(ends, prices, strict=True)
-    )
+    sums = sum(cost[np.searchsorted(end, amounts)] for end, cost in zip(ends, ordered, strict=True))
     return float(lengths @ np.minimum(sums, 0.0))

@@ -17,27 +17,27 @@ no_warnings = np.errstate(over="ignore", invalid="ignore")
 
 
 class MarginProgram(ExplicitProgram):
-    """min R(w) + price·Σξ_i  s.t.  excess_i(w) + ξ_i ≥ 0,  ξ ≥ 0, for an affine excess.
+    """min R(w) + penalty·Σξ_i  s.t.  excess_i(w) + ξ_i ≥ 0,  ξ ≥ 0, for an affine excess.
 
     w are all variables but ξ. The multipliers are α of the margins and η of ξ ≥ 0; at a stationary
-    point α + η = price, and the gradient of R is a linear combination of those of the margins.
+    point α + η = penalty, and the gradient of R is a linear combination of those of the margins.
     """
 
-    price_name: ClassVar[str] = "C"
+    penalty_name: ClassVar[str] = "C"
     near_margin: ClassVar[float] = 1e-6
     """Distance of a margin from equality, in its unit, that counts as zero when multipliers are
     recovered: the default tolerance of certificates."""
     problem: KernelProblem
 
     @property
-    def price(self) -> float:
-        """The price of the slacks."""
-        return float(getattr(self, self.price_name))
+    def penalty(self) -> float:
+        """The penalty of the slacks."""
+        return float(getattr(self, self.penalty_name))
 
     @property
     def gap_floor(self) -> float:
-        """Zero for a convex program, whose optimal value is positive; else the price."""
-        return 0.0 if self.is_convex else self.price
+        """Zero for a convex program, whose optimal value is positive; else the penalty."""
+        return 0.0 if self.is_convex else self.penalty
 
     @property
     @abstractmethod
@@ -70,8 +70,8 @@ class MarginProgram(ExplicitProgram):
 
     @no_warnings
     def value(self, values: Values) -> float:
-        """R + price·Σξ."""
-        value = self.regulariser(values) + self.price * float(values["xi"].sum())
+        """R + penalty·Σξ."""
+        value = self.regulariser(values) + self.penalty * float(values["xi"].sum())
         return value if np.isfinite(value) else np.nan
 
     @no_warnings
@@ -95,25 +95,25 @@ class MarginProgram(ExplicitProgram):
         return total if np.isfinite(total) else np.inf
 
     def multipliers(self, values: Values) -> dict[str, Array]:
-        """α and η = price - α, recovered from w by `expansion`."""
-        return self.priced(self.expansion(values))
+        """α and η = penalty - α, recovered from w by `expansion`."""
+        return self.split(self.expansion(values))
 
-    def priced(self, alpha: Array) -> dict[str, Array]:
-        """α and η = price - α by the names of the constraints."""
-        return {"margin": alpha, "slack": self.price - alpha}
+    def split(self, alpha: Array) -> dict[str, Array]:
+        """α and η = penalty - α by the names of the constraints."""
+        return {"margin": alpha, "slack": self.penalty - alpha}
 
     @no_warnings
     def expansion(self, values: Values) -> Array:
-        """α with 0 ≤ α ≤ price, complementary to the slacks, that satisfies `equations` best.
+        """α with 0 ≤ α ≤ penalty, complementary to the slacks, that satisfies `equations` best.
 
-        Points beyond their margin get 0 and points with slack the price; the others solve a bounded
-        least squares problem that includes the equations of α.
+        Points beyond their margin get 0 and points with slack the penalty; the others solve a
+        bounded least squares problem that includes the equations of α.
         """
         from scipy.optimize import lsq_linear
 
         excess, small = self.excess(values), self.near_margin * self.margin_unit(values)
         free = np.abs(excess) <= small
-        alpha = np.where((excess < 0.0) & ~free, self.price, 0.0)
+        alpha = np.where((excess < 0.0) & ~free, self.penalty, 0.0)
         if not free.any():
             return alpha
         columns, target, rows, sums = self.equations(values)
@@ -121,6 +121,6 @@ class MarginProgram(ExplicitProgram):
         system = np.vstack([columns, weight * rows])
         wanted = np.concatenate([target, weight * sums]) - system @ alpha
         if np.all(np.isfinite(wanted)):
-            bounds = (0.0, self.price)
+            bounds = (0.0, self.penalty)
             alpha[free] = lsq_linear(system[:, free], wanted, bounds=bounds, method="bvls").x
         return alpha

@@ -1,6 +1,6 @@
 """The problems of Luss & d'Aspremont: the inner minimum over proxy kernels, and their structures.
 
-For weights z = y∘α the worst kernel, at the price ρ of its squared distance from K₀, is
+For weights z = y∘α the worst kernel, at the penalty ρ of its squared distance from K₀, is
 
     K* = argmin over K ⪰ 0 of -½zᵀKz + ρ‖K - K₀‖² = M₊,  M = K₀ + zzᵀ/(4ρ)
 
@@ -24,7 +24,7 @@ from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Point, Spectrum
 
-MAX_PRICE = 1e300
+MAX_PENALTY = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
 
 
@@ -279,7 +279,7 @@ class ProxyStructure(BoxLine):
         return [f"{self.why_convex}, and a bound from proxy kernels meets the objective."]
 
     @abstractmethod
-    def price(self, u: Array) -> float:
+    def penalty(self, u: Array) -> float:
         """ρ at z = Vu; inf if K* is K₀₊ there."""
 
     @abstractmethod
@@ -295,8 +295,8 @@ class ProxyStructure(BoxLine):
     def eigen(self, x: Array, raised: float = 0.0) -> ProxyEigen:
         """Eigenvalues and eigenvectors of K₀ + zzᵀ/(4ρ) with ρ multiplied by 1 + `raised`."""
         z = self.problem.y * x
-        price = min(self.price(self.oracle.coordinates(z)), MAX_PRICE)
-        return self.oracle.eigen(z, price * (1.0 + raised))
+        penalty = min(self.penalty(self.oracle.coordinates(z)), MAX_PENALTY)
+        return self.oracle.eigen(z, penalty * (1.0 + raised))
 
     def second_derivative(self, x: Array) -> Array:
         """Y∇²F(x)Y with Y = diag(y), (n, n), positive semidefinite."""
@@ -381,7 +381,7 @@ class ProxyStructure(BoxLine):
 class ProxyDual(ProxyStructure):
     """min F(α) = c(y∘α) - eᵀα  s.t.  0 ≤ α ≤ C, yᵀα = 0."""
 
-    title = "a dual with a proxy kernel at a price"
+    title = "a dual with a proxy kernel at a penalty"
     can_smooth = True
     problem: KernelProblem
     rho: float
@@ -410,7 +410,7 @@ class ProxyDual(ProxyStructure):
         rho, C = np.array(self.rho), np.array(self.upper)
         return {"K0": self.problem.K, "y": self.problem.y, "C": C, "rho": rho}
 
-    def price(self, u: Array) -> float:
+    def penalty(self, u: Array) -> float:
         return self.rho
 
     def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
@@ -419,9 +419,9 @@ class ProxyDual(ProxyStructure):
 
 @dataclass(frozen=True, eq=False)
 class ProxyBall(ProxyStructure):
-    """`ProxyDual` with a bound on the distance instead of a price: ‖K - K₀‖² ≤ r.
+    """`ProxyDual` with a bound on the distance instead of a penalty: ‖K - K₀‖² ≤ r.
 
-    F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα: the price ρ is the multiplier of the
+    F(α) = min over ρ of c_ρ(y∘α) + ρ(r - ‖(K₀)₋‖²) - eᵀα: the penalty ρ is the multiplier of the
     ball, computed for every α such that K* lies on the sphere. Every ρ gives an upper bound on F,
     and every K in the ball a lower bound, so that rounding in ρ can weaken but not invalidate them.
     """
@@ -429,7 +429,7 @@ class ProxyBall(ProxyStructure):
     title = "a dual with a proxy kernel in a ball"
     can_smooth = False
     problem: KernelProblem
-    room: float
+    slack: float
     """r - ‖(K₀)₋‖² ≥ 0."""
     upper: float
     """C, finite."""
@@ -455,13 +455,13 @@ class ProxyBall(ProxyStructure):
     @property
     def radius(self) -> float:
         """r, the bound on ‖K - K₀‖²."""
-        return self.problem.spectrum.negative_square + self.room
+        return self.problem.spectrum.negative_square + self.slack
 
-    def price(self, u: Array) -> float:
+    def penalty(self, u: Array) -> float:
         """The ρ with ‖K* - K₀‖² = r, rounded so that K* is in the ball."""
         from scipy.optimize import brentq
 
-        reach = self._reach(self.room)
+        reach = self._reach(self.slack)
         square = float(u @ u)
         if reach == 0.0 or square == 0.0 or not np.isfinite(square):
             return np.inf
@@ -477,24 +477,24 @@ class ProxyBall(ProxyStructure):
             root, step = root + step, 2.0 * step
         return float(np.exp(root))
 
-    def _reach(self, room: float) -> float:
-        """A distance from K₀₊ that stays in a ball with this room.
+    def _reach(self, slack: float) -> float:
+        """A distance from K₀₊ that stays in a ball with this slack.
 
         ‖K* - K₀₊‖ ≤ ‖z‖²/(4ρ) = t keeps ‖K* - K₀‖² below ‖(K₀)₋‖² + t² + 2t‖(K₀)₋‖₂.
         """
         least = max(-self.problem.spectrum.minimum, 0.0)
-        return room / (least + float(np.hypot(least, np.sqrt(room)))) if room else 0.0
+        return slack / (least + float(np.hypot(least, np.sqrt(slack)))) if slack else 0.0
 
     def allowance(self, x: Array) -> float:
-        """That of every structure, and what an error δ of the room may cost.
+        """That of every structure, and what an error δ of the slack may cost.
 
-        A ball with less room by δ has a price ρ ≤ ‖z‖²/(4t) for the distance t that stays in it,
-        and F falls by ρδ at most; nor by more than ½‖z‖²√room, as no K* of the ball is farther from
-        its projection K₀₊.
+        A ball with less slack by δ has a penalty ρ ≤ ‖z‖²/(4t) for the distance t that stays in it,
+        and F falls by ρδ at most; nor by more than ½‖z‖²√slack, as no K* of the ball is farther
+        from its projection K₀₊.
         """
         doubt = self.square_rounding + EPS * self.radius
-        reach = self._reach(max(self.room - doubt, 0.0))
-        share = 0.5 * float(np.sqrt(self.room))
+        reach = self._reach(max(self.slack - doubt, 0.0))
+        share = 0.5 * float(np.sqrt(self.slack))
         if reach > 0.0:
             share = min(share, doubt / (4.0 * reach))
         return super().allowance(x) + float(x @ x) * share
@@ -504,15 +504,15 @@ class ProxyBall(ProxyStructure):
         rho = float(np.exp(log_rho))
         change, q = self.oracle.inside(u, rho)
         moved = (0.5 * float(u @ q) - change) / rho
-        return float(np.log(max(moved, 1e-300) / self.room))
+        return float(np.log(max(moved, 1e-300) / self.slack))
 
     def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
-        rho = self.price(u)
+        rho = self.penalty(u)
         if np.isinf(rho):
             q = np.maximum(self.oracle.spectrum.values, 0.0) * u
             return 0.5 * float(u @ q), q
         change, q = self.oracle.inside(u, rho)
-        return change + rho * self.room, q
+        return change + rho * self.slack, q
 
     def arrays(self) -> dict[str, Array]:
         C, radius = np.array(self.upper), np.array(self.radius)
@@ -523,7 +523,7 @@ class ProxyBall(ProxyStructure):
         return min(value, 0.5 * float(x @ (gradient + 1.0)) - float(x.sum()))
 
     def second_derivative(self, x: Array) -> Array:
-        return self.eigen(x).second_derivative(fixed_distance=self.room > 0.0)
+        return self.eigen(x).second_derivative(fixed_distance=self.slack > 0.0)
 
     def start(self) -> Array:
         """A feasible point other than zero, where F has no second derivative."""

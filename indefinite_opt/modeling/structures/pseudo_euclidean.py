@@ -17,11 +17,11 @@ from indefinite_opt.quadratic import CANCELLED
 
 
 class SpacePrimal(MarginProgram):
-    """min ½wᵀMw + linear terms + price·Σξ_i  s.t.  y_i wᵀMΦ(x_i) + ... ≥ -ξ_i,  ξ ≥ 0.
+    """min ½wᵀMw + linear terms + penalty·Σξ_i  s.t.  y_i wᵀMΦ(x_i) + ... ≥ -ξ_i,  ξ ≥ 0.
 
     Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw decreases
     with the square of the step, while all else grows linearly. Of interest are its stationary
-    points: w = Σ α_i y_i Φ(x_i), 0 ≤ α ≤ price, complementary to the slacks.
+    points: w = Σ α_i y_i Φ(x_i), 0 ≤ α ≤ penalty, complementary to the slacks.
     """
 
     title = "a primal in a pseudo-Euclidean space"
@@ -51,7 +51,12 @@ class SpacePrimal(MarginProgram):
 
     def arrays(self) -> dict[str, Array]:
         points, M = self.embedding.points, np.diag(self.embedding.M)
-        return {"Phi": points, "M": M, "y": self.problem.y, self.price_name: np.array(self.price)}
+        return {
+            "Phi": points,
+            "M": M,
+            "y": self.problem.y,
+            self.penalty_name: np.array(self.penalty),
+        }
 
     def _inner(self, w: Array) -> Array:
         """wᵀMΦ(x_i), (n,)."""
@@ -81,8 +86,8 @@ class SpacePrimal(MarginProgram):
         return signed.T, values["w"], *self.totals
 
     def residual(self, values: Values, multipliers: Values) -> float:
-        """Largest violation of w = Σα_iy_iΦ(x_i), the equations of α, α + η = price, α ≥ 0, η ≥ 0,
-        and of α_i/price = 0 or a margin without excess, η_i/price = 0 or ξ_i = 0.
+        """Largest violation of w = Σα_iy_iΦ(x_i), the equations of α, α + η = penalty, α ≥ 0,
+        η ≥ 0,        and of α_i/penalty = 0 or a margin without excess, η_i/penalty = 0 or ξ_i = 0.
 
         The violation of the first is measured both relative to the size of w, and in units of the
         margin by its effect on the decision values.
@@ -100,10 +105,10 @@ class SpacePrimal(MarginProgram):
             float(np.linalg.norm(missing)) / size,
             float(np.max(np.abs(self._inner(missing)), initial=0.0)) / unit,
             float(np.max(np.abs(rows @ alpha - sums))) / (float(np.abs(alpha).sum()) or 1.0),
-            float(np.max(np.abs(self.price - alpha - eta))) / self.price,
-            float(max(np.max(-alpha), np.max(-eta))) / self.price,
-            float(np.max(np.minimum(np.abs(alpha) / self.price, np.abs(slack) / unit))),
-            float(np.max(np.minimum(np.abs(eta) / self.price, np.abs(xi) / unit))),
+            float(np.max(np.abs(self.penalty - alpha - eta))) / self.penalty,
+            float(max(np.max(-alpha), np.max(-eta))) / self.penalty,
+            float(np.max(np.minimum(np.abs(alpha) / self.penalty, np.abs(slack) / unit))),
+            float(np.max(np.minimum(np.abs(eta) / self.penalty, np.abs(xi) / unit))),
         )
 
     def coefficients(self, values: Values) -> tuple[Array, float]:
@@ -124,16 +129,16 @@ class SpacePrimal(MarginProgram):
     def feasible_below(self, values: Values, level: float) -> dict[str, Array]:
         """A feasible point with an objective below any level, if q > 0.
 
-        It is found from w along the imaginary coordinate of most variance: a step t decreases
-        ½wᵀMw by at least ½t² and increases all else by at most t times the price of the slacks and
-        the coordinates of the points. `ProblemError` if q = 0, where there is no such direction.
+        It is found from w along the imaginary coordinate of most variance: a step t decreases ½wᵀMw
+        by at least ½t² and increases all else by at most t times the penalty of the slacks and the
+        coordinates of the points. `ProblemError` if q = 0, where there is no such direction.
         """
         p, q = self.embedding.signature
         if q == 0:
             raise ProblemError("problem", "an imaginary direction", f"the signature ({p}, {q})")
         points, w = self.embedding.points, values["w"].copy()
         k = p + int(np.argmax(np.linalg.norm(points[:, p:], axis=0)))
-        growth = self.price * float(np.abs(points[:, k]).sum()) - abs(w[k])
+        growth = self.penalty * float(np.abs(points[:, k]).sum()) - abs(w[k])
         fall = max(self.value(self.tightened(w, values)) - level, 0.0)
         w[k] += (growth + np.hypot(growth, np.sqrt(2.0 * fall))) * (1.0 if w[k] >= 0.0 else -1.0)
         return self.tightened(w, values)
@@ -235,7 +240,7 @@ class LiftedPrimal(SpacePrimal):
         # K and the embedding give decision values that differ by a constant, as yᵀα = 0.
         shift = float(np.mean(y * (gradient + 1.0) - self._inner(w)))
         values = self.tightened(w, {"b": np.array(offset + shift)})
-        return values, self.priced(alpha)
+        return values, self.split(alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +266,7 @@ class LiftedHulls(SpacePrimal):
     """Price of the slacks and upper bound of the weights, at least 1/min(n₊, n₋)."""
 
     title = "a primal of convex hulls in a pseudo-Euclidean space"
-    price_name = "mu"
+    penalty_name = "mu"
 
     @property
     def dual(self) -> BoxLineQP:
@@ -336,4 +341,4 @@ class LiftedHulls(SpacePrimal):
 
     def lifted(self, alpha: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """(w, ρ₊, ρ₋, ξ) and multipliers from weights of CH-DU."""
-        return self.tightened(self.normal(alpha)), self.priced(alpha)
+        return self.tightened(self.normal(alpha)), self.split(alpha)

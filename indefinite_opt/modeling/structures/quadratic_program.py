@@ -21,7 +21,7 @@ class BoxLineQP(ConvexBounds):
     none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of each class to t/2.
     """
 
-    ruggedness = 1.0
+    effort = 1.0
     has_one_bound = True
     title = "a quadratic program on a box with line constraints"
     problem: KernelProblem

@@ -89,7 +89,7 @@ class SeparabilityProgram(MarginProgram):
         """A point and multipliers from weights of `dual`; b is the multiplier of yᵀλ = 0."""
         dual = self.dual
         b = float(dual.first_order(alpha, dual.gradient(alpha)).lines[0])
-        return self.lift(alpha, b), self.priced(alpha)
+        return self.lift(alpha, b), self.split(alpha)
 
     def _Q_times(self, x: Array) -> Array:
         y = self.problem.y

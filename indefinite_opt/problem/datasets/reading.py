@@ -176,7 +176,7 @@ def _stem(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".csv")
 
 
-class Grid(NamedTuple):
+class TextGrid(NamedTuple):
     """Numbers (m, n) in rows and columns that may have names, and any labels of the rows, (m,)."""
 
     numbers: Array
@@ -195,7 +195,7 @@ class Grid(NamedTuple):
         return self.numbers[:, [places[name] for name in names]]
 
 
-def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) -> Grid:
+def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) -> TextGrid:
     """A matrix with `width` columns, by default as many as rows, in a .csv file.
 
     It may have a header, names of the rows in its first column, and a column of labels.
@@ -243,7 +243,7 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
         row = int(np.argmax(~np.isfinite(numbers).all(axis=1)))
         got = f"none in line {row + 1 + named}"
         raise DataError(str(path), "a finite number in every cell", got)
-    return Grid(numbers, rows, tuple(columns[k] for k in places) if named else (), truth)
+    return TextGrid(numbers, rows, tuple(columns[k] for k in places) if named else (), truth)
 
 
 def _read_matrix(

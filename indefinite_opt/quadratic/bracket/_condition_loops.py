@@ -37,10 +37,10 @@ def cut_by_rows(rows, rhs, lower, upper, share, tiny, low, high):
 
 
 @compiled()
-def _sum(column, low, high, room):
+def _sum(column, low, high, rounding):
     """Least and largest sum of column_k ν_k, rounding included, and how many terms are infinite.
 
-    The sums are those of the finite terms; `room` is their rounding as a share of their sizes.
+    The sums are those of the finite terms; `rounding` is their rounding as a share of their sizes.
     """
     least, most, size, other, free, loose = 0.0, 0.0, 0.0, 0.0, 0, 0
     for k in range(len(column)):
@@ -57,7 +57,7 @@ def _sum(column, low, high, room):
             else:
                 most += last
                 other += abs(last)
-    return least - room * size, free, most + room * other, loose
+    return least - rounding * size, free, most + rounding * other, loose
 
 
 @compiled()
@@ -81,7 +81,7 @@ def range_of_gradient(H, c, lower, upper, share, tiny, middle, swing):
 
 @compiled()
 def put_at_ends(
-    lower, upper, free, ends, columns, passes, room, floor, roof, start, end, low, high
+    lower, upper, free, ends, columns, passes, rounding, floor, roof, start, end, low, high
 ):
     """Write the intervals [low, high] that first-order conditions leave of a box.
 
@@ -97,7 +97,7 @@ def put_at_ends(
         at_upper = not free[i] and upper[i] >= ends[1, i]
         least[i] = -np.inf if at_upper else -roof[i]
         most[i] = np.inf if at_lower else -floor[i]
-    if not _add_multipliers(columns, least, most, passes, room, start, end, floor, roof):
+    if not _add_multipliers(columns, least, most, passes, rounding, start, end, floor, roof):
         return False
     for i in range(n):
         low[i], high[i] = lower[i], upper[i]
@@ -111,12 +111,12 @@ def put_at_ends(
 
 
 @compiled()
-def _add_multipliers(columns, least, most, passes, room, low, high, floor, roof):
+def _add_multipliers(columns, least, most, passes, rounding, low, high, floor, roof):
     """Add the range of Σ_k a_ki ν_k to [floor, roof]; False if no multipliers ν are possible.
 
     [low, high] are the ranges of ν, which are cut `passes` times by least ≤ Σ_k a_ki ν_k ≤ most and
-    by the ranges of each other. The columns are the a_i. `room` is the rounding of a sum as a share
-    of the sizes of its terms.
+    by the ranges of each other. The columns are the a_i. `rounding` is the rounding of a sum as a
+    share of the sizes of its terms.
     """
     for _ in range(passes):
         if np.any(low > high):
@@ -126,7 +126,7 @@ def _add_multipliers(columns, least, most, passes, room, low, high, floor, roof)
             if least[i] == -np.inf and most[i] == np.inf:
                 continue
             column = columns[i]
-            bottom, free, top, loose = _sum(column, low, high, room)
+            bottom, free, top, loose = _sum(column, low, high, rounding)
             for k in range(len(column)):
                 a = column[k]
                 if a == 0.0:
@@ -145,7 +145,7 @@ def _add_multipliers(columns, least, most, passes, room, low, high, floor, roof)
     if np.any(low > high):
         return False
     for i in range(len(columns)):
-        bottom, free, top, loose = _sum(columns[i], low, high, room)
+        bottom, free, top, loose = _sum(columns[i], low, high, rounding)
         floor[i] += -np.inf if free else bottom
         roof[i] += np.inf if loose else top
     return True

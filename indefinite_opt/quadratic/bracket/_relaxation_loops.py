@@ -287,17 +287,17 @@ def advance(model, iterate, steps, iterations):
 
 
 @compiled()
-def most_violated(pairs, cut, n, least, room):
+def most_violated(pairs, cut, n, least, most):
     """Triangle inequalities violated by more than `least`: places and violations.
 
     For three literals a ∈ {x_i, s_i}, b, c of different points: a(1 - b) + bc - ac ≥ 0, which
     holds on the whole box because it holds at its corners (Padberg 1989; Burer & Letchford 2009).
-    Four of the eight choices of literals differ. When `room` inequalities are found, `least` is
+    Four of the eight choices of literals differ. When `most` inequalities are found, `least` is
     doubled and those below it are dropped.
     """
     v, shift = pairs.ravel(), cut.ravel()
-    places = np.empty((room, 3), np.int64)
-    found = np.empty(room)
+    places = np.empty((most, 3), np.int64)
+    found = np.empty(most)
     count = 0
     for i in range(2, n):
         for j in range(1, i):
@@ -314,7 +314,7 @@ def most_violated(pairs, cut, n, least, room):
                     )
                     if value <= least:
                         continue
-                    if count == room:
+                    if count == most:
                         least *= 2.0
                         kept = 0
                         for t in range(count):
@@ -323,7 +323,7 @@ def most_violated(pairs, cut, n, least, room):
                                 found[kept] = found[t]
                                 kept += 1
                         count = kept
-                        if count == room or value <= least:
+                        if count == most or value <= least:
                             continue
                     places[count, 0] = a
                     places[count, 1] = b

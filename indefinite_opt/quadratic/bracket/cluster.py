@@ -18,13 +18,13 @@ from indefinite_opt.foundation import Array, clock, one_thread, pool, thread_cou
 from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Deadline, Node, OpenBracket
 from indefinite_opt.quadratic.bracket.proof import Part, Proof
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tree import Outcome, Threads, Tree
+from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Threads, Tree
 
 MAX_LOSSES = 2
 """A box of which workers have died so often, each time as many as Dask allows, is divided here."""
 
 
-class Unit(NamedTuple):
+class WorkUnit(NamedTuple):
     """What a worker is sent."""
 
     boxes: list[Node]
@@ -46,7 +46,7 @@ class Report(NamedTuple):
     """Those below the boxes, children first, so that pickling them does not recurse."""
     tops: list[Part]
     """Those of the boxes, in their order."""
-    outcome: Outcome
+    outcome: BoxOutcome
     point: Array
     """The best point."""
     iterations: int
@@ -117,13 +117,13 @@ class Workers:
             max_proof_numbers=settings.max_proof_numbers - self.box_bound.numbers,
         )
         best = self.box_bound.bracket.value, self.box_bound.bracket.point
-        message = pickle.dumps(Unit(nodes, best, most, seconds, left, settings))
+        message = pickle.dumps(WorkUnit(nodes, best, most, seconds, left, settings))
         if max(node.losses for node in nodes) >= MAX_LOSSES or not self._reached:
             return self.own.submit(divide_below, self._program, message)
         job: Future[bytes] = self._executor.submit(divide_below, self._shared, message)
         return job
 
-    def outcome(self, nodes: list[Node], job: Future[bytes]) -> Outcome:
+    def outcome(self, nodes: list[Node], job: Future[bytes]) -> BoxOutcome:
         """See `Crew`."""
         from distributed import KilledWorker
 
@@ -132,7 +132,7 @@ class Workers:
         except (KilledWorker, CancelledError):
             for node in nodes:
                 node.losses += 1
-            return Outcome(nodes, np.inf, 0)
+            return BoxOutcome(nodes, np.inf, 0)
         done, units = self.work.get(report.worker, (0, 0))
         self.work[report.worker] = done + report.outcome.nodes, units + 1
         self.box_bound.iterations += report.iterations
@@ -154,8 +154,8 @@ def _opened(program: bytes) -> Any:
 
 
 def divide_below(program: bytes, message: bytes) -> bytes:
-    """Work on a `Unit` in a worker, on one thread; returns a `Report`."""
-    unit: Unit = pickle.loads(message)
+    """Work on a `WorkUnit` in a worker, on one thread; returns a `Report`."""
+    unit: WorkUnit = pickle.loads(message)
     task, form, gap, atol = _opened(program)
     task = replace(task, time_limit=unit.time_limit, began=clock())
     bracket = OpenBracket(form, gap, atol, unit.best)
@@ -172,7 +172,7 @@ def divide_below(program: bytes, message: bytes) -> bytes:
             parts=[part for top in tops for part in [*Proof(top).parts][::-1]],
             tops=tops,
             # Cuts by this value prove no more, even if it is rounded in another way elsewhere.
-            outcome=Outcome(tree.left, min(tree.closed, bracket.value), tree.nodes),
+            outcome=BoxOutcome(tree.left, min(tree.closed, bracket.value), tree.nodes),
             point=bracket.point,
             iterations=box_bound.iterations,
             numbers=box_bound.numbers,

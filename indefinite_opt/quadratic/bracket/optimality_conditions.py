@@ -184,12 +184,12 @@ class Conditions:
 
     def cut(self, box: Box, scaled: ScaledBox, bound: Bound, value: float) -> Box:
         """The box without points that the tangent of a minorant proves to have f ≥ value."""
-        room = max(value - bound.value, 0.0)
-        room = room * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
+        gap = max(value - bound.value, 0.0)
+        gap = gap * (1.0 + OUTWARD_SHARE) + OUTWARD_SHARE * abs(value) + TINY
         members, reduced = scaled.members, bound.reduced
         with np.errstate(divide="ignore", over="ignore"):
             # From one end to the other d increases by 2, and the bound by 2|reduced|.
-            reach = np.minimum(room / np.abs(reduced), 2.0)
+            reach = np.minimum(gap / np.abs(reduced), 2.0)
         step = reach * scaled.half[members] * (1.0 + OUTWARD_SHARE)
         low, high = box.lower.copy(), box.upper.copy()
         rising, falling = reduced > 0.0, reduced < 0.0
@@ -268,9 +268,9 @@ class Conditions:
         known = box.lower, box.upper, ROUNDING_SHARE * whole.n, TINY
         loops.range_of_gradient(stored["H"], stored["c"], *known, middle, swing)
         ranges = self._multipliers(middle, swing)
-        passes, room = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
+        passes, rounding = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
         left = loops.put_at_ends(
-            box.lower, box.upper, box.free, stored["ends"], stored["columns"], passes, room,
+            box.lower, box.upper, box.free, stored["ends"], stored["columns"], passes, rounding,
             middle - swing, middle + swing, *ranges, low, high,
         )  # fmt: skip
         return Box(low, high, box.binary, box.free) if left else None

@@ -36,7 +36,7 @@ MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
 
 
-class Model(NamedTuple):
+class RelaxedModel(NamedTuple):
     """The data of the method, which do not change while it iterates."""
 
     cost: Array
@@ -160,7 +160,7 @@ class Relaxation:
     Attributes
     ----------
     scaled : ScaledBox
-    model : Model
+    model : RelaxedModel
     norm : float
         Norm of the cost before it was scaled to 1.
     balance : float
@@ -176,7 +176,7 @@ class Relaxation:
     """
 
     scaled: ScaledBox
-    model: Model
+    model: RelaxedModel
     norm: float
     balance: float
     iterate: Iterate
@@ -389,7 +389,7 @@ class Relaxation:
 
 def _scaled_model(
     scaled: ScaledBox, estimate: float, binary: Mask, omega: float, norm: float = 0.0
-) -> tuple[Model, float]:
+) -> tuple[RelaxedModel, float]:
     """The model with its cost divided by a norm, by default its own; and that norm."""
     m = scaled.m
     theta2 = omega + 0.5 * m
@@ -402,7 +402,7 @@ def _scaled_model(
     norm = norm or float(np.linalg.norm(cost)) or 1.0
     lines = np.column_stack([-scaled.rhs, scaled.rows]) * scale
     lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
-    return Model(cost / norm, lines, binary, omega), norm
+    return RelaxedModel(cost / norm, lines, binary, omega), norm
 
 
 def _renewed(

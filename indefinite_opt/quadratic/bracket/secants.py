@@ -67,16 +67,16 @@ class SecantProgram:
         change_costs(highs, cost / unit)
         highs.changeColsBounds(whole.n, self._indices, low, high)
         status = run_within(highs, np.inf, simplex_limit(whole.n + self.rhs.size))
-        x, prices, scale = 0.5 * (lower + upper), np.full(self.rhs.size, np.nan), unit
+        x, multipliers, scale = 0.5 * (lower + upper), np.full(self.rhs.size, np.nan), unit
         if status == highspy.HighsModelStatus.kOptimal:
             solution = highs.getSolution()
             x = whole.lower + self.width * np.array(solution.col_value)
-            prices = np.array(solution.row_dual)
+            multipliers = np.array(solution.row_dual)
         elif status == highspy.HighsModelStatus.kInfeasible:
             _, known, ray = highs.getDualRay()
-            prices = np.array(ray) if known else prices
-            pulls = prices @ self.rows
-            steepness = float(prices @ self.rhs - np.maximum(pulls * low, pulls * high).sum())
+            multipliers = np.array(ray) if known else multipliers
+            pulls = multipliers @ self.rows
+            steepness = float(multipliers @ self.rhs - np.maximum(pulls * low, pulls * high).sum())
             scale = FAR * self.size / steepness if steepness > 0.0 else np.nan
-        nu = -scale * prices / self.lengths
+        nu = -scale * multipliers / self.lengths
         return (x, nu) if np.isfinite(nu).all() else None

@@ -17,7 +17,7 @@ from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.solving.solution import Status
 
 
-class Outcome(NamedTuple):
+class BoxOutcome(NamedTuple):
     """What was made of some boxes."""
 
     open: list[Node]
@@ -42,7 +42,7 @@ class Crew(Protocol):
     def submit(self, nodes: list[Node], most: int, waiting: int) -> Future[Any]:
         """Begin with these boxes and bound at most so many, while others wait."""
 
-    def outcome(self, nodes: list[Node], job: Future[Any]) -> Outcome:
+    def outcome(self, nodes: list[Node], job: Future[Any]) -> BoxOutcome:
         """What a finished job has made of its boxes."""
 
 
@@ -60,10 +60,10 @@ class Threads:
         """See `Crew`."""
         return self.executor.submit(self.box_bound.process, nodes[0])
 
-    def outcome(self, nodes: list[Node], job: Future[list[Node]]) -> Outcome:
+    def outcome(self, nodes: list[Node], job: Future[list[Node]]) -> BoxOutcome:
         """See `Crew`."""
         children = job.result()
-        return Outcome(children, np.inf if children else nodes[0].bound, 1)
+        return BoxOutcome(children, np.inf if children else nodes[0].bound, 1)
 
 
 class Tree:

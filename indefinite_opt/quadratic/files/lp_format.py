@@ -49,10 +49,10 @@ _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)")
 
 def read_lp(content: bytes, source: str) -> QuadraticArrays:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
-    return _Reader(content, source).statement().arrays()
+    return _LPReader(content, source).statement().arrays()
 
 
-class _Reader:
+class _LPReader:
     """The sections of a file, and the place in the one that is read."""
 
     def __init__(self, content: bytes, source: str) -> None:

@@ -33,7 +33,7 @@ _ENDS = {
 
 def read_mps(content: bytes, source: str) -> QuadraticArrays:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
-    reader = _Reader(source)
+    reader = _MPSReader(source)
     for line in tokens.lines_of(content, source, rb"^\*.*", b"endata"):
         words = line.split()
         if line[:1].isspace():
@@ -43,7 +43,7 @@ def read_mps(content: bytes, source: str) -> QuadraticArrays:
     return reader.statement().arrays()
 
 
-class _Reader:
+class _MPSReader:
     """What the lines of a file have said so far."""
 
     def __init__(self, source: str) -> None:

@@ -55,7 +55,7 @@ def program_of_cvxpy(problem: Any) -> CvxpyProgram:
     variables = problem.variables()
     if not variables:
         raise ProblemError("problem", "a problem with variables", "none")
-    reader = _Reader(variables)
+    reader = _CvxpyReader(variables)
     sense = -1 if isinstance(problem.objective, cp.Maximize) else 1
     try:
         P, q, constant = reader.quadratic(problem.objective.expr)
@@ -79,7 +79,7 @@ Atom = tuple[Any, Any, Callable[[Array], Any]]
 vec(u)ᵀ W vec(v)."""
 
 
-class _Reader:
+class _CvxpyReader:
     """Coefficients of expressions in the stacked entries of the variables.
 
     Expressions are rebuilt with plain variables, which have no attributes, and with numbers in

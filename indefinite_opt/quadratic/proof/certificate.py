@@ -69,7 +69,8 @@ class Certificate:
     stationarity : float
         Violation of the first-order conditions, in the natural unit of the gradient.
     complementarity : float
-        Multipliers times slacks, and what rows are missed by times its price, in the unit of gaps.
+        Multipliers times slacks, and what rows are missed by times its multiplier, in the unit of
+        gaps.
     curvature : float
         Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
         variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. Of a

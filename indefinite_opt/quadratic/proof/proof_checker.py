@@ -60,7 +60,7 @@ def symmetric(rows: list[Numbers]) -> list[Numbers]:
     return [[rows[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
-class Program:
+class ExactProgram:
     """min ½xᵀHx + cᵀx over lower ≤ x ≤ upper, rows·x = rhs."""
 
     def __init__(self, data: Any) -> None:
@@ -84,7 +84,7 @@ class Program:
         return parallel and own * b**2 + other * a**2 <= 2 * both * a * b
 
 
-class Box(NamedTuple):
+class ExactBox(NamedTuple):
     """A part of the feasible set: intervals, and the variables at an end or inside of theirs."""
 
     lower: Numbers
@@ -92,12 +92,14 @@ class Box(NamedTuple):
     binary: set[int]
     inside: set[int]
 
-    def copy(self) -> Box:
+    def copy(self) -> ExactBox:
         """A copy, which the rules reduce to what they leave of the box."""
-        return Box(self.lower.copy(), self.upper.copy(), self.binary.copy(), self.inside.copy())
+        return ExactBox(
+            self.lower.copy(), self.upper.copy(), self.binary.copy(), self.inside.copy()
+        )
 
 
-def by_rows(p: Program, box: Box, left: Box) -> None:
+def by_rows(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
     """Reduce each interval to what a row allows, as the other variables are in theirs."""
     for row, target in p.rows:
         ends = {i: sorted((a * box.lower[i], a * box.upper[i])) for i, a in row.items()}
@@ -107,7 +109,7 @@ def by_rows(p: Program, box: Box, left: Box) -> None:
             left.lower[i], left.upper[i] = max(left.lower[i], least), min(left.upper[i], most)
 
 
-def by_second_order(p: Program, box: Box, left: Box) -> None:
+def by_second_order(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
     """Put variables at an end that cannot be inside, and at the other end if one is cut off."""
     found = {i for i in range(p.n) if any(p.exclusive(i, j) for j in {i, *box.inside})}
     left.binary.update(found)
@@ -118,7 +120,7 @@ def by_second_order(p: Program, box: Box, left: Box) -> None:
             left.upper[i] = p.lower[i]
 
 
-def by_first_order(p: Program, box: Box, left: Box) -> None:
+def by_first_order(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
     """Put variables at the end that they have for all multipliers that the rows may have."""
     slopes: list[Any] = []
     for h, c in zip(p.H, p.c, strict=True):
@@ -148,22 +150,22 @@ def by_first_order(p: Program, box: Box, left: Box) -> None:
         left.lower[0] = left.upper[0] + 1
 
 
-def level(p: Program, slopes: Any, row: Any, target: Fraction) -> list[Any]:
+def level(p: ExactProgram, slopes: Any, row: Any, target: Fraction) -> list[Any]:
     """The interval of the multiplier of a row that shares no variable with another one."""
     if any(len(p.columns[i]) > 1 for i in row):
         return [-inf, inf]
     v = {i: sorted(-slope / a for slope in slopes[i]) for i, a in row.items()}
-    room = target - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
+    left = target - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
     width = {i: abs(a) * (p.upper[i] - p.lower[i]) for i, a in row.items()}
-    least = [a for a, _ in v.values() if sum(width[i] for i in row if v[i][0] >= a) > room]
-    most = [a for _, a in v.values() if sum(width[i] for i in row if v[i][1] > a) < room]
+    least = [a for a, _ in v.values() if sum(width[i] for i in row if v[i][0] >= a) > left]
+    most = [a for _, a in v.values() if sum(width[i] for i in row if v[i][1] > a) < left]
     return [max(least, default=-inf), min(most, default=inf)]
 
 
-class Minorant:
+class ExactMinorant:
     """const + slope·t + ½tᵀMt, at most f in a box, for the shares t of the intervals."""
 
-    def __init__(self, p: Program, box: Box, step: Any) -> None:
+    def __init__(self, p: ExactProgram, box: ExactBox, step: Any) -> None:
         self.const, self.slope = Fraction(0), [Fraction(0)] * p.n
         self.M = [[Fraction(0)] * p.n for _ in range(p.n)]
         x = [(box.lower[i], {i: box.upper[i] - box.lower[i]}) for i in range(p.n)]
@@ -238,7 +240,7 @@ def rounding(M: list[Numbers]) -> Fraction:
     return (m * m + m) * unit
 
 
-def by_tangent(box: Box, left: Box, slope: Numbers, reach: Fraction) -> None:
+def by_tangent(box: ExactBox, left: ExactBox, slope: Numbers, reach: Fraction) -> None:
     """Cut off a part in which the tangent exceeds its least value by at least `reach`."""
     for i, s in enumerate(slope):
         step = max(reach, Fraction(0)) * (box.upper[i] - box.lower[i]) / (s or 1)
@@ -248,7 +250,7 @@ def by_tangent(box: Box, left: Box, slope: Numbers, reach: Fraction) -> None:
             left.lower[i] = max(box.lower[i], box.upper[i] + step)
 
 
-def changed(box: Box, step: Any, left: Box) -> list[Box]:
+def changed(box: ExactBox, step: Any, left: ExactBox) -> list[ExactBox]:
     """The box that a step claims, or no box; it may be larger than what the rule leaves."""
     if "empty" in step:
         require(any(map(gt, left.lower, left.upper)), "the rule leaves something of the box")
@@ -264,7 +266,7 @@ def changed(box: Box, step: Any, left: Box) -> list[Box]:
     return [after]
 
 
-def parts(box: Box, step: Any) -> list[Box]:
+def parts(box: ExactBox, step: Any) -> list[ExactBox]:
     """Two boxes, one of which contains the minimiser if the box does."""
     one, other, i = box.copy(), box.copy(), index(step["variable"], len(box.lower))
     if "at" in step:
@@ -281,9 +283,9 @@ def tree(data: Any, proof: Any) -> Any:
 
     Every step treats the box on top of the stack, with a lower bound of f at the minimiser.
     """
-    p = Program(data)
+    p = ExactProgram(data)
     least: Numbers = []
-    stack: list[tuple[Box, Numbers]] = [(Box(p.lower, p.upper, set(), set()), [])]
+    stack: list[tuple[ExactBox, Numbers]] = [(ExactBox(p.lower, p.upper, set(), set()), [])]
     for k, step in enumerate(proof["steps"]):
         try:
             require(bool(stack), "no box is left")
@@ -295,7 +297,7 @@ def tree(data: Any, proof: Any) -> Any:
             elif rule == "divide":
                 boxes = parts(box, step)
             elif rule == "tangent":
-                bound, slope = Minorant(p, box, step).tangent(step["point"])
+                bound, slope = ExactMinorant(p, box, step).tangent(step["point"])
                 known = [max([bound, *known])]
                 if "value" in step:
                     least.append(max(known[0], step["value"]))
@@ -319,14 +321,14 @@ def fractions(pairs: Any) -> Numbers:
 
 def linear_bound(data: Any, proof: Any) -> Fraction:
     """Σ (multiplier · its end of the row) + Σ (reduced cost · its end of the variable)."""
-    prices = fractions(proof["multipliers"])
+    multipliers = fractions(proof["multipliers"])
     reduced, bound = data["cost"].copy(), Fraction(0)
-    for row, price in zip(data["rows"], prices, strict=True):
+    for row, multiplier in zip(data["rows"], multipliers, strict=True):
         for i, a in row:
-            reduced[index(i, len(reduced))] -= price * a
-    sides = [*zip(prices, data["row_lower"], data["row_upper"], strict=True)]
-    for price, low, high in [*sides, *zip(reduced, data["lower"], data["upper"], strict=True)]:
-        bound += price * (low if price > 0 else high) if price else 0
+            reduced[index(i, len(reduced))] -= multiplier * a
+    sides = [*zip(multipliers, data["row_lower"], data["row_upper"], strict=True)]
+    for multiplier, low, high in [*sides, *zip(reduced, data["lower"], data["upper"], strict=True)]:
+        bound += multiplier * (low if multiplier > 0 else high) if multiplier else 0
     return bound
 
 

@@ -34,14 +34,14 @@ from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_checker import (
     FORMAT,
     WITHOUT_OPTIMUM,
+    ExactBox,
+    ExactMinorant,
+    ExactProgram,
     FailedProof,
     check,
     exact,
     reached,
 )
-from indefinite_opt.quadratic.proof.proof_checker import Box as ExactBox
-from indefinite_opt.quadratic.proof.proof_checker import Minorant as ExactMinorant
-from indefinite_opt.quadratic.proof.proof_checker import Program as ExactProgram
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, Ray
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.declaration import Declaration
@@ -149,10 +149,8 @@ def linear_document(form: StandardForm, multipliers: Array) -> Document:
     """The proof of a bound on a linear program, from row multipliers made exactly dual feasible."""
     content = _linear_program(form)
     rows: list[dict[int, float]] = [dict(row) for row in content["rows"]]
-    prices = _repaired(form, rows, multipliers)
-    return document(
-        "linear", content, {"sense": form.sense, "constant": 0}, {"multipliers": _pairs(prices)}
-    )
+    parts = {"multipliers": _pairs(_repaired(form, rows, multipliers))}
+    return document("linear", content, {"sense": form.sense, "constant": 0}, parts)
 
 
 def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
@@ -160,7 +158,7 @@ def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
     program = _linear_program(form)
     if isinstance(proof, Conflict):
         # The checker bounds 0 from below: with the signs of a lower bound, and none is above 0.
-        parts = {"multipliers": _pairs([-price for price in proof.multipliers])}
+        parts = {"multipliers": _pairs([-multiplier for multiplier in proof.multipliers])}
         return document("infeasible", program, MINIMUM, parts)
     if proof.start is None:
         raise ParameterError("ray", "one from a point that satisfies all rows exactly", "none")
@@ -236,13 +234,13 @@ def _repaired(
     """
     upward = np.isfinite(form.row_lower)
     downward = np.isfinite(form.row_upper)
-    prices = [
-        Fraction(float(price)) if (up if price > 0.0 else down) else Fraction(0)
-        for price, up, down in zip(multipliers, upward, downward, strict=True)
+    signed = [
+        Fraction(float(multiplier)) if (up if multiplier > 0.0 else down) else Fraction(0)
+        for multiplier, up, down in zip(multipliers, upward, downward, strict=True)
     ]
     bounded = np.isfinite(form.lower), np.isfinite(form.upper)
     for j in np.flatnonzero(~bounded[0] & ~bounded[1]).tolist():
-        pulls = {i: Fraction(row[j]) * prices[i] for i, row in enumerate(rows) if j in row}
+        pulls = {i: Fraction(row[j]) * signed[i] for i, row in enumerate(rows) if j in row}
         cost = Fraction(form.cost[j])
         total, shares = sum(pulls.values(), Fraction(0)), []
         if total == cost:
@@ -252,19 +250,19 @@ def _repaired(
             part = sum((pulls[i] for i in side), Fraction(0))
             if part and (cost - total + part) / part > 0:
                 shares.append(((cost - total + part) / part, side))
-        share, side = min(shares, default=(Fraction(0), [*range(len(prices))]))
+        share, side = min(shares, default=(Fraction(0), [*range(len(signed))]))
         for i in side:
-            prices[i] *= share
+            signed[i] *= share
     pulled = [Fraction(0)] * form.cost.size
-    for price, row in zip(prices, rows, strict=True):
+    for multiplier, row in zip(signed, rows, strict=True):
         for j, a in row.items():
-            pulled[j] += price * Fraction(a)
+            pulled[j] += multiplier * Fraction(a)
     scale = Fraction(1)
     for j in np.flatnonzero(bounded[0] != bounded[1]).tolist():
         cost, sign = Fraction(form.cost[j]), 1 if bounded[0][j] else -1
         if sign * (cost - pulled[j]) < 0:
             scale = min(scale, max(cost / pulled[j], Fraction(0)))
-    return [scale * price for price in prices]
+    return [scale * multiplier for multiplier in signed]
 
 
 def triangle(matrix: Array) -> list[list[float]]:
@@ -341,7 +339,11 @@ def _tangent(
         point[members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
 
     def written() -> Document:
-        own = [[2 * i, 2 * i + 1, price] for i, price in enumerate(squares.tolist()) if price]
+        own = [
+            [2 * i, 2 * i + 1, multiplier]
+            for i, multiplier in enumerate(squares.tolist())
+            if multiplier
+        ]
         return {
             "rule": "tangent",
             "products": products + own,
@@ -358,11 +360,14 @@ def _tangent(
         squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _ROUNDING_SHARE)
         for j in np.flatnonzero(wide).tolist():
             # Two products with half of the multiplier each cancel the product of both shares.
-            price = 0.5 * abs(float(minorant.M[i][j]))
-            if price and (j < i or j not in fixed):
+            multiplier = 0.5 * abs(float(minorant.M[i][j]))
+            if multiplier and (j < i or j not in fixed):
                 end = 0 if minorant.M[i][j] > 0 else 1
-                products += [[2 * i, 2 * j + end, price], [2 * i + 1, 2 * j + 1 - end, price]]
-                squares[[i, j]] += _ROUNDING_SHARE * price
+                products += [
+                    [2 * i, 2 * j + end, multiplier],
+                    [2 * i + 1, 2 * j + 1 - end, multiplier],
+                ]
+                squares[[i, j]] += _ROUNDING_SHARE * multiplier
     # The matrix is made positive semidefinite by steps that double, first a tiny share of the
     # largest entry, and never 0, however small the entries are.
     for doublings in itertools.count():
@@ -383,10 +388,12 @@ def _tangent(
 
 
 def _named(
-    literals: NDArray[np.int64], prices: Array, members: NDArray[np.intp]
+    literals: NDArray[np.int64], multipliers: Array, members: NDArray[np.intp]
 ) -> list[list[int | float]]:
     """Literals of variables of the whole program, with multipliers that are not zero."""
     own = np.append(2 * members, 0)[literals // 2] + literals % 2
     return [
-        [*row, price] for row, price in zip(own.tolist(), prices.tolist(), strict=True) if price
+        [*row, multiplier]
+        for row, multiplier in zip(own.tolist(), multipliers.tolist(), strict=True)
+        if multiplier
     ]

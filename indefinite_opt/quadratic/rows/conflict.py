@@ -10,7 +10,7 @@ import numpy as np
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.dual_bound import DualBound
-from indefinite_opt.quadratic.rows.equilibration import Rows
+from indefinite_opt.quadratic.rows.equilibration import ScaledRows
 from indefinite_opt.quadratic.rows.no_optimum import Conflict, exact_conflict
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.structure import Point
@@ -43,7 +43,7 @@ def proved_conflict(
     matrix = form.dense_matrix
     equal = form.row_lower == form.row_upper
     above, below = (~equal & np.isfinite(end) for end in (form.row_upper, form.row_lower))
-    body = Rows(
+    body = ScaledRows(
         np.vstack([matrix[above], -matrix[below]]),
         np.concatenate([form.row_upper[above], -form.row_lower[below]]),
         matrix[equal], form.row_upper[equal], form.lower, form.upper,

@@ -8,7 +8,7 @@ from scipy.linalg import qr
 
 from indefinite_opt.foundation import EPS, LEAST, Array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.equilibration import Rows
+from indefinite_opt.quadratic.rows.equilibration import ScaledRows
 from indefinite_opt.quadratic.rows.nearby import enclosed, exact_residuals, may_underflow
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
@@ -43,7 +43,7 @@ class DualBound:
     """The bound of `convex_bound` for any multipliers, where feasible points are between `ends`."""
 
     def __init__(
-        self, curvature: RowCurvature, q: Array, body: Rows, point: Point[Array],
+        self, curvature: RowCurvature, q: Array, body: ScaledRows, point: Point[Array],
         ends: tuple[Array, Array], size: float | None = None,
     ) -> None:  # fmt: skip
         self.curvature, self.q, self.point, x = curvature, q, point, point.x

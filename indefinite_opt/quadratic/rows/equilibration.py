@@ -14,7 +14,7 @@ from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ScaledRows:
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays."""
 
     G: Array
@@ -73,7 +73,7 @@ class Equilibrated:
     of z is that of x divided by `unit`.
 
     >>> rows = np.array([[1e4, 1.0]]), np.ones(1), np.empty((0, 2)), np.empty(0)
-    >>> body = Rows(*rows, lower=np.zeros(2), upper=np.array([1e-4, 1.0]))
+    >>> body = ScaledRows(*rows, lower=np.zeros(2), upper=np.array([1e-4, 1.0]))
     >>> scaled = Equilibrated(np.array([[2e8, 1e4], [1e4, 3.0]]), np.array([1e4, 1.0]), body)
     >>> scaled.P.round(2), scaled.R.round(2), scaled.upper.round(2)
     (array([[0.75, 0.31],
@@ -82,7 +82,7 @@ class Equilibrated:
 
     # Numbers that overflow in these units make descents fail, whose ends are examined anyway.
     @np.errstate(over="ignore", invalid="ignore")
-    def __init__(self, P: Array, q: Array, body: Rows, natural: bool = False) -> None:
+    def __init__(self, P: Array, q: Array, body: ScaledRows, natural: bool = False) -> None:
         self.names = body.names
         self.height = body.h.size
         self.kept: NDArray[np.intp] = np.flatnonzero(body.h < np.inf)

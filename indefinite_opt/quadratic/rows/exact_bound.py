@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic.rows.equilibration import Rows
+from indefinite_opt.quadratic.rows.equilibration import ScaledRows
 from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products, whole
 
 MAX_ORDER, MAX_ENTRIES = 40, 10**5
@@ -19,7 +19,7 @@ ACTIVE_SHARE = 1e-6
 as shares of a variable."""
 
 
-def exact_bound(P: Array, q: Array, body: Rows, x: Array, z: Array, y: Array) -> float:
+def exact_bound(P: Array, q: Array, body: ScaledRows, x: Array, z: Array, y: Array) -> float:
     """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron; -inf where nothing is proved.
 
     P must be positive semidefinite, so that F(w) ≥ (Pv + q)ᵀw - ½vᵀPv for any v and w. With

@@ -299,7 +299,7 @@ class LinearRows:
     def _named(self, conflict: Conflict) -> dict[str, Array]:
         """The multipliers of a conflict by the names of the constraints, in natural units."""
         scaled, count = self.scaled, self.scaled.inequalities
-        y = np.array([float(price) for price in conflict.multipliers]) * scaled.row
+        y = np.array([float(multiplier) for multiplier in conflict.multipliers]) * scaled.row
         reduced = np.array([float(cost) for cost in conflict.reduced]) / scaled.column
         inequalities = np.zeros(scaled.height)
         inequalities[scaled.kept] = y[:count]

@@ -107,11 +107,11 @@ def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None
         return Nearby(x, np.zeros(x.size))
     held |= sides.low == sides.high
     largest = float(np.max(np.abs(x), initial=0.0)) or 1.0
-    room = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
+    slack = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
     if at_bounds:
-        room = np.maximum(room, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
+        slack = np.maximum(slack, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
     for _ in range(_MAX_ROUNDS):
-        found = _solved(rows[held], ends[held], over[held], room, x)
+        found = _solved(rows[held], ends[held], over[held], slack, x)
         if found is None:
             return None
         near, radius = found
@@ -129,17 +129,17 @@ def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None
     return None
 
 
-def _solved(rows: Array, rhs: Array, missed: Array, room: Array, x: Array) -> Nearby | None:
-    """A point near x that solves these equations by a change of entries that have `room`."""
-    able = np.flatnonzero(room > 0.0)
-    # Powers of two are units that need no rounding. With the roots of the rooms, pivots prefer
-    # entries with much room, and those with little still count.
-    unit = power_near(np.sqrt(room[able]))
+def _solved(rows: Array, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
+    """A point near x that solves these equations by a change of entries that have `slack`."""
+    able = np.flatnonzero(slack > 0.0)
+    # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
+    # entries with much slack, and those with little still count.
+    unit = power_near(np.sqrt(slack[able]))
     scaled = rows[:, able] * unit
     largest = np.max(np.abs(scaled), axis=1, initial=0.0)
     kept = np.flatnonzero(largest > 0.0)
     if np.any(missed[largest == 0.0]):
-        return None  # an equation whose entries have no room
+        return None  # an equation whose entries have no slack
     if not kept.size:
         return Nearby(x, np.zeros(x.size))
     height = power_near(largest[kept])
@@ -155,7 +155,7 @@ def _solved(rows: Array, rhs: Array, missed: Array, room: Array, x: Array) -> Ne
         return None  # scaling may have rounded it
     inverse: Array = np.linalg.inv(B).astype(float)
     shares = scaled[np.ix_(others, columns)] @ inverse
-    concerned = (room > 0.0) | (x != 0.0)
+    concerned = (slack > 0.0) | (x != 0.0)
     sides = np.column_stack([rows[np.ix_(kept, concerned)], rhs[kept]]) / height[:, None]
     if not _follow(sides, held, others, shares):
         return None

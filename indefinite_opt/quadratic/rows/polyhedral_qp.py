@@ -201,9 +201,9 @@ class PolyhedralQP(Polyhedron, QP):
         high = multipliers.get("upper", np.zeros(self.n))
         residual = float(np.max(np.abs(left - low + high)))
         paid = float(z @ np.abs(self.h - self.G @ x))
-        for prices, slack in ((low, x - self.lower), (high, self.upper - x)):
-            held = prices != 0.0
-            paid += float(np.abs(prices[held]) @ np.abs(slack[held]))
+        for ends, slack in ((low, x - self.lower), (high, self.upper - x)):
+            held = ends != 0.0
+            paid += float(np.abs(ends[held]) @ np.abs(slack[held]))
         return Optimality(multipliers, residual / unit, paid, unit, left)
 
     def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
@@ -212,17 +212,17 @@ class PolyhedralQP(Polyhedron, QP):
         Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
         variables with other units.
         """
-        units, prices = self.equilibrated.column, optimality.multipliers
+        units, multipliers = self.equilibrated.column, optimality.multipliers
         zero = np.zeros(self.n)
-        left = optimality.reduced - prices.get("lower", zero) + prices.get("upper", zero)
+        left = optimality.reduced - multipliers.get("lower", zero) + multipliers.get("upper", zero)
         terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))
         return relative(float(np.max(np.abs(left) * units)), float(np.max(terms * units)))
 
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         found = super().inconsistencies(optimality, tol)
         for name, ends in (("lower", self.lower), ("upper", self.upper)):
-            prices = optimality.multipliers.get(name)
-            if prices is not None and np.any(prices[np.isinf(ends)] != 0.0):
+            multipliers = optimality.multipliers.get(name)
+            if multipliers is not None and np.any(multipliers[np.isinf(ends)] != 0.0):
                 found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
         return found
 

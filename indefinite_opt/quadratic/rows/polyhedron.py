@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.equilibration import Equilibrated, Rows, balancing_units
+from indefinite_opt.quadratic.rows.equilibration import Equilibrated, ScaledRows, balancing_units
 from indefinite_opt.quadratic.rows.intervals import tighten
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
@@ -25,7 +25,7 @@ _MAX_RESIDUE = 1e-12
 the entries of its row."""
 
 
-class Polyhedron(Rows):
+class Polyhedron(ScaledRows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
 
     @property
@@ -88,7 +88,7 @@ class Polyhedron(Rows):
 
     @cached_property
     def _rounded_sides(self) -> Sides:
-        """Rows and bounds where right-hand sides may be wrong by rounding, beside all ends.
+        """ScaledRows and bounds where right-hand sides may be wrong by rounding, beside all ends.
 
         Where a program was simplified in floating-point numbers, as those in many files, exact
         numbers satisfy dependent equations only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.

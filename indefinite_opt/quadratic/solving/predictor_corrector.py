@@ -127,14 +127,14 @@ class PredictorCorrector(ABC):
         """Lengths of the primal and the dual step to the boundary, at most 1."""
         slacks = np.concatenate([over, under]), np.concatenate([self.below, self.above])
         falls = np.concatenate([dw * self.has_low, -dw * self.has_high])
-        primal = min(1.0, room(slacks[0], falls))
-        dual = min(1.0, room(slacks[1], np.concatenate([dbelow, dabove])))
+        primal = min(1.0, max_step(slacks[0], falls))
+        dual = min(1.0, max_step(slacks[1], np.concatenate([dbelow, dabove])))
         if self.settings.common_length:
             primal = dual = min(primal, dual)
         return primal, dual
 
 
-def room(x: Array, dx: Array) -> float:
+def max_step(x: Array, dx: Array) -> float:
     """Largest t with x + t·dx ≥ 0, for x ≥ 0: infinite if nothing falls, 0 if dx is no number."""
     falling = ~(dx >= 0.0)
     largest = float(np.min(-x[falling] / dx[falling], initial=np.inf))

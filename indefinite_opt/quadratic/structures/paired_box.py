@@ -109,7 +109,7 @@ class PairedBox(VectorProgram):
         # The values that may rise and those that may fall; the others never are an extreme.
         highs = np.where(np.where(rising, upper, lower), -np.inf, signed)
         lows = np.where(np.where(rising, lower, upper), np.inf, signed)
-        levels = np.zeros(k + 1)
+        multipliers = np.zeros(k + 1)
         residual = 0.0
         if self.singles:
             alone = self.group == k
@@ -122,16 +122,16 @@ class PairedBox(VectorProgram):
             residual = max(residual, m - M)
             free = signed[members][highs[members] == lows[members]]
             if free.size:
-                levels[g] = float(free.mean())
+                multipliers[g] = float(free.mean())
             else:
                 ends = [end for end in (m, M) if np.isfinite(end)]
-                levels[g] = sum(ends) / max(len(ends), 1)
-        reduced = gradient + self.signs * levels[self.group]
-        return FirstOrder(residual, self.line_multipliers(levels[:-1]), reduced)
+                multipliers[g] = sum(ends) / max(len(ends), 1)
+        reduced = gradient + self.signs * multipliers[self.group]
+        return FirstOrder(residual, self.line_multipliers(multipliers[:-1]), reduced)
 
-    def line_multipliers(self, levels: Array) -> Array:
-        """Multipliers of the declared equality constraints, given the level of every group."""
-        return levels
+    def line_multipliers(self, multipliers: Array) -> Array:
+        """Multipliers of the declared equality constraints, given that of every group."""
+        return multipliers
 
     def reduced(self, gradient: Array, multipliers: Values) -> Array:
         """The gradient plus the multiples of the equality constraints, (n,)."""

@@ -25,7 +25,7 @@ class PairedQP(PairedBox, QP):
     computed row by row, and the signs s of the constraints.
     """
 
-    ruggedness: ClassVar[float] = 4.0
+    effort: ClassVar[float] = 4.0
     """How much more work a local search should spend on it than on a kernel program."""
     has_one_bound: ClassVar[bool] = False
     """Whether it is 0 ≤ x ≤ u with two equality constraints at most, as interior points need."""

@@ -63,10 +63,10 @@ class DCA(Solver[BoxLineQP]):
         task.structure.problem.transformed(self.part)
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
-        return _Run(task, self.part).run()
+        return _DCAIteration(task, self.part).run()
 
 
-class _Run(Iteration):
+class _DCAIteration(Iteration):
     """The current point, and the convex problem that majorises F there."""
 
     summary = "{0.iterations} convex problems, {0.steps} steps inside them"

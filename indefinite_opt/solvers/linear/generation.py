@@ -19,7 +19,7 @@ from indefinite_opt.quadratic import (
     status_at_end,
 )
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.interior_point import InteriorPoint, InteriorSettings
+from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint, LinearInteriorSettings
 from indefinite_opt.solvers.linear.simplex import RestrictedModel
 
 Mask = NDArray[np.bool_]
@@ -36,8 +36,8 @@ class GenerationSettings:
     twice the share is slower where few rows matter, and faster where nearly all do."""
     pricing_gap_share: float = 0.5
     pricing_interval: int = 5
-    """All rows are priced when the gap of the restricted program is below this share of the gap of
-    the whole program, and after this many steps in any case."""
+    """All rows are examined when the gap of the restricted program is below this share of the gap
+    of the whole program, and after this many steps in any case."""
     max_leaving_gap: float = 0.1
     """Relative gap above which no rows leave: multipliers do not tell which are idle before."""
     min_leaving_tolerances: float = 100.0
@@ -54,7 +54,7 @@ class GenerationSettings:
     """Interior steps end after more than this many in a row are shorter than this."""
     max_interior_steps: int = 200
     """Interior steps before the simplex method takes over; 20 to 70 are usual."""
-    interior: InteriorSettings = field(default_factory=InteriorSettings)
+    interior: LinearInteriorSettings = field(default_factory=LinearInteriorSettings)
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class Generation(Solver[LinearProgram]):
     needs_convex = True
 
     def solve(self, task: Task[LinearProgram]) -> Solution:
-        run = _Run(task, self.settings)
+        run = _GenerationIteration(task, self.settings)
         # On two cores two threads took twice as long as one at n = 2000.
         return run.solution(status_at_end(run.solve, one_thread()))
 
 
-class Rows:
+class GeneratedRows:
     """The rows in use: the most violated ones join, and each may leave once if it is idle.
 
     Parameters
@@ -137,7 +137,7 @@ class Rows:
         self._last_leaving = step
 
 
-class _Run:
+class _GenerationIteration:
     """The best point and the best bound of the whole program, and the rows in use.
 
     The `program` and the `form` that is solved, itself or its dual, have data of about unit size.
@@ -146,14 +146,14 @@ class _Run:
     def __init__(self, task: Task[LinearProgram], settings: GenerationSettings) -> None:
         self.task, self.settings, self.trace = task, settings, Trace()
         self.bracket = LinearBracket(task, task.structure)
-        self.rows = Rows(np.zeros(0, bool), settings)
+        self.rows = GeneratedRows(np.zeros(0, bool), settings)
         self.steps = self.simplex = self.calls = 0
 
     def solve(self) -> Status:
         self.program = self.task.structure.rescaled()
         self.dual = self.program.dual()
         self.form = form = self.dual or self.program
-        self.rows = Rows(form.row_lower < form.row_upper, self.settings)
+        self.rows = GeneratedRows(form.row_lower < form.row_upper, self.settings)
         v = self._start()
         chosen = self.rows.join(self._violation(form.dense @ v), above=-np.inf)
         self.evaluate(v, np.zeros(form.row_lower.size))
@@ -162,7 +162,7 @@ class _Run:
             if x is not None and self.dual is None:
                 free = np.isinf(form.lower) & np.isinf(form.upper)
                 v = np.where(free, form.write(self.task.structure.read(x)), v)
-            centre = InteriorPoint(form, v, chosen, self.settings.interior)
+            centre = LinearInteriorPoint(form, v, chosen, self.settings.interior)
             status, chosen = self._interior(centre), centre.chosen
         return self._simplex(chosen) if status is None else status
 
@@ -182,7 +182,7 @@ class _Run:
 
     # ------------------------------------------------------------------------ interior points
 
-    def _interior(self, centre: InteriorPoint) -> Status | None:
+    def _interior(self, centre: LinearInteriorPoint) -> Status | None:
         """Interior steps with an exchange of rows; None if they stop before the gap is closed."""
         short, settings = 0, self.settings
         for step in range(1, settings.max_interior_steps + 1):
@@ -204,7 +204,7 @@ class _Run:
                 self._exchange(centre, activity, step)
         return None
 
-    def _exchange(self, centre: InteriorPoint, activity: Array, step: int) -> None:
+    def _exchange(self, centre: LinearInteriorPoint, activity: Array, step: int) -> None:
         """Remove idle rows or, if there are too few, add violated ones."""
         leaving = self.rows.leaving(centre.chosen, centre.idle(), step)
         if leaving.any() and self._may_leave():

@@ -18,7 +18,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class InteriorSettings(StepSettings):
+class LinearInteriorSettings(StepSettings):
     """Numbers of the interior points of a restricted program."""
 
     first_slack: float = 1e-2
@@ -39,7 +39,7 @@ class InteriorSettings(StepSettings):
     """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
 
-class InteriorPoint(PredictorCorrector):
+class LinearInteriorPoint(PredictorCorrector):
     """The restricted program in w = (v, s), Ev = e, G_R v - s = 0, with multipliers of both.
 
     E are the rows of a linear program whose bounds are equal, and G the others.
@@ -50,14 +50,14 @@ class InteriorPoint(PredictorCorrector):
         R, the rows in use.
     """
 
-    settings: InteriorSettings
+    settings: LinearInteriorSettings
 
     def __init__(
         self,
         program: LinearProgram,
         v: Array,
         chosen: Indices,
-        settings: InteriorSettings = InteriorSettings(),
+        settings: LinearInteriorSettings = LinearInteriorSettings(),
     ) -> None:
         self.program, self.chosen, self.settings = program, chosen, settings
         self.equal = np.flatnonzero(program.row_lower == program.row_upper)
@@ -156,7 +156,7 @@ class NormalEquations:
         If rounding has made M indefinite.
     """
 
-    def __init__(self, point: InteriorPoint, weights: Array) -> None:
+    def __init__(self, point: LinearInteriorPoint, weights: Array) -> None:
         self.rows, self.kept = point.rows, point.kept
         rows, kept, free, n = point.rows, point.kept, point.free, point.free.size
         self.inverse = inverse = np.zeros(weights.size)

@@ -45,10 +45,10 @@ class ConjugateGradient(Solver[LogisticProgram]):
     takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
-        return _Run(task, self.settings).run()
+        return _ConjugateGradientIteration(task, self.settings).run()
 
 
-class _Run(LogisticSearch):
+class _ConjugateGradientIteration(LogisticSearch):
     summary = "{0.iterations} directions, {0.calls} evaluations"
 
     def __init__(self, task: Task[LogisticProgram], settings: ConjugateGradientSettings) -> None:

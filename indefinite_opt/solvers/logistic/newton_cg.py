@@ -54,10 +54,10 @@ class NewtonCG(Solver[LogisticProgram]):
     takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
-        return _Run(task, self.settings).run()
+        return _NewtonIteration(task, self.settings).run()
 
 
-class _Run(LogisticSearch):
+class _NewtonIteration(LogisticSearch):
     summary = "{0.iterations} Newton steps, {0.products} products with ∇²F, {0.calls} evaluations"
 
     def __init__(self, task: Task[LogisticProgram], settings: NewtonCGSettings) -> None:

@@ -18,7 +18,7 @@ _VECTORISE = {"reassoc", "contract", "nsz"}
 """Sums may be taken in any order, which vector instructions need."""
 
 
-class Data(NamedTuple):
+class FactoredProgram(NamedTuple):
     """A program on factors.
 
     Attributes
@@ -42,23 +42,23 @@ class Data(NamedTuple):
 
 
 @compiled()
-def _room(alpha: float, y: float, lower: float, upper: float) -> float:
+def _max_step(alpha: float, y: float, lower: float, upper: float) -> float:
     """How far yα may grow; with -y in place of y, how far it may fall."""
     return upper - alpha if y > 0.0 else alpha - lower
 
 
 @compiled()
-def _moved(alpha: float, change: float, room: float, lower: float, upper: float) -> float:
-    """alpha + change; a change as long as its room ends exactly at the bound."""
-    if abs(change) >= room:
+def _moved(alpha: float, change: float, max_step: float, lower: float, upper: float) -> float:
+    """alpha + change; a change as long as `max_step` ends exactly at the bound."""
+    if abs(change) >= max_step:
         return upper if change > 0.0 else lower
     return min(max(alpha + change, lower), upper)
 
 
 @compiled()
-def _length(room: float, slope: float, curvature: float) -> float:
+def _length(max_step: float, slope: float, curvature: float) -> float:
     """δ of Lin & Lin (27): to the minimum of a convex pair, or to the bound on a concave one."""
-    return min(room, slope / curvature) if curvature > 0.0 else room
+    return min(max_step, slope / curvature) if curvature > 0.0 else max_step
 
 
 @compiled(fastmath=_VECTORISE)
@@ -86,25 +86,25 @@ def _add(step: float, a: Array, b: Array, s: Array, v: Array) -> None:
 
 
 @compiled()
-def _slope(data: Data, v: Array, i: int) -> float:
+def _slope(data: FactoredProgram, v: Array, i: int) -> float:
     return data.h * _product(data.F[i], v) + data.y[i] * data.c[i]
 
 
 @compiled()
-def _room_of(data: Data, x: Array, i: int, towards: float) -> float:
+def _max_step_of(data: FactoredProgram, x: Array, i: int, towards: float) -> float:
     """How far β_i may move in a direction, 1 or -1."""
-    return _room(x[i], towards * data.y[i], 0.0, data.u[i])
+    return _max_step(x[i], towards * data.y[i], 0.0, data.u[i])
 
 
 @compiled()
-def _shift(data: Data, x: Array, i: int, step: float, room: float) -> None:
+def _shift(data: FactoredProgram, x: Array, i: int, step: float, max_step: float) -> None:
     """β_i += step."""
-    x[i] = _moved(x[i], data.y[i] * step, room, 0.0, data.u[i])
+    x[i] = _moved(x[i], data.y[i] * step, max_step, 0.0, data.u[i])
 
 
 @compiled()
 def sweep(
-    data: Data,
+    data: FactoredProgram,
     order: NDArray[np.int64],
     tol: float,
     x: Array,
@@ -116,7 +116,7 @@ def sweep(
 
     Parameters
     ----------
-    data : Data
+    data : FactoredProgram
     order : (m,) array of int
     tol : float
         Least violation of a pair that is worth a step, as a difference of slopes.
@@ -143,14 +143,14 @@ def sweep(
         alone = g >= partners.shape[0]
         for side in range(2):
             towards = 1.0 - 2.0 * side  # β_i rises first, against a partner that falls
-            room = _room_of(data, x, i, towards)
+            max_step = _max_step_of(data, x, i, towards)
             j, other, far = -1, 0.0, np.inf
             if not alone:
                 j = partners[g, 1 - side]
                 if j < 0 or j == i:
                     continue
-                other, far = slopes[g, 1 - side], _room_of(data, x, j, -towards)
-            length, violation = min(room, far), towards * (other - slope)
+                other, far = slopes[g, 1 - side], _max_step_of(data, x, j, -towards)
+            length, violation = min(max_step, far), towards * (other - slope)
             if not (length > 0.0 and violation > 0.0):
                 continue
             worst = max(worst, violation)
@@ -160,7 +160,7 @@ def sweep(
             curvature = data.h * _square(data.F[i], partner, data.s)
             length = _length(length, violation, curvature)
             gain += length * (violation - 0.5 * curvature * length)
-            _shift(data, x, i, towards * length, room)
+            _shift(data, x, i, towards * length, max_step)
             moved[i] = True
             if j >= 0:
                 _shift(data, x, j, -towards * length, far)
@@ -172,7 +172,7 @@ def sweep(
                     p = partners[group, end]
                     if p < 0:
                         continue
-                    if _room_of(data, x, p, 1.0 - 2.0 * end) > 0.0:
+                    if _max_step_of(data, x, p, 1.0 - 2.0 * end) > 0.0:
                         slopes[group, end] = _slope(data, v, p)
                     else:
                         partners[group, end] = -1
@@ -181,6 +181,6 @@ def sweep(
         for side in range(2):
             towards, p = 1.0 - 2.0 * side, partners[g, side]
             better = p < 0 or towards * (slope - slopes[g, side]) < 0.0
-            if better and _room_of(data, x, i, towards) > 0.0:
+            if better and _max_step_of(data, x, i, towards) > 0.0:
                 partners[g, side], slopes[g, side] = i, slope
     return gain, worst

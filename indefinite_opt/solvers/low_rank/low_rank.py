@@ -106,11 +106,11 @@ class LowRank(Solver[BoxLineQP]):
     takes_factors = accepts
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
-        run = _Run(task, self.settings)
+        run = _LowRankIteration(task, self.settings)
         return run.solution(status_at_end(run.solve, one_thread()))
 
 
-class _Run:
+class _LowRankIteration:
     def __init__(self, task: Task[BoxLineQP], settings: LowRankSettings) -> None:
         self.settings = settings
         self.task, self.qp, self.trace = task, task.structure, Trace()
@@ -144,14 +144,14 @@ class _Run:
 
     def _sweep(self, factors: FactorGram) -> Status | None:
         """Cycles of sweeps; a status if a limit ends them."""
-        from indefinite_opt.solvers.low_rank._loops import Data, sweep
+        from indefinite_opt.solvers.low_rank._loops import FactoredProgram, sweep
 
         qp, task, n, settings = self.qp, self.task, self.qp.n, self.settings
         generator = np.random.default_rng(task.seed)
         c, u = np.empty(n), np.empty(n)
         c[:], u[:] = qp.linear, qp.upper
         F, s = factors.factors, factors.signs
-        data = Data(F, s, qp.signs, qp.group, c, u, float(qp.hessian))
+        data = FactoredProgram(F, s, qp.signs, qp.group, c, u, float(qp.hessian))
         v = s * self._pulled()
         unit = qp.gradient_unit(qp.gradient(self.x))
         partners = np.full((qp.totals.size, 2), -1, dtype=np.int64)
@@ -245,20 +245,20 @@ class _Run:
         if free.size > most:
             free = free[np.argsort(-violation[free], kind="stable")[:most]]
         violation[free] = -1.0
-        room = self.size - free.size
+        left = self.size - free.size
         count = 1
         if self.gram.is_low_rank:
             count = max(qp.n // settings.points_per_inner_block, 1)
             count = min(count, settings.max_inner_blocks)
-        wanted = min(count * room, qp.n - free.size)
+        wanted = min(count * left, qp.n - free.size)
         worst = np.argpartition(-violation, max(wanted - 1, 0))[:wanted]
         worst = worst[np.argsort(-violation[worst], kind="stable")]
         # The first block is full even if few weights violate anything, as others may follow them.
         least = settings.min_violation_share * self.task.tol * found.unit
-        useful = max(int(np.sum(violation[worst] > least)), min(room, wanted))
+        useful = max(int(np.sum(violation[worst] > least)), min(left, wanted))
         return [
-            np.sort(np.concatenate([free, worst[first : first + room]]))
-            for first in range(0, max(useful, 1), max(room, 1))
+            np.sort(np.concatenate([free, worst[first : first + left]]))
+            for first in range(0, max(useful, 1), max(left, 1))
         ]
 
     def _block(self, members: Indices, w: Array, tol: float) -> float:

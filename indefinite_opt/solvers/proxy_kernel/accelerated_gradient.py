@@ -10,13 +10,13 @@ from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStruct
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     ProxySearch,
-    SearchSettings,
+    ProxySettings,
     first_step_length,
 )
 
 
 @dataclass(frozen=True)
-class AcceleratedSettings(SearchSettings):
+class AcceleratedSettings(ProxySettings):
     """Numbers of `AcceleratedGradient`."""
 
     growth: float = 1.1
@@ -45,10 +45,10 @@ class AcceleratedGradient(Solver[ProxyStructure]):
     takes_factors = accepts
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        return _Run(task, self.settings).run()
+        return _AcceleratedGradientIteration(task, self.settings).run()
 
 
-class _Run(ProxySearch):
+class _AcceleratedGradientIteration(ProxySearch):
     """Steps from the last point x, or from the extrapolated point `at`."""
 
     summary = "{0.iterations} steps, {0.restarts} restarts, {0.calls} evaluations"

@@ -10,11 +10,11 @@ from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.quadratic import Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter, CenterSettings
-from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, SearchSettings
+from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, ProxySettings
 
 
 @dataclass(frozen=True)
-class ACCPMSettings(SearchSettings, CenterSettings):
+class ACCPMSettings(ProxySettings, CenterSettings):
     """Numbers of `ACCPM`."""
 
     max_iter: int = 2000
@@ -84,10 +84,10 @@ class ACCPM(Solver[ProxyStructure]):
         checks.positive("proximal", self.proximal, zero=True)
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        return _Run(task, self).run()
+        return _CuttingPlaneIteration(task, self).run()
 
 
-class _Run(ProxySearch):
+class _CuttingPlaneIteration(ProxySearch):
     """The best point ᾱ of the cuts with F there, the cuts and the metric."""
 
     summary = "{0.iterations} centres, {0.set.steps} Newton steps, {0.calls} evaluations"

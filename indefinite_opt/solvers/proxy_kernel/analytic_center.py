@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
-from indefinite_opt.quadratic import room
+from indefinite_opt.quadratic import max_step
 
 
 @dataclass(frozen=True)
@@ -263,8 +263,8 @@ class AnalyticCenter:
         s_steps = np.concatenate([[level_step], p, -p, cuts_off + tau_step - H @ p])
         multiplier_steps = weights / s - multipliers - stiffness * s_steps
         most = self.settings.boundary_share
-        length = min(1.0, most * room(s, s_steps))
-        multiplier_length = min(1.0, most * room(multipliers, multiplier_steps))
+        length = min(1.0, most * max_step(s, s_steps))
+        multiplier_length = min(1.0, most * max_step(multipliers, multiplier_steps))
         if not min(length, multiplier_length) > 0.0:
             return 0.0
         s += length * s_steps

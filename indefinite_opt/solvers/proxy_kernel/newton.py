@@ -14,7 +14,7 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     MIN_INNER_TOL,
     GradientSteps,
     ProxySearch,
-    SearchSettings,
+    ProxySettings,
     kernel_program,
 )
 
@@ -23,7 +23,7 @@ _MIN_LOG_GAP = 1e-300
 
 
 @dataclass(frozen=True)
-class NewtonSettings(SearchSettings):
+class NewtonSettings(ProxySettings):
     """Numbers of `Newton`."""
 
     max_iter: int = 1000
@@ -71,7 +71,7 @@ class Newton(Solver[ProxyStructure]):
     needs_convex = False
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        return _Run(task, self.settings).run()
+        return _ProxyNewtonIteration(task, self.settings).run()
 
     def session(self) -> Session[ProxyStructure]:
         return NewtonSession(self)
@@ -83,17 +83,17 @@ class NewtonSession(Session[ProxyStructure]):
     def __init__(self, solver: Newton) -> None:
         super().__init__(solver)
         self._settings = solver.settings
-        self._previous: _Run | None = None
+        self._previous: _ProxyNewtonIteration | None = None
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.task.problem is not task.problem:
             previous = None
-        self._previous = _Run(task, self._settings, previous)
+        self._previous = _ProxyNewtonIteration(task, self._settings, previous)
         return self._previous.run()
 
 
-class _Run(ProxySearch):
+class _ProxyNewtonIteration(ProxySearch):
     summary = (
         "{0.iterations} steps ({0.gradient_steps} of the gradient), {0.models} models, "
         "{0.calls} evaluations"
@@ -105,7 +105,7 @@ class _Run(ProxySearch):
         self,
         task: Task[ProxyStructure],
         settings: NewtonSettings,
-        previous: _Run | None = None,
+        previous: _ProxyNewtonIteration | None = None,
     ) -> None:
         super().__init__(task, settings)
         self._next_bound = np.inf  # linearisations are accurate enough near a solution

@@ -13,7 +13,7 @@ from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
     GradientSteps,
     ProxySearch,
-    SearchSettings,
+    ProxySettings,
     usual_settings,
 )
 
@@ -39,7 +39,7 @@ class ProjectedGradient(Solver[ProxyStructure]):
 
     step: str = "search"
     smoothing: float = 0.0
-    settings: SearchSettings = usual_settings
+    settings: ProxySettings = usual_settings
 
     name = "projected-gradient"
     accepts = (ProxyDual, ProxyBall)
@@ -52,14 +52,14 @@ class ProjectedGradient(Solver[ProxyStructure]):
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
         if reason is None and self.smoothing > 0.0 and not task.structure.can_smooth:
-            return "a smoothed gradient is defined where the distance has a price"
+            return "a smoothed gradient is defined where the distance has a penalty"
         return reason
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        return _Run(task, self).run()
+        return _ProjectedGradientIteration(task, self).run()
 
 
-class _Run(ProxySearch):
+class _ProjectedGradientIteration(ProxySearch):
     summary = "{0.iterations} steps, {0.calls} evaluations"
 
     def __init__(self, task: Task[ProxyStructure], options: ProjectedGradient) -> None:

@@ -20,7 +20,7 @@ largest |eigenvalue|."""
 
 
 @dataclass(frozen=True)
-class SearchSettings:
+class ProxySettings:
     """Numbers of every method for the Luss duals."""
 
     max_iter: int = 100_000
@@ -55,7 +55,7 @@ class SearchSettings:
     """Shortest step that is tried, as a share of the first; it changes no weight."""
 
 
-usual_settings = SearchSettings()
+usual_settings = ProxySettings()
 
 
 def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
@@ -88,7 +88,7 @@ class KernelBound:
     """
 
     def __init__(
-        self, task: Task[ProxyStructure], settings: SearchSettings = usual_settings
+        self, task: Task[ProxyStructure], settings: ProxySettings = usual_settings
     ) -> None:
         self.task, self.dual, self.settings = task, task.structure, settings
         self._weights: Array | None = None
@@ -118,7 +118,7 @@ class KernelBound:
         return self._proved(self._svm(x), x, *self.dual.value_gradient(x), weights)
 
     def _svm(self, x: Array) -> BoxLineQP:
-        """The program with K*(x), at no price."""
+        """The program with K*(x), without a penalty."""
         problem = self.dual.proxy_problem(x, "its kernel matrix is a positive part")
         return BoxLineQP.svm(problem, self.dual.upper)
 
@@ -147,7 +147,7 @@ class ProxySearch(Iteration):
     gradient: Array
     witness: Witness | None = None
 
-    def __init__(self, task: Task[ProxyStructure], settings: SearchSettings) -> None:
+    def __init__(self, task: Task[ProxyStructure], settings: ProxySettings) -> None:
         super().__init__(task, settings.max_iter)
         self.dual: ProxyStructure = task.structure
         self.settings = settings

@@ -55,7 +55,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
     needs_convex = False
 
     def solve(self, task: Task[KreinLeastSquares]) -> Solution:
-        run = _Run(task)
+        run = _ActiveSetIteration(task)
         status = status_at_end(run.solve, one_thread())
         return Solution(
             # The projection makes yᵀα = 0 to the last bit, however small α is.
@@ -114,7 +114,7 @@ class _Columns:
         return scipy.linalg.solve_triangular(self.R, self.Q.T @ right, check_finite=False)
 
 
-class _Run:
+class _ActiveSetIteration:
     """The state of the algorithm: the weights, λ and the group of every point.
 
     Attributes

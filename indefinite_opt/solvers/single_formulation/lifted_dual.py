@@ -48,11 +48,11 @@ class LiftedDual(Solver[_Primal]):
 
     def solve(self, task: Task[_Primal]) -> Solution:
         with one_thread():
-            run = _Run(task)
+            run = _LiftedIteration(task)
             return run.solution(status_at_end(run.solve))
 
 
-class Lift(LiftedDual):
+class PrimalLift(LiftedDual):
     """Pair steps for SVM-DU or CH-DU, lifted to the primal (Haasdonk 2005, Propositions 2 and 7).
 
     If the kernel is conditionally positive semidefinite, the result is the minimum; otherwise the
@@ -63,7 +63,7 @@ class Lift(LiftedDual):
     accepts = (SpacePrimal,)
 
 
-class _Run:
+class _LiftedIteration:
     """The weights of the dual, and the point and the bound that they are lifted to."""
 
     def __init__(self, task: Task[_Primal]) -> None:

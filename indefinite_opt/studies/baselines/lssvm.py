@@ -63,7 +63,7 @@ class LSSVM(Baseline):
         values, vectors = spectrum.values + 1.0 / self.C, spectrum.vectors
         size = max(float(np.max(np.abs(spectrum.values), initial=0.0)), 1.0 / self.C)
         if np.any(np.abs(values) <= n * EPS * size):
-            # A price near C whose inverse is in the middle between neighbouring -λ.
+            # A penalty near C whose inverse is in the middle between neighbouring -λ.
             above = -spectrum.values[-spectrum.values > (1.0 + 1e-9) / self.C]
             other = 2.0 / (1.0 / self.C + float(np.min(above) if above.size else 2.0 / self.C))
             raise ParameterError(

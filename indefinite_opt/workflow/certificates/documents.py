@@ -62,14 +62,14 @@ def proxy_document(task: Task[ProxyStructure], x: Array) -> Document:
     # The loss is convex and piecewise linear in the offset, so one of its kinks is optimal.
     offsets = y - margins
     left = np.maximum(1.0 - y[:, None] * (margins[:, None] + offsets), 0.0).sum(axis=0)
-    price = "rho" if "rho" in arrays else "radius"
+    penalty = "rho" if "rho" in arrays else "radius"
     program = {"K": triangle(arrays["K0"]), "y": [int(label) for label in y], "C": dual.upper}
     content = {
         "factor": [plain(row) for row in factor],
         "point": plain(y * run.alpha),
         "offset": float(offsets[np.argmin(left)]),
     }
-    program[price] = float(arrays[price])
+    program[penalty] = float(arrays[penalty])
     return document("proxy", program, {"sense": -1, "constant": 0}, content)
 
 
@@ -77,7 +77,7 @@ def _factor(dual: ProxyStructure, x: Array) -> Array:
     """F with FFᵀ the proxy kernel of x, up to rounding, but exactly in the ball if there is one."""
     arrays = dual.arrays()
     radius = float(arrays.get("radius", np.inf))
-    # Relative increases of the price of the distance, until the kernel is exactly in the ball.
+    # Relative increases of the penalty of the distance, until the kernel is exactly in the ball.
     for share in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
         eigen = dual.eigen(x, share)
         kept = eigen.values > 0.0

@@ -61,8 +61,8 @@ from indefinite_opt.quadratic import (
 )
 from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.solvers.proxy_kernel import KernelBound
+from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.certificates.hints import completed, hint, named, sign_hint
-from indefinite_opt.workflow.posing import posed
 
 
 @overload
@@ -167,7 +167,7 @@ def verify(
     if alone and values is None:
         formulation, values = None, formulation
     began = clock()
-    asked, chosen = posed(problem, formulation)
+    asked, chosen = as_problem(problem, formulation)
     limit = np.inf if time_limit is None else float(time_limit)
     if isinstance(values, Exception) or (
         isinstance(values, Mapping) and not {"ray", "conflict"}.isdisjoint(values)

@@ -48,8 +48,8 @@ passes over the block per step, the constant part of a step, and passes over all
 among all, with those over its two rows."""
 
 SIMILAR_CHANCE = 0.5
-"""Probability that a kick exchanges weights among points similar to one point instead of among all:
-the two kinds find different optima."""
+"""Probability that a perturbation exchanges weights among points similar to one point instead of
+among all: the two kinds find different optima."""
 
 MOST_DRAWS, POINTS_PER_PAIR = 8.0, 4.0
 """A point similar to a given one is the most similar of a random point and this many others: of d
@@ -61,17 +61,20 @@ WHOLE_CHANCE = 0.7
 minima; otherwise it moves a random share of that way."""
 
 PAIR_DRAWS = 20
-"""Draws in search of a pair of one group that can move; if all fail, the kick has one pair less."""
+"""Draws in search of a pair of one group that can move; if all fail, the perturbation has one pair
+less."""
 
 MIN_LEFT = 1e-9
-"""A kick is done when so little of it is left, as a share of its last step: less is rounding."""
+"""A perturbation is done when so little of it is left, as a share of its last step: less is
+rounding."""
 
-KICK_STEPS, KICK_READINGS = 100, 50.0
-"""Most steps after a kick per point, and most work in readings of K, so that one slow descent does
-not use up the time of the others."""
+PERTURBATION_STEPS, PERTURBATION_READINGS = 100, 50.0
+"""Most steps after a perturbation per point, and most work in readings of K, so that one slow
+descent does not use up the time of the others."""
 
 MIN_FALL = 1e-10
-"""Least decrease of the objective after a useful kick, as a share of it: less may be rounding."""
+"""Least decrease of the objective after a useful perturbation, as a share of it: less may be
+rounding."""
 
 _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that minima and maxima allow; NaN cannot occur, infinities can."""
@@ -80,7 +83,7 @@ _INLINE = "always"
 """For parts of loops over points: with few of these, passing named tuples takes as long."""
 
 
-class Box(NamedTuple):
+class BoxLines(NamedTuple):
     """Where the weights α may be, lower ≤ α ≤ upper, and how they may move."""
 
     y: Array  # (n,) signs, 1 or -1
@@ -101,7 +104,7 @@ class Hessian(NamedTuple):
     min_curvature: float  # smaller curvatures are replaced by this when pairs are compared
 
 
-class Point(NamedTuple):
+class DescentPoint(NamedTuple):
     """Weights and v there; both are changed in place."""
 
     alpha: Array
@@ -127,17 +130,19 @@ class Limits(NamedTuple):
     work: float  # see `work_of`
 
 
-class Chain(NamedTuple):
-    """How many kicks there are, and how large."""
+class PerturbationPlan(NamedTuple):
+    """How many perturbations there are, and how large."""
 
-    kicks: int
-    pairs: int  # most pairs that one kick exchanges
+    perturbations: int
+    pairs: int  # most pairs that one perturbation exchanges
     spread: bool  # whether a weight moves against several others until it is as far as asked
-    size: int  # of the blocks of the descents between kicks
-    slack: float  # largest share by which F at a point that is kicked may exceed the lowest so far
+    size: int  # of the blocks of the descents between perturbations
+    slack: (
+        float  # largest share by which F at a point that is perturbed may exceed the lowest so far
+    )
 
 
-class Outcome(NamedTuple):
+class StepOutcome(NamedTuple):
     """The result of some steps."""
 
     state: int
@@ -150,11 +155,11 @@ class Outcome(NamedTuple):
     blocks: int
 
 
-class Kicked(NamedTuple):
-    """The result of some kicks."""
+class Perturbed(NamedTuple):
+    """The result of some perturbations."""
 
-    kicks: int
-    useful: int  # kicks after which F was lower
+    perturbations: int
+    useful: int  # perturbations after which F was lower
     steps: int
     work: float
 
@@ -202,15 +207,15 @@ def _rounding(total, count):
 
 
 @compiled()
-def _room(alpha, y, lower, upper):
+def _max_step(alpha, y, lower, upper):
     """How far yα may grow; with -y in place of y, how far it may fall."""
     return upper - alpha if y > 0.0 else alpha - lower
 
 
 @compiled()
-def _moved(alpha, change, room, lower, upper):
-    """alpha + change; a change as long as its room ends exactly at the bound."""
-    if abs(change) >= room:
+def _moved(alpha, change, max_step, lower, upper):
+    """alpha + change; a change as long as `max_step` ends exactly at the bound."""
+    if abs(change) >= max_step:
         return upper if change > 0.0 else lower
     return min(max(alpha + change, lower), upper)
 
@@ -218,16 +223,16 @@ def _moved(alpha, change, room, lower, upper):
 @compiled()
 def _move(i, j, delta, alpha, y, lower, upper):
     """y_iα_i += δ and y_jα_j -= δ."""
-    room_i = _room(alpha[i], y[i], lower[i], upper[i])
-    room_j = _room(alpha[j], -y[j], lower[j], upper[j])
-    alpha[i] = _moved(alpha[i], y[i] * delta, room_i, lower[i], upper[i])
-    alpha[j] = _moved(alpha[j], -y[j] * delta, room_j, lower[j], upper[j])
+    max_step_i = _max_step(alpha[i], y[i], lower[i], upper[i])
+    max_step_j = _max_step(alpha[j], -y[j], lower[j], upper[j])
+    alpha[i] = _moved(alpha[i], y[i] * delta, max_step_i, lower[i], upper[i])
+    alpha[j] = _moved(alpha[j], -y[j] * delta, max_step_j, lower[j], upper[j])
 
 
 @compiled()
-def _length(room, slope, curvature):
+def _length(max_step, slope, curvature):
     """δ of Lin & Lin (27): to the minimum of a convex pair, or to the bound on a concave one."""
-    return min(room, slope / curvature) if curvature > 0.0 else room
+    return min(max_step, slope / curvature) if curvature > 0.0 else max_step
 
 
 @compiled()
@@ -238,14 +243,14 @@ def _pair_step(i, j, slope, curvature, alpha, y, lower, upper):
     -------
     state, and δ
     """
-    room_i = _room(alpha[i], y[i], lower[i], upper[i])
-    room_j = _room(alpha[j], -y[j], lower[j], upper[j])
-    delta = _length(min(room_i, room_j), slope, curvature)
+    max_step_i = _max_step(alpha[i], y[i], lower[i], upper[i])
+    max_step_j = _max_step(alpha[j], -y[j], lower[j], upper[j])
+    delta = _length(min(max_step_i, max_step_j), slope, curvature)
     if delta >= INFINITE_STEP:
         return UNBOUNDED, 0.0
     old_i, old_j = alpha[i], alpha[j]
     _move(i, j, delta, alpha, y, lower, upper)
-    if delta < min(room_i, room_j) and (alpha[i] == old_i or alpha[j] == old_j):
+    if delta < min(max_step_i, max_step_j) and (alpha[i] == old_i or alpha[j] == old_j):
         # The step is below the rounding of a weight: it is undone.
         alpha[i], alpha[j] = old_i, old_j
         return STALLED, 0.0
@@ -253,7 +258,7 @@ def _pair_step(i, j, slope, curvature, alpha, y, lower, upper):
 
 
 @compiled(inline=_INLINE)
-def _levels(box, point):
+def _extremes(box, point):
     """m and M of Lin & Lin (21), and where they are farthest apart.
 
     Returns
@@ -268,9 +273,9 @@ def _levels(box, point):
     highest, lowest = np.zeros(alone + 1, np.int64), np.zeros(alone + 1, np.int64)
     for t in range(v.size):
         g = group[t]
-        if v[t] > tops[g] and _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
+        if v[t] > tops[g] and _max_step(alpha[t], y[t], lower[t], upper[t]) > 0.0:
             tops[g], highest[g] = v[t], t
-        if v[t] < bottoms[g] and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
+        if v[t] < bottoms[g] and _max_step(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
             bottoms[g], lowest[g] = v[t], t
     if tops[alone] >= -bottoms[alone]:
         worst, i = tops[alone], highest[alone]
@@ -327,14 +332,14 @@ def choose_block(box, point, tolerance, size, offset, block):
     size : int
         If all points are of one group, and this is at least their number, they all are the block.
     block : Block
-        Receives the indices, of which there is room for `size`, and where each group ends.
+        Receives the indices, of which there is space for `size`, and where each group ends.
 
     Returns
     -------
     number of indices, 0 if no violation exceeds the tolerance, number of their groups, and the
     largest violation
     """
-    m, M, violation, i, j = _levels(box, point)
+    m, M, violation, i, j = _extremes(box, point)
     if not violation > tolerance:
         return 0, 0, violation
     alpha, v, y, lower, upper = point.alpha, point.v, box.y, box.lower, box.upper
@@ -351,10 +356,10 @@ def choose_block(box, point, tolerance, size, offset, block):
         g = group[t]
         rises[t] = falls[t] = -1
         above, below = (v[t] - M[g]) * scale, (m[g] - v[t]) * scale
-        if above > 0.0 and _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
+        if above > 0.0 and _max_step(alpha[t], y[t], lower[t], upper[t]) > 0.0:
             rises[t] = int(above)
             rising[rises[t]] += 1
-        if below > 0.0 and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
+        if below > 0.0 and _max_step(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
             falls[t] = int(below)
             falling[falls[t]] += 1
     cut_rise, left_rise = _cut(rising, size // 2 - 1)
@@ -480,8 +485,8 @@ def _apply(v, K_i, K_j, change):
 @compiled()
 def _open(t, alpha, y, lower, upper, rise, fall):
     """Penalties of one index: 0 in the directions in which it may move, else -inf."""
-    rise[t] = 0.0 if _room(alpha[t], y[t], lower[t], upper[t]) > 0.0 else -np.inf
-    fall[t] = 0.0 if _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0 else -np.inf
+    rise[t] = 0.0 if _max_step(alpha[t], y[t], lower[t], upper[t]) > 0.0 else -np.inf
+    fall[t] = 0.0 if _max_step(alpha[t], -y[t], lower[t], upper[t]) > 0.0 else -np.inf
 
 
 @compiled()
@@ -508,10 +513,10 @@ def _best_alone(alone, h, diagonal, box, point):
     violation, best, i = 0.0, -1.0, -1
     for t in range(alone, v.size):
         slope, curvature = abs(v[t]), h * diagonal[t]
-        room = _room(alpha[t], y[t] if v[t] > 0.0 else -y[t], lower[t], upper[t])
-        if room > 0.0 and slope > 0.0:
+        max_step = _max_step(alpha[t], y[t] if v[t] > 0.0 else -y[t], lower[t], upper[t])
+        if max_step > 0.0 and slope > 0.0:
             violation = max(violation, slope)
-            length = _length(min(room, INFINITE_STEP), slope, curvature)
+            length = _length(min(max_step, INFINITE_STEP), slope, curvature)
             gain = length * (slope - 0.5 * curvature * length)
             if gain > best:
                 best, i = gain, t
@@ -616,14 +621,14 @@ def _solve(hessian, block, box, point, violation, limits, K):
         t = members[p]
         y[p], lower[p], upper[p] = box.y[t], box.lower[t], box.upper[t]
         weights[p], v[p], diagonal[p] = alpha[t], point.v[t], hessian.diagonal[t]
-    part = Box(y, box.group, box.groups, box.singles, lower, upper)
+    part = BoxLines(y, box.group, box.groups, box.singles, lower, upper)
     tolerance = max(BLOCK_TOLERANCE_SHARE * limits.violation, limits.block_share * violation)
     most, step_work = min(STEPS_PER_MEMBER * m, limits.steps), WHOLE_PASSES * n + STEP_WORK
     if K.size == 0:
         tolerance = limits.violation
         most = int(min(float(most), limits.work / step_work + 1.0))
     state, steps, decrease, moved = _steps(
-        hessian, block, part, Point(weights, v), diagonal, K, tolerance, most
+        hessian, block, part, DescentPoint(weights, v), diagonal, K, tolerance, most
     )
     changed, total = 0, 0.0
     changes, amounts = np.empty(m, np.int64), np.empty(m)
@@ -644,7 +649,7 @@ def _solve(hessian, block, box, point, violation, limits, K):
         work, rounding = work_of(n, m, changed, steps), _rounding(total, changed)
     if state != UNBOUNDED:
         state = STALLED if changed == 0 else RUNNING
-    return Outcome(state, violation, steps, decrease, work, rounding, (members[-1] + 1) % n, 1)
+    return StepOutcome(state, violation, steps, decrease, work, rounding, (members[-1] + 1) % n, 1)
 
 
 @compiled()
@@ -666,7 +671,7 @@ def _solve_all(hessian, box, point, limits, size, offset, K):
         if count == 0:
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:
-            return Outcome(state, violation, steps, decrease, work, rounding, offset, blocks)
+            return StepOutcome(state, violation, steps, decrease, work, rounding, offset, blocks)
         left = Limits(
             limits.violation, limits.block_share, limits.steps - steps, limits.work - work
         )
@@ -685,7 +690,7 @@ def solve_blocks(hessian, box, point, limits, size, offset):
     """Blocks of `size` points, one after the other, until no violation exceeds the tolerance.
 
     For all rows of K. Each block begins where the last index of the one before lies; see
-    `choose_block`. The parts of an `Outcome` are returned; see `compiled`.
+    `choose_block`. The parts of an `StepOutcome` are returned; see `compiled`.
     """
     o = _solve_all(hessian, box, point, limits, size, offset, _part(hessian, box, size))
     return o.state, o.violation, o.steps, o.decrease, o.work, o.rounding, o.offset, o.blocks
@@ -742,10 +747,10 @@ def reduced_matrix(rows, slots, columns, group, matrix):
 
 
 @compiled(fastmath=_VECTORISE)
-def _whole_gains(gain, v, K_i, diagonal, room, v_i, K_ii, room_i, h):
+def _whole_gains(gain, v, K_i, diagonal, max_step, v_i, K_ii, max_step_i, h):
     """Decrease of F by the longest step of (i, t) where that pair is concave, for every t."""
     for t in range(v.size):
-        step = min(room_i, room[t])
+        step = min(max_step_i, max_step[t])
         curvature = min(h * (K_ii + diagonal[t] - 2.0 * K_i[t]), 0.0)
         whole = step * (v_i - v[t] - 0.5 * curvature * step)
         gain[t] = whole if curvature < 0.0 else 0.0
@@ -763,7 +768,7 @@ def _exchange_pair(i, j, step, hessian, box, point):
 def _move_alone(i, step, hessian, box, point):
     """y_iα_i += step, at most to the bound, and v with it; returns |h · change|."""
     old, change, low, high = point.alpha[i], box.y[i] * step, box.lower[i], box.upper[i]
-    point.alpha[i] = _moved(old, change, _room(old, change, low, high), low, high)
+    point.alpha[i] = _moved(old, change, _max_step(old, change, low, high), low, high)
     amount = hessian.h * box.y[i] * (point.alpha[i] - old)
     _subtract_row(point.v, amount, hessian.rows[i])
     return abs(amount)
@@ -798,28 +803,28 @@ def _exchange_pairs(g, hessian, box, point, min_gain):
     """The part of `exchange` for group g."""
     alpha, v, y, group = point.alpha, point.v, box.y, box.group
     lower, upper, n, diagonal = box.lower, box.upper, point.v.size, hessian.diagonal
-    room, gain, folded = np.zeros(n), np.empty(n), np.empty(n)
+    max_step, gain, folded = np.zeros(n), np.empty(n), np.empty(n)
     for t in range(n):
         if group[t] == g:
-            room[t] = min(_room(alpha[t], -y[t], lower[t], upper[t]), INFINITE_STEP)
+            max_step[t] = min(_max_step(alpha[t], -y[t], lower[t], upper[t]), INFINITE_STEP)
     made, decrease, rounding = 0, 0.0, 0.0
     for i in range(n):
         if group[i] != g:
             continue
-        room_i = min(_room(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
-        if room_i <= 0.0:
+        max_step_i = min(_max_step(alpha[i], y[i], lower[i], upper[i]), INFINITE_STEP)
+        if max_step_i <= 0.0:
             continue
         K_i, h = hessian.rows[i], hessian.h
-        _whole_gains(gain, v, K_i, diagonal, room, v[i], diagonal[i], room_i, h)
+        _whole_gains(gain, v, K_i, diagonal, max_step, v[i], diagonal[i], max_step_i, h)
         j = _argmax(gain, folded)
         if j < 0 or gain[j] <= min_gain or j == i:
             continue
-        step = min(room_i, room[j])
+        step = min(max_step_i, max_step[j])
         if step >= INFINITE_STEP:
             return made, decrease, rounding, i, j
         _exchange_pair(i, j, step, hessian, box, point)
-        room[i] = min(_room(alpha[i], -y[i], lower[i], upper[i]), INFINITE_STEP)
-        room[j] = min(_room(alpha[j], -y[j], lower[j], upper[j]), INFINITE_STEP)
+        max_step[i] = min(_max_step(alpha[i], -y[i], lower[i], upper[i]), INFINITE_STEP)
+        max_step[j] = min(_max_step(alpha[j], -y[j], lower[j], upper[j]), INFINITE_STEP)
         made += 1
         decrease += gain[j]
         rounding += _rounding(2.0 * h * step, 2)
@@ -834,8 +839,8 @@ def _answer(t, v, curvature, alpha, y, lower, upper):
     """
     step, best = 0.0, 0.0
     for sign in (1.0, -1.0):
-        room = _room(alpha[t], sign * y[t], lower[t], upper[t])
-        length = max(_length(room, sign * v, curvature), 0.0)
+        max_step = _max_step(alpha[t], sign * y[t], lower[t], upper[t])
+        length = max(_length(max_step, sign * v, curvature), 0.0)
         gain = length * (sign * v - 0.5 * curvature * length)
         if length < INFINITE_STEP and gain > best:
             step, best = sign * length, gain
@@ -936,11 +941,11 @@ def _push_pairs(pairs, spread, order, starts, hessian, box, point, state):
                 if box.group[i] == box.groups:
                     _push(i, share, hessian, box, point)
                     break
-                left = share * _room(alpha[i], y[i], lower[i], upper[i])
+                left = share * _max_step(alpha[i], y[i], lower[i], upper[i])
             g = box.group[i]
             j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
-            room = _room(alpha[j], -y[j], lower[j], upper[j])
-            step = min(left, room if spread else share * room)
+            max_step = _max_step(alpha[j], -y[j], lower[j], upper[j])
+            step = min(left, max_step if spread else share * max_step)
             if i == j or not 0.0 < step < INFINITE_STEP:
                 continue
             _exchange_pair(i, j, step, hessian, box, point)
@@ -950,40 +955,44 @@ def _push_pairs(pairs, spread, order, starts, hessian, box, point, state):
 
 
 @compiled()
-def kick(hessian, box, point, linear, chain, limits, state):
+def perturb(hessian, box, point, linear, chain, limits, state):
     """Iterated local search from a stationary point, with all rows of K and finite bounds.
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
-    steps lead to a stationary point again, which replaces the old one if it is lower. The next kick
-    starts there, too, if it is not much higher. The parts of a `Kicked` are returned.
+    steps lead to a stationary point again, which replaces the old one if it is lower. The next
+    perturbation starts there, too, if it is not much higher. The parts of a `Perturbed` are
+    returned.
 
     Parameters
     ----------
     linear : (n,) array
         c, to compute F.
     limits : Limits
-        Limits on all kicks together; the violation and the block share end each descent.
+        Limits on all perturbations together; the violation and the block share end each descent.
     state : (1,) uint64 array
         State of the random numbers; changed in place.
     """
     n = point.v.size
-    trial, current = Point(point.alpha.copy(), point.v.copy()), Point(point.alpha, point.v)
+    trial, current = (
+        DescentPoint(point.alpha.copy(), point.v.copy()),
+        DescentPoint(point.alpha, point.v),
+    )
     if chain.slack > 0.0:
-        current = Point(point.alpha.copy(), point.v.copy())
+        current = DescentPoint(point.alpha.copy(), point.v.copy())
     # All indices sorted by groups, and where each group begins and the last one ends.
     order = np.argsort(box.group, kind="mergesort")
     starts = np.searchsorted(box.group[order], np.arange(box.groups + 2))
     K = _part(hessian, box, chain.size)
     value, work, useful, steps = _value(box, point, linear), 0.0, 0, 0
-    for made in range(chain.kicks):
+    for made in range(chain.perturbations):
         if work >= limits.work or steps >= limits.steps:
             return made, useful, steps, work
         # From 1 to the most, uniformly distributed on a logarithmic scale.
         pairs = int(np.exp(_draw(state) * np.log(chain.pairs + 0.999)))
         _push_pairs(pairs, chain.spread, order, starts, hessian, box, trial, state)
         descent = Limits(
-            limits.violation, limits.block_share, min(KICK_STEPS * n, limits.steps - steps),
-            KICK_READINGS * n * n,
+            limits.violation, limits.block_share, min(PERTURBATION_STEPS * n, limits.steps - steps),
+            PERTURBATION_READINGS * n * n,
         )  # fmt: skip
         offset = int(_draw(state) * n)
         outcome = _solve_all(hessian, box, trial, descent, chain.size, offset, K)
@@ -999,7 +1008,7 @@ def kick(hessian, box, point, linear, chain, limits, state):
             _copy(trial, current)
         else:
             _copy(current, trial)
-    return chain.kicks, useful, steps, work
+    return chain.perturbations, useful, steps, work
 
 
 @compiled()

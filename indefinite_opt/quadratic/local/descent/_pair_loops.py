@@ -12,13 +12,13 @@ from indefinite_opt.quadratic.local.descent._loops import (
     CONVERGED,
     RUNNING,
     STEP_WORK,
-    Box,
+    BoxLines,
+    DescentPoint,
     Hessian,
     Limits,
-    Point,
-    _levels,
+    _extremes,
+    _max_step,
     _pair_step,
-    _room,
     _subtract_rows,
 )
 
@@ -46,12 +46,12 @@ def _pair_of_libsvm(hessian, box, point):
     n, diagonal, h = v.size, hessian.diagonal, hessian.h
     bottom, j = np.inf, 0
     for t in range(n):
-        if v[t] <= bottom and _room(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
+        if v[t] <= bottom and _max_step(alpha[t], -y[t], lower[t], upper[t]) > 0.0:
             bottom, j = v[t], t
     row_j = hessian.rows[j]
     top, gain, i = -np.inf, 0.0, 0
     for t in range(n):
-        if _room(alpha[t], y[t], lower[t], upper[t]) > 0.0:
+        if _max_step(alpha[t], y[t], lower[t], upper[t]) > 0.0:
             top = max(top, v[t])
             difference = v[t] - bottom
             if difference > 0.0:
@@ -64,7 +64,7 @@ def _pair_of_libsvm(hessian, box, point):
 
 @compiled()
 def solve_pairs(
-    hessian: Hessian, box: Box, point: Point, limits: Limits, second_order: bool
+    hessian: Hessian, box: BoxLines, point: DescentPoint, limits: Limits, second_order: bool
 ) -> tuple[Any, ...]:
     """Pair steps until m - M of Lin & Lin (21) is within `limits.violation`.
 
@@ -79,7 +79,7 @@ def solve_pairs(
         if second_order:
             violation, i, j = _pair_of_libsvm(hessian, box, point)
         else:
-            _, _, violation, i, j = _levels(box, point)
+            _, _, violation, i, j = _extremes(box, point)
         if violation <= limits.violation:
             state = CONVERGED
         if state != RUNNING or steps >= limits.steps or work >= limits.work:

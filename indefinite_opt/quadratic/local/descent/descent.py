@@ -65,9 +65,9 @@ class Descent:
         The program and the point as these take them.
     rounding : float
         Bound on what rounding may have done to an entry of v.
-    iterations, newton_steps, escapes, refreshes, kicks : int
+    iterations, newton_steps, escapes, refreshes, perturbations : int
         Steps of all kinds; Newton steps; steps away from a stationary point; exact gradients;
-        kicks.
+        perturbations.
     working : WorkingSet, optional
         That of Newton steps, if its factor is to be kept for the next program of a path.
     refused : bool
@@ -104,7 +104,7 @@ class Descent:
         signs, lower, upper, linear = (np.empty(qp.n) for _ in range(4))
         signs[:], lower[:], upper[:], linear[:] = qp.signs, qp.lower, qp.upper, qp.linear
         self.linear = linear if tilt is None else linear + tilt
-        self.box = loops.Box(signs, qp.group, k, qp.singles, lower, upper)
+        self.box = loops.BoxLines(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
         rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
         largest = float(np.max(np.abs(gram.diagonal)))
@@ -115,8 +115,8 @@ class Descent:
         readings = settings.readings_before_interior * qp.n**2
         self._interior_due = readings + settings.work_before_interior
         self.v = np.empty(qp.n)
-        self.point = loops.Point(alpha, self.v)
-        self.iterations = self.newton_steps = self.escapes = self.kicks = self._offset = 0
+        self.point = loops.DescentPoint(alpha, self.v)
+        self.iterations = self.newton_steps = self.escapes = self.perturbations = self._offset = 0
         self.refreshes = -1
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
@@ -165,10 +165,10 @@ class Descent:
         for g, total in enumerate(self.qp.totals):
             members = slice(None) if whole else box.group == g
             x, y = self.alpha[members], box.y[members]
-            room = np.minimum(x - box.lower[members], box.upper[members] - x)
-            t = int(np.argmax(room))
+            max_step = np.minimum(x - box.lower[members], box.upper[members] - x)
+            t = int(np.argmax(max_step))
             excess = float(y @ x) - total
-            if abs(excess) < room[t]:
+            if abs(excess) < max_step[t]:
                 x[t] -= y[t] * excess
                 self.alpha[members] = x
 
@@ -354,7 +354,7 @@ class Descent:
             if len(self.hessian.direct) and (n <= settings.max_whole or undone):
                 size = n
             parts = self.hessian, self.box, self.point, limits, size, self._offset
-            outcome = loops.Outcome(*loops.solve_blocks(*parts))
+            outcome = loops.StepOutcome(*loops.solve_blocks(*parts))
             self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
         self._offset = outcome.offset
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
@@ -563,13 +563,13 @@ class Descent:
             )
         unlimited = np.isinf(allowance)
         affordable = max(allowance * self.work, 2.0 * self.settings.overhead_work)
-        room = self.gram.capacity if unlimited else self._largest_face()
+        most = self.gram.capacity if unlimited else self._largest_face()
         for members, where in faces:
             if self.working is not None and self.working.contains[members].all():
                 self.curvature = f"curvature nonnegative on {where}"
                 continue
             count, work = int(members.sum()), self._face_work(members)
-            if count > room or work > affordable:
+            if count > most or work > affordable:
                 self.curvature = f"curvature not examined on {count} weights"
                 return False
             self.work += work
@@ -606,7 +606,7 @@ class Descent:
         """
         qp = self.qp
         # In kernel programs without a bias, whose optima are few, passes cost more than they find.
-        alone = qp.totals.size == 0 and qp.ruggedness <= 1.0
+        alone = qp.totals.size == 0 and qp.effort <= 1.0
         if self.gram.on_demand or alone:
             return 0
         least = self.settings.min_exchange_share * qp.gap_unit(self.value, self.alpha)
@@ -623,9 +623,9 @@ class Descent:
         self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
         return int(made)
 
-    def kicked(self, kicks: int, steps: int, work: float) -> None:
-        """Record that `_loops.kick` has changed alpha and v."""
-        self.kicks += kicks
+    def perturbed(self, perturbations: int, steps: int, work: float) -> None:
+        """Record that `_loops.perturb` has changed alpha and v."""
+        self.perturbations += perturbations
         self.iterations += steps
         self._set(-self.qp.signs * self.v)
         self._exact = False

@@ -13,7 +13,7 @@ from indefinite_opt.quadratic.matrices.spectrum import breakdown_direction, zero
 from indefinite_opt.quadratic.structures.paired_box import project_line
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.descent._loops import Box, Point
+    from indefinite_opt.quadratic.local.descent._loops import BoxLines, DescentPoint
 
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest
@@ -38,7 +38,7 @@ class Face:
     """
 
     def __init__(
-        self, gram: Gram, h: float, box: Box, point: Point, chosen: NDArray[np.bool_]
+        self, gram: Gram, h: float, box: BoxLines, point: DescentPoint, chosen: NDArray[np.bool_]
     ) -> None:
         self.h, self.v = h, point.v
         members = np.flatnonzero(chosen)
@@ -135,19 +135,21 @@ class Face:
 
     def reach(self, direction: Array) -> float:
         """The largest multiple of a direction that the bounds allow."""
-        return float(np.min(self._rooms(direction)))
+        return float(np.min(self._max_steps(direction)))
 
-    def _rooms(self, direction: Array) -> Array:
-        room = np.where(direction > 0.0, self.upper - self.x, self.x - self.lower)
+    def _max_steps(self, direction: Array) -> Array:
+        max_step = np.where(direction > 0.0, self.upper - self.x, self.x - self.lower)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            return np.where(direction != 0.0, room / np.abs(direction), np.inf)
+            return np.where(direction != 0.0, max_step / np.abs(direction), np.inf)
 
     def edge(self, direction: Array) -> Array:
         """The point where a direction meets the first bound, exactly at that bound."""
-        rooms = self._rooms(direction)
-        length = float(rooms.min())
+        max_steps = self._max_steps(direction)
+        length = float(max_steps.min())
         goal = np.clip(self.x + length * direction, self.lower, self.upper)
-        return np.where(rooms == length, np.where(direction > 0.0, self.upper, self.lower), goal)
+        return np.where(
+            max_steps == length, np.where(direction > 0.0, self.upper, self.lower), goal
+        )
 
     def projected(self, direction: Array) -> Array:
         """The feasible point of the face nearest to the end of a move."""

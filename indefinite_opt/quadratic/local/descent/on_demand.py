@@ -48,7 +48,7 @@ class Blocks:
         self,
         gram: Gram,
         hessian: loops.Hessian,
-        box: loops.Box,
+        box: loops.BoxLines,
         settings: DescentSettings,
         expired: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -57,7 +57,9 @@ class Blocks:
         self.most = min(gram.n, max(int(np.sqrt(gram.capacity * gram.n)), 2))
         self.part, self.members = np.empty((0, 0)), np.empty(0, np.int64)
 
-    def solve(self, point: loops.Point, limits: loops.Limits, offset: int) -> loops.Outcome:
+    def solve(
+        self, point: loops.DescentPoint, limits: loops.Limits, offset: int
+    ) -> loops.StepOutcome:
         """As `_loops.solve_blocks`; point is changed in place."""
         box, n, settings = self.box, self.gram.n, self.settings
         state, steps, decrease, work, rounding, blocks = loops.RUNNING, 0, 0.0, 0.0, 0.0, 0
@@ -72,7 +74,7 @@ class Blocks:
             if count == 0:
                 state = loops.CONVERGED
             if state != loops.RUNNING or steps >= limits.steps or work >= limits.work:
-                return loops.Outcome(
+                return loops.StepOutcome(
                     state, violation, steps, decrease, work, rounding, offset, blocks
                 )
             members = block.members[:count]
@@ -104,7 +106,7 @@ class Blocks:
             # Each product is rounded once, and then once in each of the sums.
             rounding += max(float(np.abs(change).sum()) * (changed.size + 2.0), outcome.rounding)
 
-    def _size(self, point: loops.Point) -> int:
+    def _size(self, point: loops.DescentPoint) -> int:
         free = np.count_nonzero((point.alpha > self.box.lower) & (point.alpha < self.box.upper))
         settings = self.settings
         least = max(settings.min_computed_block, settings.min_computed_block_share * self.gram.n)
@@ -133,12 +135,12 @@ class Blocks:
         return placed, places.size
 
     def _solved(
-        self, point: loops.Point, limits: loops.Limits, members: Indices
-    ) -> tuple[loops.Outcome, loops.Point]:
+        self, point: loops.DescentPoint, limits: loops.Limits, members: Indices
+    ) -> tuple[loops.StepOutcome, loops.DescentPoint]:
         """Steps in some weights while the others stay, and where these weights end."""
         count, box, hessian = members.size, self.box, self.hessian
         part = read_only(self.part[:count])
-        inside = loops.Point(point.alpha[members], point.v[members])
+        inside = loops.DescentPoint(point.alpha[members], point.v[members])
         inner = box._replace(
             y=box.y[members], group=box.group[members], lower=box.lower[members],
             upper=box.upper[members],
@@ -150,7 +152,7 @@ class Blocks:
         steps, decrease, work, rounding = 0, 0.0, 0.0, 0.0
         while True:
             left = limits._replace(steps=limits.steps - steps, work=min(limits.work - work, piece))
-            outcome = loops.Outcome(*loops.solve_blocks(hessian, inner, inside, left, size, 0))
+            outcome = loops.StepOutcome(*loops.solve_blocks(hessian, inner, inside, left, size, 0))
             steps += outcome.steps
             decrease += outcome.decrease
             work += outcome.work

@@ -29,7 +29,7 @@ class PrintedSteps(Descent):
         first, loops = self.until * self.unit, self.loops
         limits = loops.Limits(max(tolerance, first), 1.0, steps, self.chunk)
         program = self.hessian, self.box, self.point
-        outcome = loops.Outcome(*solve_pairs(*program, limits, self.second_order))
+        outcome = loops.StepOutcome(*solve_pairs(*program, limits, self.second_order))
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         stalled = outcome.state == loops.STALLED
         self._ended = self.until > 0.0 and (stalled or outcome.state == loops.CONVERGED)

@@ -50,12 +50,12 @@ def second_order_steps(
 
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
-    box = loops.Box(signs, np.zeros(n, np.int64), 1, False, lower, upper)
+    box = loops.BoxLines(signs, np.zeros(n, np.int64), 1, False, lower, upper)
     hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
-    point = loops.Point(alpha, signs.copy())
+    point = loops.DescentPoint(alpha, signs.copy())
     # Half of the tolerance is left for the rounding of what the steps add to v.
     limits = loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)
-    outcome = loops.Outcome(*solve_pairs(hessian, box, point, limits, True))
+    outcome = loops.StepOutcome(*solve_pairs(hessian, box, point, limits, True))
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
     support = np.flatnonzero(alpha)

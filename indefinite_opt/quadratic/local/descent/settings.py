@@ -50,7 +50,7 @@ class DescentSettings:
     min_steps_per_block: int = 32
     """Points up to which all of them are one block, since K is about as fast to read as a part of
     it. So it is for more points once blocks have taken fewer steps than the second number, as
-    long as one has no room for all free weights: then blocks undo each other's steps."""
+    long as one has no space for all free weights: then blocks undo each other's steps."""
     leave_share: float = 0.3
     """A block is left when its own violation has fallen to this share: further gains would depend
     on v at the other points, which is out of date by then."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.quadratic.local.descent._loops import Box, Point
+from indefinite_opt.quadratic.local.descent._loops import BoxLines, DescentPoint
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.structures.paired_box import project_line
 
@@ -41,7 +41,7 @@ class WorkingSet:
     ----------
     gram : Gram
         K, stored as a whole.
-    box : Box
+    box : BoxLines
         The constraints: one on all weights, or none.
 
     Attributes
@@ -51,11 +51,11 @@ class WorkingSet:
     contains : (n,) array of bool
     """
 
-    def __init__(self, gram: Gram, box: Box) -> None:
+    def __init__(self, gram: Gram, box: BoxLines) -> None:
         self.gram, self.tied = gram, box.groups == 1
         self.members: Indices = np.empty(0, np.intp)
         self.contains = np.zeros(gram.n, np.bool_)
-        self._inverse = np.empty((0, 0))  # T, with room to grow
+        self._inverse = np.empty((0, 0))  # T, with space to grow
         self._least = MIN_CURVATURE_SHARE * float(np.max(np.abs(gram.diagonal)))
         self._work = 0.0
 
@@ -132,7 +132,7 @@ class WorkingSet:
         self.members = np.concatenate([self.members, points])
         self.contains[points] = True
 
-    def minimum(self, h: float, box: Box, point: Point) -> tuple[Mask, Array]:
+    def minimum(self, h: float, box: BoxLines, point: DescentPoint) -> tuple[Mask, Array]:
         """The weights that change on the way to the minimum on the set, and all weights there.
 
         Those beyond a bound are held there, and those whose multiplier has the wrong sign released,

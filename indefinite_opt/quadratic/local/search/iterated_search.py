@@ -1,4 +1,4 @@
-"""What local searches share: descents from several starts, and kicks of the best ends in rounds."""
+"""What local searches share: descents from several starts, then perturbed ends in rounds."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from indefinite_opt.quadratic.solving.solution import Optimum, Solution, Status,
 from indefinite_opt.quadratic.solving.solver import Task
 
 CHAINS = 2
-"""Descents, or chains of kicks, that run in parallel; all chains of a round start at the best ends
-of earlier rounds. The number is fixed, so that results do not depend on that of the threads."""
+"""Descents, or chains of perturbations, that run in parallel; all chains of a round start at the
+best ends of earlier rounds. The number is fixed, so that results do not depend on that of the
+threads."""
 
 
 @dataclass(frozen=True)
@@ -40,33 +41,35 @@ class SearchSettings:
     """
 
     max_elite: int = 6
-    """Most ends that are kicked, of different objectives."""
+    """Most ends that are perturbed, of different objectives."""
     max_points: int = 100
     """Most optima whose points are kept."""
     max_passes: int = 100
     """Most exchanges, or passes of them, after one descent; a few are usual."""
     max_tie_share: float = 1e-6
     """Relative difference up to which objectives count as equal, unless the tolerance is less."""
-    max_points_always_kicked: int = 256
-    """Points up to which kicks are made even if the starts agree, as they take hardly any time."""
+    max_points_always_perturbed: int = 256
+    """Points up to which perturbations are made even if the starts agree, as they take hardly any
+    time."""
     overhead_work: float = 1e6
     """Work that takes as long as a descent does outside the compiled loops."""
     slice_work: float = 1e8
-    """Work of kicks between two checks of the time: some tenths of a second."""
+    """Work of perturbations between two checks of the time: some tenths of a second."""
     convexity_work: float = 2.0
     """Most work on a test of convexity, in units of the work of the first descent."""
-    kick_share: float = 0.5
-    """Most pairs exchanged by a kick, as a share of n; with this many every weight can move."""
-    kick_block: int = 64
-    kick_leave_share: float = 0.2
-    kick_tolerance: float = 0.1
-    """Size of the blocks in descents between kicks, the share of its violation at which a block is
-    left, and the violation at which such a descent ends, in units of the gradient: it need only
-    show whether a kick was useful."""
-    kick_slack: float = 0.01
-    """Share of F by which a point that is kicked may exceed the best one, for every unit of
-    ruggedness above that of a kernel program. It is that of the last chain of a round; the first
-    one has none, as it needs fewer kicks where optima are near one another."""
+    perturbation_share: float = 0.5
+    """Most pairs exchanged by a perturbation, as a share of n; with this many every weight can
+    move."""
+    perturbation_block: int = 64
+    perturbation_leave_share: float = 0.2
+    perturbation_tolerance: float = 0.1
+    """Size of the blocks in descents between perturbations, the share of its violation at which a
+    block is left, and the violation at which such a descent ends, in units of the gradient: it need
+    only show whether a perturbation was useful."""
+    perturbation_slack: float = 0.01
+    """Share of F by which a point that is perturbed may exceed the best one, for every unit of
+    effort above that of a kernel program. It is that of the last chain of a round; the first
+    one has none, as it needs fewer perturbations where optima are near one another."""
     row_max_tie_share: float = 1e-9
     """Relative difference up to which objectives count as equal: descents end at rounding."""
     row_overhead_work: float = 1e8
@@ -90,14 +93,14 @@ class Effort:
     """How long to search; see the solver `multistart` for the parameters."""
 
     starts: int = 5
-    kicks: int = 2400
+    perturbations: int = 2400
     budget: float = 40.0
     jobs: int | None = None
     settings: SearchSettings = SearchSettings()
 
     def __post_init__(self) -> None:
         checks.whole("starts", self.starts)
-        checks.whole("kicks", self.kicks, least=0)
+        checks.whole("perturbations", self.perturbations, least=0)
         checks.whole("jobs", self.jobs, optional=True)
         checks.positive("budget", self.budget, infinite=True)
 
@@ -123,7 +126,7 @@ class Chain:
     ends: list[End]
     work: float = 0.0
     iterations: int = 0
-    kicks: int = 0
+    perturbations: int = 0
     ray: Array | None = None  # along which the objective falls without end
 
 
@@ -149,7 +152,7 @@ class IteratedSearch(ABC):
     Attributes
     ----------
     rounds, max_idle_rounds : int
-        Rounds of kicks, and how many in a row may find nothing better.
+        Rounds of perturbations, and how many in a row may find nothing better.
     generators : iterator of Generator
         One for each purpose of the first descent, each start and each chain.
     elite : list of End
@@ -158,8 +161,8 @@ class IteratedSearch(ABC):
         The least value of the ends with some constraints active, how many they are, and a point.
     work, limit : float
         What was done, and where the search ends.
-    most_kicks : int
-        Most kicks, of all chains together.
+    most_perturbations : int
+        Most perturbations, of all chains together.
     unit : float
         Of the values of ends.
     halt : Event
@@ -176,8 +179,8 @@ class IteratedSearch(ABC):
         self.elite: list[End] = []
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
-        self.iterations = self.descents = self.kicks = 0
-        self.most_kicks = options.kicks
+        self.iterations = self.descents = self.perturbations = 0
+        self.most_perturbations = options.perturbations
         self.halt = Event()
         self.generators = _generators(task.seed)
         self.note = ""
@@ -226,7 +229,7 @@ class IteratedSearch(ABC):
         self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
     ) -> Chain:  # fmt: skip
-        """Kicks of an end, within the work that is allowed; this is the place-th of its round."""
+        """Perturbations of an end within the allowed work; it is the place-th of its round."""
 
     @abstractmethod
     def _settle(self) -> None:
@@ -245,7 +248,7 @@ class IteratedSearch(ABC):
         """The best end, and how often the descents ended where."""
 
     def _agreed(self) -> bool:
-        """Whether all starts came to the same objective, so that no kicks follow."""
+        """Whether all starts came to the same objective, so that no perturbations follow."""
         return False
 
     def _lowered(self, descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
@@ -258,9 +261,9 @@ class IteratedSearch(ABC):
         return status
 
     def _jobs(self, generators: list[np.random.Generator]) -> Iterator[list[Job]]:
-        """Rounds of descents: from all other starts, then after kicks of the best ends.
+        """Rounds of descents: from all other starts, then after perturbations of the best ends.
 
-        Kicks end where rounds of them find nothing better.
+        Perturbations end where rounds of them find nothing better.
         """
         starts = list(
             zip(islice(self._starts(), self.options.starts - 1), generators, strict=False)
@@ -283,17 +286,20 @@ class IteratedSearch(ABC):
             yield jobs
             idle = idle + 1 if self.elite[0] is best else 0
             if idle == self.max_idle_rounds:
-                self.note = f"{idle} rounds of kicks found nothing better"
+                self.note = f"{idle} rounds of perturbations found nothing better"
                 return
 
     def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
-        """The chains of one round, with equal shares of the remaining kicks and work.
+        """The chains of one round, with equal shares of the remaining perturbations and work.
 
-        The shares of kicks are rounded up, so that all are made; there are fewer chains, or none,
-        if none are left.
+        The shares of perturbations are rounded up, so that all are made; there are fewer chains, or
+        none, if none are left.
         """
-        chains_left, kicks_left = CHAINS * (self.rounds - round_), self.most_kicks - self.kicks
-        count = -(-kicks_left // chains_left)
+        chains_left, perturbations_left = (
+            CHAINS * (self.rounds - round_),
+            self.most_perturbations - self.perturbations,
+        )
+        count = -(-perturbations_left // chains_left)
         if count <= 0:
             return []
         allowed, steps = (self.limit - self.work) / chains_left, self._steps()
@@ -301,7 +307,7 @@ class IteratedSearch(ABC):
             functools.partial(
                 self._chain, self.elite[k % len(self.elite)], allowed, count, g, k, steps
             )
-            for k, g in enumerate(generators[: kicks_left // count])
+            for k, g in enumerate(generators[: perturbations_left // count])
         ]
 
     def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:
@@ -332,7 +338,7 @@ class IteratedSearch(ABC):
         """Count what a chain has done, and keep its ends if they are among the best."""
         self.work += chain.work
         self.iterations += chain.iterations
-        self.kicks += chain.kicks
+        self.perturbations += chain.perturbations
         for end in chain.ends:
             self._keep(end)
 

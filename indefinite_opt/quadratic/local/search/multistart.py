@@ -1,4 +1,4 @@
-"""The best of many descents, from diverse starts and then from the best points after kicks."""
+"""The best of many descents, from diverse starts and then from perturbed ends."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class MultiStart(Effort, Solver[QP]):
     The starts are zero (or the given one), the class means or the middle of the box, spectral ones
     (weight where the eigenvectors of the most negative eigenvalues have the sign of y), random
     vertices and random interior points. Iterated local search follows from the best points: random
-    pairs of weights are exchanged (a kick), among all points or the neighbours of one, and weights
-    that are in no equality constraint go to their other bound; then pair steps lead down again. At
-    the result neither a pair step nor negative curvature leads down and, with kicks, no exchange of
-    two weights as far as the bounds allow does either.
+    pairs of weights are exchanged (a perturbation), among all points or the neighbours of one, and
+    weights that are in no equality constraint go to their other bound; then pair steps lead down
+    again. At the result neither a pair step nor negative curvature leads down and, with
+    perturbations, no exchange of two weights as far as the bounds allow does either.
 
     The search stops early if all starts agree, and after one descent if the problem is known to be
     convex. The result depends on the seed, not on the number of threads.
@@ -38,8 +38,8 @@ class MultiStart(Effort, Solver[QP]):
     ----------
     starts : int
         Descents from diverse starts.
-    kicks : int
-        Most kicks; none without finite bounds, or if rows of K are computed on demand.
+    perturbations : int
+        Most perturbations; none without finite bounds, or if rows of K are computed on demand.
     budget : float
         Total work in units of the first descent; may be infinite.
     jobs : int, optional

@@ -1,4 +1,4 @@
-"""Many descents, from diverse starts and then from the best points after random kicks."""
+"""Many descents, from diverse starts and then from the best points after random perturbations."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class LocalSearch(IteratedSearch):
         super().__init__(options, task)
         qp = task.structure
         bounded = bool(np.any(np.isfinite(np.subtract(qp.upper, qp.lower))))
-        self.most_kicks = int(qp.ruggedness * options.kicks) if bounded else 0
+        self.most_perturbations = int(qp.effort * options.perturbations) if bounded else 0
         if qp.gram.on_demand:  # descents share a cache of rows
-            self.options, self.most_kicks = replace(options, jobs=1), 0
+            self.options, self.most_perturbations = replace(options, jobs=1), 0
 
     def _first(self) -> Status:
         """The descent from zero or the given start, which reports its own progress."""
@@ -48,7 +48,7 @@ class LocalSearch(IteratedSearch):
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
         first = run.work + 0.5 * self.settings.overhead_work
-        self.limit = qp.ruggedness * self.options.budget * first
+        self.limit = qp.effort * self.options.budget * first
         self._take(self._chain_of(run, status))
         return status
 
@@ -106,7 +106,7 @@ class LocalSearch(IteratedSearch):
         return min(self.settings.max_tie_share, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
-        if self.qp.n <= self.settings.max_points_always_kicked:
+        if self.qp.n <= self.settings.max_points_always_perturbed:
             return False
         values = [value for value, _, _ in self.found.values()]
         return max(values) - min(values) <= self._tie_width(min(values))
@@ -118,43 +118,48 @@ class LocalSearch(IteratedSearch):
         self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
     ) -> Chain:  # fmt: skip
-        """Kicks from one end, with checks of the limits between slices of work."""
+        """Perturbations from one end, with checks of the limits between slices of work."""
         qp, settings = self.qp, self.settings
         allowed -= settings.overhead_work
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
         loops = run.loops
         limit = steps or sys.maxsize
-        slack = settings.kick_slack * (qp.ruggedness - 1.0) * place / (CHAINS - 1)
+        slack = settings.perturbation_slack * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
             work = min(allowed - run.work, settings.slice_work)
-            chain = loops.Chain(
-                count, max(int(settings.kick_share * qp.n), 2), qp.ruggedness > 1.0,
-                min(settings.kick_block, qp.n), slack,
+            chain = loops.PerturbationPlan(
+                count, max(int(settings.perturbation_share * qp.n), 2), qp.effort > 1.0,
+                min(settings.perturbation_block, qp.n), slack,
             )  # fmt: skip
-            tolerance, steps_left = settings.kick_tolerance * run.unit, limit - run.iterations
-            limits = loops.Limits(tolerance, settings.kick_leave_share, steps_left, work)
+            tolerance, steps_left = (
+                settings.perturbation_tolerance * run.unit,
+                limit - run.iterations,
+            )
+            limits = loops.Limits(tolerance, settings.perturbation_leave_share, steps_left, work)
             at = run.hessian, run.box, run.point, run.linear
-            kicked = loops.Kicked(*loops.kick(*at, chain, limits, state))
-            run.kicked(kicked.kicks, kicked.steps, kicked.work)
-            count -= kicked.kicks
+            perturbed = loops.Perturbed(*loops.perturb(*at, chain, limits, state))
+            run.perturbed(perturbed.perturbations, perturbed.steps, perturbed.work)
+            count -= perturbed.perturbations
         return self._finish(run)
 
     def _finish(self, run: Descent) -> Chain:
-        """Descend to a local minimum, from which after kicks no exchange leads down either.
+        """Descend to a local minimum, from which after perturbations no exchange leads down either.
 
         This runs in a thread of its own.
         """
         run.trace = Trace()
-        status = self._settled(run, 1.0) if run.kicks else run.to_local_minimum(allowance=1.0)
+        status = (
+            self._settled(run, 1.0) if run.perturbations else run.to_local_minimum(allowance=1.0)
+        )
         return self._chain_of(run, status)
 
     def _settled(self, run: Descent, allowance: float) -> Status:
-        """Descents, and where kicks are made exchanges, until nothing leads down."""
+        """Descents, and where perturbations are made exchanges, until nothing leads down."""
         # The steps of a pass of exchanges cannot be limited.
-        exchanges = self.most_kicks > 0 and self.task.max_iter is None
+        exchanges = self.most_perturbations > 0 and self.task.max_iter is None
         descend = functools.partial(run.to_local_minimum, allowance=allowance)
         return self._lowered(descend, run.exchange if exchanges else lambda: False)
 
@@ -174,12 +179,17 @@ class LocalSearch(IteratedSearch):
     def _chain_of(self, run: Descent, status: Status) -> Chain:
         gradient, exact = -self.qp.signs * run.v, run.gradient is not None
         end = End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
-        return Chain([end], run.work + self.settings.overhead_work, run.iterations, run.kicks)
+        return Chain(
+            [end], run.work + self.settings.overhead_work, run.iterations, run.perturbations
+        )
 
     def _pattern(self, x: Array) -> bytes:
         return np.packbits(np.concatenate(self.qp.at_bounds(x, self.task.tol))).tobytes()
 
     def solution(self, status: Status) -> Solution:
-        best, made = self.elite[0], f"{self.descents} descents and {self.kicks} kicks"
+        best, made = (
+            self.elite[0],
+            f"{self.descents} descents and {self.perturbations} perturbations",
+        )
         solution = self._solution(status, made, self.qp.values)
         return replace(solution, gradient=best.gradient if best.exact else None)

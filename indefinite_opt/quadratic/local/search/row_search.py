@@ -1,4 +1,4 @@
-"""Many descents over linear rows, from diverse starts and then from the best ends after kicks."""
+"""Many descents over linear rows, from diverse starts and then from perturbed ends."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class PolyhedralSearch(IteratedSearch):
 
     The first descent is from the given start or a feasible point, and is enough for a convex
     program. The others are from random vertices. Iterated local search follows: from the best ends
-    down a randomly tilted objective (a kick), and down the true one again. At all ends edges are
-    followed to their far ends as long as the objective is lower there.
+    down a randomly tilted objective (a perturbation), and down the true one again. At all ends
+    edges are followed to their far ends as long as the objective is lower there.
 
     Parameters
     ----------
     options : Effort
-        Numbers of starts and kicks, budget and threads; see the solver `multistart`.
+        Numbers of starts and perturbations, budget and threads; see the solver `multistart`.
     task : Task
         Of a `PolyhedralQP`.
 
@@ -159,18 +159,18 @@ class PolyhedralSearch(IteratedSearch):
         self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
     ) -> Chain:  # fmt: skip
-        """Kicks from one end; each that leads to a lower point is the base of the next."""
+        """Perturbations from one end; each that leads to a lower point is the base of the next."""
         chain, best, z = Chain([], 0.1 * self.settings.row_overhead_work), end.value, end.x
         allowed += chain.work
         while count > 0 and chain.work < allowed and self._asked() is None:
             count -= 1
-            start = self._kick(z, generator, chain, steps)
+            start = self._perturb(z, generator, chain, steps)
             left = None if steps is None else steps - chain.iterations
             if left is not None and left <= 0:
                 break
             run = ActiveSetDescent(self.scaled, start, self.program, count)
             status = self._finish(run, left)
-            chain.kicks += 1
+            chain.perturbations += 1
             chain.work += run.work + 0.1 * self.settings.row_overhead_work
             chain.iterations += run.iterations
             chain.ray = run.ray
@@ -181,7 +181,7 @@ class PolyhedralSearch(IteratedSearch):
                 best, z = run.value, run.z
         return chain
 
-    def _kick(
+    def _perturb(
         self, z: Array, generator: np.random.Generator, chain: Chain, steps: int | None
     ) -> Array:
         """The end of a descent of the objective with random terms added to q, from z."""
@@ -218,7 +218,7 @@ class PolyhedralSearch(IteratedSearch):
         if not self.elite:  # stopped before anything was done
             self._begun(self.scaled.write(self.qp.start()))
         qp, best = self.qp, self.elite[0]
-        made = f"{self.descents} descents, {self.kicks} of them after kicks"
+        made = f"{self.descents} descents, {self.perturbations} of them after perturbations"
         return replace(
             self._solution(status, made, lambda z: qp.values(self.scaled.read(z))),
             multipliers={name: best.multipliers[name] for name in qp.multiplier_shapes},

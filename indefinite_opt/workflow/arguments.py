@@ -11,7 +11,7 @@ from indefinite_opt.quadratic import Declaration, Problem, QuadraticProgram
 from indefinite_opt.solvers import known
 
 
-def posed(problem: object, formulation: Any) -> tuple[Problem, Declaration]:
+def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]:
     """The problem and its formulation; a quadratic program is its own."""
     if isinstance(problem, QuadraticProgram):
         if formulation is not None:
