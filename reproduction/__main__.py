@@ -1,158 +1,133 @@
-"""The command `reproduce`: tables and figures of the papers beside our numbers."""
+"""The tables and figures of the papers beside our numbers: `python -m reproduction --help`."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import Any
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-from typer import Argument, Option
+from rich.console import Console
 
-from indefinite_opt.command_line.options import Cluster, Json
-from indefinite_opt.command_line.terminal import console, fields, print_json, progress, say
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import writing
-from indefinite_opt.studies import papers
-
-_COLORS = {
-    "close": "green", "reproduced": "cyan", "outside": "yellow", "far": "red",
-    "stand-in": "magenta",
-}  # fmt: skip
-"""The colours of the grades of entries on the terminal."""
+from indefinite_opt.errors import IndefiniteOptError, ParameterError
+from reproduction.comparison import Reproduction, reproduce
+from reproduction.declaration import PaperStudy, find
+from reproduction.pages import duration, markdown, write_index, write_study
 
 
-def reproduce(
-    name: Annotated[
-        str | None, Argument(help="A study of `--list`, a pattern such as 'lin-*', or all.")
-    ] = None,
-    list_: Annotated[
-        bool, Option("--list", help="List the studies with the data they need and their time.")
-    ] = False,
-    quick: Annotated[
-        bool, Option("--quick", help="Run a part of each study, all together in minutes.")
-    ] = False,
-    long: Annotated[
-        bool, Option("--long", help="Run those experiments, too, that take hours.")
-    ] = False,
-    store: Annotated[
-        Path | None,
-        Option(help="File of finished cells, by default cells.jsonl in the output folder."),
-    ] = None,
-    jobs: Annotated[int, Option(help="Number of processes that share the cells.")] = 1,
-    output: Annotated[Path, Option(help="Folder for the pages.")] = Path("reproduction"),
-    cluster: Cluster = None,
-    as_json: Json = False,
-) -> None:
-    """Reproduce tables and figures of the papers.
+class Interrupts:
+    """Notes that Ctrl-C was pressed, as a solver takes it for the end of its own search."""
 
-    Each finished cell is stored, so that a run that was ended in any way continues where it was.
-    The output folder has a page for each study and an index, and Markdown tables.
-    """
-    if list_:
-        _list(papers.find(name or "all"), as_json)
-        return
-    if name is None:
-        raise ParameterError("name", "a study", "none", "See `indefinite-opt reproduce --list`.")
-    chosen = papers.find(name)
-    with writing("output", output, "folder"):
-        output.mkdir(parents=True, exist_ok=True)
-    found = []
-    for study_name, study in chosen.items():
-        with progress(study_name) as advance:
-            made = papers.reproduce(
-                study_name, study, quick=quick, long=long, store=store or output / "cells.jsonl",
-                n_jobs=jobs, cluster=cluster,
-                progress=lambda done, total, title: advance(title, done, total),
-            )  # fmt: skip
-        page = papers.write_study(made, output)
-        index = papers.write_index(output)
-        found.append(made)
-        if not as_json:
-            _report(made, page)
+    came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        signal.default_int_handler(number, frame)
+
+    def check(self) -> None:
+        """Raise what a solver has kept for itself."""
+        if self.came:
+            raise KeyboardInterrupt
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="python -m reproduction",
+        description="Reproduce tables and figures of the papers. Each finished cell is stored, so "
+        "that a run that was ended in any way continues where it was. The output folder has a page "
+        "for each study and an index, and Markdown tables, which are printed, too.",
+        epilog="Example: python -m reproduction guo-schuurmans-table-2 --quick",
+    )
+    add = made.add_argument
+    add("name", nargs="?", help="a study of --list, a pattern such as 'lin-*', or all")
+    add("--list", action="store_true", help="list the studies with their data and times")
+    add("--quick", action="store_true", help="run a part of each study, all together in minutes")
+    add("--long", action="store_true", help="run those experiments, too, that take hours")
+    add("--jobs", type=int, default=1, help="processes that share the cells; 1 by default")
+    add("--cluster", help="address of a Dask scheduler, whose workers were started in this folder")
+    add("--store", type=Path, help="file of finished cells; cells.jsonl in the output folder")
+    add("--output", type=Path, default=Path("reproduced"), help="folder of the pages; reproduced")
+    add("--json", action="store_true", help="print JSON instead of text")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 2 after a known error, 1 if a file cannot be written, 130 after Ctrl-C."""
+    given, interrupts = parser().parse_args(arguments), Interrupts()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupts)
+    try:
+        if given.list:
+            show_list(find(given.name or "all"), given.json)
+        else:
+            run(given, interrupts.check)
+    except (IndefiniteOptError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, IndefiniteOptError) else 1
+    except KeyboardInterrupt:
+        print("interrupted; finished cells are kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def show_list(studies: dict[str, PaperStudy], as_json: bool) -> None:
+    """Print the studies with what they show, their data and their times."""
+    fields = ("title", "data", "minutes", "quick_minutes", "long")
     if as_json:
-        print_json({made.name: _fields(made) for made in found})
-    else:
-        say(f"Index: {index}")
-
-
-def _list(studies: dict[str, papers.PaperStudy], as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                name: fields(study, "title data minutes quick_minutes long")
-                for name, study in studies.items()
-            }
-        )  # fmt: skip
+        print_json({name: {k: getattr(one, k) for k in fields} for name, one in studies.items()})
         return
-    table = Table(box=None)
-    table.add_column("name", no_wrap=True)
-    table.add_column("--jobs 2 (quick)", no_wrap=True, justify="right")
-    table.add_column("shows; data", overflow="fold")
     for name, study in studies.items():
-        times = [papers.duration(60.0 * t) for t in (study.minutes, study.quick_minutes)]
+        times = [duration(60.0 * minutes) for minutes in (study.minutes, study.quick_minutes)]
         data = ", ".join(study.data) or "drawn at random"
         hours = f"; takes hours with --long: {', '.join(study.long)}" if study.long else ""
-        table.add_row(name, f"{times[0]} ({times[1]})", f"{study.title}; {data}{hours}")
-    console.print(table)
+        print(f"{name:24}{times[0]:>8} ({times[1]}, quick)  {study.title}; {data}{hours}")
 
 
-def _report(made: papers.Reproduction, page: Path) -> None:
-    say(f"{made.study.heading}: {made.study.title}", style="bold")
-    if made.study.numbers:
-        notes, _ = made.footnotes
-        for table in _tables(made):
-            console.print(table)
-        for number, note in enumerate(notes, 1):
-            say(f"({number}) {note}")
-        if made.tally.published:
-            say(made.tally)
-    for sentence, verdict in made.verdicts.items():
-        color = "green" if verdict.holds else "yellow"
-        say(f"{'yes' if verdict.holds else 'no '}  {sentence}", style=color)
-        say(f"     {verdict.measured}", style="dim")
-    for name, reason in made.absent.items():
-        say(f"{name} is left out: {reason}", style="yellow")
-    if made.failed:
-        say(f"{made.failed} cells failed; the page shows why.", style="yellow")
-    say(f"{papers.duration(made.seconds)} of computing time. Page: {page}")
+def run(given: argparse.Namespace, check: Callable[[], None]) -> None:
+    """Run the studies that were asked for; `check` ends the run after Ctrl-C."""
+    if given.name is None:
+        raise ParameterError("name", "a study", "none", "See `python -m reproduction --list`.")
+    chosen, found = find(given.name), {}
+    given.output.mkdir(parents=True, exist_ok=True)
+    with Console(stderr=True).status("") as shown:
+
+        def advance(done: int, total: int, title: str) -> None:
+            check()
+            shown.update(f"{title}: {done} of {total} cells")
+
+        for name, study in chosen.items():
+            made = reproduce(
+                name, study, quick=given.quick, long=given.long,
+                store=given.store or given.output / "cells.jsonl",
+                n_jobs=given.jobs, cluster=given.cluster, progress=advance,
+            )  # fmt: skip
+            page, index = write_study(made, given.output), write_index(given.output)
+            found[name] = summary(made)
+            if not given.json:
+                print(markdown(made))
+                for lost, reason in made.absent.items():
+                    print(f"{lost} is left out: {reason}")
+                if made.failed:
+                    print(f"{made.failed} cells failed; the page shows why.")
+                print(f"Page: {page}\n")
+    if given.json:
+        print_json(found)
+    else:
+        print(f"Index: {index}")
 
 
-def _tables(made: papers.Reproduction) -> Iterator[Table]:
-    """Our numbers above those of the paper, in colour where they differ; as wide as fits."""
-    marks = made.footnotes[1]
-
-    def cell(one: papers.Compared | None) -> Text:
-        if one is None:
-            return Text()
-        ours = Text(str(one.ours or "–"), _COLORS.get(one.grade, ""))
-        mark = f" ({marks[one]})" if one in marks else ""
-        return ours.append(mark, "dim").append(f"\n{one.fact}", "dim")
-
-    columns = made.columns
-    lines = {row: list(map(cell, entries)) for row, entries in made.lines.items()}
-    widths = [  # with three characters between two columns
-        3 + max(len(line) for text in (head, *cells) for line in str(text).splitlines())
-        for head, *cells in zip(columns, *lines.values(), strict=True)
-    ]
-    left, first = console.width - max(map(len, lines), default=0), 0
-    while first < len(columns):
-        fitting = sum(total <= left for total in itertools.accumulate(widths[first:]))
-        shown = slice(first, first + max(1, fitting))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="ours, and below the paper's")
-        table.add_column("", no_wrap=True)
-        for column in columns[shown]:
-            table.add_column(column, justify="right", no_wrap=True)
-        for row, cells in lines.items():
-            table.add_row(row, *cells[shown])
-        yield table
-        first = shown.stop
+def print_json(value: Any) -> None:
+    """Print standard JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def _fields(made: papers.Reproduction) -> dict[str, object]:
+def summary(made: Reproduction) -> dict[str, object]:
+    """What was run and what came of it, for JSON."""
     return {
         "quick": made.quick,
         "seconds": made.seconds,
@@ -169,10 +144,15 @@ def _fields(made: papers.Reproduction) -> dict[str, object]:
         ],
         "numbers": [
             {
-                **fields(one, "row column distance"),
+                "row": one.row, "column": one.column,
+                "distance": one.distance if one.ours else None,
                 "paper": one.fact.value, "paper_spread": one.fact.spread,
                 "ours": one.ours and one.ours.value, "ours_spread": one.ours and one.ours.spread,
             }
             for one in made.compared.values()
         ],
     }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""What a study of a paper declares, as the docstring of `studies.papers` explains."""
+"""What is declared of a table or figure of a paper: its text and its code."""
 
 from __future__ import annotations
 
@@ -7,19 +7,32 @@ import importlib
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from indefinite_opt.errors import ParameterError, UnknownName
-from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.study import Study, StudyOutcome
+from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from indefinite_opt.errors import UnknownName
+from indefinite_opt.studies import Computation, Study
 
+PAPERS = ("guo_schuurmans", "haasdonk", "lin_lin", "loosli", "luss")
+
+POINTS_PER_UNIT = 1.5
+"""Percentage points that count as one standard deviation of an accuracy that is printed without
+one: two standard deviations then are 3 points, which are about what the mean of five random splits
+of a few hundred points varies by."""
+
+LEADS = {
+    "deviations": "",
+    "stand_ins": "Stand-in. ",
+    "missing": "Missing. ",
+    "impossible": "The paper's number cannot be right. ",
+    "uncounted": "Not counted. ",
+}
+"""The kinds of notes by their names in TOML files, and what stands before each."""
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _FACT = re.compile(rf"({_NUMBER})(?:\s*(?:±|\()\s*({_NUMBER})\)?)?")
@@ -38,20 +51,19 @@ class Fact:
         return f"{self.value:.{self.decimals}f}{spread}"
 
 
-class PublishedTable(dict[tuple[str, str], Fact]):
-    """The numbers of a table by row and column, both in their order; see `published`."""
+class Table(NamedTuple):
+    """The numbers of a published table by row and column, and both in their order."""
 
-    def __init__(self, columns: tuple[str, ...], lines: Mapping[str, tuple[Fact | None, ...]]):
-        super().__init__(
-            ((row, column), fact)
-            for row, facts in lines.items()
-            for column, fact in zip(columns, facts, strict=True)
-            if fact is not None
-        )
-        self.columns, self.rows = columns, tuple(lines)
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    facts: Mapping[tuple[str, str], Fact] = {}
 
 
-def published(text: str) -> PublishedTable:
+NOTHING = Table()
+"""What a figure without printed numbers has."""
+
+
+def published(text: str) -> Table:
     """The table that a text shows.
 
     The first line has the names of the columns, every other one the name of a row and a number for
@@ -65,43 +77,27 @@ def published(text: str) -> PublishedTable:
     ... ''')
     >>> table.rows, table.columns
     (('heart', 'cat cortex'), ('SVM', '5-NN'))
-    >>> table["heart", "SVM"], ("cat cortex", "SVM") in table
+    >>> table.facts["heart", "SVM"], ("cat cortex", "SVM") in table.facts
     (Fact(value=82.7, spread=1.4, decimals=1), False)
     """
-    heads, *lines = (
-        re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip()
-    )
-    facts: dict[str, tuple[Fact | None, ...]] = {}
-    for name, *entries in lines:
-        if len(entries) != len(heads) or name in facts:
-            expected = f"a row of its own with {len(heads)} entries for {name!r}"
-            raise ParameterError("published", expected, f"{len(entries)}: {entries}")
-        facts[name] = tuple(None if entry == "-" else _fact(entry) for entry in entries)
-    if len(set(heads)) < len(heads):
-        raise ParameterError("published", "columns of different names", repr(heads))
-    return PublishedTable(tuple(heads), facts)
+    columns, *lines = (re.split(r"\s{2,}", line.strip()) for line in text.strip().splitlines())
+    facts = {
+        (row, column): _fact(entry)
+        for row, *entries in lines
+        for column, entry in zip(columns, entries, strict=True)
+        if entry != "-"
+    }
+    return Table(tuple(row for row, *_ in lines), tuple(columns), facts)
 
 
 def _fact(text: str) -> Fact:
     found = _FACT.fullmatch(text)
     if found is None:
-        raise ParameterError("published", "a number, or one with its deviation", repr(text))
+        raise ValueError(f"{text!r} is no number")
     value, spread = found.groups()
-    mantissa = value.partition("e")[0]
-    decimals = len(mantissa.partition(".")[2])
-    if "e" in value:
-        decimals = max(0, decimals - int(value.partition("e")[2]))
+    mantissa, _, exponent = value.partition("e")
+    decimals = max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
     return Fact(float(value), None if spread is None else float(spread), decimals)
-
-
-Outcomes = Mapping[str, "StudyOutcome | ComputationOutcome"]
-Experiments = Mapping[str, Study | Computation]
-Place = str | tuple[str, str]
-
-POINTS_PER_UNIT = 1.5
-"""Percentage points that count as one standard deviation of an accuracy that is printed without
-one: two standard deviations then are 3 points, which are about what the mean of five random splits
-of a few hundred points varies by."""
 
 
 @dataclass(frozen=True)
@@ -138,21 +134,16 @@ class Entry:
         return POINTS_PER_UNIT / 100.0 * self.factor if self.unit is None else self.unit
 
 
+def own_column(row: str, column: str) -> Entry:
+    """The entry of a data set and of the method that has the name of the column."""
+    return Entry()
+
+
 class Check(NamedTuple):
     """Whether a sentence of a paper on a figure holds for our numbers, and these numbers."""
 
     holds: bool
     measured: str
-
-
-LEADS = {
-    "deviations": "",
-    "stand_ins": "Stand-in. ",
-    "missing": "Missing. ",
-    "impossible": "The paper's number cannot be right. ",
-    "uncounted": "Not counted. ",
-}
-"""The kinds of notes by their names in TOML files, and what stands before each."""
 
 
 class Note(NamedTuple):
@@ -162,22 +153,25 @@ class Note(NamedTuple):
     reason: str
 
 
+Experiments = Mapping[str, Study | Computation]
+
+
 @dataclass(frozen=True, eq=False)
 class Code:
-    """What of a study is code; the docstring of `studies.papers` explains the fields."""
+    """What of a study is code; the docstring of `reproduction` explains the fields."""
 
-    experiments: Experiments | Callable[[bool], Experiments]
-    entries: Mapping[str, Entry] | Callable[[str, str], Entry] = field(default_factory=dict)
+    experiments: Callable[[bool], Experiments]
+    entry: Callable[[str, str], Entry] = own_column
     draw: Callable[[Any], Figure] | None = None
     checks: Callable[[Any], Mapping[str, Check]] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PaperStudy(Code):
-    """A table or figure of a paper: its code, what the paper says, and how both are shown.
+    """A table or figure of a paper: its code, and what the paper says.
 
-    The fields are those of the docstring of `studies.papers`; `notes` are by row, by ("*", column)
-    or by (row, column), one of `deviations` by (row, column) only.
+    The fields are those of the docstring of `reproduction`; `notes` are by (row, column), where *
+    stands for all.
     """
 
     paper: str
@@ -187,38 +181,15 @@ class PaperStudy(Code):
     minutes: float
     quick_minutes: float
     data: Sequence[str]
-    numbers: PublishedTable = field(default_factory=lambda: PublishedTable((), {}))
+    numbers: Table = NOTHING
     choices: Sequence[str] = ()
-    notes: Mapping[Any, Note] = field(default_factory=dict)
+    notes: Mapping[tuple[str, str], Note] = field(default_factory=dict)
     long: Sequence[str] = ()
     statements: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if bool(self.statements) != (self.checks is not None):
-            raise ParameterError("checks", "a function that checks the statements", "only one")
-        if not self.numbers and self.draw is None:
-            raise ParameterError("numbers", "a published table or a function that draws", "none")
-        for place in self.notes:
-            row, column = (place, "*") if isinstance(place, str) else place
-            rows, columns = self.numbers.rows, self.numbers.columns
-            if row not in ("*", *rows) or column not in ("*", *columns):
-                raise ParameterError("notes", "rows and columns of the numbers", repr(place))
-            if self.notes[place].kind == "deviations" and "*" in (row, column):
-                raise ParameterError("deviations", "a row and a column for each", repr(place))
 
     @property
     def heading(self) -> str:
         return f"{self.paper}, {self.item}"
-
-    def run_by(self, quick: bool) -> Experiments:
-        """The experiments of a full or of a quick run."""
-        return self.experiments(quick) if callable(self.experiments) else self.experiments
-
-    def entry(self, row: str, column: str) -> Entry:
-        """Where our number for an entry of the published table comes from."""
-        if callable(self.entries):
-            return self.entries(row, column)
-        return self.entries.get(column, Entry())
 
     def note(self, row: str, column: str) -> Note | None:
         """The note on an entry: its own one, else that of its row, else that of its column."""
@@ -230,7 +201,7 @@ class PaperStudy(Code):
         return self.entry(row, column).counted and not proves_nothing
 
     def _notes(self, row: str, column: str) -> list[Note]:
-        places: tuple[Place, ...] = ((row, column), row, (row, "*"), ("*", column))
+        places = ((row, column), (row, "*"), ("*", column))
         return [self.notes[place] for place in places if place in self.notes]
 
 
@@ -238,36 +209,27 @@ def declared(text: str, codes: Mapping[str, Code]) -> dict[str, PaperStudy]:
     """The studies of a paper by item, from the text of its TOML file and the code of each item."""
     items = tomllib.loads(text)
     paper, sentences = items.pop("paper"), _named(items.pop("sentences", ""))
-    if items.keys() != codes.keys():
-        expected = f"the items of the text, {', '.join(items)}"
-        raise ParameterError("codes", expected, ", ".join(codes))
 
     def whole(text: str) -> str:
         return re.sub(r"\{(\w+)\}", lambda name: sentences[name[1]], text)
 
     studies = {}
     for item, parts in items.items():
-        numbers, choices = parts.pop("numbers", ""), whole(parts.pop("choices", ""))
-        remarks: dict[Place, Note] = {}
-        for kind in LEADS:
-            for place, note in notes(kind, whole(parts.pop(kind, ""))).items():
-                if place in remarks:
-                    raise ParameterError("notes", "every place once", f"{place} in {item}")
-                remarks[place] = note
+        remarks = [notes(kind, whole(parts.pop(kind, ""))) for kind in LEADS]
         studies[item] = PaperStudy(
             paper=paper,
             item=item.replace("-", " ").capitalize(),
-            numbers=published(numbers) if numbers else PublishedTable((), {}),
-            choices=_paragraphs(choices),
+            numbers=published(parts.pop("numbers")) if "numbers" in parts else NOTHING,
+            choices=_paragraphs(whole(parts.pop("choices", ""))),
             statements=_named(parts.pop("statements", "")),
-            notes=remarks,
+            notes={place: note for kind in remarks for place, note in kind.items()},
             **vars(codes[item]),
             **parts,
         )
     return studies
 
 
-def notes(kind: str, text: str) -> dict[Place, Note]:
+def notes(kind: str, text: str) -> dict[tuple[str, str], Note]:
     """Notes of one kind, each after its rows and, behind a comma, its columns.
 
     Lines that are indented continue the note above them; rows and columns are separated by /.
@@ -280,50 +242,42 @@ def notes(kind: str, text: str) -> dict[Place, Note]:
     ... ''')
     >>> found["heart", "SVM"]
     Note(kind='deviations', reason='The grid is not printed; C of 3 gives .82.')
-    >>> list(found)[1:4]
-    [('sonar', 'SVM'), ('sonar', 'KNN'), ('wine', 'SVM')]
+    >>> list(found)[1:]
+    [('sonar', 'SVM'), ('sonar', 'KNN'), ('wine', 'SVM'), ('wine', 'KNN'), ('iris', '*')]
     """
-    found: dict[Place, Note] = {}
+    found = {}
     for name, reason in _named(text).items():
         rows, comma, columns = name.rpartition(", ")
-        pairs = itertools.product(rows.split("/"), columns.split("/"))
-        places: Iterable[Place] = pairs if comma else name.split("/")
-        for place in places:
-            if "" in (place if comma else (place,)) or place in found:
-                raise ParameterError("notes", "every place once, with its row", repr(name))
+        rows, columns = (rows, columns) if comma else (name, "*")
+        for place in itertools.product(rows.split("/"), columns.split("/")):
             found[place] = Note(kind, reason)
     return found
 
 
-def _paragraphs(text: str) -> tuple[str, ...]:
+def _paragraphs(text: str) -> list[str]:
     """The lines of a text, where those that are indented continue the one above."""
-    return tuple(re.sub(r"\n +", " ", text.strip()).splitlines())
+    return re.sub(r"\n +", " ", text.strip()).splitlines()
 
 
 def _named(text: str) -> dict[str, str]:
     """Paragraphs by the names in front of their first colon."""
-    named: dict[str, str] = {}
-    for paragraph in _paragraphs(text):
-        name, _, sentence = paragraph.partition(": ")
-        if not sentence or name in named:
-            raise ParameterError("text", "'name: sentence', each name once", repr(paragraph))
-        named[name] = sentence
-    return named
+    named = (paragraph.partition(": ") for paragraph in _paragraphs(text))
+    return {name: sentence for name, _, sentence in named}
 
 
 @functools.cache
 def studies() -> dict[str, PaperStudy]:
-    """All studies by name: that of the file, with - for _, and that of the item.
+    """All studies by name: that of the paper, and that of the item.
 
     >>> list(studies())[0]
     'guo-schuurmans-table-1'
     """
-    papers, package = Path(__file__).parents[1], __name__.rpartition(".framework")[0]
     found = {}
-    for path in sorted(papers.glob("*.toml")):
-        codes = importlib.import_module(f"{package}.{path.stem}").STUDIES
-        for item, study in declared(path.read_text(encoding="utf-8"), codes).items():
-            found[f"{path.stem}-{item}".replace("_", "-")] = study
+    for paper in PAPERS:
+        text = Path(__file__).with_name(f"{paper}.toml").read_text(encoding="utf-8")
+        codes = importlib.import_module(f"reproduction.{paper}").STUDIES
+        for item, study in declared(text, codes).items():
+            found[f"{paper}-{item}".replace("_", "-")] = study
     return found
 
 

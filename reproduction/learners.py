@@ -1,4 +1,4 @@
-r"""Confidence functions learned from pairs of labelled points.
+r"""Confidence functions that are learned from pairs of labelled points.
 
 In section 3 of Guo & Schuurmans (2009) every ordered pair of training points is one example of a
 problem with four classes, the label pairs (a, b), on the concatenated inputs [x, x'], and
@@ -18,49 +18,25 @@ This has three consequences that the paper does not mention. Let a_b(x) = A_+b(x
   and (9) is ½(s_+ + s_-), linear on the feasible set, and so convex there even if Δ is indefinite.
 - From all n² pairs naive Bayes, like logistic regression without a penalty, learns
   P(a | x) P(b | x'), the product of the ordinary model with itself.
+
+Both learners learn from about `pairs` of the n² ordered pairs, each point with itself among them,
+or from all for None; the `seed` chooses them.
 """
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
-from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checked_labels, checked_points, checks, tiles
-from indefinite_opt.foundation import naming as names
-
+Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Tables = tuple[Array, Array]
-
-_CHUNK = 2**18
-"""Pairs worked on at once, 2 MB per table."""
-
-
-class ConfidenceFunction(Protocol):
-    """A function c(y, y' | x, x'), evaluated for both values of y."""
-
-    def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
-        """c(+1, z_j | X_i, Z_j) and c(-1, z_j | X_i, Z_j), two (m, n) arrays.
-
-        The labels of the points X, (m, d), are in question; Z, (n, d), have the labels z, -1 or +1.
-        """
-
-
-class Learner(Protocol):
-    """Anything that learns a confidence function, for `ConfidenceProblem.from_learner`."""
-
-    def fit(self, X: Array, y: Array) -> ConfidenceFunction:
-        """Learn from points (n, d) and their labels -1 and +1, (n,), and from nothing else.
-
-        The result must not change when `fit` is called again, as happens in every fold.
-        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +50,73 @@ class AdditivePairs:
     first: Callable[[Array], Array]
     second: Callable[[Array], Array]
 
-    def __call__(self, X: Array, Z: Array, z: Array) -> Tables:
-        """See `ConfidenceFunction`; A and B take O(m + n), their sums O(mn), in blocks of rows."""
+    def __call__(self, X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
+        """c(+1, z_j | X_i, Z_j) and c(-1, z_j | X_i, Z_j), two (m, n) arrays."""
         first, second = self.first(X), self.second(Z)
-        plus, minus = np.empty((len(X), len(Z))), np.empty((len(X), len(Z)))
-        for rows in tiles(len(X), _CHUNK // len(Z)):
-            a, b, c, d = (first[rows, k, None] + second[None, :, k] for k in range(4))
-            normaliser = np.logaddexp(np.logaddexp(a, b), np.logaddexp(c, d))
-            plus[rows] = np.where(z > 0, d, c) - normaliser
-            minus[rows] = np.where(z > 0, b, a) - normaliser
-        return plus, minus
+        a, b, c, d = (first[:, k, None] + second[None, :, k] for k in range(4))
+        normaliser = np.logaddexp(np.logaddexp(a, b), np.logaddexp(c, d))
+        return np.where(z > 0, d, c) - normaliser, np.where(z > 0, b, a) - normaliser
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticPairs:
+    """Multinomial logistic regression on [x, x'] with standardised features.
+
+    Minimises -Σ log P(y_i, y_j | x_i, x_j) + ½ ridge ‖W‖² over the chosen pairs (Guo & Schuurmans
+    2009, section 3; Guo, Greiner & Schuurmans 2005). The paper does not say whether it used a
+    penalty; without it the weights of separable classes diverge. scikit-learn issues a
+    `ConvergenceWarning` if 1000 iterations are not enough.
+
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> plus, minus = LogisticPairs(ridge=0.1).fit(X, y)(np.array([[3.0]]), X, y)
+    >>> bool(np.all(plus > minus)), bool(np.all(np.exp(plus) + np.exp(minus) < 1.0))
+    (True, True)
+    """
+
+    pairs: int | None = 100_000
+    seed: int = 0
+    ridge: float = 1.0
+
+    def fit(self, X: Array, y: Array) -> AdditivePairs:
+        """Learn log P(y, y' | x, x') from points (n, d) and their labels -1 and +1."""
+        mean, deviation = X.mean(axis=0), X.std(axis=0)
+        scale = np.where(deviation > 0.0, deviation, 1.0)
+        # The tolerance is that of the largest entry of the gradient of the mean loss.
+        model = LogisticRegression(C=1.0 / self.ridge, tol=1e-6, max_iter=1000)
+        model.fit(*paired((X - mean) / scale, y, self.pairs, self.seed))
+        left, right = np.hsplit(model.coef_, 2)
+        return AdditivePairs(
+            partial(_affine, mean, scale, left, model.intercept_),
+            partial(_affine, mean, scale, right, np.zeros(4)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveBayesPairs:
+    """Naive Bayes on [x, x']: features independent and normal, given the label pair.
+
+    Guo & Schuurmans (2009), sections 3 and 6, do not say which distribution of the features they
+    assumed. The share `smoothing` of the largest variance of a feature is added to every variance.
+
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> plus, minus = NaiveBayesPairs().fit(X, y)(np.array([[0.0]]), X, y)
+    >>> bool(np.allclose(plus, minus))
+    True
+    """
+
+    pairs: int | None = 100_000
+    seed: int = 0
+    smoothing: float = 1e-9
+
+    def fit(self, X: Array, y: Array) -> AdditivePairs:
+        """Learn log P(y, y' | x, x') from points (n, d) and their labels -1 and +1."""
+        model = GaussianNB(var_smoothing=self.smoothing)
+        model.fit(*paired(X, y, self.pairs, self.seed))
+        (left, right), variances = np.hsplit(model.theta_, 2), np.hsplit(model.var_, 2)
+        return AdditivePairs(
+            partial(_log_densities, left, variances[0], np.log(model.class_prior_)),
+            partial(_log_densities, right, variances[1], np.zeros(4)),
+        )
 
 
 def _affine(mean: Array, scale: Array, weights: Array, intercept: Array, X: Array) -> Array:
@@ -100,122 +133,10 @@ def _log_densities(means: Array, variances: Array, shift: Array, X: Array) -> Ar
     return np.column_stack(columns) + shift
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairLearner(ABC):
-    """A model with four classes, the label pairs, of the inputs [x, x'] of ordered pairs.
-
-    It learns from about so many of the n² ordered pairs (including each point with itself), each
-    label pair in its proportion and at least once, which the seed chooses; None for all of them.
-    """
-
-    pairs: int | None = 100_000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        checks.whole("pairs", self.pairs, least=4, most=2**62, optional=True)
-        checks.seed("seed", self.seed)
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> AdditivePairs:
-        """Learn log P(y, y' | x, x'); the larger label in sorting order is +1."""
-        points = checked_points("X", X)
-        _, signs = checked_labels(y, len(points))
-        first, second = sampled_pairs(signs, self.pairs, self.seed)
-        codes = 2 * (signs[first] > 0) + (signs[second] > 0)
-        return self._fitted(points, first, second, codes)
-
-    @abstractmethod
-    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> AdditivePairs:
-        """The model of the pairs [X[first], X[second]] with the label pairs `codes`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogisticPairs(PairLearner):
-    """Multinomial logistic regression on [x, x'] with standardised features.
-
-    Minimises -Σ log P(y_i, y_j | x_i, x_j) + ½ ridge ‖W‖² over the chosen pairs (Guo & Schuurmans
-    2009, section 3; Guo, Greiner & Schuurmans 2005). The paper does not say whether it used a
-    penalty; without it the weights of separable classes diverge. scikit-learn issues a
-    `ConvergenceWarning` if 1000 iterations are not enough.
-
-    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> plus, minus = LogisticPairs(ridge=0.1).fit(X, y)(np.array([[3.0]]), X, y)
-    >>> bool(np.all(plus > minus)), bool(np.all(np.exp(plus) + np.exp(minus) < 1.0))
-    (True, True)
-    """
-
-    ridge: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.positive("ridge", self.ridge)
-
-    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> AdditivePairs:
-        from sklearn.linear_model import LogisticRegression
-
-        mean, deviation = X.mean(axis=0), X.std(axis=0)
-        scale = np.where(deviation > 0.0, deviation, 1.0)
-        scaled = (X - mean) / scale
-        # The tolerance is that of the largest entry of the gradient of the mean loss.
-        model = LogisticRegression(C=1.0 / self.ridge, tol=1e-6, max_iter=1000)
-        model.fit(np.hstack([scaled[first], scaled[second]]), codes)
-        left, right = np.hsplit(model.coef_, 2)
-        return AdditivePairs(
-            partial(_affine, mean, scale, left, model.intercept_),
-            partial(_affine, mean, scale, right, np.zeros(4)),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class NaiveBayesPairs(PairLearner):
-    """Naive Bayes on [x, x']: features independent and normal, given the label pair.
-
-    Guo & Schuurmans (2009), sections 3 and 6, do not say which distribution of the features they
-    assumed. The share `smoothing` of the largest variance of a feature is added to every variance.
-
-    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> plus, minus = NaiveBayesPairs().fit(X, y)(np.array([[0.0]]), X, y)
-    >>> bool(np.allclose(plus, minus))
-    True
-    """
-
-    smoothing: float = 1e-9
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.positive("smoothing", self.smoothing)
-
-    def _fitted(self, X: Array, first: Indices, second: Indices, codes: Indices) -> AdditivePairs:
-        from sklearn.naive_bayes import GaussianNB
-
-        model = GaussianNB(var_smoothing=self.smoothing)
-        model.fit(np.hstack([X[first], X[second]]), codes)
-        if not np.all(model.var_ > 0.0):
-            raise ProblemError("X", "points that differ in some feature", "equal points only")
-        (left, right), variances = np.hsplit(model.theta_, 2), np.hsplit(model.var_, 2)
-        return AdditivePairs(
-            partial(_log_densities, left, variances[0], np.log(model.class_prior_)),
-            partial(_log_densities, right, variances[1], np.zeros(4)),
-        )
-
-
-LEARNERS: dict[str, type[PairLearner]] = {
-    "logistic": LogisticPairs,
-    "naive-bayes": NaiveBayesPairs,
-}
-"""The learners of the paper by name."""
-
-
-def get(learner: str | Learner) -> Learner:
-    """The learner of a name, or the learner itself.
-
-    >>> get("logistic(ridge=0.5)")
-    LogisticPairs(pairs=100000, seed=0, ridge=0.5)
-    """
-    if isinstance(learner, str):
-        return names.instantiate("learner", LEARNERS, learner)
-    if isinstance(learner, type) or not callable(getattr(learner, "fit", None)):
-        raise ParameterError("learner", "a name, or an object with a method fit", repr(learner))
-    return learner
+def paired(X: Array, y: Array, pairs: int | None, seed: int) -> tuple[Array, Indices]:
+    """The rows [x_i, x_j] of the chosen pairs, and the numbers of their label pairs."""
+    first, second = sampled_pairs(y, pairs, seed)
+    return np.hstack([X[first], X[second]]), 2 * (y[first] > 0) + (y[second] > 0)
 
 
 def sampled_pairs(y: Array, pairs: int | None, seed: int) -> tuple[Indices, Indices]:

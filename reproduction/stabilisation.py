@@ -1,31 +1,30 @@
-"""The dual stabilisation problem of Loosli et al. (2013), section 4.3, and where it goes wrong."""
+"""The dual stabilisation problem of Loosli et al. (2013), section 4.3, and where it goes wrong.
+
+With G = UDUᵀ, P₊ and P₋ project on the eigenvectors of its positive and negative eigenvalues,
+P = P₊ - P₋, G₊ = P₊G, G₋ = -P₋G and G̃ = G₊ + G₋. Section 4.3 goes from (15) by α = Pα̃ to (17) and
+by α₊ = P₊α, α₋ = P₋α to (18), which have the same value. The step to (19) replaces
+0 ≤ α₊ - α₋ ≤ C by 0 ≤ α₊ ≤ C/2 and -C/2 ≤ α₋ ≤ 0, and (16) and (20) keep these bounds. This is no
+equivalence:
+
+1. α₊ and α₋ are projections of α, whose entries have any sign. With them (19) has a subset of the
+   feasible points of (18), and may have no solution of it.
+2. Without them, for any two vectors, α₊ = α̃/2 and α₋ = -α̃/2 are feasible and have a larger
+   objective than (15), eᵀα̃ - ⅛α̃ᵀG̃α̃ for eᵀα̃ - ½α̃ᵀG̃α̃.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Inner, Model, Program, constants
-from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
-from indefinite_opt.problem import KernelProblem, check_problem
-from indefinite_opt.theory.lifting import stationary_weights
+import indefinite_opt as iopt
+from indefinite_opt.errors import ParameterError, ProblemError
 
-MEANINGS = {
-    "P": "P₊ - P₋",
-    "P_plus": "projection on the eigenvectors of G with positive eigenvalues",
-    "P_minus": "projection on the eigenvectors of G with negative eigenvalues",
-    "Gtilde": "G with the absolute values of its eigenvalues, G₊ + G₋",
-    "G_plus": "positive part of G, G = G₊ - G₋",
-    "G_minus": "negative part of G, positive semidefinite",
-    "alpha_plus": "part of the weights in the space of P₊",
-    "alpha_minus": "part of the weights in the space of P₋",
-}
-"""What the symbols of (17) to (19) mean."""
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,21 +38,13 @@ class DualStabilisation:
     outside : float
         Largest violation of 0 ≤ α₊ ≤ C/2 and -C/2 ≤ α₋ ≤ 0, in units of C.
     plus, minus, alpha : (n,) arrays
-        α₊ = P₊α̃, α₋ = -P₋α̃ and α = α₊ + α₋ = Pα̃, P = P₊ - P₋.
+        α₊ = P₊α̃, α₋ = -P₋α̃ and α = α₊ + α₋ = Pα̃.
     objective : float
         Of (15), and so of (17) and (18).
     unrestricted : float
         Value of the objective of (18) at α₊ = α̃/2, α₋ = -α̃/2, which is feasible for (19) if α₊
         and α₋ need not be in the spaces of P₊ and P₋.
     tol : float
-
-    Examples
-    --------
-    >>> import indefinite_opt as iopt
-    >>> problem = iopt.KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
-    >>> found = iopt.theory.dual_stabilisation(problem, 1.0, [0.2, 0.2])
-    >>> found.holds, round(found.outside, 12), round(found.unrestricted, 12)
-    (False, 0.04, 0.35)
     """
 
     holds: bool
@@ -76,18 +67,9 @@ class DualStabilisation:
 
 
 def dual_stabilisation(
-    problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
+    problem: iopt.KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
 ) -> DualStabilisation:
     """Restore a solution of `ESVM(C)`, and check it in the programs said to be equivalent to (15).
-
-    Section 4.3 goes from (15) by α = Pα̃ to (17) and by α₊ = P₊α, α₋ = P₋α to (18), which have the
-    same value. The step to (19) replaces 0 ≤ α₊ - α₋ ≤ C by 0 ≤ α₊ ≤ C/2 and -C/2 ≤ α₋ ≤ 0, and
-    (16) and (20) keep these bounds. This is no equivalence:
-
-    1. α₊ and α₋ are projections of α, whose entries have any sign. With them (19) has a subset of
-       the feasible points of (18), and may have no solution of it.
-    2. Without them, for any two vectors, α₊ = α̃/2 and α₋ = -α̃/2 are feasible and have a larger
-       objective than (15), eᵀα̃ - ⅛α̃ᵀG̃α̃ for eᵀα̃ - ½α̃ᵀG̃α̃.
 
     Parameters
     ----------
@@ -104,18 +86,14 @@ def dual_stabilisation(
     ParameterError
         If C is not a positive number, or the tolerance not between 0 and 1.
     ProblemError
-        If alpha is not n finite numbers, not feasible, or no solution of (15); or if K was changed
-        after the problem was made.
-
-    References
-    ----------
-    Loosli, Ong & Canu (2013), section 4.3, (15)-(20).
+        If alpha is not n finite numbers or no solution of (15), or if K was changed after the
+        problem was made.
 
     Examples
     --------
     G has the eigenvalues 5 on (-1, 2) and -5 on (2, 1), so that G̃ = 5I and α̃ = (1/5, 1/5):
 
-    >>> problem = KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
+    >>> problem = iopt.KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
     >>> found = dual_stabilisation(problem, 1.0, [0.2, 0.2])
     >>> found.plus.round(12), found.minus.round(12)            # α₊ ≥ 0 is violated
     (array([-0.04,  0.08]), array([-0.24, -0.12]))
@@ -124,14 +102,17 @@ def dual_stabilisation(
 leave their bounds by 0.04 C.
     Objective 0.2 in (15), (17) and (18); with any α₊ and α₋ that of (19) reaches 0.35.
     """
-    stabilised, qp = _dual(problem, C)
     problem.check_unchanged()
-    tilde = stationary_weights(qp, alpha, tol)
-    restored = problem.y * stabilised.coefficients(problem.y * tilde)
+    solution = iopt.theory.krein_certificate(problem, iopt.ESVM(C), {"alpha": alpha}, tol)
+    if not solution.holds:
+        raise ProblemError("alpha", "a stationary point of (15)", " ".join(solution.reasons))
+    tilde = np.asarray(alpha, dtype=float)
+    P, halves = _decomposed(problem)
+    restored = P @ tilde
     plus, minus = 0.5 * (restored + tilde), 0.5 * (restored - tilde)
     outside = np.concatenate([-plus, plus - 0.5 * C, minus, -minus - 0.5 * C])
     violation = max(float(outside.max()) / C, 0.0)
-    curvature = float(tilde @ (qp.gradient(tilde) + 1.0))
+    curvature = float(tilde @ sum(halves) @ tilde)
     return DualStabilisation(
         holds=violation <= tol,
         outside=violation,
@@ -140,136 +121,66 @@ leave their bounds by 0.04 C.
         alpha=restored,
         objective=float(tilde.sum()) - 0.5 * curvature,
         unrestricted=float(tilde.sum()) - 0.125 * curvature,
-        tol=float(tol),
+        tol=tol,
     )
 
 
-def stabilisation_program(problem: KernelProblem, C: float, equation: int) -> Program:
-    """One of the programs (17), (18) and (19), declared as the paper prints it.
+def stabilisation_program(problem: iopt.KernelProblem, C: float, equation: int) -> Any:
+    """One of the programs (17), (18) and (19) in cvxpy, in `alpha` or `alpha_plus`, `alpha_minus`.
 
-    With G = UDUᵀ, P₊ and P₋ project on the eigenvectors of its positive and negative eigenvalues,
-    P = P₊ - P₋, G₊ = P₊G, G₋ = -P₋G and G̃ = G₊ + G₋. That α₊ and α₋ are in the spaces of P₊ and P₋
-    is implied in the paper and declared here: without it (18) would have the value of a linear
-    program.
+    (17) max -½ αᵀG̃α + eᵀPα  s.t.  yᵀPα = 0, 0 ≤ Pα ≤ C;
 
-    (19) maximises over α₊ and minimises over α₋ an objective without a common term, so that there
-    is a saddle point for every common value of yᵀα₊ and yᵀα₋. `cvxpy` returns the one at which the
-    shared constraint has one multiplier: the maximiser of the objective of (18), of which (19)
-    changes a sign and the bounds. As G₋α₊ = 0 = G₊α₋, the objective of (16) and (20), in the sum
-    α = α₊ + α₋, is that of (19); so are their constraints, but (16) prints Cp for C/2.
+    (18) max -½ α₊ᵀG₊α₊ - ½ α₋ᵀG₋α₋ + eᵀα₊ - eᵀα₋  s.t.  yᵀ(α₊ - α₋) = 0, 0 ≤ α₊ - α₋ ≤ C;
 
-    Parameters
-    ----------
-    problem : KernelProblem
-    C : float
-        Upper bound of the weights, finite.
-    equation : {17, 18, 19}
+    (19) max over α₊, min over α₋ of -½ α₊ᵀG₊α₊ + ½ α₋ᵀG₋α₋ + eᵀα₊ + eᵀα₋
+    s.t.  yᵀα₊ = yᵀα₋, 0 ≤ α₊ ≤ C/2, -C/2 ≤ α₋ ≤ 0.
 
-    Returns
-    -------
-    Program
-        `export` writes (15), of which it is a restatement.
+    That α₊ and α₋ are in the spaces of P₊ and P₋ is implied in the paper and declared here: without
+    it (18) would have the value of a linear program.
+
+    The objective of (19) has no common term, so that there is a saddle point for every common value
+    of yᵀα₊ and yᵀα₋. The program is that of the one at which the shared constraint has one
+    multiplier: the objective of (18), of which (19) changes a sign, with the bounds of (19). As
+    G₋α₊ = 0 = G₊α₋, the objective of (16) and (20), in the sum α = α₊ + α₋, is that of (19); so are
+    their constraints, but (16) prints Cp for C/2.
 
     Raises
     ------
     ParameterError
         If C is not a positive number, or there is no such program.
 
-    References
-    ----------
-    Loosli, Ong & Canu (2013), (17)-(20).
-
     Examples
     --------
-    >>> problem = KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
-    >>> print(stabilisation_program(problem, 1.0, 18))
-    Loosli et al. (18)
-      maximize    -½ α₊ᵀG₊α₊ - ½ α₋ᵀG₋α₋ + eᵀα₊ - eᵀα₋
-      subject to  yᵀ(α₊ - α₋) = 0  (balance)
-                  0 ≤ α₊ - α₋ ≤ C  (lower, upper)
-                  P₋α₊ = 0         (plus)
-                  P₊α₋ = 0         (minus)
-    >>> programs = [stabilisation_program(problem, 1.0, number).cvxpy() for number in (17, 18, 19)]
+    >>> problem = iopt.KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
+    >>> programs = [stabilisation_program(problem, 1.0, number) for number in (17, 18, 19)]
     >>> [round(float(each.solve(solver="CLARABEL")), 6) + 0.0 for each in programs]
     [0.2, 0.2, 0.0]
     """
-    stabilised, qp = _dual(problem, C)
+    bound = iopt.ESVM(C).C  # which is checked
     if equation not in (17, 18, 19):
         raise ParameterError("equation", "17, 18 or 19", repr(equation))
-    U = problem.y[:, None] * stabilised.vectors
-    model = _model(equation, C, problem.y, problem.Q, qp.H(), (U * stabilised.signs) @ U.T)
-    return _Restatement(**vars(model), name=f"Loosli et al. ({equation})", structure=qp)
-
-
-def _dual(problem: KernelProblem, C: float) -> tuple[Stabilised, BoxLineQP]:
-    """The decomposition of K, and the program (15)."""
-    check_problem(problem)
-    checks.weight_bound("C", C)
-    stabilised = stabilise(problem)
-    return stabilised, BoxLineQP.svm(stabilised.problem, C)
-
-
-class _Restatement(Program):
-    """A program in other variables than its structure, which cvxpy is given as it is declared."""
-
-    def cvxpy(self) -> Any:
-        import cvxpy as cp
-
-        if self.inner is not None:
-            return self.inner.equivalent()
-        return cp.Problem(cp.Maximize(self.objective), list(self.subject_to.values()))
-
-
-def _model(
-    equation: int, bound: float, labels: Array, gram: Array, stabilised: Array, signs: Array
-) -> Model:
-    """(17), (18) or (19) from C, y, G, G̃ and P."""
-    import cvxpy as cp
-
-    identity = np.eye(labels.size)
-    C, y, P, Gtilde = constants(C=bound, y=labels, P=signs, Gtilde=stabilised)
+    (P, halves), y, n = _decomposed(problem), problem.y, problem.n
     if equation == 17:
-        turned = P @ cp.Variable(labels.size, name="alpha")
-        return Model(
-            maximize=-0.5 * cp.quad_form(turned, cp.psd_wrap(Gtilde)) + cp.sum(turned),
-            subject_to={"balance": y @ turned == 0, "lower": turned >= 0, "upper": turned <= C},
-            meanings=MEANINGS,
-        )
-    plus, minus = (cp.Variable(labels.size, name=f"alpha_{part}") for part in ("plus", "minus"))
-    P_plus, P_minus = constants(P_plus=0.5 * (identity + signs), P_minus=0.5 * (identity - signs))
-    halves = constants(G_plus=0.5 * (stabilised + gram), G_minus=0.5 * (stabilised - gram))
+        turned = P @ cp.Variable(n, name="alpha")
+        gain = cp.sum(turned) - 0.5 * cp.quad_form(turned, cp.psd_wrap(sum(halves)))
+        return cp.Problem(cp.Maximize(gain), [y @ turned == 0, turned >= 0, turned <= bound])
+    plus, minus = cp.Variable(n, name="alpha_plus"), cp.Variable(n, name="alpha_minus")
     # Both are positive semidefinite up to rounding.
     curved, bent = (
         0.5 * cp.quad_form(part, cp.psd_wrap(half))
         for part, half in zip((plus, minus), halves, strict=True)
     )
+    spaces = [plus == P @ plus, minus == -P @ minus]
+    bounds = [plus - minus >= 0, plus - minus <= bound]
+    if equation == 19:
+        bounds = [plus >= 0, plus <= bound / 2, minus <= 0, minus >= -bound / 2]
     gain = -curved - bent + cp.sum(plus) - cp.sum(minus)
-    if equation == 18:
-        return Model(
-            maximize=gain,
-            subject_to={
-                "balance": y @ (plus - minus) == 0,
-                "lower": plus - minus >= 0,
-                "upper": plus - minus <= C,
-                "plus": P_minus @ plus == 0,
-                "minus": P_plus @ minus == 0,
-            },
-            meanings=MEANINGS,
-        )
-    outer = {
-        "balance": y @ plus == y @ minus,
-        "lower": plus >= 0,
-        "upper": plus <= C / 2,
-        "plus": P_minus @ plus == 0,
-    }
-    inner = {"lower": minus >= -C / 2, "upper": minus <= 0, "minus": P_plus @ minus == 0}
+    return cp.Problem(cp.Maximize(gain), [y @ plus == y @ minus, *bounds, *spaces])
 
-    def equivalent() -> Any:
-        return cp.Problem(cp.Maximize(gain), [*outer.values(), *inner.values()])
 
-    return Model(
-        maximize=-curved + bent + cp.sum(plus) + cp.sum(minus),
-        subject_to=outer,
-        inner=Inner(minus, inner, equivalent),
-        meanings=MEANINGS,
-    )
+def _decomposed(problem: iopt.KernelProblem) -> tuple[Array, tuple[Array, Array]]:
+    """P, and G₊ and G₋; eigenvalues that are zero up to rounding count as positive."""
+    values, U = np.linalg.eigh(problem.Q)
+    signs = np.where(values < -problem.zero_tolerance, -1.0, 1.0)
+    halves = [(U * (sign * values).clip(min=0.0)) @ U.T for sign in (1.0, -1.0)]
+    return (U * signs) @ U.T, (halves[0], halves[1])

@@ -53,6 +53,7 @@ def counts() -> dict[str, int]:
     """The counts by what they count."""
     return {
         "lines of indefinite_opt": lines(python_files(PACKAGE)),
+        "lines of reproduction": lines(python_files(ROOT / "reproduction")),
         "lines of tests": lines(python_files(ROOT / "tests")),
         "methods of the widest class": max(classes())[0],
         "questions how a kernel is stored, outside the room that stores": matches(
@@ -62,12 +63,8 @@ def counts() -> dict[str, int]:
         "questions how a kernel is stored, in all": matches(
             r"factors is (?:not )?None|whole is (?:not )?None"
         ),
-        "module constants without those of the papers": matches(
-            r"^_?[A-Z][A-Z0-9_]+(?:: [^=\n]+)? = ",
-            lambda path: path.parts[:2] != ("studies", "papers"),
-        ),
+        "module constants": matches(r"^_?[A-Z][A-Z0-9_]+(?:: [^=\n]+)? = "),
         "definitions of machine precision": matches(r"np\.finfo\((?:float|np\.float64)\)\.eps"),
-        "Python files in studies/papers": len(python_files(PACKAGE / "studies" / "papers")),
         "casts": matches(r"(?<![\w.])cast\("),
         "isinstance over structures": matches(STRUCTURES),
         "places that name Status.TIME_LIMIT": matches(r"Status\.TIME_LIMIT\b"),

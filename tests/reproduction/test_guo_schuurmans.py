@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 import indefinite_opt as iopt
 from indefinite_opt.modeling import least_error_offset
 from indefinite_opt.problem import ConfidenceProblem, KernelProblem
-from indefinite_opt.studies.papers import find
-from indefinite_opt.studies.papers.guo_schuurmans import (
+from reproduction.declaration import find
+from reproduction.guo_schuurmans import (
     CategoricalNaiveBayes,
     cut_points,
     data,

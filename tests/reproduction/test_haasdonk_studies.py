@@ -7,9 +7,10 @@ import functools
 import numpy as np
 import pytest
 
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import Reproduction, find, reproduce
-from indefinite_opt.studies.papers.haasdonk import draw_panels, leave_one_out
+from indefinite_opt.studies import Data
+from reproduction.comparison import Reproduction, reproduce
+from reproduction.declaration import find
+from reproduction.haasdonk import draw_panels, leave_one_out
 
 
 @functools.cache
