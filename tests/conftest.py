@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from helpers.problems import random_problem
 from helpers.processes import HANGS
 from indefinite_opt.foundation import threads
 from indefinite_opt.solvers.descent import Descent, DescentSettings
+
+# `reproduction` is not installed. What is installed comes first, so that it is what is tested.
+sys.path.append(str(Path(__file__).parents[1]))
 
 os.environ["COLUMNS"] = "100"  # pytest-xdist gives its processes another width
 
