@@ -10,7 +10,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from indefinite_opt.problem import datasets
+from indefinite_opt import datasets
 from indefinite_opt.studies import ComputationOutcome, Data
 from reproduction.comparison import reproduce
 from reproduction.declaration import find
