@@ -59,7 +59,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 2 after a known error, 1 if a file cannot be written, 130 after Ctrl-C."""
     given, interrupts = parser().parse_args(arguments), Interrupts()
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if usual:
         signal.signal(signal.SIGINT, interrupts)
     try:
         if given.list:
@@ -72,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted; finished cells are kept", file=sys.stderr)
         return 130
+    finally:
+        if usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
     return 0
 
 

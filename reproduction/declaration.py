@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+import indefinite_opt as iopt
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.studies import Computation, Study
+from indefinite_opt.workflow import Result
 
 PAPERS = ("guo_schuurmans", "haasdonk", "lin_lin", "loosli", "luss")
 
@@ -137,6 +139,16 @@ class Entry:
 def own_column(row: str, column: str) -> Entry:
     """The entry of a data set and of the method that has the name of the column."""
     return Entry()
+
+
+def solve(
+    problem: iopt.KernelProblem, formulation: Any, solver: str | None = None, **options: Any
+) -> Result:
+    """As `iopt.solve`, but Ctrl-C ends the run: a search that it has ended makes no cell."""
+    result = iopt.solve(problem, formulation, solver, **options)
+    if result.status is iopt.Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
 
 
 class Check(NamedTuple):

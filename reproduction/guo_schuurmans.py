@@ -95,24 +95,20 @@ class CategoricalNaiveBayes:
 
     def fit(self, X: Array, y: Array) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
         """Learn log P(a, b | x, x') from points (n, d) and their labels -1 and +1."""
-        model = CategoricalNB(alpha=1.0, min_categories=np.array(self.levels))
-        return _Pairs(model.fit(X.astype(np.int64) - 1, y > 0).predict_log_proba)
+        ordinary = CategoricalNB(alpha=1.0, min_categories=np.array(self.levels))
+        ordinary.fit(X.astype(np.int64) - 1, y > 0)
+
+        def confidences(X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
+            first, second = (
+                ordinary.predict_log_proba(points.astype(np.int64) - 1) for points in (X, Z)
+            )
+            known = np.where(z > 0.0, second[:, 1], second[:, 0])
+            return first[:, 1, None] + known, first[:, 0, None] + known
+
+        return confidences
 
     def __str__(self) -> str:
         return "categorical naive Bayes"
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """log P(y | x) + log P(y' | x')."""
-
-    log_probabilities: Callable[[NDArray[np.int64]], Array]
-
-    def __call__(self, X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
-        first = self.log_probabilities(X.astype(np.int64) - 1)
-        second = self.log_probabilities(Z.astype(np.int64) - 1)
-        known = np.where(z > 0.0, second[:, 1], second[:, 0])
-        return first[:, 1, None] + known, first[:, 0, None] + known
 
 
 SETS = (

@@ -19,13 +19,12 @@ from indefinite_opt import (
     KernelProblem,
     SVMDual,
     datasets,
-    solve,
 )
 from indefinite_opt.figures import decision_regions
 from indefinite_opt.modeling import Classifier
 from indefinite_opt.studies import Computation, ComputationOutcome, Data, Grid, LeaveOneOut, Study
 from indefinite_opt.theory import diagnose, svm_to_hull
-from reproduction.declaration import Check, Code, Entry
+from reproduction.declaration import Check, Code, Entry, solve
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
@@ -373,21 +372,16 @@ def on_panels(
     return lambda quick: {"panels": Computation(function, settings)}
 
 
-def said(row: str, column: str) -> Entry:
-    """What the text says of a picture, which is not printed as a number."""
-    return Entry(metric=column, unit=0.5, counted=False)
-
-
-def counted(row: str, column: str) -> Entry:
-    """As `said`, or one of the counts that the paper prints below Figure 4."""
-    counts = ("p", "q", "SVs", "bounded SVs")
-    return Entry(metric=column, unit=1.0) if column in counts else said(row, column)
+def shown(row: str, column: str) -> Entry:
+    """A count below Figure 4, or what the text says of a picture and prints as no number."""
+    printed = column in ("p", "q", "SVs", "bounded SVs")
+    return Entry(metric=column, unit=1.0 if printed else 0.5, counted=printed)
 
 
 STUDIES = {
-    "figure-1": Code(on_panels(hulls, HULLS), said, draw_panels, check_figure_1),
-    "figure-2": Code(on_panels(machine, MACHINES), said, draw_panels, check_figure_2),
-    "figure-3": Code(on_panels(optimum, OPTIMA), said, draw_panels, check_figure_3),
-    "figure-4": Code(figure_4, counted, draw_panels, check_figure_4),
+    "figure-1": Code(on_panels(hulls, HULLS), shown, draw_panels, check_figure_1),
+    "figure-2": Code(on_panels(machine, MACHINES), shown, draw_panels, check_figure_2),
+    "figure-3": Code(on_panels(optimum, OPTIMA), shown, draw_panels, check_figure_3),
+    "figure-4": Code(figure_4, shown, draw_panels, check_figure_4),
     "table-1": Code(table_1, table_1_entry),
 }

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from indefinite_opt import SVMDual, kernels, solve
+from indefinite_opt import SVMDual, kernels
 from indefinite_opt.studies import (
     Computation,
     ComputationOutcome,
@@ -21,7 +21,7 @@ from indefinite_opt.studies import (
     RepeatedKFold,
     Study,
 )
-from reproduction.declaration import Check, Code, Entry
+from reproduction.declaration import Check, Code, Entry, solve
 
 Axes = Callable[[bool], tuple[list[float], list[float]]]
 """log₂ C and the heights of a figure, by whether its run is a quick one."""

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from indefinite_opt import ESVM, LIBSVM, Baseline, Kernel, KernelProblem, datasets, kernels, solve
+from indefinite_opt import ESVM, LIBSVM, Baseline, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.studies import (
     Computation,
@@ -25,7 +25,7 @@ from indefinite_opt.studies import (
     Study,
     StudyOutcome,
 )
-from reproduction.declaration import Check, Code, Entry
+from reproduction.declaration import Check, Code, Entry, solve
 
 SPECTRA = {"Abs eigs": "flip", "Trunc eigs": "clip", "Shift eigs": "shift"}
 
@@ -311,7 +311,7 @@ SIZES = (50, 100, 200, 400, 700, 1000)
 
 def training_times(name: str, n: int, runs: int) -> list[dict[str, Any]]:
     """The seconds of each of several trainings, on boards of different seeds."""
-    trained(name, BOARD_BOUND, board(20, OVERLAP))  # so that loading is not counted
+    trained(name, BOARD_BOUND, board(n, OVERLAP))  # so that loading is not counted
     rows = []
     for run in range(runs):
         problem = board(n, OVERLAP, seed=run)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from indefinite_opt import Kernel, KernelProblem, LussDual, datasets, solve
+from indefinite_opt import Kernel, KernelProblem, LussDual, datasets
 from indefinite_opt.studies import (
     Computation,
     ComputationOutcome,
@@ -21,7 +21,7 @@ from indefinite_opt.studies import (
     RepeatedSplit,
     Study,
 )
-from reproduction.declaration import Check, Code, Entry
+from reproduction.declaration import Check, Code, Entry, solve
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]

@@ -99,9 +99,10 @@ def write_index(folder: Path) -> Path:
 
 
 def write(path: Path, text: str) -> Path:
-    """Write a file, which is returned."""
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    """Write a file in one step, so that a reader never sees half of it; it is returned."""
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8", newline="\n")
+    return part.replace(path)
 
 
 def _filled(name: str, **parts: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import shutil
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import indefinite_opt as iopt
 from helpers.commands import strict
-from reproduction.__main__ import main
+from reproduction.__main__ import Interrupts, main
 from reproduction.declaration import studies
 
 NAME = "guo-schuurmans-table-3"
@@ -57,6 +60,33 @@ def _refused(which: object) -> object:
     from indefinite_opt.errors import DataError
 
     raise DataError(f"OpenML {which}", "a network", "none")
+
+
+def test_a_cell_that_ctrl_c_has_ended_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search keeps Ctrl-C for itself, and ends with what it has."""
+    real = iopt.solve
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        result = real(*arguments, **options)
+        return dataclasses.replace(result, status=iopt.Status.INTERRUPTED)
+
+    monkeypatch.setattr(iopt, "solve", interrupted)
+    told, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(told), redirect_stderr(errors):
+        assert main(["loosli-figure-1", "--output", str(tmp_path)]) == 130
+    assert "finished cells are kept" in errors.getvalue()
+    assert (tmp_path / "cells.jsonl").read_bytes() == b""
+
+
+def test_ctrl_c_is_noted() -> None:
+    interrupts = Interrupts()
+    interrupts.check()
+    with pytest.raises(KeyboardInterrupt):
+        interrupts(2, None)
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.check()
 
 
 @pytest.mark.slow
