@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from helpers.processes import HANGS
 from indefinite_opt.foundation import threads
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+
+# `reproduction` is not installed. What is installed comes first, so that it is what is tested.
+sys.path.append(str(Path(__file__).parents[1]))
 
 os.environ["COLUMNS"] = "100"  # pytest-xdist gives its processes another width
 

@@ -290,12 +290,8 @@ def counts() -> dict[str, int]:
             stored, lambda path: not path.as_posix().startswith(STORING)
         ),
         "questions how a kernel is stored, in all": matches(stored),
-        "module constants without those of the papers": matches(
-            r"^_?[A-Z][A-Z0-9_]+(?:: [^=\n]+)? = ",
-            lambda path: path.parts[:2] != ("studies", "papers"),
-        ),
+        "module constants": matches(r"^_?[A-Z][A-Z0-9_]+(?:: [^=\n]+)? = "),
         "definitions of machine precision": matches(r"np\.finfo\((?:float|np\.float64)\)\.eps"),
-        "Python files in studies/papers": len(python_files(PACKAGE / "studies" / "papers")),
         "casts": matches(r"(?<![\w.])cast\("),
         "isinstance over structures": matches(STRUCTURES),
         "places that name Status.TIME_LIMIT": matches(r"Status\.TIME_LIMIT\b"),

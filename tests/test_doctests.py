@@ -1,4 +1,4 @@
-"""The examples in the docstrings run, in the package that is installed."""
+"""The examples in the docstrings run, in the package that is installed and in `reproduction`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import pkgutil
 import pytest
 
 import indefinite_opt as iopt
+import reproduction
 
-MODULES = ["indefinite_opt"] + [
-    module.name for module in pkgutil.walk_packages(iopt.__path__, "indefinite_opt.")
+MODULES = [package.__name__ for package in (iopt, reproduction)] + [
+    module.name
+    for package in (iopt, reproduction)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""Phrases that a reader has to read twice are kept out of the package and its pages."""
+"""Phrases that a reader has to read twice are kept out of the packages and their pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ BANNED = {
 
 PAGES = sorted(
     path
-    for pattern in ("indefinite_opt/**/*.py", "docs/**/*.md", "*.md", "notebooks/*.py")
+    for pattern in (
+        "indefinite_opt/**/*.py",
+        "reproduction/*.py",
+        "docs/**/*.md",
+        "*.md",
+        "notebooks/*.py",
+    )
     for path in ROOT.glob(pattern)
     if "_build" not in path.parts
 )

@@ -40,8 +40,8 @@ def test_the_paper_cites_what_its_bibliography_lists() -> None:
 
 def test_the_paper_counts_studies_and_references() -> None:
     import indefinite_opt as iopt
-    from indefinite_opt.studies import papers
+    from reproduction.declaration import studies
 
     text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
-    assert f"The {len(papers.studies())} tables and figures" in text
+    assert f"The {len(studies())} tables and figures" in text
     assert f"{len(iopt.reference_library.references())} problems" in " ".join(text.split())

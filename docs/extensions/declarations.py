@@ -23,9 +23,7 @@ class Declared(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         # The argument stands in a page of this repository, which is code as much as this file is.
-        formulation = eval(self.arguments[0], {"iopt": iopt, "EXAMPLE": EXAMPLE}, vars(iopt))
-        program = formulation if hasattr(formulation, "latex") else formulation.declare(EXAMPLE)
-        latex = program.latex()
+        latex = eval(self.arguments[0], {}, vars(iopt)).declare(EXAMPLE).latex()
         return [nodes.math_block(latex, latex, nowrap=False, number=None, label=None)]
 
 

@@ -16,7 +16,6 @@ from indefinite_opt.command_line.compare import compare
 from indefinite_opt.command_line.predict import predict
 from indefinite_opt.command_line.qp import qp
 from indefinite_opt.command_line.reference import reference_app
-from indefinite_opt.command_line.reproduce import reproduce
 from indefinite_opt.command_line.show import fetch, list_, show
 from indefinite_opt.command_line.solve import diagnose, solve, verify
 from indefinite_opt.command_line.terminal import Interrupts, in_options, say, stderr
@@ -37,7 +36,6 @@ EXAMPLES = {
     "qp": "qp boxqp-50-40-1 --bound --output x.npz",
     "check-proof": "check-proof proof.json",
     "compare": "compare words --form linear --formulations 'SVMDual, ESVM, KSVM' --chosen",
-    "reproduce": "reproduce guo-schuurmans-table-2 --quick",
     "fetch": "fetch heart --data-dir data",
 }
 """One call of each command, for its help."""
@@ -47,7 +45,7 @@ PANELS = {
     "program check",
     "Kernel": "kernel gamma a r degree scaling form precision cache_mb rank",
     "Solver": "formulations grid solver solvers method tol time_limit max_iter max_nodes gap bound "
-    "seed jobs cluster quick long",
+    "seed jobs cluster",
 }
 """The options of each panel of the help; all others are about the output."""
 
@@ -110,7 +108,7 @@ class _Commands(TyperGroup):
                 # Modules that Ctrl-C meets half imported raise anything but KeyboardInterrupt.
                 if isinstance(error, Exception) and not interrupts.came:
                     raise
-                resumed = ctx.invoked_subcommand in ("compare", "reproduce", "fetch")
+                resumed = ctx.invoked_subcommand in ("compare", "fetch")
                 kept = "; finished cells are kept" if resumed else ""
                 say(f"interrupted{kept}", style="yellow", to=stderr)
                 code = 130
@@ -132,8 +130,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    list_, show, diagnose, solve, predict, bound, verify, qp, check_proof, compare, reproduce,
-    fetch,
+    list_, show, diagnose, solve, predict, bound, verify, qp, check_proof, compare, fetch,
 ):  # fmt: skip
     name = command.__name__.removesuffix("_").replace("_", "-")
     first = (command.__doc__ or "").partition("\n")[0]

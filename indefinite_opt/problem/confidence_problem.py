@@ -22,7 +22,7 @@ which is k for c = y y' k(x, x'), and is not symmetric in general:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,9 +39,27 @@ from indefinite_opt.foundation import (
     read_only,
     real_array,
 )
-from indefinite_opt.problem import confidence_functions as learned
-from indefinite_opt.problem.confidence_functions import ConfidenceFunction, Learner
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
+
+
+class ConfidenceFunction(Protocol):
+    """A function c(y, y' | x, x'), evaluated for both values of y."""
+
+    def __call__(self, X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
+        """c(+1, z_j | X_i, Z_j) and c(-1, z_j | X_i, Z_j), two (m, n) arrays.
+
+        The labels of the points X, (m, d), are in question; Z, (n, d), have the labels z, -1 or +1.
+        """
+
+
+class Learner(Protocol):
+    """Anything that learns a confidence function, for `ConfidenceProblem.from_learner`."""
+
+    def fit(self, X: Array, y: Array) -> ConfidenceFunction:
+        """Learn from points (n, d) and their labels -1 and +1, (n,), and from nothing else.
+
+        The result must not change when `fit` is called again, as happens in every fold.
+        """
 
 
 class ConfidenceProblem(KernelProblem):
@@ -167,7 +185,7 @@ class ConfidenceProblem(KernelProblem):
         cls,
         X: ArrayLike,
         y: ArrayLike,
-        learner: str | Learner = "logistic",
+        learner: Learner,
         *,
         name: str = "problem",
     ) -> ConfidenceProblem:
@@ -179,9 +197,11 @@ class ConfidenceProblem(KernelProblem):
             One row per point.
         y : (n,) array_like
             Labels of two classes.
-        learner : str or Learner
-            "logistic" or "naive-bayes", with parameters as in "logistic(ridge=0.1)"; or any
-            object with a `fit` as in `confidence_functions.Learner`.
+        learner : object with a method fit
+            `fit(X, y)` learns from points, (n, d), and their labels -1 and +1, (n,), and from
+            nothing else. It returns a function c, and a new one each time, as it is called anew in
+            every fold. `c(X, Z, z)` returns the tables c(+1, z_j | X_i, Z_j) and
+            c(-1, z_j | X_i, Z_j) of points X, (m, d), and points Z, (n, d), with the labels z.
         name : str
             What to call the problem in reports.
 
@@ -189,28 +209,42 @@ class ConfidenceProblem(KernelProblem):
         ------
         ProblemError
             If X is not a finite matrix, or the learned confidences are not finite.
-        UnknownName, ParameterError
-            For an unknown name, and for an object that is not a learner.
+        ParameterError
+            If the learner has no method `fit`, or `fit` returns no new function.
+
+        References
+        ----------
+        Guo & Schuurmans (2009), section 3.
 
         Examples
         --------
+        The confidence in a label is the likeness to points that have it; its width is learned:
+
+        >>> class Likeness:
+        ...     def fit(self, X, y):
+        ...         width = np.ptp(X)
+        ...         def confidence(X, Z, z):
+        ...             near = np.exp(-np.abs(X - Z.T) / width)
+        ...             return np.where(z > 0, near, 0.0), np.where(z > 0, 0.0, near)
+        ...         return confidence
         >>> X = [[-2.0], [-1.0], [1.0], [2.0]]
-        >>> problem = ConfidenceProblem.from_learner(X, ["a", "a", "b", "b"], "naive-bayes")
-        >>> bool(np.all(problem.sensitivity > 0))
-        True
+        >>> problem = ConfidenceProblem.from_learner(X, ["a", "a", "b", "b"], Likeness())
+        >>> problem.sensitivity[0].round(2)
+        array([ 1.  ,  0.78, -0.47, -0.37])
         """
         points = checked_points("X", X)
         _, signs = checked_labels(y, len(points))
-        chosen = learned.get(learner)
-        confidence: Any = chosen.fit(points, signs)
-        if confidence is chosen or not callable(confidence):
+        if isinstance(learner, type) or not callable(getattr(learner, "fit", None)):
+            raise ParameterError("learner", "an object with a method fit", repr(learner))
+        confidence: Any = learner.fit(points, signs)
+        if confidence is learner or not callable(confidence):
             raise ParameterError(
-                "learner", "one whose fit returns a new confidence function", repr(chosen),
+                "learner", "one whose fit returns a new confidence function", repr(learner),
                 "It is fitted again in every fold, and earlier results must not change.",
             )  # fmt: skip
-        kernel = ConfidenceKernel(confidence, signs, str(chosen))
+        kernel = ConfidenceKernel(confidence, signs, str(learner))
         problem = cls._labelled(kernel(points, points), y, name)
-        problem.X, problem.kernel, problem.learner = points, kernel, chosen
+        problem.X, problem.kernel, problem.learner = points, kernel, learner
         return problem
 
     @classmethod

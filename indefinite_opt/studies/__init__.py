@@ -2,11 +2,13 @@
 
 `compare` cross-validates formulations and baselines side by side on one problem. A `Study` declares
 data sets, methods over a `Grid` of parameters, and a protocol; its cells are stored as they come.
+A `Computation` does the same for the calls of any function.
 `reference_library` holds problems with certified optima, against which solvers can be checked.
 """
 
 from indefinite_opt.studies import baselines, reference_library
 from indefinite_opt.studies.comparison import Comparison, compare
+from indefinite_opt.studies.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, as_method
 from indefinite_opt.studies.metrics import METRICS
@@ -22,6 +24,8 @@ from indefinite_opt.studies.study import Study, StudyOutcome
 __all__ = [
     "METRICS",
     "Comparison",
+    "Computation",
+    "ComputationOutcome",
     "Data",
     "Grid",
     "LeaveOneOut",

@@ -2,7 +2,7 @@
 
 Haasdonk (2005): hulls, suitability, Lemma 5, Proposition 2. Lin & Lin (2003): Theorems 1 and 3 and
 the analysis of the sigmoid kernel with its limits. Loosli et al. (2013): certificates in Krein
-spaces, the dual stabilisation problem, Proposition 3.1.
+spaces, Proposition 3.1.
 """
 
 from indefinite_opt.problem import Embedding, embed
@@ -20,17 +20,11 @@ from indefinite_opt.theory.lifting import Lift, Lifted, haasdonk_proposition_2, 
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 from indefinite_opt.theory.sigmoid_limits import LimitStudy, NormalisedSigmoid, limit_study
 from indefinite_opt.theory.sigmoid_statement import LeastEigenvalue, ShiftThreshold, SigmoidAnalysis
-from indefinite_opt.theory.stabilisation import (
-    DualStabilisation,
-    dual_stabilisation,
-    stabilisation_program,
-)
 from indefinite_opt.theory.suitability import Diagnosis, HullDiagnosis, diagnose, hull_diagnosis
 
 __all__ = [
     "DefiniteShift",
     "Diagnosis",
-    "DualStabilisation",
     "Embedding",
     "HullDiagnosis",
     "HullPoint",
@@ -46,7 +40,6 @@ __all__ = [
     "Uniqueness",
     "analyse_sigmoid",
     "diagnose",
-    "dual_stabilisation",
     "embed",
     "haasdonk_lemma_5",
     "haasdonk_proposition_2",
@@ -58,6 +51,5 @@ __all__ = [
     "lin_lin_theorem_3",
     "loosli_proposition_3_1",
     "shift_threshold",
-    "stabilisation_program",
     "svm_to_hull",
 ]

@@ -19,7 +19,7 @@ from indefinite_opt import theory
 from indefinite_opt.figures.regions import decision_regions
 from indefinite_opt.formulations import known as known_formulations
 from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
-from indefinite_opt.problem import confidence_functions, kernels
+from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.kernel_matrix import RowGram
 from indefinite_opt.quadratic.matrices.spectrum import eigendecomposition
@@ -47,7 +47,6 @@ CLASSES: list[type] = [
         *known_formulations().values(),
         *known_solvers().values(),
         *known_baselines().values(),
-        *confidence_functions.LEARNERS.values(),
         *(kernels.get(name).__class__ for name in kernels.names()),
     )
     if parameters(cls)
@@ -81,8 +80,6 @@ def test_parameters_of_generators_are_checked(function: Callable[..., Any]) -> N
 
 LEAST = {
     "ACCPM.cuts": 2, "ACCPM.rank": 0, "MultiStart.perturbations": 0, "PseudoEuclidean.p": 0,
-    "LogisticPairs.pairs": 4, "LogisticPairs.seed": 0, "NaiveBayesPairs.pairs": 4,
-    "NaiveBayesPairs.seed": 0,
 }  # fmt: skip
 """The least value of a whole number, where it is not 1."""
 

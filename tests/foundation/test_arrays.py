@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 
 import indefinite_opt as iopt
+from helpers.learners import Bayes
 from indefinite_opt import theory
 from indefinite_opt.errors import ProblemError, UnknownName
 from indefinite_opt.foundation.arrays import (
@@ -337,7 +338,7 @@ LINE = iopt.KernelProblem.from_data([[1.0], [2.0]], [1, -1], "linear", scaling="
 DUAL, HALF = iopt.SVMDual(C=1.0), np.array([0.5, 0.5])
 BAD = np.array([[1j, 0.0], [0.0, 1j]])
 CLASSIFIER = iopt.solve(PAIR, DUAL).classifier
-LEARNED = iopt.ConfidenceProblem.from_learner([[1.0], [2.0], [3.0], [4.0]], [1, -1, 1, -1])
+LEARNED = iopt.ConfidenceProblem.from_learner([[1.0], [2.0], [3.0], [4.0]], [1, -1, 1, -1], Bayes())
 
 CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "KernelProblem": ("K", lambda: iopt.KernelProblem(BAD, [1, -1])),
@@ -353,7 +354,7 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "from_sensitivity": ("Delta", lambda: iopt.ConfidenceProblem.from_sensitivity(BAD, [1, -1])),
     "given": ("given", lambda: iopt.ConfidenceProblem.from_tables(BAD, PAIR.K, [1, -1])),
     "flipped": ("flipped", lambda: iopt.ConfidenceProblem.from_tables(PAIR.K, BAD, [1, -1])),
-    "from_learner": ("X", lambda: iopt.ConfidenceProblem.from_learner(BAD, [1, -1])),
+    "from_learner": ("X", lambda: iopt.ConfidenceProblem.from_learner(BAD, [1, -1], Bayes())),
     "plus": ("plus", lambda: LEARNED.rows(BAD, BAD)),
     "minus": ("minus", lambda: LEARNED.rows(np.ones((2, 4)), np.ones((3, 4)))),
     "points of confidences": ("X_new", lambda: LEARNED.kernel_with(np.ones((2, 3)))),

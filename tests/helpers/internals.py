@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
-from indefinite_opt.problem import confidence_functions
 from indefinite_opt.quadratic.bracket import _relaxation_loops as relaxation_loops
 from indefinite_opt.quadratic.local.descent import _loops as descent_loops
 from indefinite_opt.solvers.external import cvxpy_backend, uno
@@ -53,11 +52,6 @@ def threads_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("indefinite_opt.") and "LONG" in vars(module):
             monkeypatch.setattr(module, "LONG", order)
-
-
-def small_tables(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
-    """Pairs are learned from in blocks of so many: the usual size exceeds any test's data."""
-    monkeypatch.setattr(confidence_functions, "_CHUNK", entries)
 
 
 INTERRUPT_AT_THE_END_OF_A_DESCENT = """

@@ -33,6 +33,23 @@ def test_least_error_offset_takes_the_widest_interval() -> None:
     assert least_error_offset(scores, y) == -7.5
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
+    """No score lies between it and the nearest best one of all between and beyond the scores."""
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=30).round(1) + 0.05 * (seed % 3)
+    y = np.where(generator.random(30) < 0.4, 1.0, -1.0)
+    offset = least_error_offset(scores, y, "nearest")
+    ends = np.unique(np.concatenate([scores, [scores.min() - 1.0, scores.max() + 1.0]]))
+    tried = -np.concatenate([[0.0], 0.5 * (ends[1:] + ends[:-1])])
+    errors = np.array([np.sum((scores + b > 0) != (y > 0)) for b in tried])
+    assert np.sum((scores + offset > 0) != (y > 0)) == errors.min()
+    best = tried[errors == errors.min()]
+    near = best[np.argmin(np.abs(best))]
+    assert not np.any((scores > -max(near, offset)) & (scores < -min(near, offset)))
+    assert (offset == 0.0) == (near == 0.0)
+
+
 @pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("transform", ["clip", "flip"])
 def test_projected_rows_of_training_points_give_training_values(

@@ -1,4 +1,4 @@
-"""Confidence functions: algebra of sensitivities, Propositions 1 and 2, learned pairs, folds."""
+"""Confidence functions: algebra of sensitivities, Propositions 1 and 2, learners, folds."""
 
 from __future__ import annotations
 
@@ -11,27 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.special import log_softmax
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import indefinite_opt as iopt
 from helpers.exact import global_minimum
-from helpers.internals import small_tables
+from helpers.learners import Bayes
 from helpers.problems import random_problem
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.problem import confidence_functions as learned
-from indefinite_opt.problem.confidence_functions import (
-    LogisticPairs,
-    NaiveBayesPairs,
-    sampled_pairs,
-)
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sensitivity
 
 Array = NDArray[np.float64]
 
 WEIGHTINGS = ("UniformWeights", "GuoSchuurmansLP", "GuoSchuurmansQP")
-CODES = {(-1, -1): 0, (-1, 1): 1, (1, -1): 2, (1, 1): 3}
 seeds = st.integers(0, 10_000)
 
 
@@ -64,26 +55,6 @@ def learning_data(n: int = 24, seed: int = 0, d: int = 3) -> tuple[Array, Array]
     y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
     scales = np.array([1.0, 10.0, 0.1])[:d]
     return (generator.standard_normal((n, d)) + 0.7 * y[:, None]) * scales, y
-
-
-def all_pairs(X: Array, y: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The concatenated rows [x_i, x_j] of all n² pairs, and their classes, by two loops."""
-    rows, codes = [], []
-    for i in range(len(X)):
-        for j in range(len(X)):
-            rows.append(np.concatenate([X[i], X[j]]))
-            codes.append(CODES[int(y[i]), int(y[j])])
-    return np.array(rows), np.array(codes)
-
-
-def naive_tables(log_proba: Any, X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
-    """Log-probabilities of (+1, z_j) and (-1, z_j), one concatenated row a pair."""
-    plus, minus = np.empty((len(X), len(Z))), np.empty((len(X), len(Z)))
-    for i in range(len(X)):
-        for j in range(len(Z)):
-            (row,) = log_proba(np.concatenate([X[i], Z[j]])[None, :])
-            plus[i, j], minus[i, j] = row[CODES[1, int(z[j])]], row[CODES[-1, int(z[j])]]
-    return plus, minus
 
 
 # ------------------------------------------------------------------------------------- algebra
@@ -239,106 +210,6 @@ def test_the_offset_has_the_least_training_error_of_the_directed_scores() -> Non
             assert np.sum(result.classifier.predict(problem.directed) != problem.y) == best
 
 
-# --------------------------------------------------------------------------- learned confidences
-
-
-def test_naive_bayes_against_the_concatenated_rows() -> None:
-    X, y = learning_data()
-    model = GaussianNB().fit(*all_pairs(X, y))
-    X_new = learning_data(n=7, seed=1)[0]
-    expected = naive_tables(model.predict_log_proba, X_new, X, y)
-    tables = NaiveBayesPairs().fit(X, y)(X_new, X, y)
-    # Sums over the 8 features in another order; log-densities reach some hundreds.
-    np.testing.assert_allclose(tables, expected, rtol=1e-9, atol=1e-9)
-
-
-def test_logistic_regression_against_the_concatenated_rows() -> None:
-    X, y = learning_data()
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = LogisticRegression(C=2.0, tol=1e-9, max_iter=5000).fit(*all_pairs(scaled, y))
-    X_new = learning_data(n=7, seed=1)[0]
-    scaled_new = (X_new - X.mean(axis=0)) / X.std(axis=0)
-    expected = naive_tables(model.predict_log_proba, scaled_new, scaled, y)
-    function = LogisticPairs(ridge=0.5).fit(X, y)
-    # Two fits of the same pairs in another order, ours to a gradient of 1e-6.
-    np.testing.assert_allclose(function(X_new, X, y), expected, rtol=0, atol=1e-3)
-
-    (_, _, left, intercept), (_, _, right, _) = function.first.args, function.second.args
-
-    def log_proba(row: Array) -> Array:
-        return log_softmax(row @ np.hstack([left, right]).T + intercept, axis=1)
-
-    same_fit = naive_tables(log_proba, scaled_new, scaled, y)
-    np.testing.assert_allclose(function(X_new, X, y), same_fit, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("learner", [LogisticPairs(), NaiveBayesPairs()], ids=str)
-def test_blocks_do_not_change_the_tables(
-    learner: learned.PairLearner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y = learning_data()
-    function = learner.fit(X, y)
-    whole = function(X, X, y)
-    small_tables(monkeypatch, entries=5 * len(X))
-    np.testing.assert_array_equal(function(X, X, y), whole)
-
-
-@pytest.mark.parametrize("learner", ["logistic(pairs=150)", "naive-bayes(pairs=150)"])
-def test_additive_confidences_make_9_linear(learner: str) -> None:
-    """Sensitivities depend on the label alone: (9) is the mean of the two, (12) their maximum."""
-    problem = ConfidenceProblem.from_learner(*learning_data(), learner)
-    y, Delta = problem.y, problem.sensitivity
-    generator = np.random.default_rng(0)
-    first, second = random_weights(y, generator), random_weights(y, generator)
-    middle = (first + second) / 2
-    forms = [float(alpha @ Delta @ alpha) for alpha in (first, second, middle)]
-    assert forms[2] == pytest.approx((forms[0] + forms[1]) / 2, rel=1e-9)
-    of_class = [(Delta.T @ middle)[y == label] for label in (1, -1)]
-    for values in of_class:
-        assert np.ptp(values) <= 1e-9 * np.max(np.abs(Delta))
-    assert forms[2] == pytest.approx((of_class[0][0] + of_class[1][0]) / 2, rel=1e-9)
-    assert not problem.is_psd
-    assert problem.is_convex(lines=2)
-
-
-@given(
-    sizes=st.tuples(st.integers(1, 9), st.integers(1, 9)),
-    pairs=st.one_of(st.none(), st.integers(4, 100)),
-    seed=seeds,
-)
-def test_sampled_pairs(sizes: tuple[int, int], pairs: int | None, seed: int) -> None:
-    y = np.repeat([1.0, -1.0], sizes)
-    first, second = sampled_pairs(y, pairs, seed)
-    assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == first.size
-    assert {(a, b) for a, b in zip(y[first], y[second], strict=True)} == {
-        (a, b) for a in (1.0, -1.0) for b in (1.0, -1.0)
-    }
-    if pairs is None or pairs >= y.size**2:
-        assert first.size == y.size**2
-    else:
-        assert abs(first.size - pairs) <= 4  # each of four classes rounds, or has one at least
-    again = sampled_pairs(y, pairs, seed)
-    np.testing.assert_array_equal((first, second), again)
-
-
-def test_a_sample_of_pairs_comes_near_all_of_them() -> None:
-    X, y = learning_data(n=60)
-    whole = NaiveBayesPairs().fit(X, y)(X, X, y)[0]
-    part = NaiveBayesPairs(pairs=1800).fit(X, y)(X, X, y)[0]
-    other = NaiveBayesPairs(pairs=1800, seed=1).fit(X, y)(X, X, y)[0]
-    assert np.any(part != other)
-    assert np.corrcoef(part.ravel(), whole.ravel())[0, 1] > 0.99
-
-
-def test_constant_features_do_no_harm() -> None:
-    X, y = learning_data()
-    wider = np.column_stack([X, np.full(len(y), 7.0)])
-    for learner in (LogisticPairs(), NaiveBayesPairs()):
-        narrow = learner.fit(X, y)(X, X, y)[0] - learner.fit(X, y)(X, X, y)[1]
-        plus, minus = learner.fit(wider, y)(wider, wider, y)
-        np.testing.assert_allclose(plus - minus, narrow, rtol=1e-6, atol=1e-6)
-
-
 # --------------------------------------------------------------------------- folds, new points
 
 
@@ -373,7 +244,7 @@ def test_a_learner_is_fitted_to_the_training_fold_alone() -> None:
     np.testing.assert_array_equal(split.labels, y[TEST])
 
 
-@pytest.mark.parametrize("learner", ["logistic", "naive-bayes(pairs=100)", Remembering()])
+@pytest.mark.parametrize("learner", [Bayes(), Remembering()])
 def test_test_points_and_their_labels_do_not_leak(learner: Any) -> None:
     X, y = learning_data()
     split = ConfidenceProblem.from_learner(X, y, learner).split(TRAIN, TEST)
@@ -409,7 +280,7 @@ def test_cut_tables_do_not_know_the_label_of_a_test_point() -> None:
 
 def test_values_among_new_points_are_refused_but_for_kernels() -> None:
     X, y = learning_data()
-    for problem in (ConfidenceProblem.from_learner(X, y), any_problem(0)[0]):
+    for problem in (ConfidenceProblem.from_learner(X, y, Bayes()), any_problem(0)[0]):
         split = problem.split(np.arange(4), np.arange(4, 6))
         with pytest.raises(ProblemError, match=r"joint treatment .* depend on their labels"):
             split.K_new_new()
@@ -442,11 +313,10 @@ def test_the_constructors_of_kernel_problems_work() -> None:
     assert direct.objective == pytest.approx(whole.objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("learner", ["logistic", "naive-bayes"])
-def test_new_points_of_a_learned_problem(learner: str) -> None:
+def test_new_points_of_a_learned_problem() -> None:
     X, y = learning_data()
     labels = np.where(y > 0, "yes", "no")
-    problem = ConfidenceProblem.from_learner(X, labels, learner)
+    problem = ConfidenceProblem.from_learner(X, labels, Bayes())
     np.testing.assert_array_equal(problem.kernel_with(X), problem.directed)
     X_new = learning_data(n=30, seed=5)[0]
     result = iopt.solve(problem, "GuoSchuurmansLP")
@@ -468,31 +338,20 @@ def test_uniform_weights_of_a_kernel_have_an_offset() -> None:
 
 def test_a_problem_survives_pickling() -> None:
     X, y = learning_data()
-    problem = ConfidenceProblem.from_learner(X, y, "logistic")
+    problem = ConfidenceProblem.from_learner(X, y, Bayes())
     copy = pickle.loads(pickle.dumps(problem))
     np.testing.assert_array_equal(copy.sensitivity, problem.sensitivity)
     np.testing.assert_array_equal(copy.split(TRAIN, TEST).K_new, problem.split(TRAIN, TEST).K_new)
 
 
-@pytest.mark.parametrize("learner", ["logistic", "naive-bayes"])
-def test_iris_from_end_to_end(learner: str) -> None:
-    """α⁰, α¹, α² and reg-svm on learned confidences, folds and all."""
-    data = iopt.datasets.load("iris-versicolor-virginica")
-    problem = ConfidenceProblem.from_learner(data.X, data.y, learner, name=data.name)
-    titles = [*WEIGHTINGS, "LussDual", "LussDual(new_points=joint)"]
-    comparison = iopt.compare(problem, titles, folds=3)
-    summary = comparison.summary.set_index("formulation")
-    accuracy = summary["accuracy"]
-    joint = "LussDual(new_points=joint)"
-    assert summary["failed"].drop(joint).eq(0).all()
-    assert summary.loc[joint, "failed"] == 3  # refused, and said so
-    assert accuracy.drop(joint).min() >= 0.9
-    assert summary.loc[list(WEIGHTINGS), "claim"].eq("GLOBAL").all()
-    assert accuracy["GuoSchuurmansLP"] == accuracy["GuoSchuurmansQP"]
-    assert learner.split("-")[0] in comparison.settings["kernel"].lower()
-
-
 # ----------------------------------------------------------------------------------- bad input
+
+
+class Certain:
+    """A learner whose confidences are no numbers to calculate with."""
+
+    def fit(self, X: Array, y: Array) -> Any:
+        return lambda X, Z, z: (np.full((len(X), len(Z)), np.inf), np.zeros((len(X), len(Z))))
 
 
 @pytest.mark.parametrize(
@@ -502,14 +361,14 @@ def test_iris_from_end_to_end(learner: str) -> None:
          "y: expected labels of exactly two classes"),
         (lambda: ConfidenceProblem.from_tables(np.log(np.eye(2) + 1), -np.inf * np.ones((2, 2)),
                                                [1, -1]), ProblemError, "flipped: .*finite"),
-        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], "naive-bays"),
-         iopt.errors.UnknownName, "Did you mean naive-bayes"),
-        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], LogisticPairs),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], "logistic"),
+         ParameterError, "learner: .*method fit"),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], Bayes),
          ParameterError, "learner: .*method fit"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], GaussianNB()),
          ParameterError, "learner: .*new confidence function"),
-        (lambda: ConfidenceProblem.from_learner([[1.0], [1.0]], [1, -1], "naive-bayes"),
-         ProblemError, "X: expected points that differ"),
+        (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], Certain()),
+         ProblemError, "plus: .*finite"),
         (lambda: any_problem(0)[0].confidences_with(np.ones((2, 5))), ProblemError,
          "without points"),
     ],

@@ -16,8 +16,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.clusters import processes
 from helpers.processes import HANGS
-from indefinite_opt.studies import Grid, RepeatedKFold, Study
-from indefinite_opt.studies.papers import Computation
+from indefinite_opt.studies import Computation, Grid, RepeatedKFold, Study
 
 CELLS_BEFORE_DEATH = 1
 """Cells that are finished when a worker is killed: both workers hold others then."""

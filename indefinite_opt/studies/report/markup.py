@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +34,9 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
     return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
 
 
-def row_head(content: str) -> str:
-    """The first cell of a row of a table."""
-    return f'<th scope="row">{content}</th>'
-
-
-def table(heads: Sequence[str], rows: Iterable[Iterable[str]], texts: int | None = None) -> str:
-    """A table with these heads and with rows of cells in HTML; after some texts come numbers."""
-    marked = ""
-    for k, head in enumerate(heads):
-        kind = "" if texts is None or k < texts else ' class="n"'
-        marked += f'<th scope="col"{kind}>{escaped(head)}</th>'
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table with these heads and with rows of cells in HTML."""
+    marked = "".join(f'<th scope="col">{escaped(head)}</th>' for head in heads)
     body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return (
         f'<div class="scroll"><table><thead><tr>{marked}</tr></thead>\n'
@@ -67,30 +59,15 @@ def badge(name: str) -> str:
     return f'<span class="badge {escaped(name.lower())}">{escaped(name)}</span>'
 
 
-def svg(figure: Figure, label: str, small: bool = False) -> bytes:
-    """A figure as an SVG file, with the same bytes on every run.
-
-    A small one is opaque, and has pixels in place of the shapes of surfaces and points, of which
-    there may be thousands; lines and texts stay as they are.
-    """
+def image(figure: Figure, label: str) -> str:
+    """A figure as an embedded SVG image, with the same bytes on every run."""
     import matplotlib
 
-    for ax in figure.axes if small else ():
-        for artist in (*ax.collections, *ax.images):
-            artist.set_rasterized(True)
     stream = io.BytesIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
-        figure.savefig(
-            stream, format="svg", metadata=nothing, transparent=not small,
-            dpi=72 if small else "figure",
-        )  # fmt: skip
-    return stream.getvalue()
-
-
-def image(figure: Figure, label: str) -> str:
-    """A figure as an embedded SVG image."""
-    data = base64.b64encode(svg(figure, label)).decode("ascii")
+        figure.savefig(stream, format="svg", metadata=nothing, transparent=True)
+    data = base64.b64encode(stream.getvalue()).decode("ascii")
     width = 96 * figure.get_size_inches()[0]
     return (
         f'<img alt="{escaped(label)}" style="max-width: {width:.0f}px" '

@@ -20,10 +20,21 @@ from indefinite_opt.studies.study import Progress, run_all
 class Computation:
     """A function that is called once for each of several settings of its arguments.
 
-    The function, which must be one of a module, so that other processes can import it, returns a
-    row or a list of rows: dictionaries of numbers, texts and lists of them. The settings are its
-    keyword arguments by name: numbers, texts, tuples of them, and `Data`, which may be missing.
+    Its rows are stored, resumed and shared among processes as the cells of a `Study` are. This is
+    for what is not the test of a classifier: eigenvalues, times, curves.
 
+    Parameters
+    ----------
+    function : callable
+        Returns a row or a list of rows: dictionaries of numbers, texts and lists of them. It must
+        be one of a module, so that other processes can import it. A setting is computed again if
+        the text of the function is changed; the functions that it calls are not looked into.
+    settings : dict of str to dict
+        The keyword arguments of each call by the name of the setting: numbers, texts, tuples of
+        them, and `Data`.
+
+    Examples
+    --------
     >>> outcome = Computation(dict, {"small": {"n": 3}, "large": {"n": 30}}).run()
     >>> [(row["setting"], row["n"]) for row in outcome.rows]
     [('small', 3), ('large', 30)]
@@ -48,7 +59,26 @@ class Computation:
         cluster: Any = None,
         progress: Progress | None = None,
     ) -> ComputationOutcome:
-        """Call the function for all settings that a store does not have yet; see `Study.run`."""
+        """Call the function for all settings that a store does not have yet.
+
+        A call that raises an exception of Python's arithmetic, of numpy or of this package leaves a
+        row with its `error`; others end the run.
+
+        Parameters
+        ----------
+        store, n_jobs, cluster, progress
+            As in `Study.run`.
+
+        Returns
+        -------
+        ComputationOutcome
+            The rows of all settings, in their order.
+
+        Raises
+        ------
+        ParameterError
+            If n_jobs is not an integer other than 0.
+        """
         units, source = [], _source(self.function)
         for name, arguments in self.settings.items():
             # A digest of everything that determines the rows of a setting.
@@ -74,10 +104,20 @@ def _source(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ComputationOutcome:
-    """The rows of each setting of a computation.
+    """The rows of each setting of a computation; see `Computation.run`.
 
-    A row has also the name of the `setting`, its part `cell_seconds` of the time, and an `error`,
-    which is empty unless the function failed.
+    Attributes
+    ----------
+    settings : dict of str to list of dict
+        The rows of each setting. A row has what the function returned, the name of the `setting`,
+        its part `cell_seconds` of the time of the call, and an `error`, which is empty unless the
+        call failed.
+
+    Examples
+    --------
+    >>> outcome = Computation(dict, {"small": {"n": 3}}).run()
+    >>> outcome.settings["small"][0]["n"], outcome.settings["small"][0]["error"]
+    (3, '')
     """
 
     settings: dict[str, list[Row]]

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from indefinite_opt import ESVM, LIBSVM, Baseline, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.formulations import ESVM
-from indefinite_opt.foundation import clock
-from indefinite_opt.problem import Kernel, KernelProblem, datasets, kernels
-from indefinite_opt.studies.baselines import LIBSVM, Baseline
-from indefinite_opt.studies.baselines.baseline import Fitted
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
-from indefinite_opt.studies.protocols import Nested, RepeatedKFold
-from indefinite_opt.studies.study import Study, StudyOutcome
-from indefinite_opt.workflow import solve
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
+from indefinite_opt.studies import (
+    Computation,
+    ComputationOutcome,
+    Data,
+    Grid,
+    Nested,
+    RepeatedKFold,
+    Study,
+    StudyOutcome,
+)
+from reproduction.declaration import Check, Code, Entry, solve
 
 SPECTRA = {"Abs eigs": "flip", "Trunc eigs": "clip", "Shift eigs": "shift"}
 
@@ -50,7 +49,7 @@ def method(name: str, C: float | list[float], kernel: list[str] | None = None) -
     return Grid(_METHODS[name], C=C, kernel=kernel, solver=solver)
 
 
-def trained(name: str, C: float, problem: KernelProblem) -> Fitted:
+def trained(name: str, C: float, problem: KernelProblem) -> Any:
     """The classifier of a method with one C."""
     (chosen,) = method(name, C).entries
     if isinstance(chosen.method, Baseline):
@@ -95,8 +94,6 @@ def region(name: str, n: int) -> dict[str, Any]:
 
 def regions_figure(outcomes: Mapping[str, ComputationOutcome], n: int) -> Figure:
     """The regions of all methods in three rows, with the training points."""
-    from matplotlib.figure import Figure
-
     rows = outcomes["regions"].rows
     data = datasets.checkerboard(n=n)
     figure = Figure(figsize=(8.4, 8.6), layout="constrained")
@@ -151,7 +148,7 @@ def figure_of_regions(n: int, checks: Callable[..., dict[str, Check]]) -> Code:
     regions = Computation(region, {name: {"name": name, "n": n} for name in METHODS})
     least = Entry(metric="lambda_min", relative=0.05, counted=False)
     draw = functools.partial(regions_figure, n=n)
-    return Code({"regions": regions}, {"min eig": least}, draw, checks)
+    return Code(lambda quick: {"regions": regions}, lambda row, column: least, draw, checks)
 
 
 TWO_POINTS = ((1.0, 0.3), (-1.0, 0.2))
@@ -176,7 +173,9 @@ def solutions(points: tuple[tuple[float, float], ...]) -> dict[str, Any]:
     }
 
 
-FIGURE_1 = {"solutions": Computation(solutions, {"two points": {"points": TWO_POINTS}})}
+def figure_1(quick: bool) -> dict[str, Computation]:
+    """The two points, which are quick."""
+    return {"solutions": Computation(solutions, {"two points": {"points": TWO_POINTS}})}
 
 
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:
@@ -209,8 +208,6 @@ def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
 
 def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     """Above the dual objective with both solutions, below their decision boundaries."""
-    from matplotlib.figure import Figure
-
     (row,) = outcomes["solutions"].rows
     K, y, X = np.array(row["K"]), np.array([1.0, -1.0]), np.array(TWO_POINTS)
     figure = Figure(figsize=(7.2, 7.2), layout="constrained")
@@ -267,8 +264,6 @@ def figure_2(quick: bool) -> dict[str, Computation]:
 
 def draw_figure_2(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     """Errors, sizes of the eigenvalues, and their cumulated share, one below the other."""
-    from matplotlib.figure import Figure
-
     rows = outcomes["errors"].rows
     figure = Figure(figsize=(6.4, 8.0), layout="constrained")
     panels = figure.subplots(3, 1, sharex=True)
@@ -316,14 +311,14 @@ SIZES = (50, 100, 200, 400, 700, 1000)
 
 def training_times(name: str, n: int, runs: int) -> list[dict[str, Any]]:
     """The seconds of each of several trainings, on boards of different seeds."""
-    trained(name, BOARD_BOUND, board(20, OVERLAP))  # so that loading is not counted
+    trained(name, BOARD_BOUND, board(n, OVERLAP))  # so that loading is not counted
     rows = []
     for run in range(runs):
         problem = board(n, OVERLAP, seed=run)
         _ = problem.K
-        began = clock()
+        began = time.perf_counter()
         trained(name, BOARD_BOUND, problem)
-        rows.append({"name": name, "n": n, "training_seconds": clock() - began})
+        rows.append({"name": name, "n": n, "training_seconds": time.perf_counter() - began})
     return rows
 
 
@@ -338,8 +333,6 @@ def figure_5(quick: bool) -> dict[str, Computation]:
 
 def mean_times(outcomes: Mapping[str, ComputationOutcome]) -> pd.DataFrame:
     """The mean seconds of a training, with a row for each method and a column for each size."""
-    import pandas as pd
-
     rows = pd.DataFrame(row for row in outcomes["times"].rows if not row["error"])
     means = rows.groupby(["name", "n"])["training_seconds"].mean().unstack()
     return means.loc[[name for name in METHODS if name in means.index]]
@@ -347,8 +340,6 @@ def mean_times(outcomes: Mapping[str, ComputationOutcome]) -> pd.DataFrame:
 
 def draw_figure_5(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     """The mean time of each method."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     ax = figure.subplots()
     for name, means in mean_times(outcomes).iterrows():
@@ -458,8 +449,6 @@ def kernel_means(outcomes: Mapping[str, StudyOutcome]) -> dict[str, NDArray[Any]
 
 def series_figure(outcomes: Mapping[str, StudyOutcome]) -> Figure:
     """Accuracy on the test points, and on the training points, against the least eigenvalue."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(8.4, 8.0), layout="constrained")
     panels = figure.subplots(2, 1)
     for ax, part, column in zip(panels, ("test", "training"), (1, 2), strict=True):
@@ -624,7 +613,7 @@ def table_3_entry(row: str, column: str) -> Entry:
 
 
 STUDIES = {
-    "figure-1": Code(FIGURE_1, draw=draw_figure_1, checks=check_figure_1),
+    "figure-1": Code(figure_1, draw=draw_figure_1, checks=check_figure_1),
     "figure-2": Code(figure_2, draw=draw_figure_2, checks=check_figure_2),
     "figure-3": figure_of_regions(500, check_figure_3),
     "figure-4": figure_of_regions(180, check_figure_4),

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from indefinite_opt.formulations import LussDual
-from indefinite_opt.foundation import Array
-from indefinite_opt.problem import Kernel, KernelProblem, datasets
-from indefinite_opt.studies.cells import Row
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
-from indefinite_opt.studies.protocols import Nested, RepeatedSplit
-from indefinite_opt.studies.study import Study
-from indefinite_opt.workflow import solve
+from indefinite_opt import Kernel, KernelProblem, LussDual, datasets
+from indefinite_opt.studies import (
+    Computation,
+    ComputationOutcome,
+    Data,
+    Grid,
+    Nested,
+    RepeatedSplit,
+    Study,
+)
+from reproduction.declaration import Check, Code, Entry, solve
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+Array = NDArray[np.float64]
+Row = dict[str, Any]
 
 TRAINING_POINTS = {"USPS-3-5-SS": 767, "USPS-4-6-SS": 829, "Diabetes-EP": 614, "Liver-EP": 276}
 """As printed in Table 1; all other points are tested."""
@@ -60,20 +63,18 @@ def _triangles(file: str, kernel: Kernel | None) -> KernelProblem:
     return KernelProblem.from_dataset(datasets.load(file), chosen, scaling="unit-all")
 
 
-CUTTING_PLANES = {"printed": "accpm(proximal=0, weight=0.1)", "with a proximal term": "accpm"}
-
-GRADIENTS = {
-    "printed": "projected-gradient(step=diminishing, smoothing=0.01)",
-    "with a line search": "projected-gradient",
-}
-
 CUTS, STEPS = 200, 1000
 """Iterations on the axes of the paper."""
 
+PRINTED = ("ACCPM, printed", "projected gradient, printed")
+
 METHODS = {
-    **{f"ACCPM, {name}": (solver, CUTS) for name, solver in CUTTING_PLANES.items()},
-    **{f"projected gradient, {name}": (solver, STEPS) for name, solver in GRADIENTS.items()},
+    PRINTED[0]: ("accpm(proximal=0, weight=0.1)", CUTS),
+    "ACCPM, with a proximal term": ("accpm", CUTS),
+    PRINTED[1]: ("projected-gradient(step=diminishing, smoothing=0.01)", STEPS),
+    "projected gradient, with a line search": ("projected-gradient", STEPS),
 }
+"""The solvers of the curves, and their iterations."""
 
 PARAMETERS = {"C": 10.0, "rho": 10.0, "noise": 0.1}
 """C and ρ are among those that cross-validation chooses for 3 and 5 in Table 2; with them the first
@@ -137,8 +138,6 @@ def curves(outcomes: Mapping[str, ComputationOutcome], method: str) -> tuple[Arr
 
 def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
     """Means, and dashed lines one standard deviation above and below: ACCPM on the left."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     colors = ("tab:blue", "tab:orange")
@@ -159,8 +158,6 @@ def draw_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
 STRAIGHT, STALLED = 0.95, 0.1
 """Share of the variance that a line explains where convergence is linear, and the factor by which
 the second half of the steps still reduces a gap that does not stall."""
-
-PRINTED = ("ACCPM, printed", "projected gradient, printed")
 
 
 def check_figure_1(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Check]:

@@ -1,9 +1,10 @@
-"""The tables and figures of the papers, declared beside our numbers.
+'''The tables and figures of the papers, beside our numbers.
 
-`indefinite-opt reproduce NAME` runs a study. Each paper has two files of one name: PAPER.toml says
-what the paper shows, with its numbers, and what we remark on them; PAPER.py computes ours. The name
-of a study is that of the paper and of its item, such as loosli-table-2. A new pair of files is
-found without a list. Modules whose names begin with an underscore hold what several items share.
+`python -m reproduction NAME` runs a study, in the folder that holds this package; `--list` shows
+all. It is written on the public interface of `indefinite_opt` alone. Each paper has two files of
+one name: PAPER.toml says what the paper shows, with its numbers, and what we remark on them;
+PAPER.py computes ours. The name of a study is that of the paper and of its item, such as
+loosli-table-2.
 
 The text of a paper
 -------------------
@@ -35,32 +36,23 @@ that cannot be loaded on this machine are no matter of the text: their rows say 
 The code of a paper
 -------------------
 `STUDIES` has a `Code` for each item. Its function `experiments(quick)` returns what is run, by
-name:
+name: a `Study`, whose cells are tested classifiers, or a `Computation` for everything else, such as
+eigenvalues and the series of a figure. Both are those of `indefinite_opt.studies`, so that every
+cell is stored as soon as it is finished, and resumed. With `quick` it is the same on less: few data
+sets, one repetition, a coarser grid. All quick runs together take minutes, and the tests run them.
 
-- a `Study`: data sets × methods × a protocol, whose cells are tested classifiers; or
-- a `Computation`: a function of a module, called once for each named setting of its arguments, that
-  returns a dictionary of numbers, texts and lists of them, or a list of such dictionaries. This is
-  for everything else: eigenvalues, curves, objects that are not tested on data. A figure computes
-  its series here, so that they are stored, resumed and run in parallel like anything else.
-
-With `quick` it is the same on less: few data sets, one repetition, a coarser grid; what is quick
-anyway takes the place of the function. All quick runs together take minutes, and the tests run
-them. Each cell is stored as soon as it is finished, under a digest of the version, the data, the
-protocol, the method and, for a computation, the text of the function; a function that is changed is
-called again, but the functions that it calls are not looked into.
-
-`entries` says where our numbers come from, as an `Entry` for each column, or as a function of row
-and column. Without one a row is a data set and a column a method of the first experiment. Here the
-accuracies are percentages, and 5-NN is called KNN:
+The function `entry(row, column)` says where our number comes from. Without it a row is a data set
+and a column a method of the first experiment. Here the accuracies are percentages:
 
 >>> from indefinite_opt.studies import Grid, Nested, RepeatedKFold, Study
+>>> from reproduction.comparison import reproduce
+>>> from reproduction.declaration import Code, Entry, declared
 >>> def experiments(quick):
 ...     data = {"heart": "checkerboard(n=40, cells=2)", "sonar": "checkerboard(n=60, cells=2)"}
 ...     methods = {"SVM": Grid("SVMDual", C=[1, 10]), "5-NN": "KNN(k=5)"}
 ...     protocol = Nested(RepeatedKFold(3, repeats=1 if quick else 10), inner=3)
 ...     return {"main": Study(data=data, methods=methods, protocol=protocol)}
->>> entries = {"SVM": Entry(factor=100), "KNN": Entry("5-NN", factor=100)}
->>> text = '''
+>>> text = """
 ... paper = "Somebody (2000)"
 ...
 ... [table-1]
@@ -70,47 +62,24 @@ accuracies are percentages, and 5-NN is called KNN:
 ... quick_minutes = 0.1
 ... data = ["heart", "sonar"]
 ... choices = "The paper does not say which C were tried."
-... numbers = \"\"\"
-...        SVM         KNN
+... numbers = \'\'\'
+...        SVM         5-NN
 ... heart  82.7 (1.4)  81.2
 ... sonar  74.1 (2.0)  -
-... \"\"\"
+... \'\'\'
 ... stand_ins = "sonar: The echoes are lost; a checkerboard takes their place."
-... '''
->>> study = declared(text, {"table-1": Code(experiments, entries)})["table-1"]
->>> study.numbers["heart", "SVM"]
+... """
+>>> code = Code(experiments, lambda row, column: Entry(factor=100))
+>>> study = declared(text, {"table-1": code})["table-1"]
+>>> study.numbers.facts["heart", "SVM"]
 Fact(value=82.7, spread=1.4, decimals=1)
 >>> reproduction = reproduce("somebody-table-1", study, quick=True)
 >>> reproduction.tally.published, reproduction.tally.at_hand
 (3, 2)
 
 A figure has a function `draw` in place of `numbers`, or beside them for numbers in its caption or
-text. It is called with the outcomes by the names of the experiments: a `ComputationOutcome`, whose
-`rows` have what the function returned and the name of the `setting`, or a `StudyOutcome`. It
-returns a matplotlib figure in the layout of the paper's, and computes nothing that takes time. The
-text has `statements`, what the paper says of the figure, each with a name in front; the function
-`checks`, called as `draw` is, returns a `Check` for each name: whether it holds, and our numbers.
-"""
-
-from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.papers.framework.declaration import (
-    Check,
-    Code,
-    Entry,
-    Fact,
-    Note,
-    PaperStudy,
-    PublishedTable,
-    declared,
-    find,
-    notes,
-    published,
-    studies,
-)
-from indefinite_opt.studies.papers.framework.pages import duration, write_index, write_study
-from indefinite_opt.studies.papers.framework.reproduction import (
-    Compared,
-    Reproduction,
-    Tally,
-    reproduce,
-)
+text. It is called with the outcomes by the names of the experiments, and returns a matplotlib
+figure in the layout of the paper's; it computes nothing that takes time. The text has `statements`,
+what the paper says of the figure, each with a name in front; the function `checks`, called as
+`draw` is, returns a `Check` for each name: whether it holds, and our numbers.
+'''

@@ -11,7 +11,7 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import noisy_problem
-from indefinite_opt.theory import dual_stabilisation, stabilisation_program
+from reproduction.stabilisation import DualStabilisation, dual_stabilisation, stabilisation_program
 
 COUNTEREXAMPLE = iopt.KernelProblem([[-3.0, 4.0], [4.0, 3.0]], [1, -1])
 
@@ -51,7 +51,7 @@ class Restated:
         return float(cp.Problem(cp.Maximize(gain), constraints).solve(solver="CLARABEL"))
 
 
-def stabilised(problem: iopt.KernelProblem, C: float) -> iopt.theory.DualStabilisation:
+def stabilised(problem: iopt.KernelProblem, C: float) -> DualStabilisation:
     alpha = iopt.solve(problem, iopt.ESVM(C=C), tol=1e-9).values["alpha"]
     return dual_stabilisation(problem, C, alpha)
 
@@ -89,7 +89,7 @@ def test_17_and_18_have_the_value_of_15_and_19_has_another(kernel: str, C: float
     accuracy = {"rel": 1e-6, "abs": 1e-6}
     assert found.objective == pytest.approx(value, **accuracy)
     declared = {
-        number: stabilisation_program(problem, C, number).cvxpy().solve(solver="CLARABEL")
+        number: stabilisation_program(problem, C, number).solve(solver="CLARABEL")
         for number in (17, 18, 19)
     }
     assert declared[17] == pytest.approx(value, **accuracy)
@@ -113,27 +113,32 @@ def test_diag_1_minus_1(C: float, holds: bool) -> None:
     assert found.holds is holds
     assert found.outside == pytest.approx(max(1 - C / 2, 0) / C, abs=1e-7)
     np.testing.assert_allclose(found.alpha, [1.0, -1.0], atol=1e-7)
-    value = stabilisation_program(problem, C, 19).cvxpy().solve(solver="CLARABEL")
+    value = stabilisation_program(problem, C, 19).solve(solver="CLARABEL")
     assert value == pytest.approx(1.0 if holds else 0.75, abs=1e-6)
 
 
-def test_the_programs_evaluate_as_they_are_printed() -> None:
-    """-½α₊ᵀG₊α₊ + ½α₋ᵀG₋α₋ + eᵀ(α₊ + α₋), at the point of the counterexample."""
+@pytest.mark.parametrize("number", [17, 18, 19])
+def test_the_programs_at_the_restored_solution(number: int) -> None:
+    """Of the counterexample: α₊ᵀG₊α₊ = 5‖α₊‖² = 1/25, α₋ᵀG₋α₋ = 9/25, sums 1/25 and -9/25."""
     plus, minus = np.array([-1, 2]) / 25, np.array([-6, -3]) / 25
     values = {"alpha_plus": plus, "alpha_minus": minus, "alpha": plus + minus}
-    objective, violation = stabilisation_program(COUNTEREXAMPLE, 1.0, 19).evaluate(values)
-    # α₊ᵀG₊α₊ = 5‖α₊‖² = 1/25, α₋ᵀG₋α₋ = 5‖α₋‖² = 9/25; sums 1/25 and -9/25.
-    assert objective == pytest.approx(-0.5 / 25 + 4.5 / 25 - 8 / 25, rel=1e-9)
-    assert violation == pytest.approx(1 / 25, rel=1e-9)
-    for number in (17, 18):
-        program = stabilisation_program(COUNTEREXAMPLE, 1.0, number)
-        assert program.evaluate(values) == pytest.approx((0.2, 0.0), abs=1e-12)
-        assert "constant of shape" not in str(program.legend())
+    program = stabilisation_program(COUNTEREXAMPLE, 1.0, number)
+    for variable in program.variables():
+        variable.value = values[variable.name()]
+    # The objective of (18), in (17) that of their sum; (19) has other bounds.
+    assert program.objective.value == pytest.approx(-5 / 25 + 10 / 25, rel=1e-9)
+    violation = max(np.max(each.violation()) for each in program.constraints)
+    assert violation == pytest.approx(1 / 25 if number == 19 else 0.0, abs=1e-12)
 
 
 def test_what_is_refused() -> None:
     with pytest.raises(iopt.errors.ProblemError, match="stationary"):
         dual_stabilisation(COUNTEREXAMPLE, 1.0, [0.3, 0.3])
+    changed = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
+    changed.K.setflags(write=True)
+    changed.K[0, 0] = 2.0
+    with pytest.raises(iopt.errors.ProblemError, match="the kernel matrix that it was made with"):
+        dual_stabilisation(changed, 4.0, [1.0, 1.0])
     with pytest.raises(iopt.errors.ParameterError, match=r"^equation: expected 17, 18 or 19"):
         stabilisation_program(COUNTEREXAMPLE, 1.0, 15)
     with pytest.raises(iopt.errors.ParameterError, match=r"^C: "):

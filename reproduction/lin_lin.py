@@ -5,22 +5,23 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from indefinite_opt.formulations import SVMDual
-from indefinite_opt.problem import kernels
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
-from indefinite_opt.studies.protocols import Nested, RepeatedKFold
-from indefinite_opt.studies.study import Study
-from indefinite_opt.workflow import solve
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from indefinite_opt import SVMDual, kernels
+from indefinite_opt.studies import (
+    Computation,
+    ComputationOutcome,
+    Data,
+    Grid,
+    Nested,
+    RepeatedKFold,
+    Study,
+)
+from reproduction.declaration import Check, Code, Entry, solve
 
 Axes = Callable[[bool], tuple[list[float], list[float]]]
 """log₂ C and the heights of a figure, by whether its run is a quick one."""
@@ -131,8 +132,6 @@ def maps(settings: Mapping[str, Sequence[Any]]) -> dict[str, tuple[NDArray[Any],
 
 def draw_contours(outcomes: Mapping[str, ComputationOutcome], axes: Axes, label: str) -> Figure:
     """Lines of equal accuracy over log₂ C and another parameter, two panels in a row."""
-    from matplotlib.figure import Figure
-
     found = [panel for outcome in outcomes.values() for panel in maps(outcome.settings).items()]
     figure = Figure(figsize=(8.0, 1.5 * len(found) + 0.4), layout="constrained")
     panels = figure.subplots(len(found) // 2, 2).ravel()

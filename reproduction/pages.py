@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from indefinite_opt.foundation import parsed_json
-from indefinite_opt.studies.papers.framework.declaration import studies
-from indefinite_opt.studies.papers.framework.reproduction import (
-    GRADES,
-    Compared,
-    Reproduction,
-    Tally,
-)
-from indefinite_opt.studies.report.markup import (
-    STYLE,
-    definitions,
-    escaped,
-    image,
-    markdown_table,
-    row_head,
-    svg,
-    table,
-    write_page,
-)
-from indefinite_opt.studies.study import Study
-
-_FOLDER = Path(__file__).parent
-"""Holds the templates study.html and index.html."""
+from indefinite_opt.studies import Study
+from reproduction.comparison import GRADES, Compared, Reproduction, Tally
+from reproduction.declaration import studies
+from reproduction.markup import definitions, escaped, image, markdown_table, row_head, svg, table
 
 MARKDOWN = "markdown"
 """Folder of the Markdown tables beside the pages."""
@@ -64,30 +44,30 @@ def write_study(reproduction: Reproduction, folder: Path) -> Path:
         "computing time": duration(reproduction.seconds),
         "extent": "quick" if reproduction.quick else "full",
     } | reproduction.versions
-    page = _template("study.html").substitute(
-        style=STYLE.read_text(encoding="utf-8"),
-        title=escaped(reproduction.study.heading),
+    page = _filled(
+        "study.html",
+        title=escaped(study.heading),
         lead=escaped(_lead(reproduction)),
-        facts=definitions((escaped(k), escaped(v)) for k, v in facts.items()),
+        facts=definitions(facts.items()),
         sections="\n".join(_sections(reproduction)),
         choices="".join(f"<li>{escaped(choice)}</li>" for choice in study.choices),
-        settings=definitions((escaped(k), escaped(v)) for k, v in _settings(reproduction)),
+        settings=definitions(_settings(reproduction)),
     )
     verdicts = reproduction.verdicts
     entry = {
-        "title": reproduction.study.heading,
+        "title": study.heading,
         "shows": study.title,
         "quick": reproduction.quick,
         "seconds": reproduction.seconds,
-        "tally": dataclasses.asdict(reproduction.tally),
+        "tally": reproduction.tally._asdict(),
         "statements": [sum(one.holds for one in verdicts.values()), len(verdicts)],
     }
-    write_page(folder / f"{name}.json", json.dumps(entry))
+    write(folder / f"{name}.json", json.dumps(entry))
     if reproduction.figure is not None:
         picture = svg(reproduction.figure, name, small=True)
-        write_page(folder / MARKDOWN / f"{name}.svg", picture.decode("utf-8"))
-    write_page(folder / MARKDOWN / f"{name}.md", _markdown(reproduction))
-    return write_page(folder / f"{name}.html", page)
+        write(folder / MARKDOWN / f"{name}.svg", picture.decode("utf-8"))
+    write(folder / MARKDOWN / f"{name}.md", markdown(reproduction))
+    return write(folder / f"{name}.html", page)
 
 
 def write_index(folder: Path) -> Path:
@@ -96,10 +76,10 @@ def write_index(folder: Path) -> Path:
     for name, study in studies().items():
         path = folder / f"{name}.json"
         made = {"title": study.heading, "shows": study.title}
-        entries[name] = parsed_json(path.read_bytes()) if path.is_file() else made
+        entries[name] = json.loads(path.read_bytes()) if path.is_file() else made
     run = [entry for entry in entries.values() if "tally" in entry]
     held, said = (sum(entry["statements"][k] for entry in run) for k in (0, 1))
-    total = sum((Tally(**entry["tally"]) for entry in run), Tally())
+    total = Tally(*map(sum, zip(*(entry["tally"].values() for entry in run), strict=True)))
     lead = f"{total} {_statements_held(held, said)}".strip()
     rows, lines = [], []
     for name, entry in entries.items():
@@ -109,19 +89,28 @@ def write_index(folder: Path) -> Path:
         numbers = (f'<td class="n">{escaped(text)}</td>' for text in counts)
         rows.append([row_head(link), f"<td>{escaped(entry['shows'])}</td>", *numbers])
         lines.append([title, entry["shows"], *counts])
-    page = _template("index.html").substitute(
-        style=STYLE.read_text(encoding="utf-8"), lead=escaped(lead),
-        table=table([head.capitalize() for head in HEADS], rows, texts=2),
-    )  # fmt: skip
+    heads = [head.capitalize() for head in HEADS]
+    page = _filled("index.html", lead=escaped(lead), table=table(heads, rows, texts=2))
     (folder / MARKDOWN).mkdir(parents=True, exist_ok=True)
     listed = markdown_table(HEADS, lines, "ll" + "r" * (len(HEADS) - 2))
     text = ["# The papers, reproduced", "", lead, "", COUNTING, "", *listed, ""]
-    write_page(folder / MARKDOWN / "README.md", "\n".join(text))
-    return write_page(folder / "index.html", page)
+    write(folder / MARKDOWN / "README.md", "\n".join(text))
+    return write(folder / "index.html", page)
 
 
-def _template(name: str) -> Template:
-    return Template((_FOLDER / name).read_text(encoding="utf-8"))
+def write(path: Path, text: str) -> Path:
+    """Write a file in one step, so that a reader never sees half of it; it is returned."""
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8", newline="\n")
+    return part.replace(path)
+
+
+def _filled(name: str, **parts: str) -> str:
+    """One of the templates beside this file with its parts and with the style sheet."""
+    template, style = (
+        Path(__file__).with_name(one).read_text(encoding="utf-8") for one in (name, "page.css")
+    )
+    return Template(template).substitute(style=style, **parts)
 
 
 def _lead(reproduction: Reproduction) -> str:
@@ -139,8 +128,7 @@ def _counts(entry: Mapping[str, Any]) -> list[str]:
     """The numbers of a study in the index."""
     if "tally" not in entry:
         return ["–"] * 7 + ["not run"]
-    numbers = dataclasses.astuple(Tally(**entry["tally"]))
-    held, said = entry["statements"]
+    numbers, (held, said) = entry["tally"].values(), entry["statements"]
     return [
         *(map(str, numbers) if any(numbers) else ["–"] * len(numbers)),
         f"{held} of {said}" if said else "–",
@@ -240,7 +228,7 @@ def _settings(reproduction: Reproduction) -> list[tuple[str, str]]:
     return found
 
 
-def _markdown(reproduction: Reproduction) -> str:
+def markdown(reproduction: Reproduction) -> str:
     """Table, picture and statements as GitHub shows them."""
     lines = [f"# {reproduction.study.heading}", "", _lead(reproduction), ""]
     if reproduction.figure is not None:

@@ -7,9 +7,10 @@ import functools
 import numpy as np
 import pytest
 
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import Reproduction, find, reproduce
-from indefinite_opt.studies.papers.haasdonk import draw_panels, leave_one_out
+from indefinite_opt.studies import Data
+from reproduction.comparison import Reproduction, reproduce
+from reproduction.declaration import find
+from reproduction.haasdonk import draw_panels, leave_one_out
 
 
 @functools.cache
@@ -63,7 +64,7 @@ def test_figure_4_has_the_printed_signatures_and_support_vectors() -> None:
 def test_the_model_of_the_globins_is_that_of_table_1() -> None:
     """All but the signature, which has 13 dimensions less, since 13 proteins are lost."""
     row = leave_one_out(Data("protein-G"), (1e-4,), (1e4,), neighbours=1)
-    numbers = find("haasdonk-table-1")["haasdonk-table-1"].numbers
+    numbers = find("haasdonk-table-1")["haasdonk-table-1"].numbers.facts
     for column in ("DCM", "wMw", "SVs", "bSVs", "SVM", "CNE", "RNE"):
         fact = numbers["proteins-GH", column]
         assert row[column] == pytest.approx(fact.value, abs=1.5 * 10.0**-fact.decimals), column

@@ -8,10 +8,9 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.tree import DecisionTreeClassifier
 
 import indefinite_opt as iopt
-from indefinite_opt.modeling import least_error_offset
-from indefinite_opt.problem import ConfidenceProblem, KernelProblem
-from indefinite_opt.studies.papers import find
-from indefinite_opt.studies.papers.guo_schuurmans import (
+from indefinite_opt import ConfidenceProblem, KernelProblem
+from reproduction.declaration import find
+from reproduction.guo_schuurmans import (
     CategoricalNaiveBayes,
     cut_points,
     data,
@@ -62,7 +61,7 @@ def test_naive_bayes_of_pairs_classifies_as_that_of_points() -> None:
 @pytest.mark.usefixtures("data_dir")
 def test_a_constant_classifier_has_the_printed_share() -> None:
     """Shift, which leaves such a classifier, tells which rows the paper used."""
-    numbers = find("guo-schuurmans-table-2")["guo-schuurmans-table-2"].numbers
+    numbers = find("guo-schuurmans-table-2")["guo-schuurmans-table-2"].numbers.facts
     for name, source in data(False).items():
         shares = []
         for division in protocol(False).divisions(source.y):
@@ -70,23 +69,6 @@ def test_a_constant_classifier_has_the_printed_share() -> None:
             shares.append(np.mean(source.y[division.test] == larger))
         printed = numbers[name, "shift"].value
         assert (abs(np.mean(shares) - printed) < 0.005) == (name not in ONE_CLASS), name
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
-    """No score lies between it and the nearest best one of all between and beyond the scores."""
-    generator = np.random.default_rng(seed)
-    scores = generator.normal(size=30).round(1) + 0.05 * (seed % 3)
-    y = np.where(generator.random(30) < 0.4, 1.0, -1.0)
-    offset = least_error_offset(scores, y, "nearest")
-    ends = np.unique(np.concatenate([scores, [scores.min() - 1.0, scores.max() + 1.0]]))
-    tried = -np.concatenate([[0.0], 0.5 * (ends[1:] + ends[:-1])])
-    errors = np.array([np.sum((scores + b > 0) != (y > 0)) for b in tried])
-    assert np.sum((scores + offset > 0) != (y > 0)) == errors.min()
-    best = tried[errors == errors.min()]
-    near = best[np.argmin(np.abs(best))]
-    assert not np.any((scores > -max(near, offset)) & (scores < -min(near, offset)))
-    assert (offset == 0.0) == (near == 0.0)
 
 
 def test_a_diagonal_kernel_has_equal_weights_in_each_class() -> None:

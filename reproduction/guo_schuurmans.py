@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.naive_bayes import CategoricalNB
 
-from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Code, Entry
-from indefinite_opt.studies.protocols import Nested, RepeatedSplit
-from indefinite_opt.studies.study import Study
+import indefinite_opt as iopt
+from indefinite_opt.studies import Data, Grid, Nested, RepeatedSplit, Study
+from reproduction.declaration import Code, Entry
+from reproduction.learners import LogisticPairs
 
 Array = NDArray[np.float64]
 
@@ -70,8 +69,8 @@ def cut_points(values: Array, labels: NDArray[np.bool_]) -> list[float]:
     left, right = labels[:cut], labels[cut:]
     k, k1, k2 = (np.unique(part).size for part in (labels, left, right))
     information = k * _entropy(labels) - k1 * _entropy(left) - k2 * _entropy(right)
-    price = np.log2(n - 1) + np.log2(3.0**k - 2.0) - information
-    if n * _entropy(labels) - min(parts) <= price:
+    cost = np.log2(n - 1) + np.log2(3.0**k - 2.0) - information
+    if n * _entropy(labels) - min(parts) <= cost:
         return []
     middle = float(0.5 * (values[cut - 1] + values[cut]))
     return [*cut_points(values[:cut], left), middle, *cut_points(values[cut:], right)]
@@ -96,29 +95,21 @@ class CategoricalNaiveBayes:
 
     def fit(self, X: Array, y: Array) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
         """Learn log P(a, b | x, x') from points (n, d) and their labels -1 and +1."""
-        from sklearn.naive_bayes import CategoricalNB
+        ordinary = CategoricalNB(alpha=1.0, min_categories=np.array(self.levels))
+        ordinary.fit(X.astype(np.int64) - 1, y > 0)
 
-        model = CategoricalNB(alpha=1.0, min_categories=np.array(self.levels))
-        return _Pairs(model.fit(X.astype(np.int64) - 1, y > 0).predict_log_proba)
+        def confidences(X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
+            first, second = (
+                ordinary.predict_log_proba(points.astype(np.int64) - 1) for points in (X, Z)
+            )
+            known = np.where(z > 0.0, second[:, 1], second[:, 0])
+            return first[:, 1, None] + known, first[:, 0, None] + known
+
+        return confidences
 
     def __str__(self) -> str:
         return "categorical naive Bayes"
 
-
-@dataclass(frozen=True)
-class _Pairs:
-    """log P(y | x) + log P(y' | x')."""
-
-    log_probabilities: Callable[[NDArray[np.int64]], Array]
-
-    def __call__(self, X: Array, Z: Array, z: Array) -> tuple[Array, Array]:
-        first = self.log_probabilities(X.astype(np.int64) - 1)
-        second = self.log_probabilities(Z.astype(np.int64) - 1)
-        known = np.where(z > 0.0, second[:, 1], second[:, 0])
-        return first[:, 1, None] + known, first[:, 0, None] + known
-
-
-NAIVE_BAYES = "naive-bayes"
 
 SETS = (
     "australian", "breast", "cleve", "corral", "crx", "diabetes", "flare", "german", "glass2",
@@ -155,20 +146,21 @@ def data(quick: bool, *learners: str) -> dict[str, Data]:
     }
 
 
-def _problem(name: str, kernel: Kernel | None) -> KernelProblem:
+def _problem(name: str, kernel: iopt.Kernel | None) -> iopt.KernelProblem:
     X, y = _points(name)
-    return KernelProblem.from_data(X, y, kernel or "linear", name=name)
+    return iopt.KernelProblem.from_data(X, y, kernel or "linear", name=name)
 
 
-def _learned(name: str, learner: str, kernel: Kernel | None) -> ConfidenceProblem:
+def _learned(name: str, learner: str, kernel: iopt.Kernel | None) -> iopt.ConfidenceProblem:
     X, y = _points(name)
-    levels = tuple(int(most) for most in X.max(axis=0))
-    chosen = CategoricalNaiveBayes(levels) if learner == NAIVE_BAYES else learner
-    return ConfidenceProblem.from_learner(X, y, chosen, name=name)
+    chosen: LogisticPairs | CategoricalNaiveBayes = LogisticPairs(ridge=100.0)
+    if learner == LEARNERS["NB"]:
+        chosen = CategoricalNaiveBayes(tuple(int(most) for most in X.max(axis=0)))
+    return iopt.ConfidenceProblem.from_learner(X, y, chosen, name=name)
 
 
 def _points(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    loaded = datasets.load(FILES.get(name, name))
+    loaded = iopt.datasets.load(FILES.get(name, name))
     # Rows that come before those of the paper.
     start = {"corral": 32}.get(name, 0)
     X, y = loaded.points[start:], loaded.y[start:]
@@ -223,6 +215,7 @@ def table_2(quick: bool) -> dict[str, Study]:
 
 
 LEARNERS = {"LR": "logistic(ridge=100)", "NB": "naive-bayes"}
+"""The learners of the columns, as the names of the data have them."""
 
 
 def table_3(quick: bool) -> dict[str, Study]:

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from indefinite_opt import (
+    LIBSVM,
+    ConvexHullDual,
+    Formulation,
+    KernelProblem,
+    SVMDual,
+    datasets,
+)
 from indefinite_opt.figures import decision_regions
-from indefinite_opt.formulations import ConvexHullDual, SVMDual
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem, datasets
-from indefinite_opt.studies.baselines import LIBSVM
-from indefinite_opt.studies.cells import Row
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Grid
-from indefinite_opt.studies.papers import Check, Code, Computation, ComputationOutcome, Entry
-from indefinite_opt.studies.protocols import LeaveOneOut
-from indefinite_opt.studies.study import Study
+from indefinite_opt.modeling import Classifier
+from indefinite_opt.studies import Computation, ComputationOutcome, Data, Grid, LeaveOneOut, Study
 from indefinite_opt.theory import diagnose, svm_to_hull
-from indefinite_opt.workflow import solve
+from reproduction.declaration import Check, Code, Entry, solve
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-ENTRIES = {
-    name: Entry(metric=name, unit=0.5, counted=False) for name in ("sign of wMw", "wrong non-SVs")
-}
-"""What the text says of a picture, which is not printed as a number."""
+Array = NDArray[np.float64]
+Row = dict[str, Any]
 
 SEPARABLE = "haasdonk-figure1a(n=40)"
 
@@ -86,8 +82,6 @@ def draw_panels(outcomes: Mapping[str, ComputationOutcome]) -> Figure:
 
     Each has decision values, support vectors and, in R^(1,1), reduced hulls with w and Mw.
     """
-    from matplotlib.figure import Figure
-
     rows = {name: found[0] for name, found in outcomes["panels"].settings.items()}
     lines = -(-len(rows) // 2)
     figure = Figure(figsize=(9.0, (5.0 if lines == 1 else 3.0) * lines), layout="constrained")
@@ -241,8 +235,6 @@ def check_figure_3(outcomes: Mapping[str, ComputationOutcome]) -> dict[str, Chec
     }
 
 
-COUNTS = {name: Entry(metric=name, unit=1.0) for name in ("p", "q", "SVs", "bounded SVs")}
-
 DRAWS, QUICK_DRAWS = 40, 2
 
 L1_MACHINES = {
@@ -373,14 +365,23 @@ def table_1_entry(row: str, column: str) -> Entry:
     return Entry(metric=column, unit=UNITS.get(column, 1.5))
 
 
+def on_panels(
+    function: Callable[..., Any], settings: Mapping[str, Any]
+) -> Callable[[bool], dict[str, Computation]]:
+    """The experiment of a figure that is quick."""
+    return lambda quick: {"panels": Computation(function, settings)}
+
+
+def shown(row: str, column: str) -> Entry:
+    """A count below Figure 4, or what the text says of a picture and prints as no number."""
+    printed = column in ("p", "q", "SVs", "bounded SVs")
+    return Entry(metric=column, unit=1.0 if printed else 0.5, counted=printed)
+
+
 STUDIES = {
-    "figure-1": Code({"panels": Computation(hulls, HULLS)}, ENTRIES, draw_panels, check_figure_1),
-    "figure-2": Code(
-        {"panels": Computation(machine, MACHINES)}, ENTRIES, draw_panels, check_figure_2
-    ),
-    "figure-3": Code(
-        {"panels": Computation(optimum, OPTIMA)}, ENTRIES, draw_panels, check_figure_3
-    ),
-    "figure-4": Code(figure_4, ENTRIES | COUNTS, draw_panels, check_figure_4),
+    "figure-1": Code(on_panels(hulls, HULLS), shown, draw_panels, check_figure_1),
+    "figure-2": Code(on_panels(machine, MACHINES), shown, draw_panels, check_figure_2),
+    "figure-3": Code(on_panels(optimum, OPTIMA), shown, draw_panels, check_figure_3),
+    "figure-4": Code(figure_4, shown, draw_panels, check_figure_4),
     "table-1": Code(table_1, table_1_entry),
 }

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import math
 import platform
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from indefinite_opt.errors import IndefiniteOptError
-from indefinite_opt.foundation import cached_property
-from indefinite_opt.studies.cells import Row
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers.framework.computation import Computation, ComputationOutcome
-from indefinite_opt.studies.papers.framework.declaration import LEADS, Check, Fact, Note, PaperStudy
-from indefinite_opt.studies.study import Study, StudyOutcome
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from indefinite_opt.studies import Computation, ComputationOutcome, Data, Study, StudyOutcome
+from reproduction.declaration import LEADS, Check, Entry, Fact, Note, PaperStudy
 
 Experiment = Study | Computation
-Progress = Callable[[int, int, str], None]
+Outcome = StudyOutcome | ComputationOutcome
+Measured = tuple[float, float | None]
+"""Our number, and its standard deviation over several runs."""
 
 MAX_DISTANCE = 2.0
 """Standard deviations by which a reproduced number may differ from the published one."""
@@ -96,8 +92,7 @@ class Compared:
         return f"Not run: {self.problem}" if self.ours is None else ""
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """How many published numbers are reproduced.
 
     Of the numbers that count, `at_hand` were run on the data of the paper; of these `close` and
@@ -112,10 +107,6 @@ class Tally:
     reproduced: int = 0
     explained: int = 0
     uncounted: int = 0
-
-    def __add__(self, other: Tally) -> Tally:
-        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
-        return Tally(*(a + b for a, b in pairs))
 
     def __str__(self) -> str:
         if not self.at_hand:
@@ -139,13 +130,14 @@ class Reproduction:
     study: PaperStudy
     quick: bool
     experiments: dict[str, Experiment]
-    outcomes: dict[str, StudyOutcome | ComputationOutcome]
+    outcomes: dict[str, Outcome]
     absent: dict[str, str]
 
     @cached_property
     def compared(self) -> dict[tuple[str, str], Compared]:
         """All published numbers of the rows that were run, with ours."""
-        entries = (self._compare(*place, fact) for place, fact in self.study.numbers.items())
+        facts = self.study.numbers.facts
+        entries = (self._compare(*place, fact) for place, fact in facts.items())
         return {(one.row, one.column): one for one in entries if one is not None}
 
     @cached_property
@@ -196,7 +188,7 @@ class Reproduction:
     @property
     def tally(self) -> Tally:
         """The counts of the published numbers; those that were not run are only published."""
-        places = list(self.study.numbers)
+        places = list(self.study.numbers.facts)
         counted = sum(self.study.counted(*place) for place in places)
         mine = [one for one in self.compared.values() if one.at_hand]
         return Tally(
@@ -227,7 +219,7 @@ class Reproduction:
     @property
     def command(self) -> str:
         """The command that runs the study."""
-        return f"indefinite-opt reproduce {self.name}{' --quick' if self.quick else ''}"
+        return f"python -m reproduction {self.name}{' --quick' if self.quick else ''}"
 
     def _compare(self, row: str, column: str, fact: Fact) -> Compared | None:
         """An entry beside our number; None if it does not belong to this run."""
@@ -247,8 +239,8 @@ class Reproduction:
         ours = Fact(value, spread, fact.decimals)
         return Compared(row, column, fact, ours, distance, counted, note)
 
-    def _measured(self, row: str, column: str) -> tuple[float, float | None] | str | None:
-        """Our number and its deviation over several runs, or why there is no number.
+    def _measured(self, row: str, column: str) -> Measured | str | None:
+        """Our number, or why there is none.
 
         None if the entry does not belong to this run: a quick one leaves out rows and columns.
         """
@@ -268,25 +260,35 @@ class Reproduction:
             return None if self.quick else lost
         outcome = self.outcomes.get(experiment)
         if isinstance(outcome, StudyOutcome):
-            mine = data, entry.method or column
-            rows, lines = (
-                [one for one in table if (one["data"], one["method"]) == mine]
-                for table in (outcome.rows, outcome.table)
-            )
-            if not rows or not lines or lines[0]["failed"] == lines[0]["divisions"]:
-                return str(rows[0]["error"]) if rows else None
-            metric = "accuracy" if entry.metric == "error" else entry.metric
-            value, spread = float(lines[0][metric]), float(lines[0][f"{metric}_sd"])
-            value = 1.0 - value if entry.metric == "error" else value
-            runs = lines[0]["divisions"]
-        else:
-            rows = outcome.settings.get(data, []) if outcome else []
-            if not rows or rows[0]["error"]:
-                return str(rows[0]["error"]) if rows else None
-            numbers, runs = [float(one[entry.metric]) for one in rows], len(rows)
-            value, spread = float(np.mean(numbers)), float(np.std(numbers))
-        several = runs > 1 and not math.isnan(spread)
-        return entry.factor * value, entry.factor * spread if several else None
+            return _tested(outcome, data, entry.method or column, entry)
+        return _computed(outcome.settings.get(data, []), entry) if outcome else None
+
+
+def _tested(outcome: StudyOutcome, data: str, method: str, entry: Entry) -> Measured | str | None:
+    """The mean of a metric over the divisions of a data set."""
+    rows, lines = (
+        [one for one in table if (one["data"], one["method"]) == (data, method)]
+        for table in (outcome.rows, outcome.table)
+    )
+    if not rows or not lines or lines[0]["failed"] == lines[0]["divisions"]:
+        return str(rows[0]["error"]) if rows else None
+    (line,) = lines
+    metric = "accuracy" if entry.metric == "error" else entry.metric
+    value = 1.0 - line[metric] if entry.metric == "error" else line[metric]
+    return _scaled(entry, value, line[f"{metric}_sd"], line["divisions"])
+
+
+def _computed(rows: list[dict[str, Any]], entry: Entry) -> Measured | str | None:
+    """The mean of a number over the rows of a setting."""
+    if not rows or rows[0]["error"]:
+        return str(rows[0]["error"]) if rows else None
+    numbers = [float(one[entry.metric]) for one in rows]
+    return _scaled(entry, np.mean(numbers), np.std(numbers), len(rows))
+
+
+def _scaled(entry: Entry, value: Any, spread: Any, runs: int) -> Measured:
+    several = runs > 1 and not math.isnan(spread)
+    return entry.factor * float(value), entry.factor * float(spread) if several else None
 
 
 def reproduce(
@@ -298,7 +300,7 @@ def reproduce(
     store: str | Path | None = None,
     n_jobs: int | None = None,
     cluster: Any = None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Reproduction:
     """Run a study, or those of its cells that a store does not have yet.
 
@@ -308,19 +310,18 @@ def reproduce(
     arguments are those of `Study.run`.
     """
     experiments: dict[str, Experiment] = {}
-    outcomes: dict[str, StudyOutcome | ComputationOutcome] = {}
+    outcomes: dict[str, Outcome] = {}
     absent: dict[str, str] = {}
-    for label, declared in study.run_by(quick).items():
+    for label, declared in study.experiments(quick).items():
         if label in study.long and not long:
             continue
         missing = _missing(declared)
         absent |= missing
-        experiment = _without(declared, missing)
-        if experiment is None:
+        if len(missing) == len(declared.sources):
             continue
-        experiments[label] = experiment
+        experiments[label] = experiment = _without(declared, missing)
 
-        def told(done: int, total: int, row: Row, label: str = label) -> None:
+        def told(done: int, total: int, row: dict[str, Any], label: str = label) -> None:
             if progress:
                 where = row.get("data") or row.get("setting") or ""
                 progress(done, total, f"{name} {label}, {where}")
@@ -341,10 +342,10 @@ def _missing(experiment: Experiment) -> dict[str, str]:
     return missing
 
 
-def _without(experiment: Experiment, names: Mapping[str, str]) -> Experiment | None:
-    """The experiment without some data or settings; None if nothing is left."""
+def _without(experiment: Experiment, names: Collection[str]) -> Experiment:
+    """The experiment without some data or settings."""
     if isinstance(experiment, Computation):
         settings = {name: one for name, one in experiment.settings.items() if name not in names}
-        return dataclasses.replace(experiment, settings=settings) if settings else None
+        return replace(experiment, settings=settings)
     kept = {name: data for name, data in experiment.sources.items() if name not in names}
-    return dataclasses.replace(experiment, data=kept) if kept else None
+    return replace(experiment, data=kept)

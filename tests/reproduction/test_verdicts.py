@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.studies.papers import ComputationOutcome
-from indefinite_opt.studies.papers.haasdonk import check_figure_2
-from indefinite_opt.studies.papers.lin_lin import check_figure_2 as check_programs
-from indefinite_opt.studies.papers.lin_lin import figure_2_axes
-from indefinite_opt.studies.papers.loosli import check_figure_5
-from indefinite_opt.studies.papers.luss import check_figure_1
+from indefinite_opt.studies import ComputationOutcome
+from reproduction.haasdonk import check_figure_2
+from reproduction.lin_lin import check_figure_2 as check_programs
+from reproduction.lin_lin import figure_2_axes
+from reproduction.loosli import check_figure_5
+from reproduction.luss import check_figure_1
 
 
 def convergence(cut_rate: float, late: float) -> dict[str, ComputationOutcome]:

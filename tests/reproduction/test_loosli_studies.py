@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.studies.papers import PaperStudy, Reproduction, find, reproduce
-from indefinite_opt.studies.papers.loosli import (
+from reproduction.comparison import Reproduction, reproduce
+from reproduction.declaration import PaperStudy, find
+from reproduction.loosli import (
     BOARD_KERNEL,
     TWO_POINTS,
     TWO_POINTS_BOUND,

@@ -10,10 +10,11 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from indefinite_opt.problem import datasets
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import ComputationOutcome, find, reproduce
-from indefinite_opt.studies.papers.lin_lin import accuracies
+from indefinite_opt import datasets
+from indefinite_opt.studies import ComputationOutcome, Data
+from reproduction.comparison import reproduce
+from reproduction.declaration import find
+from reproduction.lin_lin import accuracies
 
 BOARD = "checkerboard(n=40, cells=2)"
 
@@ -89,5 +90,5 @@ def test_table_2_has_the_cells_of_table_1() -> None:
 
 def test_long_experiments_wait_for_a_request() -> None:
     (study,) = find("lin-lin-table-1").values()
-    assert set(study.long) <= set(study.run_by(False))
-    assert not set(study.long) & set(study.run_by(True))
+    assert set(study.long) <= set(study.experiments(False))
+    assert not set(study.long) & set(study.experiments(True))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.papers import Computation, Reproduction, find, reproduce
-from indefinite_opt.studies.papers.luss import METHODS, PARAMETERS, draw_figure_1, gaps, triangle
-from indefinite_opt.studies.protocols import RepeatedSplit
+from indefinite_opt.studies import Computation, Data, RepeatedSplit
+from reproduction.comparison import Reproduction, reproduce
+from reproduction.declaration import find
+from reproduction.luss import METHODS, PARAMETERS, draw_figure_1, gaps, triangle
 
 TRAIN, ITERATIONS = 180, 100
 """Half of the bundled digits 3 and 5, and enough iterations for the order of the methods."""
