@@ -56,7 +56,7 @@ def layer(module: str) -> str:
 
 
 def violations(root: Path) -> list[str]:
-    """One sentence per file outside of all layers, and per import of what its layer may not know."""
+    """One sentence per file outside of all layers, and per import that its layer may not have."""
     found = []
     for path in sorted(root.rglob("*.py")):
         name = module_name(path, root)

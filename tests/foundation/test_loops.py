@@ -174,18 +174,18 @@ g = np.random.default_rng(0)
 A = g.standard_normal((n, n))
 K, y = A + A.T, np.resize([1.0, -1.0], n)
 hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, 1e-12)
-box = loops.Box(y, np.zeros(n, np.int64), 1, False, np.zeros(n), np.full(n, 1.0))
+box = loops.BoxLines(y, np.zeros(n, np.int64), 1, False, np.zeros(n), np.full(n, 1.0))
 for array in (*hessian[:3], *box[:2], *box[4:]):
     array.flags.writeable = False
 
 def point():
-    return loops.Point(np.zeros(n), y.copy())
+    return loops.DescentPoint(np.zeros(n), y.copy())
 
 few = loops.Limits(0.0, 0.0, 1, 1.0)
 calls = {
     "blocks": lambda limits: loops.solve_blocks(hessian, box, point(), limits, n, 0),
     "perturbations": lambda limits: loops.perturb(
-        hessian, box, point(), -np.ones(n), loops.Chain(10**9, 9, False, n, 0.0), limits,
+        hessian, box, point(), -np.ones(n), loops.PerturbationPlan(10**9, 9, False, n, 0.0), limits,
         np.array([1], np.uint64),
     ),
     "first order": lambda limits: pair_loops.solve_pairs(hessian, box, point(), limits, False),

@@ -274,18 +274,18 @@ def test_closed_forms_of_the_ball() -> None:
         ball = ball_of(np.eye(3), room)
         assert ball.value(x) == pytest.approx(4.5 * (1 + np.sqrt(ball.slack)) - 5.0, rel=1e-9)
         # ‖K* - K₀‖ = ‖z‖²/(4ρ)
-        assert ball.price(ball.oracle.coordinates(x)) == pytest.approx(
+        assert ball.penalty(ball.oracle.coordinates(x)) == pytest.approx(
             9.0 / (4.0 * np.sqrt(ball.slack)), rel=1e-7
         )
 
 
 @pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd"])
-def test_no_room_is_clip(kind: str) -> None:
+def test_no_slack_is_clip(kind: str) -> None:
     K, x = of_inertia(kind, 6, 2), interior(6, 2)
     problem = iopt.KernelProblem(K, labels(6))
     ball = ProxyBall(problem, slack=0.0, upper=10.0)
     z = problem.y * x
-    assert ball.price(z) == np.inf
+    assert ball.penalty(z) == np.inf
     assert ball.value(x) == pytest.approx(0.5 * z @ positive_part(K) @ z - x.sum(), rel=1e-12)
     np.testing.assert_allclose(ball.proxy_kernel(x), positive_part(K), atol=1e-12)
     np.testing.assert_allclose(ball.second_derivative(x), positive_part(K), atol=1e-12)

@@ -61,11 +61,13 @@ class State:
         return self.group == self.groups
 
     @property
-    def loops(self) -> tuple[descent_loops.Box, descent_loops.Point]:
+    def loops(self) -> tuple[descent_loops.BoxLines, descent_loops.DescentPoint]:
         """The state as the loops take it."""
         singles = bool(self.alone.any())
-        box = descent_loops.Box(self.y, self.group, self.groups, singles, self.lower, self.upper)
-        return box, descent_loops.Point(self.alpha, self.v)
+        box = descent_loops.BoxLines(
+            self.y, self.group, self.groups, singles, self.lower, self.upper
+        )
+        return box, descent_loops.DescentPoint(self.alpha, self.v)
 
     @property
     def rises(self) -> NDArray[np.bool_]:
@@ -219,13 +221,15 @@ class Loose:
         return float(np.abs(self.v + self.program.y * self.program.gradient(self.alpha)).max())
 
     @property
-    def loops(self) -> tuple[descent_loops.Hessian, descent_loops.Box, descent_loops.Point]:
+    def loops(
+        self,
+    ) -> tuple[descent_loops.Hessian, descent_loops.BoxLines, descent_loops.DescentPoint]:
         """The program and the point as the loops take them."""
         p = self.program
         hessian = descent_loops.Hessian(self.K, self.K, np.diag(self.K).astype(float), p.h, 1e-12)
         ends = np.zeros(self.v.size), np.full(self.v.size, p.upper)
-        box = descent_loops.Box(p.y.copy(), self.group, p.lines, p.lines == 0, *ends)
-        return hessian, box, descent_loops.Point(self.alpha, self.v)
+        box = descent_loops.BoxLines(p.y.copy(), self.group, p.lines, p.lines == 0, *ends)
+        return hessian, box, descent_loops.DescentPoint(self.alpha, self.v)
 
     def exchange(self, min_gain: float = 0.0) -> tuple[int, float]:
         made, decrease, _, *endless = descent_loops.exchange(*self.loops, min_gain)
@@ -241,7 +245,9 @@ class Loose:
         slack: float = 0.0,
     ) -> descent_loops.Perturbed:
         n = self.v.size
-        chain = descent_loops.Chain(perturbations, n // 2, slack > 0.0, size=min(8, n), slack=slack)
+        chain = descent_loops.PerturbationPlan(
+            perturbations, n // 2, slack > 0.0, size=min(8, n), slack=slack
+        )
         limits = descent_loops.Limits(1e-3, 0.2, steps, work)
         linear = np.full(n, self.program.c)
         return descent_loops.Perturbed(
@@ -361,7 +367,7 @@ def test_a_block_of_steps(name: str, steps: int, dtype: Any) -> None:
     count, *_ = descent_loops.choose_block(feasible, at, 2e-9, m, 0, room)
     block = room.members[:count]
     # The work that is allowed is used up by one block.
-    outcome = descent_loops.Outcome(
+    outcome = descent_loops.StepOutcome(
         *descent_loops.solve_blocks(
             hessian._replace(rows=K),
             feasible,
@@ -399,7 +405,7 @@ def test_steps_among_all_points(name: str, direct: bool) -> None:
     if not direct:
         hessian = hessian._replace(direct=point.K[:0])
     tolerance = 1e-6
-    outcome = descent_loops.Outcome(
+    outcome = descent_loops.StepOutcome(
         *descent_loops.solve_blocks(
             hessian, feasible, at, descent_loops.Limits(tolerance, 0.0, 10**6, INF), n, 0
         )
@@ -413,7 +419,7 @@ def test_steps_among_all_points(name: str, direct: bool) -> None:
     assert outcome.blocks == 1 or not direct or program.lines == 2
     few = descent_loops.Limits(tolerance, 0.0, 10**6, 3.0 * descent_loops.STEP_WORK)
     again = Loose.at(program, before)
-    outcome = descent_loops.Outcome(*descent_loops.solve_blocks(*again.loops, few, n, 0))
+    outcome = descent_loops.StepOutcome(*descent_loops.solve_blocks(*again.loops, few, n, 0))
     assert outcome.state == descent_loops.RUNNING
     assert outcome.steps >= 1
 

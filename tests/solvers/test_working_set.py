@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from helpers.exact import stationary_points
 from helpers.problems import labels, symmetric
-from indefinite_opt.quadratic.local.descent._loops import Box, Point
+from indefinite_opt.quadratic.local.descent._loops import BoxLines, DescentPoint
 from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
 from indefinite_opt.quadratic.matrices.gram import DenseGram
 
 Array = NDArray[np.float64]
 
 
-def box_of(y: Array, tied: bool, C: float) -> Box:
+def box_of(y: Array, tied: bool, C: float) -> BoxLines:
     n = y.size
     group = np.zeros(n, np.int64)  # the group of all, or that of weights in no constraint
-    return Box(y, group, int(tied), not tied, np.zeros(n), np.full(n, C))
+    return BoxLines(y, group, int(tied), not tied, np.zeros(n), np.full(n, C))
 
 
 def definite(n: int, seed: int) -> Array:
@@ -43,7 +43,7 @@ def test_minima_between_bounds(tied: bool, C: float, seed: int) -> None:
     working = WorkingSet(DenseGram(K), box)
     for points in (np.arange(4), np.arange(4, n)):
         assert working.append(points) == points.size
-        point = Point(alpha, y - h * K @ (y * alpha))
+        point = DescentPoint(alpha, y - h * K @ (y * alpha))
         changed, alpha = working.minimum(h, box, point)
         np.testing.assert_array_equal(changed, point.alpha != alpha)
         assert not changed[~working.contains].any()

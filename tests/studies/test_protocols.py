@@ -339,14 +339,14 @@ from pathlib import Path
 import test_protocols
 from indefinite_opt.studies import cells
 
-original, ran = cells.Unit.rows, []
+original, ran = cells.CellUnit.rows, []
 
 def slowly(unit, cell):
     time.sleep(3600 if len(ran) == int(sys.argv[2]) else 0.05)
     ran.append(cell)
     return original(unit, cell)
 
-cells.Unit.rows = slowly
+cells.CellUnit.rows = slowly
 print(len(test_protocols.small().run(Path(sys.argv[1])).rows))
 """
 
