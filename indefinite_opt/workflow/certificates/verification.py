@@ -223,7 +223,7 @@ def certify(
     task = Task(problem, formulation, structure, tol=tol, time_limit=limit, began=began)
     convex = convexity(structure, time_limit - task.elapsed)
     point = structure.at(structure.from_values(values))
-    place = _Place(task, point, atol)
+    measured = _Measured(task, point, atol)
     multipliers = multipliers or None
     if multipliers is None and structure.multipliers_from_solver:
         multipliers = _solver_multipliers(task)
@@ -235,7 +235,7 @@ def certify(
     if wrong and not given:
         wrong, optimality = [], task.in_time(unknown, structure.optimality, point, None, tol)
     stationarity = optimality.stationarity
-    complementarity = relative(max(optimality.complementarity, place.change), place.unit)
+    complementarity = relative(max(optimality.complementarity, measured.change), measured.unit)
     kkt = stationarity <= tol and complementarity <= tol
     unexamined = task.late and not np.isfinite(stationarity + complementarity)
     if given and not wrong and not kkt and not unexamined:
@@ -244,13 +244,13 @@ def certify(
     bound, gap_kind, notes = -np.inf, "duality gap" if convex else "KKT residual", list[str]()
     if convex:
         about = optimality.multipliers, given, witness
-        bound = task.in_time(-np.inf, place.convex_bound, *about)
+        bound = task.in_time(-np.inf, measured.convex_bound, *about)
     elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
-        bound, notes = place.global_bound(structure, atol, witness)
+        bound, notes = measured.global_bound(structure, atol, witness)
         gap_kind = "global bracket" if np.isfinite(bound) else gap_kind
-    gap, relative_gap = place.gap(bound), place.relative_gap(bound)
+    gap, relative_gap = measured.gap(bound), measured.relative_gap(bound)
     facts = Facts(
-        place.primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver
+        measured.primal, not wrong, relative_gap, kkt and not structure.multipliers_from_solver
     )
     curvature, words = structure.hessian_eigenvalue, Curvature.UNKNOWN.sentence()
     if unexamined:
@@ -259,13 +259,13 @@ def certify(
         failing = "complementarity" if stationarity <= tol else "stationarity"
         words = f"The first-order conditions fail: {failing}."
     elif structure.examines_curvature and claim_of(facts, tol) is Claim.STATIONARY:
-        sign, curvature, words = place.second_order(optimality)
+        sign, curvature, words = measured.second_order(optimality)
         facts = replace(facts, curvature=sign)
         words = _doubt(problem, convex, np.isfinite(bound)) + words
 
     claim = claim_of(facts, tol)
     if claim is Claim.NONE:
-        reasons = [*wrong, _violation(task, values, place.primal)]
+        reasons = [*wrong, _violation(task, values, measured.primal)]
         if isinstance(structure, PolyhedralQP) and structure.discrepancy(point.x) <= tol:
             reasons.append(
                 "That is little beside terms that cancel, but no point nearby is proved to satisfy "
@@ -274,7 +274,7 @@ def certify(
     elif wrong:
         reasons = wrong
     elif claim is Claim.GLOBAL:
-        reasons = (place.reasons or structure.why_global()) if convex else notes
+        reasons = (measured.reasons or structure.why_global()) if convex else notes
     else:
         reasons = [] if structure.multipliers_from_solver else [words, *notes]
         if convex and structure.open_gap and (np.isfinite(bound) or not reasons):
@@ -293,7 +293,7 @@ def certify(
     return Certificate(
         claim=claim,
         objective=structure.declared(point.value),
-        primal_residual=place.primal,
+        primal_residual=measured.primal,
         stationarity=stationarity,
         complementarity=complementarity,
         curvature=curvature,
@@ -335,7 +335,7 @@ def _violation(task: Task[Any], values: Values, primal: float) -> str:
     return f"A constraint is {words}."
 
 
-class _Place:
+class _Measured:
     """A point, a feasible one nearby, and the unit of gaps there, which is at least atol/tol."""
 
     def __init__(self, task: Task[Any], point: Point[Any], atol: float = 0.0) -> None:
@@ -474,8 +474,8 @@ class _Place:
 
 def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
     """The relative gap that the certificate of a point of a convex program will have."""
-    place = _Place(task, point)
-    return place.relative_gap(place.convex_bound(multipliers))
+    measured = _Measured(task, point)
+    return measured.relative_gap(measured.convex_bound(multipliers))
 
 
 def _exact_kernel(
