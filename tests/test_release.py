@@ -1,34 +1,11 @@
-"""Files of a release: they name the same dependencies, and cite what they list."""
+"""Files of a release: the paper cites what it lists, and counts what there is."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-
-CONDA_NAMES = {"cvxpy": "cvxpy-base", "matplotlib": "matplotlib-base"}
-"""Packages whose part without a graphical interface or all solvers has its own name."""
-
-
-def section(recipe: str, name: str) -> set[str]:
-    """The entries of a list of the recipe, without the version of Python and pip."""
-    found = re.search(rf"^  {name}:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
-    assert found is not None
-    entries = {line.removeprefix("    - ") for line in found[1].splitlines()}
-    return {entry for entry in entries if not re.match(r"python |pip$", entry)}
-
-
-def test_the_conda_recipe_has_the_dependencies_of_the_project() -> None:
-    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
-    for name, listed in (
-        ("run", PROJECT["project"]["dependencies"]), ("host", PROJECT["build-system"]["requires"])
-    ):  # fmt: skip
-        pairs = [requirement.partition(">=") for requirement in listed]
-        expected = {f"{CONDA_NAMES.get(package, package)} >={low}" for package, _, low in pairs}
-        assert section(recipe, name) == expected
 
 
 def test_the_paper_cites_what_its_bibliography_lists() -> None:
