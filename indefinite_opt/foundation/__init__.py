@@ -47,7 +47,7 @@ from indefinite_opt.foundation.interruptible import (
     limited,
     within,
 )
-from indefinite_opt.foundation.loops import clock, clock_stopped, compiled, read_only
+from indefinite_opt.foundation.loops import clock, compiled, read_only
 from indefinite_opt.foundation.naming import (
     as_instance,
     discover,

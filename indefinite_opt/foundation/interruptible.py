@@ -21,7 +21,7 @@ from collections.abc import Callable
 from threading import Event, Thread, local
 from typing import Any, TypeVar
 
-from indefinite_opt.foundation.loops import clock, pauses, share_pauses
+from indefinite_opt.foundation.loops import clock
 from indefinite_opt.foundation.threads import one_thread
 
 T = TypeVar("T")
@@ -79,10 +79,8 @@ def within(
     outer: Event | None = getattr(_call, "abandoned", None)
     # The context holds how numpy treats floating-point errors.
     context = contextvars.copy_context()
-    own = pauses()
 
     def run() -> None:
-        share_pauses(own)
         _call.abandoned = abandoned
         try:
             with one_thread():

@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation.loops import Pauses, clock_stopped, pauses, share_pauses
-
 TILE = 256
 """Rows of a tile: large enough for products of full speed, and small enough that the last tile of
 a matrix of order 1000 does not keep one thread waiting for long."""
@@ -62,7 +60,6 @@ def interrupts_held() -> Iterator[list[object]]:
 
 
 @functools.cache
-@clock_stopped()
 def libraries() -> list[Any]:
     """The linear algebra libraries that have threads, as `threadpoolctl` controls them.
 
@@ -161,13 +158,8 @@ def thread_count() -> int:
 
 
 def pool(workers: int) -> ThreadPoolExecutor:
-    """An executor whose threads divide nothing again, and have the clock of this one."""
-    return ThreadPoolExecutor(workers, initializer=_begin_work, initargs=(pauses(),))
-
-
-def _begin_work(pauses: Pauses) -> None:
-    _ALLOWED.set(1)
-    share_pauses(pauses)
+    """An executor whose threads divide nothing again."""
+    return ThreadPoolExecutor(workers, initializer=_ALLOWED.set, initargs=(1,))
 
 
 def tiles(count: int, size: int = TILE) -> Iterator[slice]:

@@ -11,7 +11,7 @@ import functools
 from typing import Any
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.foundation import clock_stopped, discover, instantiate
+from indefinite_opt.foundation import discover, instantiate
 from indefinite_opt.quadratic import (
     SOLVERS,
     Callback,
@@ -49,7 +49,6 @@ __all__ = [
 
 
 @functools.cache
-@clock_stopped()
 def known() -> dict[str, type[Solver[Any]]]:
     """Every solver by name, in the order of the file names."""
     own = {cls.name: cls for cls in discover(__name__, __path__, Solver)}  # type: ignore[type-abstract]

@@ -14,7 +14,6 @@ from indefinite_opt.foundation import (
     SECONDS_BEYOND_LIMIT,
     Array,
     TimeLimitReached,
-    clock_stopped,
     within,
 )
 from indefinite_opt.quadratic import LinearRows, Solution, Status, Task, falling_ray, status_of
@@ -60,8 +59,7 @@ def solve_convex(
     UnboundedProblem
         If it says that the objective is unbounded, and a ray proves it.
     """
-    with clock_stopped():
-        import cvxpy as cp
+    import cvxpy as cp
 
     with warnings.catch_warnings():
         # cvxpy warns about inaccurate solutions, which the status and the certificate report.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, clock_stopped, limited
+from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
 from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 
@@ -85,9 +85,8 @@ class OSQPSession(Session[QP]):
         return limits
 
     def _build(self, qp: QP, task: Task[QP]) -> Any:
-        with clock_stopped():
-            import osqp
-            from scipy import sparse
+        import osqp
+        from scipy import sparse
 
         form = qp.standard_form(convexified=True)
         H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
