@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from hypothesis import HealthCheck, settings
 import indefinite_opt as iopt
 from helpers import shaking
 from helpers.problems import random_problem
-from helpers.processes import HANGS
-from indefinite_opt.foundation import threads
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 
@@ -55,16 +52,6 @@ def pytest_collection_finish() -> None:
 
 def pytest_report_header() -> str:
     return f"INDEFINITE_OPT_SHAKE={shaking.SEED or ''}"
-
-
-@pytest.fixture
-def nothing_abandoned() -> None:
-    """Wait for calls that other tests abandoned, which keep one BLAS thread until they end."""
-    for _ in range(int(10.0 * HANGS)):
-        if not threads._LIMIT.in_force:
-            return
-        time.sleep(0.1)
-    pytest.fail("an abandoned call did not end")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """What every other folder uses, and what knows no mathematics.
 
 These functions check arrays and numbers, parse names, read and write files within limits, control
-threads, and end long calls in time.
+threads, and look at the clock before long calls.
 """
 
 from indefinite_opt.foundation import checks, naming
@@ -39,14 +39,7 @@ from indefinite_opt.foundation.files import (
     write_bytes,
     writing,
 )
-from indefinite_opt.foundation.interruptible import (
-    LONG,
-    SECONDS_BEYOND_LIMIT,
-    TimeLimitReached,
-    in_child,
-    limited,
-    within,
-)
+from indefinite_opt.foundation.limits import LONG, SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
 from indefinite_opt.foundation.loops import clock, compiled, read_only
 from indefinite_opt.foundation.naming import (
     as_instance,

@@ -4,7 +4,7 @@ Nothing in here knows kernels, data sets or formulations.
 """
 
 from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, limited_multipliers
+from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, conic_multipliers
 from indefinite_opt.quadratic.bracket.finite_forms import (
     MAX_INFEASIBILITY,
     FiniteForm,

@@ -43,8 +43,8 @@ from indefinite_opt.quadratic import (
     Task,
     Trace,
     bracket_document,
+    conic_multipliers,
     gap_in_words,
-    limited_multipliers,
     obstacle,
     proved_bound,
     status_at_end,
@@ -554,7 +554,7 @@ def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
 
     def attempt() -> Status:
         scaled, _ = search.deadline.timed(getattr, search, "whole_box")
-        search.try_multipliers(solver, limited_multipliers(scaled, solver, search.task.remaining))
+        search.try_multipliers(solver, conic_multipliers(scaled, solver, search.task.remaining))
         return Status.SOLVED if search.bracket.closed else Status.INACCURATE
 
     return search.task.stop() or status_at_end(attempt)

@@ -12,8 +12,6 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checked_matrix, checksum, checksum_and_products, scans
 from indefinite_opt.foundation.scans import TILED_ENTRIES, scan
 
-pytestmark = pytest.mark.usefixtures("nothing_abandoned")
-
 SMALL, LARGE = 40, 300
 """Below and above the size from which compiled loops are used."""
 

@@ -11,8 +11,6 @@ from threadpoolctl import threadpool_limits
 from indefinite_opt.foundation import in_tiles, one_thread, pool, product, thread_count, tiles
 from indefinite_opt.foundation.threads import libraries
 
-pytestmark = pytest.mark.usefixtures("nothing_abandoned")
-
 
 def library_threads() -> set[int]:
     """Of numpy and scipy; solvers of other packages bring libraries of their own."""

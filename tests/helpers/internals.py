@@ -13,7 +13,6 @@ import pytest
 from indefinite_opt.modeling.structures import _rank_one_update as rank_one_update
 from indefinite_opt.quadratic.bracket import _relaxation_loops as relaxation_loops
 from indefinite_opt.quadratic.local.descent import _loops as descent_loops
-from indefinite_opt.solvers.external import cvxpy_backend, uno
 
 __all__ = ["descent_loops", "rank_one_update", "relaxation_loops"]
 
@@ -41,14 +40,8 @@ def count_evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return evaluations
 
 
-def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solvers of others are given up at the time limit, not seconds later: tests would wait."""
-    for back_end in (cvxpy_backend, uno):
-        monkeypatch.setattr(back_end, "SECONDS_BEYOND_LIMIT", 0.0)
-
-
-def threads_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
-    """Matrices of this order count as large: their factorisations run in threads of their own."""
+def long_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:
+    """Work on matrices of this order counts as long: it does not begin without time."""
     for name, module in list(sys.modules.items()):
         if name.startswith("indefinite_opt.") and "LONG" in vars(module):
             monkeypatch.setattr(module, "LONG", order)

@@ -10,7 +10,7 @@ import pytest
 import indefinite_opt as iopt
 from indefinite_opt.algebra.program import Program
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.interruptible import TimeLimitReached
+from indefinite_opt.foundation.limits import TimeLimitReached
 from indefinite_opt.quadratic.solving.solver import status_at_end
 from indefinite_opt.solvers import as_solver, usual_solver
 

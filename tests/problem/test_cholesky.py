@@ -8,8 +8,6 @@ import pytest
 from indefinite_opt.quadratic.matrices import spectrum
 from indefinite_opt.quadratic.matrices.spectrum import cholesky_in_place
 
-pytestmark = pytest.mark.usefixtures("nothing_abandoned")
-
 BLOCKS = (1, 2, 3, 7, 19, 20, 21, 512)
 
 

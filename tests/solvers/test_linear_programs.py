@@ -287,41 +287,6 @@ def test_multipliers_of_conic_solvers_have_the_units_of_the_problem() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
-ABANDONED = """
-import time
-from threading import Event
-from indefinite_opt.foundation import TimeLimitReached
-from indefinite_opt.quadratic import run_within
-
-class Slow:
-    def __init__(self):
-        self.limits, self.told = [], Event()
-    def setOptionValue(self, name, value):
-        if name == "time_limit":
-            self.limits.append(value)
-            if value == 0.0:
-                self.told.set()
-    def getNumCol(self):
-        return 10_000
-    def getRunTime(self):
-        return 0.0
-    def run(self):
-        self.told.wait(3600.0)
-        time.sleep(0.3)
-        print("ended", flush=True)
-
-try:
-    run_within(Slow(), 0.1, 10)
-except TimeLimitReached:
-    print("abandoned", flush=True)
-"""
-
-
-def test_python_waits_for_an_abandoned_run_before_it_exits() -> None:
-    """Else HiGHS, whose threads are still there, aborts the process."""
-    assert sorted(fresh(ABANDONED).split()) == ["abandoned", "ended"]
-
-
 @pytest.mark.parametrize("formulation", PROGRAMS, ids=str)
 def test_products_by_blocks_are_those_of_the_matrix(formulation: iopt.Formulation) -> None:
     problem = random_problem("sigmoid", n=12, seed=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.foundation.interruptible import TimeLimitReached
+from indefinite_opt.foundation.limits import TimeLimitReached
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.proof.certificate import Facts, claim_of
 from indefinite_opt.quadratic.structures.structure import Curvature, Optimality
@@ -239,7 +239,7 @@ def test_a_proof_that_is_not_checked_in_time_proves_nothing(
     def late(*arguments: object) -> None:
         raise TimeLimitReached
 
-    monkeypatch.setattr(verification, "within", late)
+    monkeypatch.setattr(verification, "proved_bound", late)
     assert result.certificate.claim is Claim.LOCAL
     assert result.certificate.bound == np.inf
     assert "The proof was not checked again in time" in str(result.certificate)

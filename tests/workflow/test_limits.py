@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +14,13 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, no_patience, threads_from
+from helpers.internals import INTERRUPT_AT_THE_END_OF_A_DESCENT, long_from
 from helpers.problems import random_problem
-from helpers.processes import interrupted
-from indefinite_opt.foundation import interruptible
+from indefinite_opt.foundation import limits
 from indefinite_opt.quadratic.bracket.box_bound import Node
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.rows import to_highs
-from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.solving.solution import Claim, Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers import finite_boxes
@@ -37,150 +30,6 @@ from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import Accelerated
 from indefinite_opt.workflow import result as results
 from indefinite_opt.workflow.certificates import verification
 
-LONG = 60
-"""Points of a problem whose factorisations run in threads of their own in these tests."""
-
-
-@pytest.fixture
-def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    """In the place of a call that does not end before the test does."""
-    threads_from(monkeypatch, LONG)
-    gate = threading.Event()
-
-    def wait(*arguments: Any, **options: Any) -> Any:
-        gate.wait()
-
-    yield wait
-    gate.set()
-
-
-# -------------------------------------------------------------------------- phases of a solve
-
-
-def test_an_endless_eigendecomposition_ends_at_the_time_limit(
-    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = random_problem("sigmoid", n=LONG, seed=1)
-    monkeypatch.setattr(np.linalg, "eigh", endless)
-    for formulation in (iopt.SpectrumSVM(), iopt.LussDual()):
-        with pytest.raises(iopt.errors.SolverFailed, match=r"time limit of 0\.2 s was reached"):
-            iopt.solve(problem, formulation, time_limit=0.2)
-    result = iopt.solve(problem, iopt.SVMDual(), solver="dca", time_limit=0.2)
-    assert result.status is Status.TIME_LIMIT
-    assert result.certificate.primal_residual <= 1e-12
-
-
-def test_an_endless_convexity_test_ends_at_the_time_limit(
-    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = random_problem("gaussian", n=LONG, seed=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(iopt.KernelProblem, "is_convex", endless)
-        result = iopt.solve(problem, iopt.SVMDual(), solver="osqp", time_limit=0.2)
-    assert result.status is Status.TIME_LIMIT
-    np.testing.assert_array_equal(result.values["alpha"], 0.0)
-
-
-def _programs_with_rows() -> dict[str, iopt.QuadraticProgram]:
-    generator = np.random.default_rng(0)
-    A, q = generator.standard_normal((LONG, LONG)), generator.standard_normal(LONG)
-    G = generator.standard_normal((20, LONG))
-    rows = {"G": G, "h": 0.2 * np.abs(G).sum(axis=1)}
-    box = {"lb": -1.0, "ub": 1.0}
-    line = {"A": np.ones((1, LONG)), "b": np.ones(1), "lb": 0.0, "ub": 1.0}
-    return {
-        "indefinite": iopt.QuadraticProgram(A + A.T, q, **rows, **box),
-        "convex": iopt.QuadraticProgram(A @ A.T / LONG, q, **rows, **box),
-        "a line": iopt.QuadraticProgram(A + A.T, q, **line),
-        "without ranges": iopt.QuadraticProgram(A @ A.T / LONG, q, **rows),
-    }
-
-
-@pytest.mark.parametrize("names", ["solve", "eigvalsh", "lstsq eigh svd qr"])
-@pytest.mark.parametrize("kind", ["indefinite", "convex", "a line", "without ranges"])
-def test_endless_factorisations_of_programs_with_rows_end_at_the_time_limit(
-    kind: str, names: str, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever waits: the choice of the solver, units, curvature, multipliers or a repair."""
-    qp = _programs_with_rows()[kind]
-
-    def large_ones_wait(real: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        sizes = [max(np.shape(each), default=0) for each in arguments]
-        return endless() if max(sizes) >= LONG else real(*arguments, **options)
-
-    for name in names.split():
-        monkeypatch.setattr(np.linalg, name, partial(large_ones_wait, getattr(np.linalg, name)))
-    try:
-        result = iopt.solve(qp, time_limit=0.2)
-    except iopt.errors.SolverFailed as error:
-        assert "time limit of 0.2 s was reached" in str(error)  # noqa: PT017
-    else:
-        assert result.certificate.primal_residual <= 1e-9
-    try:
-        bracket = iopt.bound(qp, time_limit=0.2)
-    except iopt.errors.SolverFailed as error:
-        assert "time limit of 0.2 s was reached" in str(error)  # noqa: PT017
-    else:
-        if bracket.status is not Status.TIME_LIMIT:  # what waits is not needed for all of them
-            assert kind != "indefinite"
-            assert bracket.relative_gap <= 1e-4
-        assert bracket.lower <= bracket.upper
-
-
-@pytest.mark.parametrize("solver", ["clarabel", "osqp", "highs"])
-def test_an_endless_repair_of_a_foreign_point_ends_at_the_time_limit(
-    solver: str, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The point of another solver misses a row by more than rounding, and least squares wait."""
-    generator = np.random.default_rng(0)
-    q, row = generator.standard_normal(LONG), generator.uniform(0.1, 1.0, (1, LONG))
-    qp = iopt.QuadraticProgram(np.eye(LONG), q, A=row, b=[1.0], lb=-1.0, ub=1.0)
-    monkeypatch.setattr(np.linalg, "lstsq", endless)
-    monkeypatch.setattr(Polyhedron, "_is_rounding", lambda self, x: not np.any(x))
-    try:
-        result = iopt.solve(qp, solver=solver, time_limit=0.5)
-    except iopt.errors.SolverFailed as error:
-        assert "time limit of 0.5 s was reached" in str(error)  # noqa: PT017
-    else:
-        assert result.status is Status.TIME_LIMIT
-
-
-def test_an_abandoned_call_keeps_nobody_else_waiting(
-    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Properties that are computed once have no lock that the abandoned call could hold."""
-    problem = random_problem("sigmoid", n=LONG, seed=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(np.linalg, "eigh", endless)
-        with pytest.raises(iopt.errors.SolverFailed):
-            iopt.solve(problem, iopt.SpectrumSVM(), time_limit=0.2)
-    other = iopt.KernelProblem(np.diag([2.0, -1.0]), [1, -1])
-    np.testing.assert_allclose(other.spectrum.values, [-1.0, 2.0], atol=1e-12)
-
-
-TITLES = ("SVMDual", "ConvexHullDual", "GuoSchuurmansLP", "LPSVM")
-
-
-@pytest.mark.parametrize(
-    ("solver", "title"), [*product(("clarabel", "scs"), TITLES), ("uno", "SVMDual")]
-)
-def test_an_endless_solver_of_cvxpy_leaves_a_feasible_point(
-    solver: str,
-    title: str,
-    endless: Callable[..., Any],
-    gaussian_problem: iopt.KernelProblem,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import cvxpy as cp
-
-    if solver == "uno":
-        pytest.importorskip("unopy")
-    monkeypatch.setattr(cp.Problem, "solve", endless)
-    no_patience(monkeypatch)
-    result = iopt.solve(gaussian_problem, title, solver=solver, time_limit=0.2)
-    assert result.status is Status.TIME_LIMIT
-    assert result.certificate.claim is Claim.FEASIBLE
-
 
 def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     gaussian_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
@@ -188,10 +37,9 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     def press(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cvxpy_backend, "within", press)
+    monkeypatch.setattr(cvxpy_backend, "_solved", press)
     monkeypatch.setattr(osqp, "limited", press)
-    monkeypatch.setattr(to_highs, "within", press)
-    threads_from(monkeypatch, 0)
+    monkeypatch.setattr(highs, "run_highs", press)
     for solver in ("clarabel", "scs", "osqp", "highs"):
         result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
         assert result.status is Status.INTERRUPTED
@@ -300,19 +148,24 @@ def test_what_verify_does_before_it_certifies_is_part_of_its_limit(
 
 
 @pytest.mark.parametrize("multipliers", [False, True])
-@pytest.mark.parametrize("kind", ["indefinite", "convex", "a line", "without ranges"])
 def test_a_certificate_without_time_measures_what_takes_none(
-    kind: str, multipliers: bool, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    multipliers: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every factorisation waits; multipliers that are given need none for the conditions."""
-    qp = _programs_with_rows()[kind]
+    """Nothing is factorised; multipliers that are given need that neither."""
+    generator = np.random.default_rng(0)
+    A, q = generator.standard_normal((12, 12)), generator.standard_normal(12)
+    G = generator.standard_normal((5, 12))
+
+    def program() -> iopt.QuadraticProgram:
+        return iopt.QuadraticProgram(A + A.T, q, G, 0.2 * np.abs(G).sum(axis=1), lb=-1.0, ub=1.0)
+
+    qp, fresh = program(), program()
     result = iopt.solve(qp, time_limit=1000.0)
     known = result.multipliers if multipliers else None
     evidence = replace(result.evidence, multipliers=known, witness=None, time_limit=1e-3)
-    fresh = _programs_with_rows()[kind]
-    _ = fresh.structure()  # a feasible point; nothing else has been factorised
-    for name in ("solve", "eigvalsh", "eigh", "lstsq", "svd", "qr", "cholesky"):
-        monkeypatch.setattr(np.linalg, name, endless)
+    _ = fresh.structure()  # a feasible point
+    long_from(monkeypatch, 0)
+    Clock(monkeypatch)
     certificate = replace(result, problem=fresh, formulation=fresh, evidence=evidence).certificate
     assert Claim.FEASIBLE <= certificate.claim < Claim.GLOBAL
     x = result.values["x"]
@@ -322,41 +175,35 @@ def test_a_certificate_without_time_measures_what_takes_none(
     assert not any("conditions fail" in reason for reason in certificate.reasons)
 
 
-def test_multipliers_that_were_not_checked_in_time_are_not_called_wrong(
-    endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    qp = _programs_with_rows()["convex"]
-    result = iopt.solve(qp)
-    monkeypatch.setattr(type(qp.structure()), "optimality", endless)
-    certificate = iopt.verify(qp, result.values, multipliers=result.multipliers, time_limit=0.1)
-    assert not any("multipliers" in reason for reason in certificate.reasons)
-    assert "The first-order conditions were not examined in time." in certificate.reasons
-    assert certificate.claim in (Claim.FEASIBLE, Claim.GLOBAL)
-
-
 # ----------------------------------------------------------------------------------- brackets
 
 
 @pytest.mark.parametrize("method", ["cheap", "branch-and-bound", "clarabel"])
 def test_a_bracket_without_time_for_eigenvalues_is_valid(
-    method: str, endless: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The linear minorant takes the place of what does not end; it is a bound nevertheless."""
-    large = random_problem("sigmoid", n=LONG, seed=0)
-    monkeypatch.setattr(np.linalg, "eigvalsh", endless)
-    # No time is left for a conic solver, which would have to build its program first.
-    monkeypatch.setattr("indefinite_opt.workflow.bracket.limited_multipliers", pytest.fail)
-    bracket = iopt.bound(large, iopt.SVMDual(C=1.0), time_limit=0.5, method=method)
+    """The linear minorant takes the place of what does not begin; it is a bound nevertheless."""
+    problem = random_problem("sigmoid", n=20, seed=0)
+    known = iopt.solve(problem, iopt.SVMDual(C=1.0)).objective
+    with monkeypatch.context() as patch:
+        long_from(patch, 0)
+        clock, search_locally = Clock(patch), GlobalSearch._search_locally
+
+        def slowly(search: GlobalSearch) -> Status:
+            status = search_locally(search)
+            clock.now += 1000.0
+            return status
+
+        patch.setattr(GlobalSearch, "_search_locally", slowly)
+        # No time is left for a conic solver, which would have to build its program first.
+        patch.setattr("indefinite_opt.workflow.bracket.conic_multipliers", pytest.fail)
+        bracket = iopt.bound(problem, iopt.SVMDual(C=1.0), time_limit=900.0, method=method)
     assert bracket.status is Status.TIME_LIMIT
     assert "linear" in bracket.bounds
     assert np.isfinite(bracket.upper)
     assert bracket.rigorous
     assert bracket.proof is None
-    assert bracket.upper >= iopt.solve(large, iopt.SVMDual(C=1.0)).objective
-    # Only a few weights are free, whose eigenvalues would be computed without a thread.
-    threads_from(monkeypatch, 0)
-    certificate = iopt.verify(large, iopt.SVMDual(C=1.0), bracket.values, time_limit=0.2)
-    assert certificate.primal_residual <= 1e-12
+    assert bracket.upper >= known
 
 
 FORMS = (
@@ -441,7 +288,7 @@ def test_a_worker_gives_its_box_back_when_the_time_is_over(
     sigmoid_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def late(*arguments: Any, **options: Any) -> Any:
-        raise interruptible.TimeLimitReached
+        raise limits.TimeLimitReached
 
     formulation = iopt.SVMDual(C=10.0)
     task = Task(sigmoid_problem, formulation, formulation.structure(sigmoid_problem))
@@ -475,39 +322,6 @@ def test_a_line_search_among_numbers_that_are_none_ends(
 
 
 # ------------------------------------------------------------------------------------- Ctrl-C
-
-
-INTERRUPTED = {
-    "spectrum": ("iopt.solve(problem, 'SpectrumSVM')", "np.linalg.eigh"),
-    "cvxpy": ("iopt.solve(problem, 'LPSVM', solver='clarabel')", "cvxpy.Problem.solve"),
-    "bound": ("iopt.bound(problem, 'SVMDual', method='cheap')", "np.linalg.eigvalsh"),
-}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
-@pytest.mark.parametrize(
-    "name", ["spectrum", *(pytest.param(k, marks=pytest.mark.slow) for k in ("cvxpy", "bound"))]
-)
-def test_ctrl_c_ends_a_call_that_would_take_an_hour(name: str) -> None:
-    call, target = INTERRUPTED[name]
-    owner, _, attribute = target.rpartition(".")
-    code = (
-        "import time, numpy as np, indefinite_opt as iopt\n"
-        f"{'import cvxpy' * (name == 'cvxpy')}\n"
-        "K = np.random.default_rng(0).standard_normal((520, 520))\n"
-        "problem = iopt.KernelProblem(K + K.T, np.arange(520) % 2)\n"
-        "def endless(*arguments, **options):\n"
-        "    print('waiting', flush=True)\n"
-        "    time.sleep(3600)\n"
-        f"{owner}.{attribute} = endless\n"
-        "try:\n"
-        f"    print({call}.status)\n"
-        "except KeyboardInterrupt:\n"
-        "    print('interrupted')\n"
-    )
-    exit_code, rest, _ = interrupted("-c", code, after="waiting")
-    assert rest.splitlines()[-1] == "interrupted"
-    assert exit_code == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")

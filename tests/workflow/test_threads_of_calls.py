@@ -13,10 +13,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import indefinite_opt as iopt
 from helpers.problems import gaussian, symmetric
 from helpers.processes import fresh
-from indefinite_opt.foundation import TimeLimitReached, in_tiles, tiles, within
+from indefinite_opt.foundation import in_tiles, tiles
 from indefinite_opt.modeling.structures import BoxLineQP
-
-pytestmark = pytest.mark.usefixtures("nothing_abandoned")
 
 
 def blas_threads() -> set[int]:
@@ -48,29 +46,6 @@ def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatc
         iopt.verify(problem, iopt.SVMDual(), result.values)
         assert 0 < solved < certified < len(seen)
         assert all(each == {1} for each in seen)
-        assert blas_threads() == before
-
-
-def test_an_abandoned_call_keeps_one_blas_thread_until_it_ends() -> None:
-    """OpenBLAS waits forever at the end of a process for threads that still have work by then."""
-    begun, gate, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def wait() -> None:
-        begun.set()
-        assert gate.wait(60.0)
-        threading.Thread(target=watch, args=(threading.current_thread(),)).start()
-
-    def watch(worker: threading.Thread) -> None:
-        worker.join()
-        ended.set()
-
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        with pytest.raises(TimeLimitReached):
-            within(60.0, wait, stop=begun.is_set)
-        assert blas_threads() == {1}
-        gate.set()
-        assert ended.wait(60.0)
         assert blas_threads() == before
 
 

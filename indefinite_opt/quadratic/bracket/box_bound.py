@@ -157,7 +157,7 @@ class Deadline:
     def timed(self, function: Callable[..., T], *arguments: Any) -> T:
         """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
         left = max(self.task.time_limit - self.task.elapsed, 0.0)
-        return limited(self.order, left, function, *arguments, stop=self.halt.is_set)
+        return limited(self.order, left, function, *arguments)
 
 
 @dataclass(eq=False)

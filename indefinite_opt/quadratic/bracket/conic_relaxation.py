@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, clock, in_child
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, pair_indices
 from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 
@@ -85,19 +83,3 @@ def conic_multipliers(scaled: ScaledBox, solver: str, seconds: float = np.inf) -
     if squares is None or any(column is None for column in columns):
         raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
     return Multipliers.plain(np.column_stack(columns), np.asarray(squares))
-
-
-def limited_multipliers(scaled: ScaledBox, solver: str, seconds: float) -> Multipliers:
-    """`conic_multipliers` in a child process, which is abandoned if it does not end in time.
-
-    In a thread Clarabel would hold the interpreter's lock while it sets up a semidefinite program.
-
-    Raises
-    ------
-    TimeLimitReached
-    SolverFailed
-    """
-    began = clock()
-    importlib.import_module("cvxpy")  # once here instead of in every child process
-    seconds -= clock() - began
-    return in_child(seconds + SECONDS_BEYOND_LIMIT, conic_multipliers, scaled, solver, seconds)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
@@ -124,9 +124,19 @@ class Proof:
             yield part
             stack += [child for child in part.parts if child is not None]
 
-    def lower_bound(self, conditions: Conditions) -> float:
-        """The bound that is proved; inconsistent parts of the proof are ignored."""
-        return min(step.paid for step in self.steps(conditions))
+    def lower_bound(
+        self, conditions: Conditions, remaining: Callable[[], float] = lambda: np.inf
+    ) -> float:
+        """The bound that is proved; inconsistent parts of the proof are ignored.
+
+        `TimeLimitReached` if no seconds remain before the last step.
+        """
+        least = np.inf
+        for step in self.steps(conditions):
+            least = min(least, step.paid)
+            if remaining() <= 0.0:
+                raise TimeLimitReached("the proof was not checked in time")
+        return least
 
     def steps(self, conditions: Conditions) -> Iterator[Step]:
         """The steps from the whole box to closed ones, those of a part after its division."""

@@ -193,10 +193,7 @@ class GlobalSearch:
 
     def _bound_cheaply(self) -> None:
         """Compute the bounds without a relaxation, each from an eigendecomposition."""
-        timed, fallback = self.deadline.timed, -np.inf
-        if np.isfinite(self.task.time_limit) and self.n >= LONG:
-            # First of all, because calls abandoned later on would go on using the processor.
-            fallback = self.form.linear_bound()
+        timed = self.deadline.timed
         try:
             scaled, _ = timed(getattr, self, "whole_box")
             self.try_multipliers("spectral", timed(Multipliers.spectral, scaled.m))
@@ -205,7 +202,8 @@ class GlobalSearch:
             self.try_multipliers("box-diagonal", diagonal)
             self.try_multipliers("separable", timed(Multipliers.separable, scaled))
         except TimeLimitReached:
-            if np.isneginf(self.bracket.lower) and np.isfinite(fallback):
+            fallback = self.form.linear_bound() if np.isneginf(self.bracket.lower) else -np.inf
+            if np.isfinite(fallback):
                 self.bracket.lower = self.bounds["linear"] = fallback
                 self._without_proof = True
 
@@ -250,10 +248,13 @@ class GlobalSearch:
         )  # fmt: skip
 
 
-def proved_bound(qp: QP, proof: Proof) -> float:
-    """The lower bound of F that a proof establishes, computed from the proof alone."""
+def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: np.inf) -> float:
+    """The lower bound of F that a proof establishes, computed from the proof alone.
+
+    `TimeLimitReached` if no seconds remain before that.
+    """
     form = finite_form(qp)
     if form is None:
         return -np.inf
     with one_thread():
-        return form.original(proof.lower_bound(form.conditions))
+        return form.original(proof.lower_bound(form.conditions, remaining))

@@ -20,7 +20,6 @@ from indefinite_opt.foundation import (
     cached_property,
     checks,
     in_tiles,
-    limited,
     one_thread,
     product,
     read_only,
@@ -314,8 +313,7 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
     checks.whole("leading", leading, most=order, optional=True)
     with one_thread():
         if leading is None or leading > order // 2:
-            # numpy releases the interpreter's lock; scipy's eigh would keep it.
-            values, vectors = limited(order, np.inf, np.linalg.eigh, K)
+            values, vectors = np.linalg.eigh(K)
             if leading is not None:
                 kept = np.sort(np.argsort(-np.abs(values), kind="stable")[:leading])
                 values, vectors = values[kept], vectors[:, kept]

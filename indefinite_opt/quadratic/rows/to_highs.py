@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 from functools import cache
-from threading import Event
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import LONG, SECONDS_BEYOND_LIMIT, Array, TimeLimitReached, within
+from indefinite_opt.foundation import Array, TimeLimitReached
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
@@ -85,19 +83,16 @@ def simplex_limit(sides: int) -> int:
 def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     """Run HiGHS from its present state, within limits, and return its model status.
 
-    The limit of iterations holds for each of its methods. `TimeLimitReached` if HiGHS has not
-    stopped soon after its time limit, or if there is no time to start it.
+    The limit of iterations holds for each of its methods. `TimeLimitReached` if there is no time to
+    start it. HiGHS may exceed its time limit by a factorisation.
     """
     for option in ("simplex_iteration_limit", "ipm_iteration_limit", "qp_iteration_limit"):
         highs.setOptionValue(option, int(iterations))
+    if seconds <= 0.0:
+        raise TimeLimitReached("no time is left for HiGHS")
     if np.isfinite(seconds):
         highs.setOptionValue("time_limit", float(highs.getRunTime()) + seconds)
-    if highs.getNumCol() < LONG:
-        # This takes hundredths of a second; in a thread of ours HiGHS would start its own anew.
-        highs.run()
-    else:
-        # Making the model may have taken all the time, and then nothing is started.
-        _run_in_thread(highs, seconds + SECONDS_BEYOND_LIMIT if seconds > 0.0 else 0.0)
+    highs.run()
     return highs.getModelStatus()
 
 
@@ -113,28 +108,3 @@ def solved_by_highs(form: StandardForm, tolerance: float = 1e-7) -> tuple[Array,
         return None
     answer = highs.getSolution()
     return np.array(answer.col_value), np.array(answer.row_dual)
-
-
-def _run_in_thread(highs: Any, seconds: float) -> None:
-    """Run HiGHS in a thread; if it is abandoned, Python waits for its end before it exits.
-
-    Else HiGHS would end the process by an abort, as its own threads must not outlive its run.
-    """
-    idle = Event()
-    idle.set()
-
-    def run() -> None:
-        idle.clear()
-        try:
-            highs.run()
-        finally:
-            idle.set()
-
-    try:
-        within(seconds, run)
-    except (KeyboardInterrupt, TimeLimitReached):
-        # The simplex method reads its limit in each iteration, but the first factorisation and the
-        # interior points of some thousand rows take seconds.
-        highs.setOptionValue("time_limit", 0.0)
-        atexit.register(idle.wait, 30.0)
-        raise

@@ -11,10 +11,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import (
-    SECONDS_BEYOND_LIMIT,
     Array,
-    TimeLimitReached,
-    within,
 )
 from indefinite_opt.quadratic import LinearRows, Solution, Status, Task, falling_ray, status_of
 
@@ -65,11 +62,10 @@ def solve_convex(
         # cvxpy warns about inaccurate solutions, which the status and the certificate report.
         warnings.simplefilter("ignore")
         try:
-            limit = task.remaining + SECONDS_BEYOND_LIMIT
-            program = within(limit, _solved, task, backend, dict(options), unit)
+            program = _solved(task, backend, dict(options), unit)
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-        except (KeyboardInterrupt, TimeLimitReached) as error:
+        except KeyboardInterrupt as error:
             return abandoned(task, backend, error)
     if program.status in ("unbounded", "unbounded_inaccurate"):
         if task.structure.has_own_rows:

@@ -118,7 +118,7 @@ class HighsSession(Session[_Program]):
             try:
                 status = _run(self._highs, task, iterations, options)
             except (KeyboardInterrupt, TimeLimitReached) as error:
-                self._highs = self._program = None  # the abandoned call still uses it
+                self._highs = self._program = None  # half changed
                 return bracket.solution(status_of(error), done, f"HiGHS: {words}")
             done += _iterations(self._highs)
             words = self._highs.modelStatusToString(self._highs.getModelStatus())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
+from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 
@@ -55,9 +55,9 @@ class OSQPSession(Session[QP]):
     def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
         try:
-            answer = limited(qp.n, task.remaining + SECONDS_BEYOND_LIMIT, self._answer, task, qp)
+            answer = limited(qp.n, task.remaining, self._answer, task, qp)
         except (KeyboardInterrupt, TimeLimitReached) as error:
-            self._model = self._previous = None  # the abandoned call still uses it
+            self._model = self._previous = None  # half changed
             return abandoned(task, "OSQP", error)
         return _read(task, answer)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import signal
 import sys
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import SECONDS_BEYOND_LIMIT, Array, checks, in_child, within
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.quadratic import QP, Solution, Solver, Status, Task, Trace, status_at_end
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 
@@ -26,10 +25,6 @@ class UNOSettings:
 
     max_iter: int = 2000
     """Iterations from one start; dozens are usual."""
-    min_child_points: int = 250
-    """Number of points from which each start runs in a child process: UNO then computes for half a
-    second or more without giving Python a chance to interrupt it, and the child costs a
-    twentieth."""
     tolerance_share: float = 1e-2
     """Tolerance as a share of `tol`: the certificate is stricter than its test."""
 
@@ -62,11 +57,6 @@ class UNO(Solver[QP]):
 
     def solve(self, task: Task[QP]) -> Solution:
         qp, trace = task.structure, Trace()
-        if qp.n >= self.settings.min_child_points:
-            # Loaded once here instead of in every child process.
-            importlib.import_module("cvxpy.reductions.solvers.nlp_solvers.diff_engine")
-            importlib.import_module("unopy")
-            _ = task.program
         first = qp.start() if task.start is None else task.start
         ends: list[tuple[float, Array]] = []
         steps: list[int] = []
@@ -75,7 +65,7 @@ class UNO(Solver[QP]):
         def search() -> Status:
             generator = np.random.default_rng(task.seed)
             for k in range(self.starts):
-                x, count, words = self._limited(task, qp.random_start(generator) if k else first)
+                x, count, words = _run(self, task, qp.random_start(generator) if k else first)
                 steps.append(count)
                 if x is not None:
                     x = task.in_time(None, qp.project, x)
@@ -104,18 +94,12 @@ class UNO(Solver[QP]):
             message=f"{len(ends)} starts ended at a point, {len(failures)} did not",
         )
 
-    def _limited(self, task: Task[QP], start: Array) -> tuple[Array | None, int, str]:
-        """One start within the time that is left, without output or warnings."""
-        left = task.remaining + SECONDS_BEYOND_LIMIT
-        with warnings.catch_warnings(), _silence():
-            warnings.simplefilter("ignore")
-            if task.structure.n < self.settings.min_child_points:
-                return within(left, _run, self, task, start, stop=_take_interrupts_back)
-            return in_child(left, _run, self, task, start)
-
 
 def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, str]:
-    """One start: the point (None if UNO returns none), the iterations, and UNO's message."""
+    """One start: the point (None if UNO returns none), the iterations, and UNO's message.
+
+    UNO lists its options on the standard output, whatever its logger, and takes Ctrl-C for itself.
+    """
     import cvxpy as cp
 
     program = task.program
@@ -133,7 +117,9 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     if np.isfinite(task.time_limit):
         options["time_limit"] = task.remaining
     try:
-        model.solve(nlp=True, solver=cp.UNO, **options)
+        with warnings.catch_warnings(), _silence(), _own_interrupts():
+            warnings.simplefilter("ignore")
+            model.solve(nlp=True, solver=cp.UNO, **options)
     except cp.SolverError as error:
         return None, 0, str(error)
     steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
@@ -142,12 +128,15 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     return np.asarray(variable.value), steps, str(model.status)
 
 
-def _take_interrupts_back() -> bool:
-    """Let Python handle Ctrl-C: UNO's own handler would end one start as if it had failed."""
+@contextlib.contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Let Python handle Ctrl-C after the block, where another handler has taken its place."""
     handler = signal.getsignal(signal.SIGINT)
-    if handler is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handler)
-    return False
+    try:
+        yield
+    finally:
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -183,10 +182,8 @@ class _ProxyNewtonIteration(ProxySearch):
 
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""
-        # On a copy of the dual, because an abandoned call goes on writing to its workspace.
-        dual, alpha = copy(self.dual), self.at.alpha.copy()
-        dual.__dict__.pop("oracle", None)
-        second = limited(dual.n, self.task.remaining, dual.second_derivative, alpha)
+        left, dual = self.task.remaining, self.dual
+        second = limited(dual.n, left, dual.second_derivative, self.at.alpha)
         self.models += 1
         self.model = kernel_program(self.dual, second, "it is a model of a convex function")
         return self.model

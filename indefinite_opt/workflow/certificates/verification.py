@@ -21,6 +21,7 @@ from indefinite_opt.errors import (
     UnboundedProblem,
 )
 from indefinite_opt.foundation import (
+    LONG,
     SECONDS_BEYOND_LIMIT,
     TimeLimitReached,
     Values,
@@ -30,7 +31,6 @@ from indefinite_opt.foundation import (
     clock,
     limited,
     one_thread,
-    within,
 )
 from indefinite_opt.modeling.structures import ProxyStructure
 from indefinite_opt.problem import KernelProblem
@@ -190,9 +190,11 @@ def verify(
         quiet = np.errstate(over="ignore", invalid="ignore")
         with suppress(TimeLimitReached), one_thread(), quiet:
             if given is not None and certificate.claim is Claim.FEASIBLE:
-                notes += within(left, sign_hint, structure, structure.from_values(checked), given)
+                notes += limited(
+                    LONG, left, sign_hint, structure, structure.from_values(checked), given
+                )
             else:
-                notes += within(left, hint, asked, chosen, structure, checked)
+                notes += limited(LONG, left, hint, asked, chosen, structure, checked)
     return replace(certificate, reasons=(*certificate.reasons, *notes))
 
 
@@ -430,7 +432,7 @@ class _Measured:
         margin = task.tol * self.unit
         if isinstance(witness, Proof):
             try:
-                bound = within(task.time_limit - task.elapsed, proved_bound, qp, witness)
+                bound = proved_bound(qp, witness, lambda: task.time_limit - task.elapsed)
             except TimeLimitReached:
                 note = "The proof was not checked again in time, so no bound is claimed."
                 return -np.inf, [note]

@@ -137,7 +137,7 @@ class PolyhedralSearch(IteratedSearch):
     def _timed(self, function: Callable[..., T], *arguments: Any) -> T:
         """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
         left = self.task.time_limit - self.task.elapsed
-        return limited(self.qp.n, left, function, *arguments, stop=self.halt.is_set)
+        return limited(self.qp.n, left, function, *arguments)
 
     def _descent(self, start: Array, place: int, steps: int | None) -> Chain:
         run = ActiveSetDescent(self.scaled, start, self.program, place)
