@@ -16,7 +16,7 @@ from helpers.processes import HANGS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
-    path for folder in ("", "guide", "extend") for path in (ROOT / "docs" / folder).glob("*.md")
+    path for folder in ("", "guide", "quadratic", "extend") for path in (ROOT / "docs" / folder).glob("*.md")
 )
 WITH_EXAMPLES = [path for path in PAGES if ">>> " in path.read_text(encoding="utf-8")]
 
