@@ -115,7 +115,7 @@ OWN_TESTS = {
     "polyhedral/recession": ("polyhedral_search", "no_optimum"),
 }
 """Test files of modules, by the ends of their paths, that run instead of the stages, in this order;
-with `--room` all tests of the room run after them."""
+with `--folder` all tests of the folder that a module is in run after them."""
 
 OPERATORS = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
@@ -294,7 +294,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--stages", type=int, default=len(STAGES), help="how many of the test runs")
     parser.add_argument("--tests", nargs="+", help="test files, instead of the stages")
-    parser.add_argument("--room", action="store_true", help="run all tests of a room at the end")
+    parser.add_argument("--folder", action="store_true", help="run all tests of its folder too")
     parser.add_argument("--seconds", type=float, default=300.0, help="limit of one test run")
     parser.add_argument(
         "--line", action="append", default=[], help="module:line, instead of random"
@@ -318,7 +318,7 @@ def main() -> None:
         own = [names for end, names in OWN_TESTS.items() if path.endswith(f"/{end}")]
         stages = [chosen.tests] if chosen.tests else own[:1] or STAGES[: chosen.stages]
         runs = [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in stages]
-        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.slack else runs
+        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.folder else runs
 
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0
