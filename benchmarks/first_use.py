@@ -2,9 +2,9 @@
 
 Run `python benchmarks/first_use.py`, which installs the package into a temporary folder and takes
 about three minutes. The problem is the README's. Every call is made in a new process: first with an
-empty cache, so that loops are compiled, and then again, with the loops that the first call has kept.
-Times are from the start of the process to the result, importing included. With `--full` the least
-of three runs is shown.
+empty cache, so that loops are compiled, and then again, with the loops that are kept since. Times
+are from the start of the process to the result, importing included. With `--full` the least of
+three runs is shown.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ CLAIMS = (
     "_condition_loops",
     "finite_forms:-best_point,-descended,-start,-placed,-obstacle",
     "proof/certificate:claim_of",
-    "verification:_Place,convex_gap,convexity",
+    "verification:_Measured,convex_gap,convexity",
     "proof_checker:-main,-digest",
     "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,document,"
     "_ends,triangle,plain,_program,_written",
