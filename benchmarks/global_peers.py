@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic import PolyhedralQP
 
 Array = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Mutation tests; run `python benchmarks/mutants.py --seed 1 --count 100`.
 
 By default the modules are those that claims rest on; others are named, as in `minorant relaxation`
-or, for some functions of a module, `problem/spectrum:zero_tolerance,norm_bound`, and, for all but
+or, for some functions of a module, `matrices/spectrum:zero_tolerance,norm_bound`, and, for all but
 some, `minorant:-separable`.
 
 One random change at a time is made in a temporary copy of the package: of an operator, a
@@ -31,29 +31,30 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 CLAIMS = (
     "exact_bound",
-    "quadratic_programs/nearby:-_inner",
-    "quadratic_programs/dual_bound:-shifted,-_costly,-_sizes",
-    "quadratic_programs/convex_bound",
-    "quadratic_programs/conflict",
-    "quadratic_programs/intervals",
+    "rows/nearby:-_inner",
+    "rows/dual_bound:-shifted,-_costly,-_sizes",
+    "rows/convex_bound",
+    "rows/conflict",
+    "rows/intervals",
     "row_curvature",
     "polyhedron:-project,-_corrected,-_step,-_nearest,-point,-start",
     "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-why_no_bound,-endless",
     "linear_rows:ranges,_weak_duality,_sizes,_named",
-    "modeling/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
+    "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
     "structures/convex_bounds:-newton_point",
     "box_line:linear_minimum,_fill,cheapest,cheapest_balance",
-    "problem/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
+    "matrices/spectrum:zero_tolerance,convexity_tolerance,norm_bound",
     "minorant:-box_diagonal,-separable,-spectral,-value",
     "tangents:point,across,coupling,tangent",
     "optimality_conditions:-steps,-live",
     "_condition_loops",
     "finite_forms:-best_point,-descended,-start,-placed,-obstacle",
-    "certificates/certificate:claim_of",
-    "verification:_Place,convex_gap,convexity",
+    "proof/certificate:claim_of",
+    "verification:_Measured,convex_gap,convexity",
     "proof_checker:-main,-digest",
-    "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,_document,"
-    "_ends,_square_distance,_triangle,_plain,_program,_written",
+    "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,document,"
+    "_ends,triangle,plain,_program,_written",
+    "certificates/documents:_square_distance",
 )
 """The modules and functions that claims rest on; those after a minus are left out. These change how
 good a bound, a proof or a point is, and how fast it is found, but not what is claimed of it: bounds
@@ -72,25 +73,20 @@ _PROGRAMS = ("programs", "convex_programs", "without_optimum")
 _BOXES = ("conditions", "scaled_box", "minorant", "secants", "proof", "proof_checker", "global")
 
 OWN_TESTS = {
-    "factored_kernel": ("factors", "low_rank"),
+    "matrices/factored": ("factors", "low_rank"),
     "approximation": ("approximation",),
     "equilibration": ("exact_conditions", "quadratic_program"),
     "exact_bound": ("exact_bounds", "quadratic_program", "convex_programs"),
-    "quadratic_programs/nearby": (
-        "exact_conditions",
-        "wide_boxes",
-        "quadratic_program",
-        *_PROGRAMS,
-    ),
-    "quadratic_programs/dual_bound": ("wide_boxes", *_ROWS, *_PROGRAMS),
-    "quadratic_programs/convex_bound": ("wide_boxes", *_ROWS, *_PROGRAMS),
-    "quadratic_programs/conflict": ("no_optimum", "wide_boxes", "without_optimum"),
-    "quadratic_programs/intervals": (*_ROWS, *_PROGRAMS),
+    "rows/nearby": ("exact_conditions", "wide_boxes", "quadratic_program", *_PROGRAMS),
+    "rows/dual_bound": ("wide_boxes", *_ROWS, *_PROGRAMS),
+    "rows/convex_bound": ("wide_boxes", *_ROWS, *_PROGRAMS),
+    "rows/conflict": ("no_optimum", "wide_boxes", "without_optimum"),
+    "rows/intervals": (*_ROWS, *_PROGRAMS),
     "row_curvature": (*_ROWS, *_PROGRAMS),
     "polyhedral_qp": (*_ROWS, *_PROGRAMS),
     "polyhedron": (*_ROWS, *_PROGRAMS),
     "linear_rows": ("polyhedral_rows", "no_optimum", "quadratic_program", *_PROGRAMS),
-    "modeling/no_optimum": ("no_optimum", "proof_checker", "quadratic_program", "without_optimum"),
+    "rows/no_optimum": ("no_optimum", "proof_checker", "quadratic_program", "without_optimum"),
     "structures/convex_bounds": (
         "box_line",
         "exact_bounds",
@@ -101,8 +97,8 @@ OWN_TESTS = {
         "bracket_ends",
     ),
     "structures/box_line": ("box_line", "contract", "bounds"),
-    "quadratic_programs/quadratic_program": ("exact_conditions", "quadratic_program"),
-    "problem/spectrum": ("spectrum", "definiteness", "cholesky"),
+    "quadratic/quadratic_program": ("exact_conditions", "quadratic_program"),
+    "matrices/spectrum": ("spectrum", "definiteness", "cholesky"),
     "minorant": ("scaled_box", "minorant", "proof", "proof_checker"),
     "tangents": ("scaled_box", "minorant", "proof", "proof_checker"),
     "secants": ("secants", "programs"),
@@ -111,15 +107,15 @@ OWN_TESTS = {
     "finite_forms": ("exact_bounds", "secants", "limits", "quadratic_program", "programs"),
     "proof_checker": ("proof_checker", "proof"),
     "proof_document": ("proof_checker", "linear_certificates", "certificate_save", "secants"),
-    "certificates/certificate": ("claims", "certificate"),
+    "certificates/documents": ("proof_checker", "luss_certificates"),
+    "proof/certificate": ("claims", "certificate"),
     "verification": ("claims", "certificate", "linear_certificates", "no_optimum", "gaps"),
-    "local_search/row_search": ("polyhedral_search",),
+    "search/row_search": ("polyhedral_search",),
     "polyhedral/descent": ("polyhedral_descent", "polyhedral_search"),
     "polyhedral/recession": ("polyhedral_search", "no_optimum"),
-    "polyhedral/refinement": ("polyhedral_descent",),
 }
 """Test files of modules, by the ends of their paths, that run instead of the stages, in this order;
-with `--room` all tests of the room run after them."""
+with `--folder` all tests of the folder that a module is in run after them."""
 
 OPERATORS = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
@@ -298,7 +294,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--stages", type=int, default=len(STAGES), help="how many of the test runs")
     parser.add_argument("--tests", nargs="+", help="test files, instead of the stages")
-    parser.add_argument("--room", action="store_true", help="run all tests of a room at the end")
+    parser.add_argument("--folder", action="store_true", help="run all tests of its folder too")
     parser.add_argument("--seconds", type=float, default=300.0, help="limit of one test run")
     parser.add_argument(
         "--line", action="append", default=[], help="module:line, instead of random"
@@ -322,7 +318,7 @@ def main() -> None:
         own = [names for end, names in OWN_TESTS.items() if path.endswith(f"/{end}")]
         stages = [chosen.tests] if chosen.tests else own[:1] or STAGES[: chosen.stages]
         runs = [[str(found("tests", f"test_{name}.py")) for name in stage] for stage in stages]
-        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.slack else runs
+        return [*runs, [f"tests/{places[module].parts[1]}"]] if chosen.folder else runs
 
     print(f"{len(sample)} of {len(every)} changes, seed {chosen.seed}")
     survivors = 0

@@ -96,7 +96,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 10,
     # Pages of the theory and the gallery need the place of the table of contents for themselves.
     "secondary_sidebar_items": {"[!gt]*": ["page-toc"], "guide/*": ["page-toc"]},
     "footer_start": ["copyright"],

@@ -185,9 +185,14 @@ def wrong_imports_of_quadratic() -> set[str]:
 
 
 def reach_inside_quadratic() -> list[Path]:
-    """Files of the package outside `quadratic`, and of `USERS`, that import a module inside it."""
+    """Files of the package outside `quadratic`, and of `USERS`, that import a module inside it.
+
+    A module that its `__init__` imports, such as `instances`, is one of its names.
+    """
     roots = [PACKAGE, *(ROOT / folder for folder in USERS)]
+    face = QUADRATIC / "__init__.py"
     inner = {path.stem for path in QUADRATIC.iterdir()} if QUADRATIC.is_dir() else set()
+    inner -= {name.rpartition(".")[2] for name in imports(face)} if face.exists() else set()
     return [
         path
         for root in roots
@@ -208,19 +213,52 @@ def public_names() -> list[str]:
     return []
 
 
+IMPORTS = r"(?:from|import) indefinite_opt\.([\w.]+)(?: import (\([^)]*\)|[\w, ]+))?"
+"""An inner module and what is imported from it, in a script, a notebook or a page."""
+
+
+def imported(names: str) -> list[str]:
+    """The names of an import, without the ones that they get."""
+    return re.findall(r"\w+", re.sub(r" as \w+", "", names))
+
+
+def documented() -> set[str]:
+    """Names of inner modules, as "module.name", that a page of the documentation presents to users.
+
+    These are the ones in `RESULTS` of `api_pages.py`, which have pages of the reference, and the
+    ones that the first page of the chapter on quadratic programs imports.
+    """
+    found: set[str] = set()
+    for node in tree(ROOT / "docs" / "extensions" / "api_pages.py").body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RESULTS":
+            for module, names in ast.literal_eval(node.value).items():
+                found |= {f"{module.partition('.')[2]}.{name}" for name in names}
+    chapter = text(ROOT / "docs" / "quadratic" / "index.md")
+    for module, names in re.findall(IMPORTS, chapter):
+        if module == "quadratic":
+            found |= {f"{module}.{name}" for name in imported(names)}
+    return found
+
+
 def private_uses(folder: str) -> list[str]:
     """Inner modules and underscored names of the package that files of a folder use.
 
-    Found in scripts, notebooks and the code of pages alike, by how they are written.
+    Found in scripts, notebooks and the code of pages alike, by how they are written. The programs
+    in `docs/extensions` are left out: they make the pages, and read what they describe.
     """
-    public = {*public_names(), *PUBLIC_MODULES, "__version__"}
+    public, pages = {*public_names(), *PUBLIC_MODULES, "__version__"}, documented()
     found = []
     for path in sorted((ROOT / folder).rglob("*")):
-        if path.suffix not in (".py", ".ipynb", ".md") or "_build" in path.parts:
+        if path.suffix not in (".py", ".ipynb", ".md") or {"_build", "extensions"} & {*path.parts}:
             continue
-        modules = re.findall(r"(?:from|import) indefinite_opt\.([\w.]+)", text(path))
-        found += [name for name in modules if name not in public]
-        found += [name for name in re.findall(r"\biopt\.(\w+)", text(path)) if name not in public]
+        for module, names in re.findall(IMPORTS, text(path)):
+            inner = {f"{module}.{name}" for name in imported(names)} or {module}
+            if module not in public and not inner <= pages:
+                found.append(module)
+        for name in re.findall(r"\biopt\.(\w+(?:\.\w+)*)", text(path)):
+            parts = name.split(".")
+            if parts[0] not in public and ".".join(parts[:2]) not in pages:
+                found.append(parts[0])
         found += re.findall(r"\biopt\.[\w.]*\b(_[a-z]\w*)", text(path))
         found += re.findall(r"from indefinite_opt[\w.]* import (?:\w+, )*(_\w+)", text(path))
     return found

@@ -97,3 +97,22 @@ def test_the_stored_history_has_commits_and_positive_numbers() -> None:
         assert line["commit"]
         for kinds in line["benchmarks"].values():
             assert all(number > 0.0 for found in kinds.values() for number in found.values())
+
+
+def test_the_mutation_tests_name_modules_functions_and_tests_that_exist() -> None:
+    spec = importlib.util.spec_from_file_location("mutants", BENCHMARKS / "mutants.py")
+    assert spec is not None
+    assert spec.loader is not None
+    mutants = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "mutants", mutants)
+        spec.loader.exec_module(mutants)
+    named = {name: only for end in mutants.CLAIMS for name, only in mutants.modules_of(end).items()}
+    for name, functions in named.items():
+        source = (mutants.ROOT / mutants.found("indefinite_opt", f"{name}.py")).read_bytes()
+        assert list(mutants.trees(source, functions))
+    for name, tests in mutants.OWN_TESTS.items():
+        assert mutants.found("indefinite_opt", f"{name}.py")
+        assert all(mutants.found("tests", f"test_{test}.py") for test in tests)
+    for test in (test for stage in mutants.STAGES for test in stage):
+        assert mutants.found("tests", f"test_{test}.py")

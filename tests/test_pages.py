@@ -15,9 +15,8 @@ import pytest
 from helpers.processes import HANGS
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted(
-    path for folder in ("", "guide", "extend") for path in (ROOT / "docs" / folder).glob("*.md")
-)
+FOLDERS = ("", "guide", "quadratic", "extend")
+PAGES = sorted(path for folder in FOLDERS for path in (ROOT / "docs" / folder).glob("*.md"))
 WITH_EXAMPLES = [path for path in PAGES if ">>> " in path.read_text(encoding="utf-8")]
 
 

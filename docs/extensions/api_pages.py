@@ -29,11 +29,11 @@ NAMESPACES = {
 RESULTS = {
     "indefinite_opt.workflow": ("Result", "Bracket"),
     "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
-    "indefinite_opt.modeling": ("Program", "Classifier"),
+    "indefinite_opt.modeling": ("Program", "Classifier", "Model", "constants"),
     "indefinite_opt.problem": ("Spectrum",),
     "indefinite_opt.solvers": ("Optimum", "Solution", "Task", "Trace"),
 }
-"""Types that public functions return or take, which nobody imports but everybody uses."""
+"""What public functions return or take, and what the formulations of users are made of."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PublicName:
         return not (inspect.isclass(self.thing) or callable(self.thing))
 
     @property
-    def room(self) -> str:
+    def folder(self) -> str:
         """The folder of the package in which the object is defined."""
         return getattr(self.thing, "__module__", self.module).split(".")[1]
 
@@ -99,13 +99,13 @@ def _heading(text: str, sign: str) -> list[str]:
     return [text, sign * len(text), ""]
 
 
-ROOMS = {
+FOLDERS = {
     "estimators": "Estimators of scikit-learn's kind",
     "problem": "Problems",
     "formulations": "Formulations",
     "modeling": "Programs, and what formulations derive from",
+    "quadratic": "Quadratic programs, solvers and claims",
     "workflow": "Solve, bound and verify",
-    "solvers": "Solvers and claims",
     "studies": "Comparisons and baselines",
 }
 """Titles of the groups at the top level, in the order in which a reader needs them."""
@@ -117,11 +117,11 @@ def page(module: str) -> str:
     lines = _heading(f"{NAMESPACES[module]}: ``{module}``", "=")
     if module != "indefinite_opt":
         return "\n".join([*lines, inspect.getdoc(module_of(module)) or "", "", *_table(names)])
-    rooms = list(dict.fromkeys([*ROOMS, *(name.room for name in names)]))
-    for room in rooms:
-        members = [name for name in names if name.room == room]
+    folders = list(dict.fromkeys([*FOLDERS, *(name.folder for name in names)]))
+    for folder in folders:
+        members = [name for name in names if name.folder == folder]
         if members:
-            lines += _heading(ROOMS.get(room, room.capitalize()), "-") + _table(members)
+            lines += _heading(FOLDERS.get(folder, folder.capitalize()), "-") + _table(members)
     return "\n".join(lines)
 
 

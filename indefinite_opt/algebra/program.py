@@ -15,7 +15,12 @@ from indefinite_opt.foundation import Array, real_array
 
 
 def constants(**named: Any) -> list[Any]:
-    """Named cvxpy constants, in the order given: `C, Q, y = constants(C=1.0, Q=Q, y=y)`."""
+    """Named cvxpy constants, in the order given.
+
+    >>> C, mu = constants(C=1.0, mu=0.5)
+    >>> C.name(), float(mu.value)
+    ('C', 0.5)
+    """
     import cvxpy as cp
 
     return [cp.Constant(value, name=name) for name, value in named.items()]
@@ -56,6 +61,14 @@ class Model:
         What symbols mean in this program, where it is not what they mean in the papers.
     where : tuple of Definition
         What symbols that are no data of the problem stand for.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> x = cp.Variable(2, name="x")
+    >>> model = Model(minimize=cp.sum_squares(x), subject_to={"lower": x >= 1})
+    >>> list(model.subject_to)
+    ['lower']
     """
 
     minimize: Any = None

@@ -360,7 +360,7 @@ def bound(
         Absolute gap, in units of the objective, at which the search stops as well.
     verbose : bool
         Whether to log nodes, both ends and the gap, at most once per second, as `solve` does.
-    settings : Settings of `indefinite_opt.solvers.branch_and_bound`, optional
+    settings : `indefinite_opt.quadratic.Settings`, optional
         Their defaults suit most programs; no bound is less valid with others.
     cluster : Client, Cluster or str, optional
         A Client or Cluster of dask.distributed, or the address of a scheduler, as in `Study.run`.

@@ -21,12 +21,14 @@ from indefinite_opt.problem.datasets.synthetic import (
 )
 from indefinite_opt.problem.datasets.tables import read_checksums as read_checksums
 from indefinite_opt.problem.datasets.tables import store_table as store_table
+from indefinite_opt.problem.datasets.words import edit_distance
 
 __all__ = [
     "Dataset",
     "balls",
     "checkerboard",
     "describe",
+    "edit_distance",
     "gaussians",
     "haasdonk_figure1a",
     "haasdonk_figure1c",

@@ -2,8 +2,8 @@
 
 Among the global minimisers of a quadratic on a box there is one with the fewest weights strictly
 inside their bounds. Everything here holds for that one, so that a search may use several of these
-conditions at once. docs/optimality-conditions.md proves every condition, and that they may be
-combined with each other and with reductions.
+conditions at once. docs/quadratic/optimality-conditions.md proves every condition, and that they
+may be combined with each other and with reductions.
 """
 
 from __future__ import annotations

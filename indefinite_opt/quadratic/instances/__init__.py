@@ -16,6 +16,7 @@ from indefinite_opt.quadratic.instances.graphs import (
     turan,
 )
 from indefinite_opt.quadratic.instances.random_programs import (
+    Draws,
     bilinear,
     blending,
     box_qp,

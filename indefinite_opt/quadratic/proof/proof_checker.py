@@ -1,9 +1,9 @@
 """Check the proof of a bound in exact arithmetic: python proof_checker.py PROOF
 
-Only the standard library is used. docs/optimality-conditions.md proves every rule and describes the
-file. Its numbers are doubles, which are read as fractions; nothing is computed in floating point.
-Prints `PROVED value`, or that the program is unbounded or infeasible (exit code 0), and a digest of
-the program and its objective, or `FAILED: where and why` (exit code 1).
+Only the standard library is used. docs/quadratic/optimality-conditions.md proves every rule and
+describes the file. Its numbers are doubles, which are read as fractions; nothing is computed in
+floating point. Prints `PROVED value`, or that the program is unbounded or infeasible (exit code 0),
+and a digest of the program and its objective, or `FAILED: where and why` (exit code 1).
 """
 
 from __future__ import annotations
