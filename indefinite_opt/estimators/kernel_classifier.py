@@ -86,13 +86,22 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         classes, training = self._sorted(X, y, weights)
         gram = training.gram()
         for remark in remarks(gram, 'kernel="distance(form=linear)" with metric="precomputed"'):
-            warnings.warn(remark, UserWarning, stacklevel=4)
-        machines = Machines(training, self._trained(training, gram))
+            warnings.warn(remark, UserWarning, stacklevel=3)
+        method, seed = self._method(), self.random_state or 0
+        if not checks.is_whole(seed):
+            seed = int(check_random_state(seed).randint(2**31 - 1))
+        machines = Machines(training, [
+            self._machine(method, training, gram, division, seed)
+            for division in divisions(self.multiclass, classes.size)
+        ])  # fmt: skip
         self._warn_of_doubts(machines.members)
-        return {
-            "classes_": classes, "_machines": machines,
-            "_calibration": self._calibration_for(X, y, training) if self.probability else None,
-        }  # fmt: skip
+        calibration = self._calibration_for(X, y, training) if self.probability else None
+        shown = self._shown(X, classes, machines)
+        return {"classes_": classes, "_machines": machines, "_calibration": calibration, **shown}
+
+    def _shown(self, X: Any, classes: NDArray[Any], machines: Machines) -> dict[str, Any]:
+        """Attributes of a fit that predictions do not need."""
+        return {}
 
     def _weights_of_points(self, X: Any, sample_weight: Any) -> Array:
         if sample_weight is None:
@@ -128,21 +137,17 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         own = None if np.all(products == 1.0) else products
         return classes, Training(data, places, bounds, own, of_class)
 
-    def _trained(self, training: Training, gram: DenseGram) -> list[Machine]:
-        method, seed = self._method(), self.random_state or 0
-        if not checks.is_whole(seed):
-            seed = int(check_random_state(seed).randint(2**31 - 1))
-        members = []
-        for division in divisions(self.multiclass, len(training.class_weights)):
-            problem = training.problem(gram, division)
-            weighted = self._weighted(method, training, division)
-            if isinstance(method, Baseline):
-                members.append(Machine(division, method.fit(problem, seed)))
-            else:
-                limit = self._step_limit()
-                result = solve(problem, weighted, self.solver, self.tol, max_iter=limit, seed=seed)
-                members.append(Machine.of(division, result))
-        return members
+    def _machine(
+        self, method: Any, training: Training, gram: DenseGram, division: Division, seed: int
+    ) -> Machine:
+        """Train the machine of one division."""
+        problem = training.problem(gram, division)
+        weighted = self._weighted(method, training, division)
+        if isinstance(method, Baseline):
+            return Machine(division, method.fit(problem, seed))
+        limit = self._step_limit()
+        result = solve(problem, weighted, self.solver, self.tol, max_iter=limit, seed=seed)
+        return Machine.of(division, result)
 
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
@@ -166,8 +171,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         return replace(method, weights=weights)
 
     def _warn_of_doubts(self, members: list[Machine]) -> None:
-        """Warn, in the name of the caller of `fit`, of classifiers that are in doubt."""
-        doubtful = [machine.result for machine in members if machine.result and machine.doubtful]
+        """Warn the caller of `fit` if solvers stopped short of the tolerance."""
+        doubtful = [m.result for m in members if m.result is not None and m.result.doubt]
         if not doubtful:
             return
         limited = all(result.status is Status.MAX_ITER for result in doubtful)
@@ -177,13 +182,13 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         worst = max(doubtful, key=lambda result: result.residual)
         warnings.warn(
             f"{len(doubtful)} of {len(members)} classifiers of two classes did not reach tol: "
-            f"{advice}. The worst: {worst.doubt} `certificate_` says what is proved.",
+            f"{advice}. The worst: {worst.doubt} See `certificate_`.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
     def _calibration_for(self, X: Any, y: NDArray[Any], training: Training) -> Any:
-        """Platt's calibration, with all weights given as those of points."""
+        """Platt's calibration; the weights of classes are part of those of the points."""
         weights = np.zeros(y.size)
         weights[training.places] = 1.0 if training.weights is None else training.weights
         inner = clone(self).set_params(probability=False, class_weight=None)
@@ -202,14 +207,14 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         Returns
         -------
         (m,) or (m, k) ndarray
-            Of two classes the values of the classifier, positive for `classes_[1]`. Of more, with
-            `decision_function_shape="ovr"`, one column per class; with "ovo" one column per pair,
-            positive for the first class of the pair as in `SVC`.
+            With two classes the values of the classifier, positive for `classes_[1]`. With more
+            classes one column per class for `decision_function_shape="ovr"`, and one per pair for
+            "ovo", positive for the first class of the pair as in `SVC`.
         """
         values = self._values(X)
         if self.classes_.size == 2:
             return values[:, 0]
-        if not self._machines.pairwise:
+        if not self._machines.are_pairs:
             return values
         if self.decision_function_shape == "ovo":
             return -values
@@ -220,7 +225,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         values = self._values(X)
         if self.classes_.size == 2:
             return self.classes_[(values[:, 0] > 0.0).astype(int)]
-        if self._machines.pairwise:
+        if self._machines.are_pairs:
             values = votes(values, self.classes_.size, self.break_ties)
         return self.classes_[np.argmax(values, axis=1)]
 
@@ -263,7 +268,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def bracket_(self) -> Bracket:
         """Lower and upper bound on the global optimum, computed when it is read.
 
-        This is a search of up to a minute per pair of classes, of which the widest is given.
+        This is a search of up to a minute per pair of classes; the widest bracket is returned.
         """
         return max(self.brackets_.values(), key=lambda one: one.relative_gap)
 
@@ -308,7 +313,7 @@ class KernelClassifier(FormulationClassifier):
     solver : str or Solver, optional
         As in `solve`.
     tol : float
-        Relative accuracy asked of the solver, and tolerance of the certificate.
+        Relative accuracy of the solver, and tolerance of the certificate.
     random_state : int, RandomState instance or None
         Seed of the solver; None stands for 0, so that fits are reproducible.
 

@@ -63,9 +63,8 @@ class Training:
 
     def indices(self, division: Division) -> NDArray[np.intp]:
         """The points of a division, ascending."""
-        return np.concatenate(
-            [np.arange(*self.bounds[c : c + 2]) for c in sorted(sum(division, ()))]
-        )
+        kept = sorted(division.negative + division.positive)
+        return np.concatenate([np.arange(*self.bounds[c : c + 2]) for c in kept])
 
     def part(self, K: Array, division: Division) -> tuple[Array, Array]:
         """The kernel matrix of the points of a division, and their labels of -1 and +1."""
@@ -113,16 +112,6 @@ class Machine:
             max(result.iterations, 1), light,
         )  # fmt: skip
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether decision values are sums of kernel values with coefficients."""
-        return isinstance(self.fitted, Classifier) and self.fitted.change is None
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether its solver stopped short of the tolerance."""
-        return self.result is not None and bool(self.result.doubt)
-
     def certificate(self, problem: KernelProblem) -> Certificate:
         """The certificate of the solution, for the problem of the machine."""
         if self.result is not None:
@@ -148,14 +137,16 @@ class Machines:
     members: list[Machine]
 
     @property
-    def pairwise(self) -> bool:
-        """Whether each machine tells two single classes apart."""
-        return all(len(machine.division.negative) == 1 for machine in self.members)
+    def are_pairs(self) -> bool:
+        """Whether there are several, each of which tells two classes apart."""
+        single = all(len(machine.division.negative) == 1 for machine in self.members)
+        return single and len(self.members) > 1
 
     @cached_property
     def coef(self) -> Array | None:
         """Coefficients of all points in every machine, (machines, n); None if there are none."""
-        if not all(machine.is_linear for machine in self.members):
+        fitted = [machine.fitted for machine in self.members]
+        if not all(isinstance(each, Classifier) and each.change is None for each in fitted):
             return None
         coef = np.zeros((len(self.members), self.training.places.size))
         for row, machine in zip(coef, self.members, strict=True):

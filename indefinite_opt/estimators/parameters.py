@@ -1,4 +1,4 @@
-"""Parameters such as `kernel__gamma`, and what every fit begins and ends with."""
+"""What all estimators share: parameters such as `kernel__gamma`, and checks of X."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ KernelLike = Kernel | Callable[[Array, Array], Array] | str
 
 
 class KernelEstimator(BaseEstimator):
-    """An estimator with a kernel, the parameters of which are parameters of the estimator, too.
+    """An estimator with a kernel, whose parameters are parameters of the estimator, too.
 
-    Kernels and formulations are immutable, so that `set_params(kernel__gamma=2)` puts a new one in
-    the place of the old; a name such as "gaussian" becomes the object it stands for.
+    Kernels and formulations are immutable, so `set_params(kernel__gamma=2)` replaces the kernel by
+    a new one; a name such as "gaussian" becomes the object it stands for.
     """
 
     _nested: ClassVar[tuple[str, ...]] = ("kernel",)
@@ -60,10 +60,11 @@ class KernelEstimator(BaseEstimator):
         for name, values in changes.items():
             held: Any = self._object_of(name) if name in self._nested else None
             known = [] if held is None else [field.name for field in dataclasses.fields(held)]
-            for field in set(values).difference(known):
+            unknown = [f"{name}__{field}" for field in values if field not in known]
+            if unknown:
                 offered = [f"{name}__{field}" for field in known] or list(self.get_params())
                 raise ValueError(
-                    f"Invalid parameter '{name}__{field}' for estimator {self}. "
+                    f"Invalid parameter {unknown[0]!r} for estimator {self}. "
                     f"Valid parameters are: {offered}."
                 )
             setattr(self, name, dataclasses.replace(held, **values))
@@ -89,7 +90,7 @@ class KernelEstimator(BaseEstimator):
         return any(isinstance(value, str) and value == "precomputed" for value in given)
 
     def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
-        """A `Kernel`, or "precomputed", for points that stand for so many copies each."""
+        """The `Kernel`, fitted to points that count `copies` times each, or "precomputed"."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return self.kernel
         return kernels.get(self.kernel).fitted(X, copies)
@@ -97,18 +98,18 @@ class KernelEstimator(BaseEstimator):
     def _validated(self, X: Any, reset: bool = False, **options: Any) -> Any:
         """X as an array of float64, or as a sparse matrix with rows that can be selected.
 
-        With `reset` X is to be fitted to: then its features are not compared with those of the fit
-        before, and a matrix keeps its type, by which the rounding of its entries is judged.
+        `reset` is for fits: the features of X are not compared with those of the fit before, and a
+        matrix keeps its type, which determines how far rounding may have moved its entries.
         """
         accepted = False if self._precomputed else "csr"
         dtype = "numeric" if self._precomputed and reset else np.float64
         for name, value in {"X": X, **options}.items():
             refuse_mask(name, value, "an array without a mask")
-        # scikit-learn notes the features of X at once, and a fit that fails has to change nothing.
-        noted = copy.copy(self) if reset else self
+        # validate_data sets n_features_in_ at once, but a fit that fails must change nothing.
+        target = copy.copy(self) if reset else self
         try:
             found = validate_data(
-                noted, X, reset=reset, accept_sparse=accepted, dtype=dtype, **options
+                target, X, reset=reset, accept_sparse=accepted, dtype=dtype, **options
             )
         except ValueError as error:
             if not (self._precomputed and "features, but" in str(error)):
@@ -122,7 +123,7 @@ class KernelEstimator(BaseEstimator):
         return found
 
     def _fitted(self, X: Any, learned: dict[str, Any]) -> Self:
-        """The end of every fit: the features of X are noted, and the attributes are set."""
+        """Set the attributes of a fit at its end, also the number and names of features of X."""
         validate_data(self, X, skip_check_array=True)
         self.__dict__.update(learned)
         return self

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
-from indefinite_opt.estimators.multiclass import Division, Machine, Machines, Training, divisions
+from indefinite_opt.estimators.multiclass import Division, Machine, Machines, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.training_data import Points
 from indefinite_opt.formulations import SVMDual
@@ -28,14 +28,14 @@ SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 class IndefiniteSVC(FormulationClassifier):
     """Support vector classification with a kernel of any inertia, in place of `SVC`.
 
-    Every pair of classes gets `SVMDual(C)`, as in LIBSVM, and `certificate_` says what is proved of
-    its solution. Where the kernel is positive semidefinite the classifier is that of `SVC`. Choose
-    C and the kernel by `GridSearchCV`.
+    `SVMDual(C)` is solved for every pair of classes, as in LIBSVM, and every solution has a
+    certificate. If the kernel is positive semidefinite, the classifier is that of `SVC`. Choose C
+    and the kernel by `GridSearchCV`.
 
     Parameters
     ----------
     C : float
-        Upper bound of the weights.
+        Upper bound of the weights; inf is the hard margin.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, str, Kernel or callable
         Kernels of `SVC` with the parameters `degree`, `gamma` and `coef0`; else as in
         `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
@@ -51,10 +51,10 @@ class IndefiniteSVC(FormulationClassifier):
     multiclass : {"ovo", "ovr"}
         A classifier for each pair of classes, or for each class against the rest.
     solver : str or Solver, optional
-        As in `solve`. Without one the steps of LIBSVM go on until `tol`, so that a pair of classes
-        usually ends at no worse point than in `SVC`, but may end at another local optimum;
-        `certificate_` says if it is a saddle point. "smo(second_order=True)" then goes down along
-        negative curvature, and "multistart" looks for better local optima.
+        As in `solve`. By default the steps of LIBSVM go on until `tol`: a pair of classes usually
+        ends at no worse point than in `SVC`, but may end at another local optimum, or at a saddle
+        point, which `certificate_` then says. "smo(second_order=True)" also descends along negative
+        curvature, and "multistart" looks for better local optima.
     cache_size, shrinking : float, bool
         Accepted as in `SVC`, without effect: the kernel matrix is kept as a whole.
     verbose : bool
@@ -71,11 +71,11 @@ class IndefiniteSVC(FormulationClassifier):
         Bounds on the global optimum, with more than two classes the widest one of a pair; computed
         when it is read. `brackets_` has them by pair.
     fit_status_ : int
-        0, or 1 if a classifier did not reach `tol`, as it ended at `max_iter` or because rounding
-        prevents more; then `fit` gives a `ConvergenceWarning`.
+        0, or 1 if a classifier did not reach `tol` because of `max_iter` or of rounding; then `fit`
+        gives a `ConvergenceWarning`.
     probA_, probB_ : arrays
-        Slopes and offsets of Platt's calibration, 1/(1 + exp(A·f + B)) of decision values f; of
-        more than two classes of each class against the rest, where `SVC` has pairs.
+        Slopes and offsets of Platt's calibration, 1/(1 + exp(A·f + B)) of decision values f. With
+        more than two classes they are those of each class against the rest; `SVC` has pairs.
     n_iter_ : array
         Steps of each classifier of two classes.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, \
@@ -125,26 +125,20 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         self._keep(locals())
 
     def _method(self) -> SVMDual:
-        checks.weight_bound("C", self.C)
         return SVMDual(C=self.C)
 
-    def _trained(self, training: Training, gram: DenseGram) -> list[Machine]:
+    def _machine(
+        self, method: Any, training: Training, gram: DenseGram, division: Division, seed: int
+    ) -> Machine:
         if self.solver is not None:
-            return super()._trained(training, gram)
+            return super()._machine(method, training, gram, division, seed)
         checks.tolerance("tol", self.tol)
-        return [
-            self._quick(training, gram, division)
-            for division in divisions(self.multiclass, len(training.class_weights))
-        ]
-
-    def _quick(self, training: Training, gram: DenseGram, division: Division) -> Machine:
-        """The steps of LIBSVM, or, where they take long, a descent from where they came to."""
         K, y = training.part(gram.matrix, division)
-        formulation = self._weighted(self._method(), training, division)
+        formulation = self._weighted(method, training, division)
         upper = np.full(y.size, float(self.C))
         if formulation.weights is not None:
             upper *= formulation.weights
-        # More steps of LIBSVM than 20 per point are worth a Newton step instead.
+        # The steps of LIBSVM; after 20 per point a descent with Newton steps takes over.
         limit, most = self._step_limit(), 20 * y.size
         alpha, offset, steps = np.zeros(y.size), None, 0
         if np.isfinite(self.C):
@@ -172,7 +166,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             return super()._kernel_for(X, copies)
         if name == "linear":
             return kernels.Linear()
-        gamma: Any = self.gamma  # as in `SVC`; the variance is that of as many copies of the points
+        gamma: Any = self.gamma
         if gamma == "scale":
             fitted: Any = kernels.RBF().fitted(X, copies)
             gamma = fitted.gamma
@@ -180,7 +174,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             gamma = 1.0 / float(X.shape[1])
         elif not checks.is_number(gamma):
             raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
-        # In terms of these arguments, where the kernels would name their own.
+        # Errors name these arguments, which the kernels call differently.
         check = checks.number if name == "sigmoid" else checks.positive
         check("gamma", gamma)
         gamma = float(gamma)
@@ -191,32 +185,30 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
 
-    def _learned(self, X: Any, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
-        learned = super()._learned(X, y, sample_weight)
-        machines: Machines = learned["_machines"]
+    def _shown(self, X: Any, classes: NDArray[Any], machines: Machines) -> dict[str, Any]:
         training, coef = machines.training, machines.coef
         assert coef is not None  # machines of this class are linear
         needed = np.zeros(coef.shape[1], dtype=bool)
         for machine in machines.members:
             needed[training.indices(machine.division)[machine.fitted.support]] = True
-        support, places = np.flatnonzero(needed), training.places[needed]
+        places = training.places[needed]
+        vectors = X[places] if isinstance(training.data, Points) else np.empty((0, 0))
         steps = np.array([machine.steps for machine in machines.members])
         if self.verbose:
             for machine, count in zip(machines.members, steps, strict=True):
-                one, other = machine.division.name(learned["classes_"].tolist())
+                one, other = machine.division.name(classes.tolist())
                 print(f"{one} and {other}: {count} steps")
-        several = len(training.class_weights) > 2 and machines.pairwise
-        layout = layout_of_pairs(coef, training.bounds) if several else coef
-        return learned | {
+        layout = layout_of_pairs(coef, training.bounds) if machines.are_pairs else coef
+        return {
             "support_": places,
-            "support_vectors_": X[places]
-            if isinstance(training.data, Points)
-            else np.empty((0, 0)),
-            "n_support_": np.diff(np.searchsorted(support, training.bounds)).astype(np.int32),
+            "support_vectors_": vectors,
+            "n_support_": np.add.reduceat(needed, training.bounds[:-1], dtype=np.int32),
             "dual_coef_": layout[:, needed],
-            "intercept_": -machines.offsets if several else machines.offsets,
+            "intercept_": -machines.offsets if machines.are_pairs else machines.offsets,
             "class_weight_": training.class_weights,
-            "fit_status_": int(any(machine.doubtful for machine in machines.members)),
+            "fit_status_": int(
+                any(m.result is not None and m.result.doubt for m in machines.members)
+            ),
             "n_iter_": steps,
             "shape_fit_": X.shape,
         }
@@ -226,12 +218,12 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         check_is_fitted(self)
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError('coef_ needs kernel="linear"')
-        machines: Machines = self._machines
-        coef = machines.coef
-        assert coef is not None
-        sign = 1.0 if self.classes_.size == 2 or not machines.pairwise else -1.0
-        needed = np.isin(machines.training.places, self.support_)
-        return np.asarray((sign * coef[:, needed]) @ self.support_vectors_)
+        machines = self._machines
+        normals = np.asarray(machines.coef @ machines.training.data.data)
+        if machines.are_pairs:
+            normals = -normals
+        normals.flags.writeable = False
+        return normals
 
     @property
     def probA_(self) -> Array:
@@ -250,7 +242,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
 
 
 def layout_of_pairs(coef: Array, bounds: list[int]) -> Array:
-    """Coefficients of the pairs of k > 2 classes, (k(k - 1)/2, n), in the layout of `SVC`.
+    """Coefficients of the pairs of k > 2 classes, (k(k - 1)/2, n), in the layout of `dual_coef_`.
 
     Points are sorted by class. A point of class i has its coefficients in the pairs with classes
     0, ..., i - 1, i + 1, ..., k - 1 in the rows 0, ..., k - 2, positive for the first class of the

@@ -382,8 +382,11 @@ def test_a_fit_short_of_its_tolerance_is_reported_once(
 def test_the_verdict_on_a_formulation_is_that_of_its_solver() -> None:
     """The algorithm as printed solves another problem; its residual says so."""
     estimator = iopt.KernelClassifier("KSVM", "rbf", solver="active-set", tol=1e-6)
-    with pytest.warns(ConvergenceWarning, match="1 of 1 classifiers .* try another solver or tol"):
+    with pytest.warns(
+        ConvergenceWarning, match="1 of 1 classifiers .* try another solver"
+    ) as caught:
         estimator.fit(X[TWO], y[TWO])
+    assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         iopt.KernelClassifier("KSVM", "rbf").fit(X[TWO], y[TWO])

@@ -93,9 +93,10 @@ def test_odd_kernel_matrices_get_a_sentence(K: Any, said: str, tmp_path: Any) ->
     result = iopt.solve(problem, "LPSVM")
     assert result.remarks[0] == problem.remarks[0]
     assert said in result._repr_html_()
-    with pytest.warns(UserWarning, match=said) as caught:
-        iopt.IndefiniteSVC(kernel="precomputed").fit(K, LABELS)
-    assert caught[0].filename == __file__  # in the name of the caller
+    for estimator in (iopt.IndefiniteSVC, iopt.KernelClassifier):
+        with pytest.warns(UserWarning, match=said) as caught:
+            estimator(kernel="precomputed").fit(K, LABELS)
+        assert caught[0].filename == __file__  # in the name of the caller
 
 
 def test_common_kernel_matrices_get_none() -> None:
