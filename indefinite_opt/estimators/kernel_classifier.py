@@ -67,7 +67,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         Parameters
         ----------
         X : (n, d) array_like or sparse matrix
-            Points in rows; (n, n) kernel values or distances where these are precomputed.
+            Points in rows, of which sparse ones are made dense; (n, n) kernel values or distances
+            where these are precomputed.
         y : (n,) array_like
             Labels of two or more classes.
         sample_weight : (n,) array_like, optional
