@@ -45,9 +45,7 @@ from indefinite_opt.workflow.certificates import verify
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and is loaded where it is needed
     from indefinite_opt.estimators import (
         IndefiniteSVC,
-        IndefiniteSVCCV,
         KernelClassifier,
-        KernelTransformer,
         PseudoEuclideanEmbedding,
         SpectrumTransformer,
     )
@@ -72,12 +70,10 @@ __all__ = [
     "GuoSchuurmansQP",
     "IndefiniteOptError",
     "IndefiniteSVC",
-    "IndefiniteSVCCV",
     "Kernel",
     "KernelClassifier",
     "KernelLogistic",
     "KernelProblem",
-    "KernelTransformer",
     "LussBall",
     "LussDual",
     "PseudoEuclideanEmbedding",

@@ -1,23 +1,12 @@
 """Classes with the interface of scikit-learn.
 
-`KernelClassifier` trains any formulation or baseline, `IndefiniteSVC` and `IndefiniteSVCCV` stand
-in for `SVC`, and `KernelTransformer`, `PseudoEuclideanEmbedding` and `SpectrumTransformer` are
-steps of a pipeline. All pass scikit-learn's own checks of estimators.
+`KernelClassifier` trains any formulation or baseline, `IndefiniteSVC` stands in for `SVC`, and
+`PseudoEuclideanEmbedding` and `SpectrumTransformer` are steps of a pipeline. All pass
+scikit-learn's own checks of estimators.
 """
 
 from indefinite_opt.estimators.kernel_classifier import KernelClassifier
-from indefinite_opt.estimators.svc import IndefiniteSVC, IndefiniteSVCCV
-from indefinite_opt.estimators.transformers import (
-    KernelTransformer,
-    PseudoEuclideanEmbedding,
-    SpectrumTransformer,
-)
+from indefinite_opt.estimators.svc import IndefiniteSVC
+from indefinite_opt.estimators.transformers import PseudoEuclideanEmbedding, SpectrumTransformer
 
-__all__ = [
-    "IndefiniteSVC",
-    "IndefiniteSVCCV",
-    "KernelClassifier",
-    "KernelTransformer",
-    "PseudoEuclideanEmbedding",
-    "SpectrumTransformer",
-]
+__all__ = ["IndefiniteSVC", "KernelClassifier", "PseudoEuclideanEmbedding", "SpectrumTransformer"]

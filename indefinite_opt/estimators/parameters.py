@@ -1,11 +1,11 @@
-"""Parameters inside an estimator, such as `kernel__gamma`, and fits that are all or nothing."""
+"""What all estimators share: parameters such as `kernel__gamma`, and checks of X."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,10 +21,10 @@ KernelLike = Kernel | Callable[[Array, Array], Array] | str
 
 
 class KernelEstimator(BaseEstimator):
-    """An estimator with a kernel, the parameters of which are parameters of the estimator, too.
+    """An estimator with a kernel, whose parameters are parameters of the estimator, too.
 
-    Kernels and formulations are immutable, so that `set_params(kernel__gamma=2)` puts a new one in
-    the place of the old; a name such as "gaussian" becomes the object it stands for.
+    Kernels and formulations are immutable, so `set_params(kernel__gamma=2)` replaces the kernel by
+    a new one; a name such as "gaussian" becomes the object it stands for.
     """
 
     _nested: ClassVar[tuple[str, ...]] = ("kernel",)
@@ -52,16 +52,15 @@ class KernelEstimator(BaseEstimator):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, such as `C=10` or `kernel__gamma=2`."""
-        super().set_params(**{key: value for key, value in params.items() if "__" not in key})
         changes: dict[str, dict[str, Any]] = {}
-        for key, value in params.items():
-            name, nested, inner = key.partition("__")
-            if nested:
-                changes.setdefault(name, {})[inner] = value
+        for key in [key for key in params if "__" in key]:
+            name, _, field = key.partition("__")
+            changes.setdefault(name, {})[field] = params.pop(key)
+        super().set_params(**params)
         for name, values in changes.items():
             held: Any = self._object_of(name) if name in self._nested else None
             known = [] if held is None else [field.name for field in dataclasses.fields(held)]
-            unknown = [f"{name}__{inner}" for inner in values if inner not in known]
+            unknown = [f"{name}__{field}" for field in values if field not in known]
             if unknown:
                 offered = [f"{name}__{field}" for field in known] or list(self.get_params())
                 raise ValueError(
@@ -91,22 +90,27 @@ class KernelEstimator(BaseEstimator):
         return any(isinstance(value, str) and value == "precomputed" for value in given)
 
     def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
-        """A `Kernel`, or "precomputed", for points that stand for so many copies each."""
+        """The `Kernel`, fitted to points that count `copies` times each, or "precomputed"."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             return self.kernel
         return kernels.get(self.kernel).fitted(X, copies)
 
-    def _validated(self, X: Any, **options: Any) -> Any:
+    def _validated(self, X: Any, reset: bool = False, **options: Any) -> Any:
         """X as an array of float64, or as a sparse matrix with rows that can be selected.
 
-        A matrix to fit to keeps its type, by which the rounding of its entries is judged.
+        `reset` is for fits: the features of X are not compared with those of the fit before, and a
+        matrix keeps its type, which determines how far rounding may have moved its entries.
         """
         accepted = False if self._precomputed else "csr"
-        dtype = "numeric" if self._precomputed and options.get("reset", True) else np.float64
+        dtype = "numeric" if self._precomputed and reset else np.float64
         for name, value in {"X": X, **options}.items():
             refuse_mask(name, value, "an array without a mask")
+        # validate_data sets n_features_in_ at once, but a fit that fails must change nothing.
+        target = copy.copy(self) if reset else self
         try:
-            found = validate_data(self, X, accept_sparse=accepted, dtype=dtype, **options)
+            found = validate_data(
+                target, X, reset=reset, accept_sparse=accepted, dtype=dtype, **options
+            )
         except ValueError as error:
             if not (self._precomputed and "features, but" in str(error)):
                 raise
@@ -118,40 +122,15 @@ class KernelEstimator(BaseEstimator):
             check_non_negative(found if "y" not in options else found[0], type(self).__name__)
         return found
 
+    def _fitted(self, X: Any, learned: dict[str, Any]) -> Self:
+        """Set the attributes of a fit at its end, also the number and names of features of X."""
+        validate_data(self, X, skip_check_array=True)
+        self.__dict__.update(learned)
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.positive_only = self.metric is not None
         tags.input_tags.sparse = not self._precomputed
         return tags
-
-
-Estimator = TypeVar("Estimator")
-P = ParamSpec("P")
-
-
-def all_or_nothing(
-    fit: Callable[Concatenate[Estimator, P], Estimator],
-) -> Callable[Concatenate[Estimator, P], Estimator]:
-    """A method `fit` that sets all attributes at once at its end, and none if it fails.
-
-    It trains a second object with the same parameters, whose attributes then become those of the
-    estimator in a single assignment, which Ctrl-C cannot divide. So after an exception or Ctrl-C
-    the estimator is what it was: it predicts as before, or raises `NotFittedError` if it was not
-    fitted. Attributes of the fit before that the new one does not set are removed.
-    """
-
-    @functools.wraps(fit)
-    def whole(self: Estimator, /, *args: P.args, **kwargs: P.kwargs) -> Estimator:
-        learned = vars(self).get("_learned", ())
-        start = {name: value for name, value in vars(self).items() if name not in learned}
-        # Not a clone, which would copy random_state, so that each fit would draw the same.
-        trained = object.__new__(type(self))
-        vars(trained).update(start)
-        fit(trained, *args, **kwargs)
-        added = [name for name in vars(trained) if name not in start]
-        vars(trained)["_learned"] = ("_learned", *added)
-        self.__dict__ = vars(trained)
-        return self
-
-    return whole

@@ -1,4 +1,4 @@
-"""Kernels, embeddings and changes of the spectrum as steps of a pipeline."""
+"""Embeddings and changes of the spectrum as steps of a pipeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike, all_or_nothing
+from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.quadratic import TRANSFORMS, DenseGram
@@ -18,55 +18,9 @@ from indefinite_opt.quadratic import TRANSFORMS, DenseGram
 class _KernelStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """A step that begins with the kernel of training points."""
 
-    def _training(self, X: ArrayLike) -> Any:
-        """Training data in their own memory, so that changes of X have no effect."""
-        points = self._validated(X)
-        data = training_data(points, self._kernel_for(points), self.metric)
-        return data.take(np.arange(points.shape[0]))
-
-    def _rows(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        points = self._validated(X, reset=False)
-        rows: Array = self._data.rows(points)
-        return rows
-
-
-class KernelTransformer(_KernelStep):
-    """Kernel values with the training points: new points x become the rows k(x, x_i).
-
-    The output is what estimators with `kernel="precomputed"` expect, and may have any inertia.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable
-        As in `kernels.get`; its parameters are those of the estimator, too: `kernel__gamma`.
-    metric : None or "precomputed"
-        With "precomputed" X is a matrix of distances, of which a kernel such as
-        "distance(form=linear)" makes kernel values.
-
-    Examples
-    --------
-    >>> from indefinite_opt import KernelTransformer
-    >>> step = KernelTransformer("distance(distance=cityblock, form=linear)").fit([[0.0], [2.0]])
-    >>> step.transform([[1.0], [2.0]])
-    array([[-0.5, -0.5],
-           [-2. , -0. ]])
-    """
-
-    def __init__(self, kernel: KernelLike = "rbf", *, metric: str | None = None) -> None:
-        self.kernel = kernel
-        self.metric = metric
-
-    @all_or_nothing
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Keep the training points X, (n, d); labels are ignored."""
-        self._data = self._training(X)
-        self._n_features_out = self._data.size
-        return self
-
-    def transform(self, X: ArrayLike) -> Array:
-        """Kernel values of new points X with the training points, (m, n)."""
-        return self._rows(X)
+    def _training(self, points: Any) -> Any:
+        places = np.arange(points.shape[0])
+        return training_data(points, self._kernel_for(points), self.metric, places)
 
 
 class PseudoEuclideanEmbedding(_KernelStep):
@@ -121,12 +75,11 @@ class PseudoEuclideanEmbedding(_KernelStep):
         self.kernel = kernel
         self.metric = metric
 
-    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the kernel of the training points X, (n, d); labels are ignored."""
         checks.whole("n_components", self.n_components, optional=True)
-        self._data = self._training(X)
-        gram = DenseGram.of_own(self._data.symmetric().gram())
+        data = self._training(self._validated(X, reset=True))
+        gram = DenseGram.of_own(data.gram())
         spectrum = gram.centered_spectrum
         order = np.argsort(-np.abs(spectrum.values), kind="stable")[: self.n_components]
         order = order[np.abs(spectrum.values[order]) > spectrum.zero_tolerance]
@@ -134,17 +87,21 @@ class PseudoEuclideanEmbedding(_KernelStep):
         # The entry of largest magnitude is positive, so that signs do not depend on the solver.
         largest = np.abs(vectors).argmax(axis=0)
         vectors = vectors * np.where(vectors[largest, np.arange(order.size)] < 0.0, -1.0, 1.0)
-        self.eigenvalues_ = values
-        self.signature_ = int((values > 0.0).sum()), int((values < 0.0).sum())
         weights = np.sign(values) / np.sqrt(np.abs(values))
-        self._projection = (vectors - vectors.mean(axis=0)) * weights
-        self._means = gram.matrix.mean(axis=0)
-        self._n_features_out = order.size
-        return self
+        return self._fitted(X, {
+            "eigenvalues_": values,
+            "signature_": (int((values > 0.0).sum()), int((values < 0.0).sum())),
+            "_data": data,
+            "_projection": (vectors - vectors.mean(axis=0)) * weights,
+            "_means": gram.matrix.mean(axis=0),
+            "_n_features_out": order.size,
+        })  # fmt: skip
 
     def transform(self, X: ArrayLike) -> Array:
         """Coordinates of new points X, (m, n_components)."""
-        return (self._rows(X) - self._means) @ self._projection
+        check_is_fitted(self)
+        coordinates: Array = (self._data.rows(self._validated(X)) - self._means) @ self._projection
+        return coordinates
 
 
 class SpectrumTransformer(_KernelStep):
@@ -165,10 +122,6 @@ class SpectrumTransformer(_KernelStep):
     eigenvalues_ : (n,) array
         Eigenvalues of the training kernel, ascending.
 
-    See Also
-    --------
-    KernelTransformer : The step before, which makes kernel values of points.
-
     References
     ----------
     Luss & d'Aspremont (2007), section 4; Wu, Chang & Zhang (2005).
@@ -186,33 +139,34 @@ class SpectrumTransformer(_KernelStep):
     def __init__(self, spectrum: str = "clip") -> None:
         self.spectrum = spectrum
 
-    @all_or_nothing
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the training kernel X, (n, n); labels are ignored."""
         checks.choice("spectrum", self.spectrum, TRANSFORMS)
-        data = self._training(X)
-        gram = DenseGram.of_own(data.symmetric().gram())
-        K, spectrum = gram.matrix, gram.spectrum
-        self.eigenvalues_, vectors = spectrum.values, spectrum.vectors
+        given = self._validated(X, reset=True)
+        gram = DenseGram.of_own(self._training(given).gram())
+        K, spectrum, vectors = gram.matrix, gram.spectrum, gram.spectrum.vectors
         nonzero = np.abs(spectrum.values) > spectrum.zero_tolerance
         signs = np.where(nonzero, np.sign(spectrum.values), 0.0)
         if self.spectrum == "clip":
             signs = np.maximum(signs, 0.0)
-        self._projection = None if self.spectrum == "shift" else (vectors * signs) @ vectors.T
         # The first of equal rows, as given and as made symmetric; the sum makes -0.0 and 0.0 the
         # same.
-        self._place = {
+        place = {
             (row + 0.0).tobytes(): place
-            for rows in (K, np.asarray(data.pairs, dtype=np.float64))
+            for rows in (K, np.asarray(given, dtype=np.float64))
             for place, row in reversed(list(enumerate(rows)))
         }
-        self._n_features_out = len(K)
-        return self
+        return self._fitted(X, {
+            "eigenvalues_": spectrum.values,
+            "_projection": None if self.spectrum == "shift" else (vectors * signs) @ vectors.T,
+            "_place": place,
+            "_n_features_out": len(K),
+        })  # fmt: skip
 
     def transform(self, X: ArrayLike) -> Array:
         """Rows of the changed kernel for rows X of the original one, (m, n)."""
         check_is_fitted(self)
-        rows: Any = self._validated(X, reset=False)
+        rows: Any = self._validated(X)
         if self._projection is not None:
             projected: Array = rows @ self._projection
             return projected

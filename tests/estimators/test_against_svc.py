@@ -46,8 +46,17 @@ def test_attributes_of_a_linear_machine(classes: int, class_weight: Any) -> None
     peer = SVC(**options, tol=1e-8).fit(X[kept], y[kept])
     fitted = iopt.IndefiniteSVC(**options).fit(X[kept], y[kept])
     assert fitted.coef_ == pytest.approx(peer.coef_, abs=1e-6)
+    assert not fitted.coef_.flags.writeable
     assert fitted.class_weight_ == pytest.approx(peer.class_weight_)
     assert fitted.intercept_ == pytest.approx(peer.intercept_, abs=1e-6)
+
+
+def test_an_infinite_C_is_the_hard_margin() -> None:
+    options = {"kernel": "linear", "C": np.inf}
+    peer = SVC(**options, tol=1e-8).fit(X[y < 2], y[y < 2])
+    fitted = iopt.IndefiniteSVC(**options).fit(X[y < 2], y[y < 2])
+    assert fitted.coef_ == pytest.approx(peer.coef_, rel=1e-4)
+    assert fitted.certificate_.claim is iopt.Claim.GLOBAL
 
 
 def test_coef_is_of_linear_kernels_only() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import indefinite_opt as iopt
@@ -22,8 +21,6 @@ DISTANCES: dict[str, Any] = {
 ESTIMATORS = [
     iopt.KernelClassifier(),
     iopt.IndefiniteSVC(),
-    iopt.IndefiniteSVCCV(Cs=(0.1, 1.0), cv=2),
-    iopt.KernelTransformer(),
     iopt.PseudoEuclideanEmbedding(n_components=2),
     iopt.SpectrumTransformer("clip"),
 ]
@@ -36,10 +33,6 @@ WITH_WEIGHTS = [
     iopt.IndefiniteSVC(kernel="precomputed"),
     iopt.IndefiniteSVC(kernel="l1-gaussian", multiclass="ovr"),
     iopt.IndefiniteSVC(kernel="sigmoid", break_ties=True),
-    iopt.IndefiniteSVCCV(
-        Cs=(0.01, 1.0), cv=KFold(3, shuffle=True, random_state=0), kernel="precomputed"
-    ),
-    iopt.KernelTransformer(**DISTANCES),
     iopt.PseudoEuclideanEmbedding(kernel="precomputed"),
     iopt.PseudoEuclideanEmbedding(**DISTANCES),
     iopt.SpectrumTransformer("flip"),

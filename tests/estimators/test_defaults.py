@@ -54,7 +54,6 @@ def test_the_default_kernel_is_that_of_svc() -> None:
     problem = iopt.KernelProblem.from_data(X, y)
     np.testing.assert_allclose(problem.K, expected, rtol=1e-9)
     assert problem.is_psd
-    np.testing.assert_allclose(iopt.KernelTransformer().fit(X).transform(X), expected, rtol=1e-9)
     dataset = iopt.datasets.Dataset("wine", y, X=X)
     np.testing.assert_allclose(iopt.KernelProblem.from_dataset(dataset).K, expected, rtol=1e-9)
     new = problem.kernel_with(X[:3] + 1.0)
@@ -94,8 +93,10 @@ def test_odd_kernel_matrices_get_a_sentence(K: Any, said: str, tmp_path: Any) ->
     result = iopt.solve(problem, "LPSVM")
     assert result.remarks[0] == problem.remarks[0]
     assert said in result._repr_html_()
-    with pytest.warns(UserWarning, match=said):
-        iopt.IndefiniteSVC(kernel="precomputed").fit(K, LABELS)
+    for estimator in (iopt.IndefiniteSVC, iopt.KernelClassifier):
+        with pytest.warns(UserWarning, match=said) as caught:
+            estimator(kernel="precomputed").fit(K, LABELS)
+        assert caught[0].filename == __file__  # in the name of the caller
 
 
 def test_common_kernel_matrices_get_none() -> None:
@@ -117,19 +118,3 @@ def test_a_training_error_above_chance_is_said(tmp_path: Any) -> None:
     good = iopt.solve(iopt.KernelProblem.from_data(POINTS, LABELS), "SVMDual")
     assert good.training_error == np.mean(good.classifier.predict(good.problem.K) != LABELS)
     assert good.remarks == ()
-
-
-def test_steps_of_pipelines_fit_the_kernel_to_all_training_points(monkeypatch: Any) -> None:
-    """Also of sparse points, whose kernel values are computed a few rows at a time."""
-    from scipy import sparse
-
-    from indefinite_opt.estimators import training_data
-
-    monkeypatch.setattr(training_data, "MAX_DENSE_BYTES", 8 * 3 * 4)  # four rows
-    dense = iopt.KernelTransformer().fit(POINTS).transform(POINTS[:5])
-    few = (
-        iopt.KernelTransformer()
-        .fit(sparse.csr_matrix(POINTS))
-        .transform(sparse.csr_matrix(POINTS[:5]))
-    )
-    np.testing.assert_allclose(few, dense, rtol=1e-9)

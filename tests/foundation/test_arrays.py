@@ -80,7 +80,6 @@ def test_no_mask_is_ignored(mask: bool) -> None:
         lambda: iopt.IndefiniteSVC(kernel="linear").fit(np.eye(2), y),
         lambda: iopt.KernelClassifier(kernel="linear").fit(np.eye(2), [-1, 1], abs(y)),
         lambda: iopt.IndefiniteSVC().fit(np.eye(2), [-1, 1], sample_weight=abs(y)),
-        lambda: iopt.IndefiniteSVCCV(Cs=abs(y), kernel="linear").fit(np.eye(2), [-1, 1]),
         lambda: iopt.SpectrumTransformer().fit(K),
     ):
         assert "got a masked array" in message(call)
