@@ -1,6 +1,13 @@
 """Any quadratic program, convex or not: read, solved, bracketed, proved and checked.
 
-Nothing in here knows kernels, data sets or formulations.
+Nothing in here knows kernels, data sets or formulations. It imports `foundation`, which checks
+arguments and threads, and `algebra`, which prints programs; others import this file only. Users
+reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
+
+The folders, in the order in which data flow: `matrices`, `program`, `files`, `instances`,
+`structures`, `rows`, `solving`, `local`, `bracket`, `proof`. Kernel programs are structures of their
+own, derived from `PairedQP`, with solvers derived from `Solver`, and a finite box (`form_type`) and
+a proof (`bound_document`) where they have one.
 """
 
 from indefinite_opt.quadratic import instances
