@@ -5,9 +5,9 @@ arguments and threads, and `algebra`, which prints programs; others import this 
 reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
 
 The folders, in the order in which data flow: `matrices`, `program`, `files`, `instances`,
-`structures`, `rows`, `solving`, `local`, `bracket`, `proof`. Kernel programs are structures of their
-own, derived from `PairedQP`, with solvers derived from `Solver`, and a finite box (`form_type`) and
-a proof (`bound_document`) where they have one.
+`structures`, `rows`, `solving`, `local`, `bracket`, `proof`. Kernel programs derive from `PairedQP`
+and their solvers from `Solver`; `form_type` and `bound_document` register their finite boxes and
+proofs.
 """
 
 from indefinite_opt.quadratic import instances
