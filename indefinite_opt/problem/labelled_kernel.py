@@ -61,15 +61,6 @@ class LabelledKernel(Problem):
 
     def refusal(self, solver: Any, structure: Any) -> str | None:
         """Why a solver cannot read K as it is kept, as a clause of an error message, or None."""
-        kept = getattr(self, "factors", None) is not None
-        if kept and not isinstance(structure, solver.takes_factors):
-            whole = "form it by KernelProblem((F * signs) @ F.T, y)"
-            if getattr(self, "approximation", None) is not None:
-                whole = "do not approximate it"
-            return (
-                "it needs the whole kernel matrix, which is kept as factors: where n is small, "
-                f"{whole}"
-            )
         if structure.needs_spectrum and not self.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
@@ -154,11 +145,11 @@ class LabelledKernel(Problem):
     @property
     def curvature_known(self) -> bool:
         """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
-        return self.gram.is_low_rank or not self.gram.on_demand
+        return not self.gram.on_demand
 
     @property
     def spectrum(self) -> Spectrum:
-        """Eigendecomposition of K; without the eigenvectors of zero if it is kept as factors."""
+        """Eigendecomposition of K."""
         return self.gram.spectrum
 
     @property
@@ -258,7 +249,7 @@ class LabelledKernel(Problem):
             found.append(float(known[1].values[1]))  # the least one but the zero of e
         if max(found) > 4.0 * self.zero_tolerance:
             return max(found) - 4.0 * self.zero_tolerance
-        if self.gram.whole is None or self.n > most or self.gram.norm == 0.0:
+        if self.gram.on_demand or self.n > most or self.gram.norm == 0.0:
             return 0.0
         normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy(), self.gram.norm
         tolerance = convexity_tolerance(matrix, norm)
@@ -296,8 +287,7 @@ class LabelledKernel(Problem):
         if lines not in self._convex and self._curved_sample(lines):
             return False
         known = self.gram.decompositions.get(lines)
-        # That of factors, which is as cheap as the test, may be less exact than the allowance.
-        if known is not None and not self.gram.is_low_rank:
+        if known is not None:
             return known.minimum >= -self.zero_tolerance
         return self.negative_direction(lines) is None
 
@@ -306,8 +296,6 @@ class LabelledKernel(Problem):
 
         With at most a fifth of the points it takes little time beside the O(n³) of all of K.
         """
-        if self.gram.is_low_rank:
-            return False
         for size in (50, 200, 500):
             if 5 * size > self.n:
                 break

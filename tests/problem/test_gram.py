@@ -446,7 +446,7 @@ def test_what_needs_the_whole_matrix_says_so(needs_the_matrix) -> None:
     [
         (lambda p: iopt.solve(p, "SVMDual", solver="dca"),
          r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
-         r"kernel matrix, which is never formed\. Solvers that can: low-rank, multistart, smo"),
+         r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"),
         (lambda p: iopt.solve(p, "SVMDual", solver="smo-lin-lin"), "in memory, and this one is"),
         (lambda p: iopt.solve(p, "SVMDual", solver="global"), "never formed: leave out cache_mb"),
         (lambda p: iopt.bound(p, "SVMDual"), "never formed: leave out cache_mb"),

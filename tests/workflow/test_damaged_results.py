@@ -110,11 +110,10 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "table": (1, {}, "x"),
     "kernel": (["unknown", {}], ["sigmoid", {"b": 1.0}], "sigmoid", 1),
     "form": ("linear", ["cubic", 1.0], ["linear", -1.0], ["linear"]),
-    "approximation": (1, {"rank": 0}, {"unknown": 1}),
 }
 
 
-INNER = ("kernel", "form", "approximation", "meanings", "formulation")
+INNER = ("kernel", "form", "meanings", "formulation")
 """Facts that have names inside, which errors name."""
 
 

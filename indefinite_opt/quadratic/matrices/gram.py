@@ -64,8 +64,6 @@ class Gram(ABC):
     """K, (n, n), C-contiguous and read-only; None if it is not kept."""
     construction: Construction | None = None
     """Why K is convex, if that is known without its eigenvalues."""
-    is_low_rank: ClassVar[bool] = False
-    """Whether products and spectra cost less than n² and n³."""
     _products: tuple[tuple[Array, Array], ...] = ()
     """Vectors that K was multiplied with last, and the products."""
     _checksum: bytes | None = None
@@ -175,21 +173,6 @@ class Gram(ABC):
         return least_eigenvalue(block, rounding + convexity_tolerance(block, norm)), rounding
 
     # ------------------------------------------------------------------ reading
-
-    # K = FSFᵀ for some F, which is the identity, with S = K, unless K is kept as factors.
-
-    def inside(self, x: Array) -> Array:
-        """Fᵀx."""
-        return x.copy()
-
-    def outside(self, w: Array, rows: Indices | None = None) -> Array:
-        """FSw, or some of its rows."""
-        image = self.times(w)
-        return image if rows is None else image[rows]
-
-    def move(self, w: Array, rows: Indices, amounts: Array) -> None:
-        """w += Σ_k amounts[k] · F[rows[k]], in place."""
-        w[rows] += amounts
 
     @cached_property
     def most_negative(self) -> Array:

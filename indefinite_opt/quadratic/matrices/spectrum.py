@@ -202,8 +202,6 @@ class Spectrum:
     norm : float
         Norm of the matrix that this one was computed from, if larger than its own: a centred matrix
         has the rounding errors of the original.
-    null : int
-        Number of further eigenvalues, all of them zero, whose eigenvectors are left out.
 
     Examples
     --------
@@ -218,7 +216,6 @@ class Spectrum:
     values: Array
     vectors: Array
     norm: float = 0.0
-    null: int = 0
 
     @cached_property
     def zero_tolerance(self) -> float:
@@ -231,7 +228,7 @@ class Spectrum:
         """Numbers of positive, negative and zero eigenvalues."""
         positive = int(np.sum(self.values > self.zero_tolerance))
         negative = int(np.sum(self.values < -self.zero_tolerance))
-        return Inertia(positive, negative, self.values.size + self.null - positive - negative)
+        return Inertia(positive, negative, self.values.size - positive - negative)
 
     @cached_property
     def negative_share(self) -> float:
@@ -270,12 +267,12 @@ class Spectrum:
     @property
     def minimum(self) -> float:
         """Smallest eigenvalue."""
-        return min(float(self.values[0]), 0.0) if self.null else float(self.values[0])
+        return float(self.values[0])
 
     @property
     def maximum(self) -> float:
         """Largest eigenvalue."""
-        return max(float(self.values[-1]), 0.0) if self.null else float(self.values[-1])
+        return float(self.values[-1])
 
     @cached_property
     def negative_square(self) -> float:
@@ -294,7 +291,7 @@ class Spectrum:
         checks.choice("transform", transform, TRANSFORMS)
         values = TRANSFORMS[transform](self.values)
         order = np.argsort(values, kind="stable")
-        return Spectrum(values[order], self.vectors[:, order], self.norm, self.null)
+        return Spectrum(values[order], self.vectors[:, order], self.norm)
 
 
 def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:

@@ -194,8 +194,6 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
-    takes_factors : tuple of type
-        The structures that it solves if the kernel matrix is kept as factors and never formed.
 
     Examples
     --------
@@ -211,7 +209,6 @@ class Solver(ABC, Generic[S]):
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
-    takes_factors: ClassVar[tuple[type[Structure[Any]], ...]] = ()
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.
