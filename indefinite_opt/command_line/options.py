@@ -188,10 +188,6 @@ class DataOptions:
     symmetrize: Annotated[
         bool, Option("--symmetrize", help="Replace K or D by the mean of itself and its transpose.")
     ] = False
-    precision: Annotated[
-        Literal["double", "single"],
-        Option(help="Precision of the stored kernel matrix; sums are in double."),
-    ] = "double"
     cache_mb: Annotated[
         float | None,
         Option(help="Never form the kernel matrix of points, but keep rows in so many megabytes."),
@@ -246,8 +242,7 @@ class DataOptions:
                 )  # fmt: skip
         return iopt.KernelProblem.from_dataset(
             dataset, kernel, scaling=self.scaling or "default", form=self.form or "gaussian",
-            symmetrize=self.symmetrize, cache_mb=self.cache_mb, precision=self.precision,
-            **parameters,
+            symmetrize=self.symmetrize, cache_mb=self.cache_mb, **parameters,
         )  # fmt: skip
 
     def _read(self) -> iopt.datasets.Dataset:

@@ -8,16 +8,13 @@ from indefinite_opt.foundation import checks, naming
 from indefinite_opt.foundation.arrays import (
     EPS,
     LEAST,
-    PRECISIONS,
     SYMMETRY_TOLERANCE,
     Array,
-    Stored,
     Values,
     checked_distances,
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_precision,
     checked_square,
     checked_values,
     finite_array,
@@ -25,7 +22,6 @@ from indefinite_opt.foundation.arrays import (
     power_near,
     real_array,
     refuse_mask,
-    stored,
     symmetry_tolerance,
 )
 from indefinite_opt.foundation.cached import cached_property, derived

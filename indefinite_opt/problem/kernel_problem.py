@@ -19,7 +19,6 @@ from indefinite_opt.foundation import (
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_precision,
     checks,
     derived,
     finite_array,
@@ -31,7 +30,7 @@ from indefinite_opt.problem.datasets.encoding import Encoding
 from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem, formed
+from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
 from indefinite_opt.quadratic import Construction, DenseGram, Gram, Spectrum
 
@@ -47,17 +46,14 @@ class KernelProblem(LabelledKernel):
     Parameters
     ----------
     K : (n, n) array_like
-        Symmetric, finite kernel (similarity) matrix. A C-contiguous array of the chosen precision
-        that is symmetric to the last bit is used without a copy and must not be changed
-        afterwards; its checksum is compared before every claim. A matrix that is symmetric up to
-        rounding is replaced by (K + Kᵀ)/2.
+        Symmetric, finite kernel (similarity) matrix. A C-contiguous array of doubles that is
+        symmetric to the last bit is used without a copy and must not be changed afterwards; its
+        checksum is compared before every claim. A matrix that is symmetric up to rounding is
+        replaced by (K + Kᵀ)/2.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
-    precision : {"double", "single"}
-        Keep K in float64 or in float32, which takes half the memory. Sums are always taken in
-        double precision, and every claim is about the matrix that is kept.
     name : str
         What to call the problem in reports.
 
@@ -87,8 +83,6 @@ class KernelProblem(LabelledKernel):
         row, or for K of a coarser type, such as float32, 16 times the eps of that), or y does not
         have n entries of exactly two classes; later, from whatever makes a claim, if K has been
         changed meanwhile.
-    UnknownName
-        For an unknown precision.
 
     Examples
     --------
@@ -114,10 +108,9 @@ class KernelProblem(LabelledKernel):
         y: ArrayLike,
         *,
         symmetrize: bool = False,
-        precision: str = "double",
         name: str = "problem",
     ) -> None:
-        self._begin(_dense_gram(K, symmetrize, precision), y, name)
+        self._begin(_dense_gram(K, symmetrize), y, name)
 
     @classmethod
     def from_gram(
@@ -168,7 +161,6 @@ class KernelProblem(LabelledKernel):
         *,
         scaling: str | None = None,
         cache_mb: float | None = None,
-        precision: str = "double",
         name: str = "problem",
         **parameters: Any,
     ) -> KernelProblem:
@@ -198,7 +190,7 @@ class KernelProblem(LabelledKernel):
             kernels on few features are kept only if they are asked for often, as computing them
             hardly takes longer than reading them. Whatever needs the whole matrix (spectra, linear
             programs, cvxpy, a test of convexity) is then unavailable.
-        precision, name
+        name
             As in `KernelProblem`.
         **parameters
             Parameters of a kernel given by name.
@@ -217,24 +209,21 @@ class KernelProblem(LabelledKernel):
                [0., 4.]])
         """
         function = kernels.get(kernel, **parameters)
-        dtype = checked_precision(precision)
         points = checked_points("X", X)
         scaled = fitted_scaling(scaling, points)
         function = function.fitted(scaled(points))
         gram: Gram
         if cache_mb is None:
-            gram = DenseGram.of_own(formed(function, scaled(points), dtype))
+            gram = DenseGram.of_own(function(scaled(points)))
         else:
-            gram = RowGram(scaled(points), function, cache_mb, dtype)
+            gram = RowGram(scaled(points), function, cache_mb)
         theorem = kernels.definiteness(function, points.shape[1])
         problem = cls.from_gram(gram, y, name=name, definiteness=theorem)
         names = _columns(X)
         problem.table = Encoding.of_numbers(names) if names else None
         problem.cache_mb = cache_mb
         if cache_mb is not None or not keeps_scaling(scaling):
-            problem._remade = partial(
-                cls.from_data, kernel=function, cache_mb=cache_mb, precision=precision, name=name
-            )
+            problem._remade = partial(cls.from_data, kernel=function, cache_mb=cache_mb, name=name)
         return problem._of_points(points, function, scaling, scaled)
 
     @classmethod
@@ -248,7 +237,6 @@ class KernelProblem(LabelledKernel):
         gamma: float | None = None,
         symmetrize: bool = False,
         cache_mb: float | None = None,
-        precision: str = "double",
         **parameters: Any,
     ) -> KernelProblem:
         """The problem of a data set of points, similarities or distances.
@@ -266,8 +254,6 @@ class KernelProblem(LabelledKernel):
             γ of the Gaussian form, by default 1/mean(d²); for points that of the kernel.
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
-        precision : {"double", "single"}
-            As in `KernelProblem`.
         """
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "rbf"
@@ -276,7 +262,7 @@ class KernelProblem(LabelledKernel):
                 parameters["gamma"] = gamma
             problem = cls.from_data(
                 dataset.X, dataset.y, chosen, scaling=scaling, cache_mb=cache_mb,
-                precision=precision, name=dataset.name, **parameters,
+                name=dataset.name, **parameters,
             )  # fmt: skip
         elif dataset.D is not None:
             # If all distances are 0, every γ gives the same kernel.
@@ -285,11 +271,11 @@ class KernelProblem(LabelledKernel):
                 gamma = 1.0 / (float(np.mean(np.square(D))) or 1.0)
             problem = cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, symmetrize=symmetrize,
-                precision=precision, name=dataset.name,
+                name=dataset.name,
             )  # fmt: skip
         elif dataset.K is not None:
             K, name = dataset.K, dataset.name
-            problem = cls(K, dataset.y, symmetrize=symmetrize, precision=precision, name=name)
+            problem = cls(K, dataset.y, symmetrize=symmetrize, name=name)
         else:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
         return problem.described(dataset)
@@ -355,7 +341,6 @@ class KernelProblem(LabelledKernel):
         *,
         gamma: float = 1.0,
         symmetrize: bool = False,
-        precision: str = "double",
         name: str = "problem",
     ) -> KernelProblem:
         """Kernel from a matrix of distances d_ij (not squared).
@@ -370,7 +355,7 @@ class KernelProblem(LabelledKernel):
             -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), or d itself.
         gamma : float
             γ > 0 of the Gaussian form.
-        symmetrize, precision, name
+        symmetrize, name
             As in `KernelProblem`.
 
         Examples
@@ -384,10 +369,9 @@ class KernelProblem(LabelledKernel):
         checks.choice("form", form, kernels.FORMS)
         kernel = kernels.of_distances(distances, form, gamma)
         if kernel is distances:
-            problem = cls(kernel, y, precision=precision, name=name)
+            problem = cls(kernel, y, name=name)
         else:
-            gram = DenseGram.of_own(kernel, checked_precision(precision))
-            problem = cls.from_gram(gram, y, name=name)
+            problem = cls.from_gram(DenseGram.of_own(kernel), y, name=name)
         problem.form = form, float(gamma)
         return problem
 
@@ -410,7 +394,7 @@ class KernelProblem(LabelledKernel):
     @property
     def features(self) -> Array | None:
         """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ but for rounding."""
-        linear = type(self.kernel) is kernels.Linear and self.gram.dtype == np.float64
+        linear = type(self.kernel) is kernels.Linear
         return None if self.X is None or not linear else self._scaled(self.X)
 
     def __repr__(self) -> str:
@@ -441,11 +425,6 @@ class KernelProblem(LabelledKernel):
             return "precomputed"
         form, gamma = self.form
         return f"{form} of distances" + (f", gamma={gamma:.6g}" if form == "gaussian" else "")
-
-    @property
-    def precision(self) -> str:
-        """ "double" or "single"."""
-        return "single" if self.gram.dtype == np.float32 else "double"
 
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
@@ -542,7 +521,7 @@ class KernelProblem(LabelledKernel):
         E *= noise * float(np.linalg.norm(K / largest) / np.linalg.norm(E)) * largest
         E += K
         name = f"{self.name}, noise {noise:g}, seed {seed}"
-        return KernelProblem.from_gram(DenseGram.of_own(E, self.gram.dtype), self.labels, name=name)
+        return KernelProblem.from_gram(DenseGram.of_own(E), self.labels, name=name)
 
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
         """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
@@ -644,12 +623,9 @@ class KernelProblem(LabelledKernel):
         return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
 
 
-def _dense_gram(
-    K: ArrayLike, symmetrize: bool = False, precision: str = "double", hint: str | None = None
-) -> DenseGram:
+def _dense_gram(K: ArrayLike, symmetrize: bool = False, hint: str | None = None) -> DenseGram:
     """A caller's matrix, which is not copied if it can be kept as it is; see `checked_matrix`."""
-    dtype = checked_precision(precision)
-    matrix, extremes, known = checked_matrix("K", K, symmetrize, dtype, hint)
+    matrix, extremes, known = checked_matrix("K", K, symmetrize, hint)
     shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
     return DenseGram(matrix, extremes, shared, known)
 

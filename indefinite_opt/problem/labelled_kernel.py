@@ -39,7 +39,7 @@ class LabelledKernel(Problem):
 
     @property
     def K(self) -> Array:
-        """The kernel matrix, (n, n), read-only, in float64; a copy if it is kept in float32.
+        """The kernel matrix, (n, n), read-only.
 
         Raises
         ------

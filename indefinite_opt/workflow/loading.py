@@ -123,10 +123,10 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
             kernel = kernels.get(str(kind), **parameters)
         problem = KernelProblem.from_data(
             arrays.pop("X"), y, kernel, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
-            precision=facts["precision"], name=name,
+            name=name,
         )  # fmt: skip
     else:
-        problem = KernelProblem(arrays.pop("K"), y, precision=facts["precision"], name=name)
+        problem = KernelProblem(arrays.pop("K"), y, name=name)
     if facts["form"] is not None:
         with _reading("form", facts):
             form, gamma = facts["form"]

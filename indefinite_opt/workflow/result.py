@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FORMAT = "indefinite_opt result 4"
+FORMAT = "indefinite_opt result 5"
 """Name and version of the form of these files."""
 
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
 """Of these the offset may be None."""
 
-_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "precision", "form", "objects", "meanings")
+_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "form", "objects", "meanings")
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class Result:
         if kernel is not None:
             arrays["X"] = problem.X
         else:
-            arrays["K"] = problem.gram.whole
+            arrays["K"] = problem.K
         for kind, values in (("value", self.values), ("multiplier", self.multipliers)):
             arrays |= {f"{kind} {name}": array for name, array in values.items()}
         with writing("path", path), path.open("wb") as file:

@@ -52,7 +52,7 @@ def certificate_findings(
     reference.learn(values)
     declared = reference.sense * (exact + reference.constant)
     if np.isfinite(certificate.objective):
-        terms = Fraction(reference.terms(values) + reference.factor_terms(values))
+        terms = Fraction(reference.terms(values))
         rounding = 200 * EPS * terms + DECLARED * abs(declared)
         if abs(Fraction(certificate.objective) - declared) > rounding:
             yield Finding("objective", f"{certificate.objective!r} is {number(declared)}")

@@ -105,8 +105,6 @@ def test_data_that_do_not_fit_into_the_memory(
     expected = strict(printed("solve", path, INDEFINITE, "--json"))
     cached = strict(printed("solve", path, INDEFINITE, "--cache-mb", 1, "--json"))
     assert cached["objective"] == pytest.approx(expected["objective"], rel=1e-6)
-    single = strict(printed("solve", path, INDEFINITE, "--precision", "single", "--json"))
-    assert single["objective"] == pytest.approx(expected["objective"], rel=1e-4)
 
     def full(*arguments: object, **settings: object) -> None:
         raise MemoryError("Unable to allocate 26.8 GiB")

@@ -21,7 +21,7 @@ def symmetric(n: int, dtype: str) -> np.ndarray:
     return (half + half.T).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64"])
 @pytest.mark.parametrize("n", [SMALL, LARGE])
 def test_extremes_are_those_of_numpy(n: int, dtype: str) -> None:
     for matrix in (symmetric(n, dtype), -np.abs(symmetric(n, dtype)), np.zeros((n, n), dtype)):
@@ -43,14 +43,14 @@ def test_tiles_on_threads_find_the_same(threads: int) -> None:
         assert not scan(matrix).symmetric
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64"])
 @pytest.mark.parametrize("n", [SMALL, LARGE])
 @pytest.mark.parametrize("bad", [np.nan, -np.nan, np.inf, -np.inf])
 def test_an_entry_that_is_not_finite_is_found(n: int, dtype: str, bad: float) -> None:
     matrix = symmetric(n, dtype)
     matrix[3, n - 2] = bad
     with pytest.raises(ProblemError, match=rf"finite numbers, got -?(nan|inf) at \(3, {n - 2}\)"):
-        checked_matrix("K", matrix, False, np.dtype(dtype))
+        checked_matrix("K", matrix, False)
 
 
 @pytest.mark.parametrize("n", [SMALL, LARGE])
@@ -85,7 +85,7 @@ CHANGES: dict[str, Callable[[np.ndarray], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64"])
 @pytest.mark.parametrize("shape", [(SMALL, SMALL), (LARGE, LARGE), (400, 200)])
 def test_changes_change_the_checksum(
     shape: tuple[int, int], dtype: str, change: Callable[[np.ndarray], object]
@@ -108,7 +108,7 @@ def test_a_checksum_of_another_process_can_be_compared(monkeypatch: pytest.Monke
     assert checksum(matrix, other) != other
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64"])
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_products_of_whole_numbers_come_exactly_from_the_same_pass(count: int, dtype: str) -> None:
     generator = np.random.default_rng(count)

@@ -102,7 +102,6 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "doubt": (1, None),
     "name": (1, None),
     "formulation": ("SVMDual(C=-1)", "SVMDual(C=nan)", "Unknown", "", None, 1),
-    "precision": ("half", 1, None),
     "scaling": ("other", 1),
     "cache_mb": (-1.0, np.nan, 1e-300, "x"),
     "objects": (["a"], "ab", None, 1),

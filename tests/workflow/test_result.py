@@ -109,7 +109,7 @@ def test_arrays_that_are_not_written_to_remain_so_in_a_copy() -> None:
     whole = iopt.KernelProblem.from_data(X, y, "gaussian")
     program = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], lb=0.0, ub=1.0)
     whole, program = pickle.loads(pickle.dumps((whole, program)))
-    for array in (whole.gram.whole, whole.y, program.P, program.ub):
+    for array in (whole.gram.matrix, whole.y, program.P, program.ub):
         assert not array.flags.writeable
 
 

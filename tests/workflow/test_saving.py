@@ -37,9 +37,6 @@ def cases() -> dict[str, tuple[iopt.KernelProblem, Any, Any]]:
         ),
         "distances": (iopt.KernelProblem.from_distances(D, Y), D_new, -0.5 * D_new**2),
         "similarities": (iopt.KernelProblem(np.exp(-D), Y), np.exp(-D_new), np.exp(-D_new)),
-        "single": (
-            iopt.KernelProblem(np.exp(-D), Y, precision="single"), np.exp(-D_new), np.exp(-D_new)
-        ),
     }  # fmt: skip
 
 

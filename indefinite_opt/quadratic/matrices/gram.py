@@ -12,7 +12,6 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     TILED_ENTRIES,
     Array,
-    Stored,
     cached_property,
     checked_matrix,
     checksum,
@@ -56,12 +55,10 @@ class Gram(ABC):
     """A symmetric kernel matrix K of order n, read in products, rows and blocks."""
 
     n: int
-    dtype: np.dtype[Any]
-    """float64 or float32, in which entries are stored. Every sum is taken in float64."""
     capacity: int
     """How many different rows `rows` can return at once."""
-    whole: Stored | None = None
-    """K, (n, n), C-contiguous and read-only; None if it is not kept."""
+    on_demand: ClassVar[bool] = False
+    """Whether entries are computed whenever they are read."""
     construction: Construction | None = None
     """Why K is convex, if that is known without its eigenvalues."""
     _products: tuple[tuple[Array, Array], ...] = ()
@@ -96,14 +93,9 @@ class Gram(ABC):
         return max(most, -least)
 
     @property
-    def on_demand(self) -> bool:
-        """Whether entries are computed whenever they are read."""
-        return self.whole is None
-
-    @property
     @abstractmethod
     def matrix(self) -> Array:
-        """K in float64, (n, n), read-only; ProblemError if it is not kept."""
+        """K, (n, n), C-contiguous and read-only; ProblemError if it is not kept."""
 
     # ------------------------------------------------------------------ spectrum
 
@@ -208,11 +200,11 @@ class Gram(ABC):
         return made is not None and checksum(getattr(self, self._data), made) != made
 
     @abstractmethod
-    def content(self) -> tuple[Stored, ...]:
+    def content(self) -> tuple[Array, ...]:
         """Arrays that determine K, none of which is copied if it is stored."""
 
     @abstractmethod
-    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
+    def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
         """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
 
         storage[slots[k]] = K[indices[k]] until the next call; the storage is C-contiguous and
@@ -278,75 +270,71 @@ class Gram(ABC):
 class DenseGram(Gram):
     """A matrix that is stored as a whole; it is not copied.
 
-    It is symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`. Its
-    smallest and largest entry and its checksum `found` may be known. If it is `shared`, others may
-    change it later, which `changed` detects by the checksum.
+    It is symmetric, finite, C-contiguous and of doubles; see `arrays.checked_matrix`. Its smallest
+    and largest entry and its checksum `found` may be known. If it is `shared`, others may change it
+    later, which `changed` detects by the checksum.
 
     >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
     >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
     (array([ 0., -3.]), 3.0, array([ 2., -1.]))
     """
 
-    whole: Stored
-    _data = "whole"
+    _data = "_matrix"
 
     def __init__(
         self,
-        matrix: Stored,
+        matrix: Array,
         extremes: tuple[float, float] | None = None,
         shared: bool = True,
         found: bytes | None = None,
     ) -> None:
-        self.whole = read_only(matrix)
+        self._matrix = read_only(matrix)
         self.n = self.capacity = matrix.shape[0]
-        self.dtype = matrix.dtype
-        self._checksum = (found or checksum(self.whole)) if shared else None
+        self._checksum = (found or checksum(self.matrix)) if shared else None
         if extremes is not None:
             self.extremes = extremes
 
+    @property
+    def matrix(self) -> Array:
+        return self._matrix
+
     @classmethod
-    def of_own(cls, K: Array | Stored, dtype: np.dtype[Any] | None = None) -> DenseGram:
-        """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
-        matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype, hint="")
+    def of_own(cls, K: Array) -> DenseGram:
+        """A matrix that no caller can change, checked."""
+        matrix, extremes, _ = checked_matrix("K", K, False, hint="")
         return cls(matrix, extremes, shared=False)
 
     def changed(self, *vectors: Array) -> bool:
         made = self._checksum
-        if made is None or self.whole.size < TILED_ENTRIES:  # where products take less time alone
+        if made is None or self.matrix.size < TILED_ENTRIES:  # where products take less time alone
             return super().changed()
-        found, products = checksum_and_products(self.whole, made, *vectors)
+        found, products = checksum_and_products(self.matrix, made, *vectors)
         self._products = tuple(zip(vectors, products, strict=True)) if found == made else ()
         return found != made
 
     def part(self, chosen: Indices) -> DenseGram:
-        gram = DenseGram(self.whole[np.ix_(chosen, chosen)], shared=False)
+        gram = DenseGram(self.matrix[np.ix_(chosen, chosen)], shared=False)
         if self.construction is not None and self.construction.allowance is not None:
             # What holds of K up to rounding holds of its principal submatrices.
             gram.construction = self.construction
         return gram
 
-    def content(self) -> tuple[Stored, ...]:
-        return (self.whole,)
-
-    @cached_property
-    def matrix(self) -> Array:
-        matrix = self.whole.astype(np.float64, copy=False)
-        matrix.flags.writeable = False
-        return matrix
+    def content(self) -> tuple[Array, ...]:
+        return (self.matrix,)
 
     @cached_property
     def diagonal(self) -> Array:
-        return np.diag(self.whole).astype(np.float64)
+        return np.diag(self.matrix).copy()
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        return float(self.whole.min()), float(self.whole.max())
+        return float(self.matrix.min()), float(self.matrix.max())
 
-    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        return self.whole, np.asarray(indices, dtype=np.int64)
+    def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
+        return self.matrix, np.asarray(indices, dtype=np.int64)
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        return self.whole[np.ix_(rows, columns)].astype(np.float64, copy=False)
+        return self.matrix[np.ix_(rows, columns)]
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
@@ -354,12 +342,6 @@ class DenseGram(Gram):
         if support.size < self.n // 4:
             total = np.zeros(self.n)
             for part in tiles(support.size, CHUNK // self.n):
-                total += x[support[part]] @ self._read(support[part])
+                total += x[support[part]] @ self.matrix[support[part]]
             return total
-        if self.dtype == np.float64:
-            return product(self.whole, x[:, None])[:, 0]
-        parts = tiles(self.n, CHUNK // self.n)
-        return np.concatenate([self._read(part) @ x for part in parts])
-
-    def _read(self, indices: Indices | slice) -> Array:
-        return self.whole[indices].astype(np.float64, copy=False)
+        return product(self.matrix, x[:, None])[:, 0]

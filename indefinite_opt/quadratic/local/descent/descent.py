@@ -104,11 +104,10 @@ class Descent:
         self.linear = linear if tilt is None else linear + tilt
         self.box = loops.BoxLines(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
-        rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
+        rows = read_only(np.empty((0, qp.n)) if gram.on_demand else gram.matrix)
         largest = float(np.max(np.abs(gram.diagonal)))
         floor = max(settings.min_curvature_share * qp.hessian * largest, loops.MIN_DIVISOR)
-        direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
-        self.hessian = loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
+        self.hessian = loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
@@ -311,9 +310,9 @@ class Descent:
 
     def _endless_step(self) -> Array | None:
         """The direction of an infinite step of a pair or a single weight, if K is stored."""
-        box, v, K = self.box, self.v, self.gram.whole
-        if K is None:
+        if self.gram.on_demand:
             return None
+        box, v, K = self.box, self.v, self.gram.matrix
         rising = np.where(box.y > 0.0, box.upper, -box.lower)
         falling = np.where(box.y > 0.0, box.lower, -box.upper)
         for i in np.flatnonzero(np.isinf(rising) | np.isinf(falling)):
@@ -345,7 +344,7 @@ class Descent:
             wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
             size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
             undone = self._undone and np.count_nonzero(self._free()) > size
-            if len(self.hessian.direct) and (n <= settings.max_whole or undone):
+            if n <= settings.max_whole or undone:
                 size = n
             parts = self.hessian, self.box, self.point, limits, size, self._offset
             outcome = loops.StepOutcome(*loops.solve_blocks(*parts))
