@@ -46,13 +46,6 @@ from indefinite_opt.foundation.naming import (
     split_calls,
 )
 from indefinite_opt.foundation.notebooks import html_card
-from indefinite_opt.foundation.scans import (
-    LOOPED_ENTRIES,
-    TILED_ENTRIES,
-    checksum,
-    checksum_and_products,
-    read_rows,
-)
 from indefinite_opt.foundation.threads import (
     TILE,
     TILE_ENTRIES,

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checks
-from indefinite_opt.foundation.scans import scan
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -174,12 +173,12 @@ def checked_matrix(
     K: ArrayLike,
     symmetrize: bool,
     hint: str | None = None,
-) -> tuple[Array, tuple[float, float], bytes]:
-    """A square, finite matrix, symmetric to the last bit, its extremes and its checksum.
+) -> tuple[Array, tuple[float, float]]:
+    """A square, finite matrix, symmetric to the last bit, and its least and its largest entry.
 
     K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
-    differ by rounding of the numbers that came, see `symmetry_tolerance`. All of it takes one pass
-    over the matrix. `hint` says what the caller can do about an asymmetric matrix.
+    differ by rounding of the numbers that came, see `symmetry_tolerance`. `hint` says what the
+    caller can do about an asymmetric matrix.
     """
     given = _as_array(argument, K, "a matrix of real numbers")
     real = real_array(argument, given, "a matrix of real numbers", finite=False)
@@ -189,7 +188,7 @@ def checked_matrix(
     if symmetrize:
         half = 0.5 * matrix
         matrix = half + half.T
-    least, most, symmetric, found = scan(matrix)
+    least, most = float(matrix.min()), float(matrix.max())
     if not (np.isfinite(least) and np.isfinite(most)):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
         raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
@@ -199,8 +198,8 @@ def checked_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    if symmetric or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
-        return matrix, (least, most), found
+    if all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
+        return matrix, (least, most)
     if hint is None:
         hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
     _refuse_asymmetry(matrix, argument, symmetry_tolerance(given.dtype), hint)
@@ -246,7 +245,7 @@ def checked_distances(
     The last two arguments say what the caller can do about an asymmetric matrix, and about one
     that holds similarities.
     """
-    distances, _, _ = checked_matrix("D", D, symmetrize, asymmetric)
+    distances, _ = checked_matrix("D", D, symmetrize, asymmetric)
     i, j = divmod(int(distances.argmin()), len(distances))
     if distances[i, j] < 0.0:
         raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")

@@ -16,7 +16,6 @@ from indefinite_opt.foundation import (
     cached_property,
     checked_points,
     checks,
-    checksum,
     in_tiles,
     read_only,
     real_array,
@@ -130,7 +129,6 @@ class RowGram(Gram):
         cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
         self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
         self._largest_read = 0.0
-        self._checksum = checksum(self.points)
 
     def content(self) -> tuple[Array, ...]:
         # The kernel is known by its name only; rows tell functions of the same name apart.

@@ -24,6 +24,7 @@ from indefinite_opt.foundation import (
     finite_array,
     html_card,
     one_thread,
+    read_only,
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.encoding import Encoding
@@ -46,14 +47,16 @@ class KernelProblem(LabelledKernel):
     Parameters
     ----------
     K : (n, n) array_like
-        Symmetric, finite kernel (similarity) matrix. A C-contiguous array of doubles that is
-        symmetric to the last bit is used without a copy and must not be changed afterwards; its
-        checksum is compared before every claim. A matrix that is symmetric up to rounding is
+        Symmetric, finite kernel (similarity) matrix. A matrix that is symmetric up to rounding is
         replaced by (K + Kᵀ)/2.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
+    copy : bool
+        K is copied, so that what is written to the caller's array afterwards changes nothing. With
+        `copy=False` a C-contiguous array of doubles that is symmetric to the last bit is used as it
+        is, which saves 8n² bytes: nobody may write to it any more, or claims may be false.
     name : str
         What to call the problem in reports.
 
@@ -81,8 +84,7 @@ class KernelProblem(LabelledKernel):
     ProblemError
         If K is not square, finite and symmetric up to rounding (1e-10 of the largest entry of each
         row, or for K of a coarser type, such as float32, 16 times the eps of that), or y does not
-        have n entries of exactly two classes; later, from whatever makes a claim, if K has been
-        changed meanwhile.
+        have n entries of exactly two classes.
 
     Examples
     --------
@@ -108,9 +110,11 @@ class KernelProblem(LabelledKernel):
         y: ArrayLike,
         *,
         symmetrize: bool = False,
+        copy: bool = True,
         name: str = "problem",
     ) -> None:
-        self._begin(_dense_gram(K, symmetrize), y, name)
+        matrix, extremes = checked_matrix("K", K, symmetrize)
+        self._begin(DenseGram(_own(matrix, K) if copy else matrix, extremes), y, name)
 
     @classmethod
     def from_gram(
@@ -122,6 +126,8 @@ class KernelProblem(LabelledKernel):
         definiteness: kernels.Definiteness | None = None,
     ) -> KernelProblem:
         """The problem of a kernel matrix that has been checked already; nothing is copied.
+
+        Nobody may write to its array any more.
 
         `definiteness` is the theorem, if any, that proves the kernel function definite.
 
@@ -172,7 +178,7 @@ class KernelProblem(LabelledKernel):
         Parameters
         ----------
         X : (n, d) array_like
-            One row per point.
+            One row per point; X is copied.
         y : (n,) array_like
             Labels of two classes.
         kernel : str or callable
@@ -209,7 +215,7 @@ class KernelProblem(LabelledKernel):
                [0., 4.]])
         """
         function = kernels.get(kernel, **parameters)
-        points = checked_points("X", X)
+        points = read_only(_own(checked_points("X", X), X))
         scaled = fitted_scaling(scaling, points)
         function = function.fitted(scaled(points))
         gram: Gram
@@ -457,7 +463,8 @@ class KernelProblem(LabelledKernel):
 
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
         """The same labels with another kernel matrix."""
-        gram = _dense_gram(K, hint="Give (K + K.T) / 2.")
+        matrix, extremes = checked_matrix("K", K, False, "Give (K + K.T) / 2.")
+        gram = DenseGram(_own(matrix, K), extremes)
         return KernelProblem.from_gram(gram, self.labels, name=name)
 
     def without_constant(self) -> KernelProblem:
@@ -477,7 +484,12 @@ class KernelProblem(LabelledKernel):
         middle = 0.5 * (least + most)
         if self.gram.on_demand or not most - least < _HIDING_SHARE * abs(middle):
             return self
-        return derived(self, "no constant", lambda: self.with_kernel(self.K - middle, self.name))
+
+        def make() -> KernelProblem:
+            gram = DenseGram.of_own(self.K - middle)
+            return KernelProblem.from_gram(gram, self.labels, name=self.name)
+
+        return derived(self, "no constant", make)
 
     def perturbed(self, noise: float, seed: int = 0) -> KernelProblem:
         """The same labels with the kernel K + E, E a random symmetric matrix of a given size.
@@ -623,11 +635,10 @@ class KernelProblem(LabelledKernel):
         return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
 
 
-def _dense_gram(K: ArrayLike, symmetrize: bool = False, hint: str | None = None) -> DenseGram:
-    """A caller's matrix, which is not copied if it can be kept as it is; see `checked_matrix`."""
-    matrix, extremes, known = checked_matrix("K", K, symmetrize, hint)
-    shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
-    return DenseGram(matrix, extremes, shared, known)
+def _own(array: Array, given: ArrayLike) -> Array:
+    """The array, in memory of its own if it is that of the caller."""
+    shared = isinstance(given, np.ndarray) and np.may_share_memory(array, given)
+    return array.copy() if shared else array
 
 
 def _columns(X: Any) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.problem.kernel_matrix import remarks
 from indefinite_opt.quadratic import (
     Gram,
@@ -72,24 +71,6 @@ class LabelledKernel(Problem):
         """Compute and cache the spectrum of K, if the structure needs it."""
         if structure.needs_spectrum:
             _ = self.spectrum
-
-    def check_unchanged(self, values: Values | None = None) -> None:
-        """Raise `ProblemError` if K, or the points it is computed from, have been changed.
-
-        Whatever makes a claim calls this first, because what is known of K is computed only once.
-        It is one pass over K, a few milliseconds per ten million entries, which also multiplies K
-        with what a certificate of these `values` needs.
-        """
-        alpha, vectors = (values or {}).get("alpha"), list[Array]()
-        if alpha is not None and alpha.shape == self.y.shape:
-            vectors.append(self.y * alpha)
-            if self.smaller_class > 0 and "class_mean_distance" not in self.__dict__:
-                vectors.append(self._mean_difference)
-        if self.gram.changed(*vectors):
-            raise ProblemError(
-                "problem", "the kernel matrix that it was made with", "one that was changed since",
-                "Make a new KernelProblem after every change, or give this one a copy.",
-            )  # fmt: skip
 
     @property
     def largest(self) -> float:

@@ -126,7 +126,7 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
             name=name,
         )  # fmt: skip
     else:
-        problem = KernelProblem(arrays.pop("K"), y, name=name)
+        problem = KernelProblem(arrays.pop("K"), y, copy=False, name=name)
     if facts["form"] is not None:
         with _reading("form", facts):
             form, gamma = facts["form"]

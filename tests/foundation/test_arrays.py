@@ -197,12 +197,44 @@ def test_a_kernel_matrix_is_finite_square_and_symmetric(K: Any, said: str) -> No
 
 def test_a_kernel_matrix_that_is_one_is_not_copied() -> None:
     K = np.array([[1.0, -2.0], [-2.0, 3.0]])
-    matrix, extremes, _ = checked_matrix("K", K, False)
+    matrix, extremes = checked_matrix("K", K, False)
     assert matrix is K
     assert extremes == (-2.0, 3.0)
-    averaged, extremes, _ = checked_matrix("K", [[1, 0], [4, 1]], True)
+    averaged, extremes = checked_matrix("K", [[1, 0], [4, 1]], True)
     assert averaged.tolist() == [[1.0, 2.0], [2.0, 1.0]]
     assert extremes == (1.0, 2.0)
+
+
+SIZES = [40, 600]
+"""Orders of one tile, and of some."""
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("bad", [NAN, -NAN, np.inf, -np.inf])
+def test_an_entry_that_is_not_finite_is_found(n: int, bad: float) -> None:
+    K = np.ones((n, n))
+    K[3, n - 2] = bad
+    said = message(checked_matrix, "K", K, False)
+    assert re.fullmatch(rf"K: expected finite numbers, got -?(nan|inf) at \(3, {n - 2}\)", said)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_zeros_of_either_sign_are_equal(n: int) -> None:
+    K = np.ones((n, n))
+    K[0, n - 1], K[n - 1, 0] = 0.0, -0.0
+    assert checked_matrix("K", K, False)[0] is K
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("place", [(5, 7), (7, 5), (-1, 0), (0, -1)])
+def test_the_last_bit_counts(n: int, place: tuple[int, int]) -> None:
+    K = np.ones((n, n))
+    K[place] = np.nextafter(1.0, 2.0)
+    mean, (least, most) = checked_matrix("K", K, False)
+    assert mean is not K
+    np.testing.assert_array_equal(mean, mean.T)
+    assert (least, most) == (mean.min(), mean.max())
+    np.testing.assert_allclose(mean, K, rtol=1e-15)
 
 
 TYPES = [np.float16, np.float32, np.float64, np.longdouble]
@@ -213,7 +245,7 @@ def test_asymmetry_is_judged_in_units_of_the_type_that_came(kind: Any) -> None:
     """A unit in the last place is rounding, 64 of them are none; doubles may differ by 1e-10."""
     K = np.array([[2.0, 1.0], [1.0, -3.0]], kind)
     K[0, 1] = np.nextafter(K[1, 0], kind(2.0))
-    matrix, _, _ = checked_matrix("K", K, False)
+    matrix, _ = checked_matrix("K", K, False)
     assert matrix[0, 1] == matrix[1, 0] == 0.5 * (np.float64(K[0, 1]) + 1.0)
     eps = float(np.finfo(kind).eps)
     unit = eps if eps > 1e-10 else 2e-11

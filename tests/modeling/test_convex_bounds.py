@@ -157,9 +157,9 @@ def test_a_newton_step_leads_to_the_optimum_of_its_face() -> None:
             best = iopt.solve(problem, formulation, tol=1e-10).values[qp.variable]
             lower, upper = qp.at_bounds(best, 1e-6)
             moved = np.where(lower | upper, best, best * (1.0 + 1e-4 * g.standard_normal(6)))
-            for g, total in enumerate(qp.totals):
-                free = (qp.group == g) & ~(lower | upper)
-                left = total - best[qp.group == g] @ qp.signs[qp.group == g]
+            for line, total in enumerate(qp.totals):
+                free = (qp.group == line) & ~(lower | upper)
+                left = total - best[qp.group == line] @ qp.signs[qp.group == line]
                 left += best[free] @ qp.signs[free]
                 moved[free] = project_line(moved[free], qp.signs[free], left, qp.upper)
             x = newton_point(qp, qp.at(moved))

@@ -87,7 +87,6 @@ def test_a_problem_travels_with_its_data(kernel: str) -> None:
     np.testing.assert_array_equal(back.K, problem.K)
     np.testing.assert_array_equal(back.kernel_with(X[:3]), problem.kernel_with(X[:3]))
     assert list(back.classes) == list(problem.classes)
-    back.check_unchanged()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])

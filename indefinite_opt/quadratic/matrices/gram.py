@@ -10,12 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
-    TILED_ENTRIES,
     Array,
     cached_property,
     checked_matrix,
-    checksum,
-    checksum_and_products,
     product,
     read_only,
     tiles,
@@ -62,10 +59,9 @@ class Gram(ABC):
     construction: Construction | None = None
     """Why K is convex, if that is known without its eigenvalues."""
     _products: tuple[tuple[Array, Array], ...] = ()
-    """Vectors that K was multiplied with last, and the products."""
-    _checksum: bytes | None = None
+    """The two vectors that K was multiplied with last, and the products."""
     _data: ClassVar[str]
-    """The array that determines K; where callers may change it, a checksum is kept."""
+    """The name of the array that determines K."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copy of the array could be written to, and loops would be compiled anew for it.
@@ -190,15 +186,6 @@ class Gram(ABC):
         """max |K_ij| over the entries that have been read so far, or more."""
         return self.largest
 
-    def changed(self, *vectors: Array) -> bool:
-        """Whether entries have been changed since this object was made.
-
-        Products that were kept before are forgotten. Those with these vectors, which `times` will
-        be asked for, may be computed in the same pass.
-        """
-        made, self._products = self._checksum, ()
-        return made is not None and checksum(getattr(self, self._data), made) != made
-
     @abstractmethod
     def content(self) -> tuple[Array, ...]:
         """Arrays that determine K, none of which is copied if it is stored."""
@@ -253,13 +240,14 @@ class Gram(ABC):
     def times(self, x: Array) -> Array:
         """Kx, (n,).
 
-        The last product is kept, as whoever ends a descent or certifies asks for it repeatedly.
+        The last two products are kept, as whoever ends a descent or certifies asks for them
+        repeatedly.
         """
         for vector, known in self._products:
             if np.array_equal(vector, x):
                 return known.copy()
         kept = self._times(x)
-        self._products = ((x.copy(), kept),)
+        self._products = ((x.copy(), kept), *self._products[:1])
         return kept.copy()
 
     @abstractmethod
@@ -268,11 +256,10 @@ class Gram(ABC):
 
 
 class DenseGram(Gram):
-    """A matrix that is stored as a whole; it is not copied.
+    """A matrix that is stored as a whole; it is not copied, and nobody may write to it any more.
 
     It is symmetric, finite, C-contiguous and of doubles; see `arrays.checked_matrix`. Its smallest
-    and largest entry and its checksum `found` may be known. If it is `shared`, others may change it
-    later, which `changed` detects by the checksum.
+    and largest entry may be known.
 
     >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
     >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
@@ -281,16 +268,9 @@ class DenseGram(Gram):
 
     _data = "_matrix"
 
-    def __init__(
-        self,
-        matrix: Array,
-        extremes: tuple[float, float] | None = None,
-        shared: bool = True,
-        found: bytes | None = None,
-    ) -> None:
+    def __init__(self, matrix: Array, extremes: tuple[float, float] | None = None) -> None:
         self._matrix = read_only(matrix)
         self.n = self.capacity = matrix.shape[0]
-        self._checksum = (found or checksum(self.matrix)) if shared else None
         if extremes is not None:
             self.extremes = extremes
 
@@ -301,19 +281,10 @@ class DenseGram(Gram):
     @classmethod
     def of_own(cls, K: Array) -> DenseGram:
         """A matrix that no caller can change, checked."""
-        matrix, extremes, _ = checked_matrix("K", K, False, hint="")
-        return cls(matrix, extremes, shared=False)
-
-    def changed(self, *vectors: Array) -> bool:
-        made = self._checksum
-        if made is None or self.matrix.size < TILED_ENTRIES:  # where products take less time alone
-            return super().changed()
-        found, products = checksum_and_products(self.matrix, made, *vectors)
-        self._products = tuple(zip(vectors, products, strict=True)) if found == made else ()
-        return found != made
+        return cls(*checked_matrix("K", K, False, hint=""))
 
     def part(self, chosen: Indices) -> DenseGram:
-        gram = DenseGram(self.matrix[np.ix_(chosen, chosen)], shared=False)
+        gram = DenseGram(self.matrix[np.ix_(chosen, chosen)])
         if self.construction is not None and self.construction.allowance is not None:
             # What holds of K up to rounding holds of its principal submatrices.
             gram.construction = self.construction

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import (
     EPS,
     LEAST,
-    LOOPED_ENTRIES,
     Array,
     cached_property,
     checks,
@@ -23,12 +22,14 @@ from indefinite_opt.foundation import (
     one_thread,
     product,
     read_only,
-    read_rows,
     tiles,
 )
 
 _MIN_NORM = 1e-140
 """Norm from which the squares that have vanished, of entries below 1e-162, are no share of it."""
+
+_LOOPED_ENTRIES = 2**16
+"""Entries from which norms are summed by a compiled loop: small problems need not load it."""
 
 _MIN_INVERTED_ORDER = 400
 """Order from which some dozens of substitutions take much less time than all eigenvalues."""
@@ -132,13 +133,13 @@ def frobenius_norm(A: Array) -> float:
 
 def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
-    if K.size < LOOPED_ENTRIES:
+    if K.size < _LOOPED_ENTRIES:
         return min(frobenius_norm(K), float(np.abs(K).sum(axis=1).max()))
     from indefinite_opt.quadratic.matrices._norm_loops import row_norms
 
     K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))
-    read_rows(K, lambda part: row_norms(K[part], sums[part], squares[part]))
+    in_tiles(lambda part: row_norms(K[part], sums[part], squares[part]), tiles(len(K)))
     norm = float(np.sqrt(squares.sum()))
     return min(norm if norm > _MIN_NORM else np.inf, float(sums.max()))
 

@@ -150,7 +150,7 @@ def paired(
         matrix = matrix * shape[:, None]
         matrix *= shape
     low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
-    qp = PairedQP(DenseGram(matrix, shared=False), q / sizes, signs, group, totals, low, high)
+    qp = PairedQP(DenseGram(matrix), q / sizes, signs, group, totals, low, high)
 
     def restore(z: Array) -> Array:
         x = np.clip(z / sizes, lower, upper)

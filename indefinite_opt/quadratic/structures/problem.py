@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array
 
 
 class Problem(ABC):
@@ -33,7 +33,3 @@ class Problem(ABC):
 
     def prepare(self, structure: Any) -> None:  # noqa: B027  # most programs need nothing
         """Compute and cache what a structure needs and what takes O(n³), such as a spectrum."""
-
-    @abstractmethod
-    def check_unchanged(self, values: Values | None = None) -> None:
-        """Raise `ProblemError` if the caller has changed the data since the problem was made."""

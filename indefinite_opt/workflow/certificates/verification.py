@@ -219,7 +219,6 @@ def certify(
     witness is bracketed. The time limit, in seconds, covers the curvature, too. What was left by a
     solver may be nothing: then there is half a second for feasibility and residuals.
     """
-    problem.check_unchanged(values)
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
     structure = _set_up(problem, formulation, limit)
     task = Task(problem, formulation, structure, tol=tol, time_limit=limit, began=began)
