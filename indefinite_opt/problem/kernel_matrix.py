@@ -161,7 +161,11 @@ class RowGram(Gram):
         return self._largest_read
 
     def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
-        """See `Gram.rows`; missing rows take the places of the least recently used ones."""
+        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
+
+        storage[slots[k]] = K[indices[k]] until the next call; the storage is read-only. Missing
+        rows take the places of the least recently used ones.
+        """
         wanted = np.asarray(indices, dtype=np.int64)
         self._requests += 1
         slots = self._slot_of[wanted]

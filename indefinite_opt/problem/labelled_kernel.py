@@ -58,8 +58,8 @@ class LabelledKernel(Problem):
         """Q_ij = y_i y_j K_ij, (n, n)."""
         return self.K * np.outer(self.y, self.y)
 
-    def refusal(self, solver: Any, structure: Any) -> str | None:
-        """Why a solver cannot read K as it is kept, as a clause of an error message, or None."""
+    def refusal(self, structure: Any) -> str | None:
+        """Why a structure cannot be solved on this K, as a clause of an error message, or None."""
         if structure.needs_spectrum and not self.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
@@ -53,7 +53,7 @@ class Gram(ABC):
 
     n: int
     capacity: int
-    """How many different rows `rows` can return at once."""
+    """How many different rows may be held at once."""
     on_demand: ClassVar[bool] = False
     """Whether entries are computed whenever they are read."""
     construction: Construction | None = None
@@ -190,14 +190,6 @@ class Gram(ABC):
     def content(self) -> tuple[Array, ...]:
         """Arrays that determine K, none of which is copied if it is stored."""
 
-    @abstractmethod
-    def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
-        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
-
-        storage[slots[k]] = K[indices[k]] until the next call; the storage is C-contiguous and
-        read-only.
-        """
-
     def spread(
         self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
     ) -> None:
@@ -300,9 +292,6 @@ class DenseGram(Gram):
     @cached_property
     def extremes(self) -> tuple[float, float]:
         return float(self.matrix.min()), float(self.matrix.max())
-
-    def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
-        return self.matrix, np.asarray(indices, dtype=np.int64)
 
     def block(self, rows: Indices, columns: Indices) -> Array:
         return self.matrix[np.ix_(rows, columns)]

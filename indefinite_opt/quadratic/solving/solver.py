@@ -228,7 +228,7 @@ class Solver(ABC, Generic[S]):
         if not isinstance(structure, self.accepts):
             wanted = " or ".join(kind.title for kind in self.accepts)
             return f"it solves {wanted}, and this is {structure.title}"
-        unread = task.problem.refusal(self, structure)
+        unread = task.problem.refusal(structure)
         if unread is not None:
             return unread
         if self.needs_convex and not structure.is_convex:

@@ -27,8 +27,8 @@ class Problem(ABC):
         """Whether convexity can be tested."""
         return True
 
-    def refusal(self, solver: Any, structure: Any) -> str | None:
-        """Why a solver cannot read these data, as a clause of an error message, or None."""
+    def refusal(self, structure: Any) -> str | None:
+        """Why a structure cannot be solved on these data, as a clause of an error, or None."""
         return None
 
     def prepare(self, structure: Any) -> None:  # noqa: B027  # most programs need nothing
