@@ -83,7 +83,7 @@ class Training:
     def problem(self, gram: DenseGram, division: Division) -> KernelProblem:
         """The problem of a division, for the kernel matrix of all points."""
         K, labels = self.part(gram.matrix, division)
-        own = gram if K is gram.matrix else DenseGram(K, shared=False)
+        own = gram if K is gram.matrix else DenseGram(K)
         return KernelProblem.from_gram(own, labels, definiteness=self.data.definiteness())
 
 

@@ -27,15 +27,13 @@ from indefinite_opt.quadratic.bracket.solver import BranchAndBound
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import generate, names
 from indefinite_opt.quadratic.local.descent.descent import Descent, descend
-from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings, InteriorSettings
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
-from indefinite_opt.quadratic.matrices.factored import FactorGram
 from indefinite_opt.quadratic.matrices.gram import CHUNK, Construction, DenseGram, Gram, Indices
 from indefinite_opt.quadratic.matrices.spectrum import (
     TRANSFORMS,
