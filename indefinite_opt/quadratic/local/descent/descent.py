@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.quadratic.local.descent.face import Face
+from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint, columns_of
 from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
@@ -109,6 +110,8 @@ class Descent:
         floor = max(settings.min_curvature_share * qp.hessian * largest, loops.MIN_DIVISOR)
         self.hessian = loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
+        readings = settings.readings_before_interior * qp.n**2
+        self._interior_due = readings + settings.work_before_interior
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.perturbations = self._offset = 0
@@ -258,6 +261,8 @@ class Descent:
                 return status
             accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
+                if self.work >= self._interior_due:
+                    self.try_interior_points()
                 if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
                 if self.rounding > settings.rounding_share * target * self.unit:
@@ -363,6 +368,32 @@ class Descent:
             self.gram, self.hessian, self.box, self.settings,
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
+
+    def try_interior_points(self) -> bool:
+        """Go where interior points lead, if K = FFᵀ for few columns; False unless F is lower.
+
+        Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
+        steps are many where the bounds are large; the number of interior points hardly depends on
+        them.
+        """
+        qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
+        if self.tilt is not None or not (qp.has_one_bound and qp.is_bounded):
+            return False
+        F = columns_of(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
+        if F is None:
+            self._interior_due = self.settings.work_growth * work
+            return False
+        point = InteriorPoint(qp, F, self.settings.interior)
+        for _ in point.approach(self.task.tol):
+            self.iterations += 1
+            if self.task.stop(None, self.iterations, self._limit) is not None:
+                break
+        if qp.value(point.best) >= self.value:
+            return False
+        self._exact = False  # an interrupt may leave v and alpha apart
+        self.alpha[:] = point.best
+        self._set(self._exact_gradient())
+        return True
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
