@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from indefinite_opt.foundation import Array, one_thread
-from indefinite_opt.quadratic.local.descent.settings import InteriorSettings
 from indefinite_opt.quadratic.matrices.gram import Gram
-from indefinite_opt.quadratic.solving.predictor_corrector import PredictorCorrector
+from indefinite_opt.quadratic.solving.predictor_corrector import PredictorCorrector, StepSettings
 from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
@@ -18,6 +17,20 @@ _LEFT_SHARE = 1e-10
 
 _START_SHARE = 0.1
 """Weights at the first point as a share of the upper bound, for the smaller class."""
+
+
+MAX_STEPS = 200
+"""15 to 40 are usual."""
+
+MAX_IDLE_STEPS = 6
+MAX_ROUNDING_MEASURE = 1e-3
+"""Steps without a smaller measure, once it is below the second number or the gap is closed, after
+which the rest is left to descents, as rounding prevents progress; before that steps may well
+increase it."""
+
+TOLERANCE = 0.05
+"""Complementarity and residual at which the steps end, in units of the tolerance: the descents that
+follow need little work from there."""
 
 
 class InteriorPoint(PredictorCorrector):
@@ -36,7 +49,6 @@ class InteriorPoint(PredictorCorrector):
         Bounded.
     F : (n, r) array
         FFᵀ is its kernel, or hardly differs from it.
-    settings : InteriorSettings, optional
 
     Attributes
     ----------
@@ -44,10 +56,9 @@ class InteriorPoint(PredictorCorrector):
         The `vertex` with the least value so far.
     """
 
-    settings: InteriorSettings
+    settings = StepSettings(min_centring=1e-9)
 
-    def __init__(self, qp: PairedQP, F: Array, settings: InteriorSettings | None = None) -> None:
-        self.settings = settings or InteriorSettings()
+    def __init__(self, qp: PairedQP, F: Array) -> None:
         self.qp, self.F, y = qp, F, qp.signs
         # The weight of each class, if there is a constraint for each.
         half = float(qp.totals[0]) if qp.totals.size == 2 else None
@@ -72,22 +83,22 @@ class InteriorPoint(PredictorCorrector):
         """Steps to a solution, each after the value and the measure of the point before it.
 
         The measure is the larger one of the relative gap and the residual. The steps end below
-        `interior_tolerance` times tol, after `max_steps`, or where rounding prevents more.
+        `TOLERANCE` times tol, after `MAX_STEPS`, or where rounding prevents more.
         """
-        qp, settings, least, lowest, idle = self.qp, self.settings, np.inf, np.inf, 0
-        goal = settings.interior_tolerance * tol
-        for _ in range(settings.max_steps + 1):
+        qp, least, lowest, idle = self.qp, np.inf, np.inf, 0
+        goal = TOLERANCE * tol
+        for _ in range(MAX_STEPS + 1):
             value, vertex = qp.value(self.w, self.gradient), self.vertex()
             gap = relative(self.gap, qp.gap_unit(value, self.w))
             residual = np.abs(self.residual()).max() / qp.gradient_unit(self.gradient)
             measure = float(max(gap, residual))
-            rounding = least <= settings.max_rounding_measure or gap <= goal
+            rounding = least <= MAX_ROUNDING_MEASURE or gap <= goal
             idle = idle + 1 if rounding and measure >= least else 0
             least, height = min(least, measure), qp.value(vertex, self._gradient(vertex))
             if height < lowest:
                 self.best, lowest = vertex, height
             yield value, measure
-            if measure <= goal or idle > settings.max_idle_steps or not self.step():
+            if measure <= goal or idle > MAX_IDLE_STEPS or not self.step():
                 return
 
     @property
