@@ -51,7 +51,7 @@ def test_solves_every_format(ending: str, programs: Path, least: float) -> None:
     # A BoxQP file is a maximisation by its definition.
     sign = -1.0 if ending.startswith("in") else 1.0
     assert answer["objective"] == pytest.approx(sign * least, rel=1e-12)
-    assert (answer["n"], answer["rows"], answer["solver"]) == (N, 0, "multistart")
+    assert (answer["n"], answer["solver"]) == (N, "multistart")
     assert (answer["claim"], answer["status"]) == ("LOCAL", "solved")
     assert len(answer["values"]) == N
 
@@ -65,7 +65,7 @@ def test_prints_what_is_proved_and_nothing_of_kernels(programs: Path, least: flo
     assert "GLOBAL: the point is a global optimum" in text
     assert f"objective        {least:.10g}\n" in text
     budget = printed("qp", programs / "budget.npz")
-    assert budget.startswith("budget (n = 2, 1 row), by ")
+    assert budget.startswith("budget (n = 2), by ")
     text += budget + printed("qp", file, "--bound") + printed("qp", "--help")
     for word in ("kernel", "class ", "label", "separat", "weight"):
         assert word not in text.replace("separable ", "")
@@ -134,9 +134,7 @@ def test_the_bracket_of_a_convex_program_needs_no_finite_ranges(programs: Path) 
 
 def test_complains_before_it_works(programs: Path, tmp_path: Path) -> None:
     command = ("qp", programs / "concave.npz")
-    for option in ("output", "proof"):
-        for path in (tmp_path / "absent" / "a.json", tmp_path):
-            assert complaint(*command, f"--{option}", path).startswith(f"{option}: ")
+    assert complaint(*command, "--output", tmp_path).startswith("output: ")
     assert complaint(*command, "--gap", 0).startswith("gap: ")
     assert complaint(*command, "--bound", "--solver", "uno").startswith("solver: expected none")
     refusal = complaint(*command, "--solver", "osqp")
