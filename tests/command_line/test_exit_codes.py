@@ -49,19 +49,6 @@ def test_qp(
     assert (strict(outcome.stdout)["claim"], outcome.exit_code) == (claim, code)
 
 
-@pytest.mark.parametrize(("value", "code"), [(OUTSIDE, 1), (0.0, 0)])
-def test_a_bracket_by_the_dual_of_a_convex_program(
-    value: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a finite box: one end is the objective of the point of a solver."""
-    path = tmp_path / "program.npz"
-    np.savez(path, P=np.eye(2), q=np.zeros(2), G=np.ones((1, 2)), h=[1.0])
-    everywhere(monkeypatch, value)
-    outcome = run("qp", path, "--bound")
-    assert outcome.exit_code == code
-    assert ("WRONG: the best point is not proved to be feasible" in outcome.output) == bool(code)
-
-
 @pytest.mark.parametrize(("rigorous", "code"), [(True, 0), (False, 1)])
 def test_a_bracket_that_its_point_contradicts(
     rigorous: bool, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch

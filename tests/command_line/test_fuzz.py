@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers import damage
 from indefinite_opt.command_line.terminal import read_values
-from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
+from indefinite_opt.foundation.files import MAX_BYTES
 
 Reader = Callable[[bytes], object]
 
@@ -70,11 +69,6 @@ def checksummed(content: bytes, read: Callable[[Path], Any]) -> Callable[[Path],
         return content, reread
 
     return sample
-
-
-def exported() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        return DUAL.structure(PROBLEM).export(Path(folder, "program.npz")).read_bytes()
 
 
 def npy_matrix(folder: Path) -> tuple[bytes, Reader]:
@@ -139,7 +133,6 @@ FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
     "values as .npz": checksummed(
         packed(alpha=np.ones(12)), lambda path: read_values(path, MAX_BYTES)
     ),
-    "an exported program": checksummed(exported(), read_arrays),
     "a matrix in a sound .npz": npy_matrix,
     "labels in a sound .npz": npy_labels,
     "a table as .csv": csv_table,

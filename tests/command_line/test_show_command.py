@@ -33,7 +33,7 @@ def test_list_one_kind(kind: str, names: list[str]) -> None:
     assert "]_" not in text  # the markup of references
 
 
-@pytest.mark.parametrize("name", iopt.available_formulations())
+@pytest.mark.parametrize("name", ["LussDual", "SVMDual"])
 def test_show(name: str) -> None:
     problem = iopt.KernelProblem([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, -1.0, 3.0]], [1, -1, 1])
     program = getattr(iopt, name)().declare(problem)
