@@ -1,13 +1,11 @@
-"""Damaged files and texts: what is read at all is read rightly, or refused by a named error."""
+"""Damaged files: what is read at all is read rightly, or refused by a named error."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
-import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,15 +15,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers import damage
-from indefinite_opt.command_line.options import read_values
-from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
-from indefinite_opt.problem import kernels
-from indefinite_opt.solvers import as_solver
-from indefinite_opt.studies.cells import Outcome
-from indefinite_opt.studies.comparison import Comparison
-from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.studies.store import Store
+from indefinite_opt.command_line.terminal import read_values
+from indefinite_opt.foundation.files import MAX_BYTES
 
 Reader = Callable[[bytes], object]
 
@@ -78,11 +69,6 @@ def checksummed(content: bytes, read: Callable[[Path], Any]) -> Callable[[Path],
         return content, reread
 
     return sample
-
-
-def exported() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        return DUAL.structure(PROBLEM).export(Path(folder, "program.npz")).read_bytes()
 
 
 def npy_matrix(folder: Path) -> tuple[bytes, Reader]:
@@ -141,107 +127,16 @@ def json_values(folder: Path) -> tuple[bytes, Reader]:
     return text.encode(), read
 
 
-def record(folder: Path) -> tuple[bytes, Reader]:
-    path = folder / "study.jsonl"
-    row = {
-        "formulation": "SVMDual(C=1)", "solver": "smo", "fold": 0, "accuracy": 0.5,
-        "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
-        "seconds": 0.1, "status": "solved", "error": "", "run": 0, "chosen": "",
-    }  # fmt: skip
-    written = [Outcome(f"{fold:024}", [{**row, "fold": fold}]) for fold in range(3)]
-    with Store(path) as store:
-        for outcome in written:
-            store.add(outcome)
-
-    def read(content: bytes) -> object:
-        with Store(stored(path, content)) as store:
-            found = dict(store.outcomes)
-        # A line is read as it was written, or not at all.
-        assert all(Outcome(*pair) in written for pair in found.items())
-        rows = [row for rows in found.values() for row in rows]
-        return Comparison(PROBLEM, [DUAL], {}, rows).to_markdown() if rows else None
-
-    return path.read_bytes(), read
-
-
-def reference_table(folder: Path) -> tuple[bytes, Reader]:
-    table = references.write([references.load("sigmoid-010-c1")], folder)
-    return table.read_bytes(), lambda content: checked_table(stored(table, content))
-
-
-def reference_points(folder: Path) -> tuple[bytes, Reader]:
-    table = references.write([references.load("sigmoid-010-c1")], folder)
-    points = folder / "points.json"
-
-    def read(content: bytes) -> object:
-        stored(points, content)
-        return checked_table(table)
-
-    return points.read_bytes(), read
-
-
-def checked_table(table: Path) -> list[references.Check]:
-    return [references.check(row, row.values) for row in references.references(table.parent)]
-
-
-FORMULATIONS = (
-    "SVMDual(C=10, bias=False)", "ConvexHullDual(mu=0.5)", "LussDual(C=1, rho=2.0)", "LussBall",
-    "SpectrumSVM(C=1, transform=clip, centered=True)", "GuoSchuurmansQP(beta=0.5)", "LPSVM(C=inf)",
-)  # fmt: skip
-KERNELS = (
-    "gaussian(gamma=0.5)", "polynomial(degree=3, gamma=1, r=-1)", "sigmoid(a=1, r=-1.5)",
-    "distance(distance='cityblock', form=gaussian, gamma=2)", "pseudo-euclidean(p=1)",
-    "simpson(threshold=0.5)",
-)  # fmt: skip
-SOLVERS = (
-    "multistart(starts=5, perturbations=24, budget=2.0)", "accpm(cuts=100, weight=1.0)",
-    "dca(part=clip)",
-    "projected-gradient(step=search, smoothing=0.5)", "smo",
-)  # fmt: skip
-
-
-def texts(samples: tuple[str, ...], use: Callable[[str], object]) -> Callable[[Path], Any]:
-    """Damage one of the samples, separated by lines."""
-
-    def sample(folder: Path) -> tuple[bytes, Reader]:
-        def read(content: bytes) -> None:
-            for line in content.decode("utf-8", "replace").split("\n"):
-                with contextlib.suppress(iopt.IndefiniteOptError):
-                    use(line)
-
-        return "\n".join(samples).encode(), read
-
-    return sample
-
-
-def formulation(text: str) -> None:
-    """What is read is what its own name says again."""
-    read = as_formulation(text)
-    assert as_formulation(str(read)) == read
-    read.structure(PROBLEM)
-
-
-def solver(text: str) -> None:
-    assert str(as_solver(str(as_solver(text)))) == str(as_solver(text))
-
-
 FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
     "points as .npz": checksummed(packed(X=X, y=Y), numbers),
     "distances as .npz": checksummed(packed(D=np.abs(X[:, :1] - X[:, 0]), y=Y), numbers),
     "values as .npz": checksummed(
         packed(alpha=np.ones(12)), lambda path: read_values(path, MAX_BYTES)
     ),
-    "an exported program": checksummed(exported(), read_arrays),
     "a matrix in a sound .npz": npy_matrix,
     "labels in a sound .npz": npy_labels,
     "a table as .csv": csv_table,
     "values as .json": json_values,
-    "a record": record,
-    "a reference table": reference_table,
-    "reference points": reference_points,
-    "formulations": texts(FORMULATIONS, formulation),
-    "kernels": texts(KERNELS, lambda text: kernels.get(text)(X)),
-    "solvers": texts(SOLVERS, solver),
 }
 
 
@@ -278,16 +173,3 @@ def test_indices_that_no_type_holds_in_a_table_of_values(index: str, tmp_path: P
     path = stored(tmp_path / "values.csv", "\n".join(lines).encode())
     with pytest.raises(iopt.errors.DataError, match="values: expected a table with the columns"):
         read_values(path, MAX_BYTES)
-
-
-@pytest.mark.parametrize("key", [["k"], {"k": 1}, 1, None])
-@pytest.mark.parametrize("rows", [[], [1], {"a": 1}, "ab"])
-def test_a_line_of_a_record_of_other_types_is_left_out(key: Any, rows: Any, tmp_path: Path) -> None:
-    """Its checksum is right, so that nothing but the types tells."""
-    crc = zlib.crc32(json.dumps([key, rows]).encode())
-    first = {"key": "0" * 24, "crc": 0, "rows": []}
-    first["crc"] = zlib.crc32(json.dumps([first["key"], []]).encode())
-    lines = [json.dumps(line) for line in (first, {"key": key, "crc": crc, "rows": rows})]
-    path = stored(tmp_path / "study.jsonl", ("\n".join(lines) + "\n").encode())
-    with pytest.warns(UserWarning, match="left out damaged line 2"), Store(path) as store:
-        assert list(store.outcomes) == ["0" * 24]
