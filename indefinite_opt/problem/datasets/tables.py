@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 import zlib
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import MAX_BYTES, checks, read_bytes, writing
+from indefinite_opt.foundation import MAX_BYTES, checks, writing
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding
 from indefinite_opt.problem.datasets.reading import encoded, read_frame
 from indefinite_opt.problem.datasets.synthetic import Dataset
@@ -95,9 +94,6 @@ class _Table:
     kernel: Kernel = Sigmoid()  # noqa: RUF009 - frozen
 
 
-CHECKSUMS = "SHA256SUMS"
-"""Name of the file of checksums in a data folder."""
-
 TABLES = {
     "a1a": _Table(1605, 395, ("income <= 50K", "income > 50K")),
     "australian": _Table(690, 307, ("class 0", "class 1"), 40981),
@@ -166,40 +162,13 @@ def read_labelled(path: Path, max_bytes: int) -> tuple[pd.DataFrame, pd.Series[A
 
 
 def store_table(name: str, folder: Path) -> Path:
-    """Fetch a table from OpenML, check it, and write it to `uci/NAME.csv` of a folder.
-
-    Its SHA-256 checksum goes to the file SHA256SUMS of the folder, which `sha256sum -c` reads. If
-    that file has another checksum for the table already, nothing is written.
-    """
+    """Fetch a table from OpenML and write it to `uci/NAME.csv` of a folder."""
     checks.choice("data set", name, TABLES)
-    known, place = TABLES[name], f"uci/{name}.csv"
+    known, path = TABLES[name], folder / "uci" / f"{name}.csv"
     if known.openml is None:
         raise DataError(name, "a data set of OpenML", "one that is not there", HINT)
     features, y = _fetch_table(known)
-    content = features.assign(label=y).to_csv(index=False, lineterminator="\n").encode()
-    digest = hashlib.sha256(content).hexdigest()
     with writing("folder", folder, "folder"):
-        (folder / "uci").mkdir(parents=True, exist_ok=True)
-        sums = read_checksums(folder)
-        if sums.setdefault(place, digest) != digest:
-            got = f"{digest}, where {folder / CHECKSUMS} has {sums[place]}"
-            hint = "Remove that line if the data are meant to change."
-            raise DataError(f"OpenML {known.openml}", "the data of before", got, hint)
-        (folder / place).write_bytes(content)
-        lines = [f"{sums[file]}  {file}\n" for file in sorted(sums)]
-        (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
-    return folder / place
-
-
-def read_checksums(folder: Path) -> dict[str, str]:
-    """The SHA-256 checksums of the files of a folder, by their places in it; empty without any."""
-    path = folder / CHECKSUMS
-    if not path.exists():
-        return {}
-    sums = {}
-    for line in read_bytes(path).decode("utf-8", "replace").splitlines():
-        digest, _, place = line.partition("  ")
-        if len(digest) != 64 or not place:
-            raise DataError(str(path), "lines as sha256sum writes them", repr(line))
-        sums[place] = digest
-    return sums
+        path.parent.mkdir(parents=True, exist_ok=True)
+        features.assign(label=y).to_csv(path, index=False, lineterminator="\n")
+    return path
