@@ -86,8 +86,7 @@ BAD_TABLES = {
     "x,label\n?,a\n1,b\n": "got '?' in line 2",
     "x;y;label\n1,0;2,5;a\n3,0;4,0;b\n": "separated by commas, not semicolons",
     "x,y,label\n" + "".join(f'"0,{k}",{k},{"ab"[k % 2]}\n' for k in range(24)):
-        "24 different texts in 24 rows. Leave it out by --ignore x, or remove it from the file; "
-        "decimals have points",
+        "numbers in the column 'x', got '0,0' in line 2",
     "id,y,label\n" + "".join(f"row {k},{k},{'ab'[k % 2]}\n" for k in range(24)):
         "24 different texts in 24 rows. Leave it out",
     **dict.fromkeys(

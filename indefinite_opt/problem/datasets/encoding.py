@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,8 @@ MISSING = ("drop", "impute", "refuse")
 _MAX_SHOWN = 6
 """Most features, levels and lines that a sentence lists."""
 
-_MARKS = {"na", "n/a", "nan", "null", "none", "?", "-", "."}
-"""Texts that stand for a missing value beside numbers, in lower case."""
+_NO_CATEGORY = re.compile(r"(?i)\s*(na|n/a|nan|null|none|\?|-|\.|[+-]?\d+,\d+)\s*")
+"""Texts that stand for a missing value beside numbers, and numbers with a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def _column(
     wrong = present & np.isnan(numbers)
     if not wrong.any():
         return Column(name, fill=float(np.median(numbers[present])) if fills else None)
-    if {str(text).strip().casefold() for text in cells[wrong]} <= _MARKS:
+    if all(_NO_CATEGORY.fullmatch(str(text)) for text in cells[wrong].unique()):
         _refuse_texts(name, cells, wrong, source)
     texts = cells[present].map(as_text)
     levels = tuple(sorted(texts.unique()))
@@ -195,7 +196,7 @@ def _column(
         raise DataError(
             source, f"numbers or a few categories in the column {name!r}",
             f"{len(levels)} different texts in {len(texts)} rows",
-            f'Leave it out by ignore=["{name}"], or remove it from the file; decimals have points.',
+            f'Leave it out by ignore=["{name}"], or remove it from the file.',
         )  # fmt: skip
     return Column(name, levels, str(texts.mode().iloc[0]) if fills else None)
 
@@ -213,7 +214,7 @@ def _numbers(cells: pd.Series[Any]) -> Array:
 def _refuse_texts(name: str, cells: pd.Series[Any], wrong: NDArray[np.bool_], source: str) -> None:
     if wrong.any():
         got = f"{cells.iloc[int(np.argmax(wrong))]!r} in line {_line(wrong)}"
-        hint = "A cell without a value is empty."
+        hint = "A cell without a value is empty, and decimals have points."
         raise DataError(source, f"numbers in the column {name!r}", got, hint)
 
 
