@@ -20,7 +20,6 @@ from indefinite_opt.quadratic.program.arrays import (
     program_of_qpsolvers,
     quadratic_arrays,
 )
-from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
 from indefinite_opt.quadratic.program.naming import Names
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.structures.declaration import Declaration
@@ -220,6 +219,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         >>> float(problem.objective.value)
         -1.0
         """
+        from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
+
         arrays, assign = program_of_cvxpy(problem)
         program = cls.from_arrays(arrays)
         program.assign = assign

@@ -18,7 +18,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
 
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property
 from indefinite_opt.quadratic.bracket.tangents import TINY, Bound, Indices, Mask, ScaledBox
@@ -183,6 +182,8 @@ def _orthonormal_weights(rows: Array, tolerance: Array) -> Array:
     length of what the ones before leave of them (QR with column pivoting); those of which little is
     left may be left out, as a bound holds for any choice of combinations.
     """
+    from scipy.linalg import qr, solve_triangular
+
     lengths = np.linalg.norm(rows, axis=1)
     met = np.flatnonzero((tolerance < MAX_MISSED * lengths) & np.isfinite(lengths))
     weights = np.zeros((met.size, len(rows)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
@@ -34,6 +33,8 @@ class SecantProgram:
 
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, whole: BoxQuadratic) -> None:
+        from scipy.sparse import csr_array
+
         self.whole, width = whole, whole.upper - whole.lower
         self.width = np.where(width > 0.0, width, 1.0)
         rows = whole.rows * self.width

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.solving.predictor_corrector import PredictorCorrector
@@ -163,6 +162,8 @@ class _InnerPoint(PredictorCorrector):
         return self.convex.slope + self.convex.curvature @ self.w - self.dual @ self.convex.rows
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
+        from scipy.linalg import cho_factor, cho_solve
+
         rows, missed = self.convex.rows, self.missed
         try:
             factor = cho_factor(self.convex.curvature + np.diag(weights), check_finite=False)

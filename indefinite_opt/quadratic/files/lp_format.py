@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
@@ -211,6 +210,8 @@ def write_lp(program: StandardForm, target: str) -> bytes:
     All of them stand in the linear part of the objective, since readers number them in the order in
     which they appear. `DataError` for sides of 1e20 and more, and for terms that overflow.
     """
+    from scipy import sparse
+
     program.check_sides(CUSTOMARY_INFINITY, target)
     products, (names, labels) = program.products(target), program.written_names()
     costs, constant = program.sense * program.cost, program.sense * program.constant

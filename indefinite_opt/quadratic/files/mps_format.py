@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
@@ -215,6 +214,8 @@ def write_mps(program: StandardForm, target: str) -> bytes:
     A row with two sides becomes two rows, since a range, their difference, would be rounded.
     `DataError` for sides of 1e20 and more.
     """
+    from scipy import sparse
+
     program.check_sides(CUSTOMARY_INFINITY, target)
     sides, (names, rows) = list(program.one_sided()), program.written_names()
     letters = {"<=": "L", ">=": "G", "=": "E"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from indefinite_opt.foundation import EPS, LEAST, Array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -176,6 +175,8 @@ class DualBound:
         combinations of these with simple weights, exactly, in the rows and in the other terms of
         the slopes. None if that fails or an inequality could get a negative multiplier.
         """
+        from scipy.linalg import qr
+
         rows, members, weights = self.rows, np.flatnonzero(zero), np.abs(multipliers)
         weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
         weighted = rows[:, members] * weights[:, None]

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from indefinite_opt.foundation import EPS, Array, one_thread, power_near
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -131,6 +130,8 @@ def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None
 
 def _solved(rows: Array, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
     """A point near x that solves these equations by a change of entries that have `slack`."""
+    from scipy.linalg import qr
+
     able = np.flatnonzero(slack > 0.0)
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
     # entries with much slack, and those with little still count.
