@@ -14,7 +14,6 @@ import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run, strict
 from indefinite_opt.command_line import terminal
 from indefinite_opt.studies import Comparison
-from indefinite_opt.studies.cells import Outcome
 from indefinite_opt.studies.store import Store
 
 TWO = ("--formulations", "SVMDual(C=1), SpectrumSVM(C=1, transform=clip)", "--folds", 2)
@@ -66,9 +65,9 @@ def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
 def test_no_resume_solves_again(study: tuple[Path, Result], tmp_path: Path) -> None:
     output = tmp_path / "copy"
     shutil.copytree(study[0], output)
-    with Store(output) as store:
-        for key, (row,) in list(store.outcomes.items()):
-            store.add(Outcome(key, [{**row, "accuracy": 0.125}]))
+    store = Store(output)
+    for key, (row,) in list(store.outcomes.items()):
+        store.add(key, [{**row, "accuracy": 0.125}])
     command = ("compare", "breast_cancer", *TWO, "--output", output, "--json")
     resumed = strict(printed(*command))["table"]
     assert [row["accuracy"] for row in resumed] == [0.125, 0.125]
