@@ -73,8 +73,6 @@ _PROGRAMS = ("programs", "convex_programs", "without_optimum")
 _BOXES = ("conditions", "scaled_box", "minorant", "secants", "proof", "proof_checker", "global")
 
 OWN_TESTS = {
-    "matrices/factored": ("factors", "low_rank"),
-    "approximation": ("approximation",),
     "equilibration": ("exact_conditions", "quadratic_program"),
     "exact_bound": ("exact_bounds", "quadratic_program", "convex_programs"),
     "rows/nearby": ("exact_conditions", "wide_boxes", "quadratic_program", *_PROGRAMS),

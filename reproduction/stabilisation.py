@@ -102,7 +102,6 @@ def dual_stabilisation(
 leave their bounds by 0.04 C.
     Objective 0.2 in (15), (17) and (18); with any α₊ and α₋ that of (19) reaches 0.35.
     """
-    problem.check_unchanged()
     solution = iopt.theory.krein_certificate(problem, iopt.ESVM(C), {"alpha": alpha}, tol)
     if not solution.holds:
         raise ProblemError("alpha", "a stationary point of (15)", " ".join(solution.reasons))

@@ -43,7 +43,7 @@ EXAMPLES = {
 PANELS = {
     "Data": "kind label labels missing ignore positive symmetrize data_dir max_bytes folds "
     "program check",
-    "Kernel": "kernel gamma a r degree scaling form precision cache_mb rank",
+    "Kernel": "kernel gamma a r degree scaling form cache_mb",
     "Solver": "formulations grid solver solvers method tol time_limit max_iter max_nodes gap bound "
     "seed jobs cluster",
 }
@@ -88,8 +88,8 @@ class _Commands(TyperGroup):
                 say(f"error: {in_options(error, self._options(ctx))}", style="red", to=stderr)
                 code = 2
             except MemoryError as error:
-                told = f"error: the memory is too small ({error}); --precision single takes half"
-                told += ", and --cache-mb and --rank never form the kernel matrix"
+                told = f"error: the memory is too small ({error}); --cache-mb never forms the "
+                told += "kernel matrix"
                 say(told, "red", stderr)
                 code = 2
             except BrokenPipeError:

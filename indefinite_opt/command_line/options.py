@@ -117,7 +117,7 @@ Cluster = Annotated[
 
 
 USES = {
-    "points": {"kernel", "gamma", "a", "r", "degree", "scaling", "cache_mb", "rank"},
+    "points": {"kernel", "gamma", "a", "r", "degree", "scaling", "cache_mb"},
     "similarities": {"symmetrize"},
     "distances": {"form", "gamma", "symmetrize"},
 }
@@ -188,17 +188,9 @@ class DataOptions:
     symmetrize: Annotated[
         bool, Option("--symmetrize", help="Replace K or D by the mean of itself and its transpose.")
     ] = False
-    precision: Annotated[
-        Literal["double", "single"],
-        Option(help="Precision of the stored kernel matrix; sums are in double."),
-    ] = "double"
     cache_mb: Annotated[
         float | None,
         Option(help="Never form the kernel matrix of points, but keep rows in so many megabytes."),
-    ] = None
-    rank: Annotated[
-        int | None,
-        Option(help="Approximate the kernel of points by factors of this rank, for many points."),
     ] = None
     data_dir: DataDir = None
     max_bytes: MaxBytes = MAX_BYTES
@@ -248,21 +240,10 @@ class DataOptions:
                     name, "no parameter that the default kernel rbf does not have",
                     f"--{name} {value}", "Add --kernel sigmoid, or another one.",
                 )  # fmt: skip
-        if self.rank is None:
-            return iopt.KernelProblem.from_dataset(
-                dataset, kernel, scaling=self.scaling or "default", form=self.form or "gaussian",
-                symmetrize=self.symmetrize, cache_mb=self.cache_mb, precision=self.precision,
-                **parameters,
-            )  # fmt: skip
-        if self.cache_mb is not None or self.precision != "double":
-            raise ParameterError(
-                "rank", "neither --cache-mb nor --precision single with it", str(self.rank)
-            )
-        scaling = dataset.scaling if self.scaling is None else self.scaling
-        return iopt.KernelProblem.approximate(
-            dataset.points, dataset.y, kernel, self.rank, scaling=scaling, name=dataset.name,
-            **parameters,
-        ).described(dataset)  # fmt: skip
+        return iopt.KernelProblem.from_dataset(
+            dataset, kernel, scaling=self.scaling or "default", form=self.form or "gaussian",
+            symmetrize=self.symmetrize, cache_mb=self.cache_mb, **parameters,
+        )  # fmt: skip
 
     def _read(self) -> iopt.datasets.Dataset:
         path = Path(self.data)

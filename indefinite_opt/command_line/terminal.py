@@ -39,7 +39,7 @@ def say(text: object, style: str | None = None, to: Console = console) -> None:
 
 
 ADVISED = re.compile(
-    r"\b(?P<name>symmetrize|kind|labels|missing|ignore|precision)="
+    r"\b(?P<name>symmetrize|kind|labels|missing|ignore)="
     r"(?P<value>True|\"[^\"]*\"|'[^']*'|\[[^]]*\])|\b(?P<bare>cache_mb|max_bytes|data_dir)\b"
 )
 """An argument in the advice of an error."""

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, chec
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.multiclass import (
     MULTICLASS,
-    Division,
+    BinaryProblem,
     Machine,
     Machines,
     Training,
@@ -139,7 +139,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         return classes, Training(data, places, bounds, own, of_class)
 
     def _machine(
-        self, method: Any, training: Training, gram: DenseGram, division: Division, seed: int
+        self, method: Any, training: Training, gram: DenseGram, division: BinaryProblem, seed: int
     ) -> Machine:
         """Train the machine of one division."""
         problem = training.problem(gram, division)
@@ -156,7 +156,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _step_limit(self) -> int | None:
         return None
 
-    def _weighted(self, method: Any, training: Training, division: Division) -> Any:
+    def _weighted(self, method: Any, training: Training, division: BinaryProblem) -> Any:
         """The formulation or baseline with the weights of the points of one machine."""
         if training.weights is None:
             return method

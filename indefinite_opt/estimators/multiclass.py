@@ -21,7 +21,7 @@ from indefinite_opt.workflow.certificates import verify
 MULTICLASS = ("ovo", "ovr")
 
 
-class Division(NamedTuple):
+class BinaryProblem(NamedTuple):
     """The numbers of the classes that one machine tells apart."""
 
     negative: tuple[int, ...]
@@ -34,7 +34,7 @@ class Division(NamedTuple):
         return classes[self.positive[0]], "rest"
 
 
-def divisions(scheme: str, k: int) -> list[Division]:
+def divisions(scheme: str, k: int) -> list[BinaryProblem]:
     """The divisions of k classes, of which two always need a single machine.
 
     >>> [tuple(division) for division in divisions("ovo", 3)]
@@ -43,8 +43,8 @@ def divisions(scheme: str, k: int) -> list[Division]:
     [((1, 2), (0,)), ((0, 2), (1,)), ((0, 1), (2,))]
     """
     if k == 2 or scheme == "ovo":
-        return [Division((i,), (j,)) for i, j in itertools.combinations(range(k), 2)]
-    return [Division(tuple(i for i in range(k) if i != j), (j,)) for j in range(k)]
+        return [BinaryProblem((i,), (j,)) for i, j in itertools.combinations(range(k), 2)]
+    return [BinaryProblem(tuple(i for i in range(k) if i != j), (j,)) for j in range(k)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +61,12 @@ class Training:
     class_weights: Array
     """(k,)."""
 
-    def indices(self, division: Division) -> NDArray[np.intp]:
+    def indices(self, division: BinaryProblem) -> NDArray[np.intp]:
         """The points of a division, ascending."""
         kept = sorted(division.negative + division.positive)
         return np.concatenate([np.arange(*self.bounds[c : c + 2]) for c in kept])
 
-    def part(self, K: Array, division: Division) -> tuple[Array, Array]:
+    def part(self, K: Array, division: BinaryProblem) -> tuple[Array, Array]:
         """The kernel matrix of the points of a division, and their labels of -1 and +1."""
         kept = sorted(division.negative + division.positive)
         ranges = [slice(*self.bounds[c : c + 2]) for c in kept]
@@ -80,10 +80,10 @@ class Training:
         """The kernel matrix of all points."""
         return DenseGram.of_own(self.data.gram())
 
-    def problem(self, gram: DenseGram, division: Division) -> KernelProblem:
+    def problem(self, gram: DenseGram, division: BinaryProblem) -> KernelProblem:
         """The problem of a division, for the kernel matrix of all points."""
         K, labels = self.part(gram.matrix, division)
-        own = gram if K is gram.matrix else DenseGram(K, shared=False)
+        own = gram if K is gram.matrix else DenseGram(K)
         return KernelProblem.from_gram(own, labels, definiteness=self.data.definiteness())
 
 
@@ -91,7 +91,7 @@ class Training:
 class Machine:
     """A trained classifier of two classes, without its problem, which holds the kernel matrix."""
 
-    division: Division
+    division: BinaryProblem
     fitted: Any
     """A classifier of kernel rows, whose values are positive for the positive class."""
     formulation: Declaration | None = None
@@ -104,7 +104,7 @@ class Machine:
     """What the solver returned, where `solve` was called."""
 
     @classmethod
-    def of(cls, division: Division, result: Result) -> Machine:
+    def of(cls, division: BinaryProblem, result: Result) -> Machine:
         """The machine of a result."""
         light = replace(result, problem=None)  # type: ignore[arg-type]
         return cls(

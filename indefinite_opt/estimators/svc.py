@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
-from indefinite_opt.estimators.multiclass import Division, Machine, Machines, Training
+from indefinite_opt.estimators.multiclass import BinaryProblem, Machine, Machines, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.training_data import Points
 from indefinite_opt.formulations import SVMDual
@@ -128,7 +128,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         return SVMDual(C=self.C)
 
     def _machine(
-        self, method: Any, training: Training, gram: DenseGram, division: Division, seed: int
+        self, method: Any, training: Training, gram: DenseGram, division: BinaryProblem, seed: int
     ) -> Machine:
         if self.solver is not None:
             return super()._machine(method, training, gram, division, seed)

@@ -80,7 +80,7 @@ def training_data(X: Any, kernel: Any, metric: Any, places: NDArray[np.intp]) ->
     if metric is None and isinstance(kernel, Kernel):
         return Points(X[places], kernel)
     if metric is None:
-        pairs, _, _ = checked_matrix("K", _square("K", X), False, hint="Fit to (K + K.T) / 2.")
+        pairs, _ = checked_matrix("K", _square("K", X), False, hint="Fit to (K + K.T) / 2.")
         return Matrix(np.asarray(pairs, dtype=np.float64)[np.ix_(places, places)], None, places)
     if not (isinstance(metric, str) and metric == "precomputed"):
         raise ParameterError(

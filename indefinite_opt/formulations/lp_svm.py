@@ -13,7 +13,6 @@ from indefinite_opt.modeling.linear_programs import (
     Columns,
     DualUnits,
     Entries,
-    FactorUnits,
     KernelUnits,
     LinearProgram,
     OneNormMachine,
@@ -38,9 +37,6 @@ class LPSVM(Formulation):
 
     Notes
     -----
-    On a kernel kept as factors, K = F diag(s) Fᵀ, the program has w = diag(s)Fᵀu as r further
-    variables, so that its rows have r + 2 entries instead of n + 2.
-
     Dual: max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C. Any λ is clipped, balanced and
     scaled to be feasible, so that the bound holds whatever the solver returned.
 
@@ -80,30 +76,16 @@ class LPSVM(Formulation):
             subject_to={"margin": cp.multiply(y, K @ u + b) >= 1 - xi, "slack": xi >= 0},
         )
 
-    def structure(
-        self, problem: KernelProblem, units: KernelUnits | FactorUnits | None = None
-    ) -> LinearProgram:
-        """The program in given units; u is the difference of two nonnegative columns.
-
-        With factors, K = F diag(s) Fᵀ, the margins are y∘(Fw + be) ≥ e - ξ for w = diag(s)Fᵀu.
-        """
+    def structure(self, problem: KernelProblem, units: KernelUnits | None = None) -> LinearProgram:
+        """The program in given units; u is the difference of two nonnegative columns."""
         n, y, machine = problem.n, problem.y, self._machine(problem)
         units = units or machine.natural_units()
-        cost: float | Array
-        inside, defined = dict[str, Columns](), dict[str, Rows]()
-        if isinstance(units, FactorUnits):
-            factors, rank = units, units.gram.signs.size
-            kernel: dict[str, Entries] = {"w": lambda: y[:, None] * factors.factors()}
-            weights: dict[str, Entries] = {"u": lambda: -factors.weights(), "w": 1.0}
-            inside, defined = {"w": Columns((rank,))}, {"weights": Rows((rank,), weights, 0.0, 0.0)}
-            cost = units.size**-2
-        else:
-            kernel = {"u": partial(units.signed_kernel, problem)}
-            cost = units.scale
+        kernel = partial(units.signed_kernel, problem)
+        margins: dict[str, Entries] = {"u": kernel, "b": y, "xi": 1.0}
         slack = Columns((n,), cost=self.C, lower=0.0, constraints=("slack", None))
         return LinearProgram(
-            {"u": Columns((n,), cost, absolute=True), **inside, "b": Columns(()), "xi": slack},
-            {"margin": Rows((n,), {**kernel, "b": y, "xi": 1.0}, lower=1.0), **defined},
+            {"u": Columns((n,), units.scale, absolute=True), "b": Columns(()), "xi": slack},
+            {"margin": Rows((n,), margins, lower=1.0)},
             units=units,
             repair=machine.repaired,
             slacks={"xi": 1.0},
@@ -115,15 +97,8 @@ class LPSVM(Formulation):
     def _rescaled(self, problem: KernelProblem) -> LinearProgram:
         return self.structure(problem, self._machine(problem).units())
 
-    def _dual(
-        self, problem: KernelProblem, units: KernelUnits | FactorUnits
-    ) -> LinearProgram | None:
-        """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ.
-
-        None with factors, where all rows together are small.
-        """
-        if isinstance(units, FactorUnits):
-            return None
+    def _dual(self, problem: KernelProblem, units: KernelUnits) -> LinearProgram:
+        """max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C; its multipliers are u, b and ξ."""
         n, e = problem.n, units.scale
         return LinearProgram(
             {"margin": Columns((n,), -1.0, lower=0.0, upper=self.C, constraints=(None, "xi"))},

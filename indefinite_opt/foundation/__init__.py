@@ -8,16 +8,13 @@ from indefinite_opt.foundation import checks, naming
 from indefinite_opt.foundation.arrays import (
     EPS,
     LEAST,
-    PRECISIONS,
     SYMMETRY_TOLERANCE,
     Array,
-    Stored,
     Values,
     checked_distances,
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_precision,
     checked_square,
     checked_values,
     finite_array,
@@ -25,7 +22,6 @@ from indefinite_opt.foundation.arrays import (
     power_near,
     real_array,
     refuse_mask,
-    stored,
     symmetry_tolerance,
 )
 from indefinite_opt.foundation.cached import cached_property, derived
@@ -50,13 +46,6 @@ from indefinite_opt.foundation.naming import (
     split_calls,
 )
 from indefinite_opt.foundation.notebooks import html_card
-from indefinite_opt.foundation.scans import (
-    LOOPED_ENTRIES,
-    TILED_ENTRIES,
-    checksum,
-    checksum_and_products,
-    read_rows,
-)
 from indefinite_opt.foundation.threads import (
     TILE,
     TILE_ENTRIES,

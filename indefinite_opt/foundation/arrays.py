@@ -11,12 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checks
-from indefinite_opt.foundation.scans import scan
 
 EPS = float(np.finfo(np.float64).eps)
 
-LEAST = 5e-324
-"""The least positive double: a product that underflows is off by less."""
 """Machine precision of doubles: twice the largest relative rounding error of an operation."""
 
 LEAST = 5e-324
@@ -28,26 +25,11 @@ Array = NDArray[np.float64]
 Values = dict[str, Array]
 """Arrays by the names of declared variables or constraints."""
 
-Stored = NDArray[np.float64] | NDArray[np.float32]
-"""Entries of a kernel matrix, in the precision in which they are kept."""
-
-PRECISIONS: dict[str, np.dtype[Any]] = {
-    "double": np.dtype(np.float64),
-    "single": np.dtype(np.float32),
-}
-"""How the entries of a kernel matrix are stored; sums are always taken in double precision."""
-
 SYMMETRY_TOLERANCE = 1e-10
 """Largest |K_ij - K_ji| accepted as rounding of doubles; see `symmetry_tolerance`."""
 
 _TILE = 512
 """Order of the square tiles that are compared with their mirror images: two fit into the cache."""
-
-
-def checked_precision(precision: str) -> np.dtype[Any]:
-    """float64 for "double", float32 for "single"."""
-    checks.choice("precision", precision, PRECISIONS)
-    return PRECISIONS[precision]
 
 
 def real_array(
@@ -57,9 +39,8 @@ def real_array(
     shape: tuple[int | None, ...] | None = None,
     *,
     finite: bool = True,
-    dtype: np.dtype[Any] = PRECISIONS["double"],
 ) -> Any:
-    """The value as an array of `dtype`: the value itself if it is one already.
+    """The value as an array of doubles: the value itself if it is one already.
 
     `ProblemError` for anything but real numbers of the shape, in which None stands for any length,
     and with `finite` also for NaN and infinities; it names the argument and what was expected.
@@ -91,13 +72,10 @@ def real_array(
         raise ProblemError(argument, expected, f"shape {array.shape}")
     try:
         with np.errstate(over="raise"):
-            array = array.astype(dtype, copy=False)
+            array = array.astype(np.float64, copy=False)
     except (FloatingPointError, OverflowError):
-        raise ProblemError(
-            argument, f"numbers up to {np.finfo(dtype).max:.2g}, the largest {dtype}",
-            "larger ones",
-            "Use precision='double', or scale the kernel." if dtype == np.float32 else "",
-        ) from None  # fmt: skip
+        most = f"numbers up to {np.finfo(np.float64).max:.2g}, the largest double"
+        raise ProblemError(argument, most, "larger ones") from None
     if finite and not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         where = f" at {place[0] if len(place) == 1 else place}" if place else ""
@@ -177,48 +155,40 @@ def checked_values(
     }
 
 
-def stored(argument: str, values: ArrayLike, dtype: np.dtype[Any]) -> Stored:
-    """The values as a C-contiguous array of `dtype`: the values themselves if they are one."""
-    return np.ascontiguousarray(
-        real_array(argument, values, "a matrix of real numbers", finite=False, dtype=dtype)
-    )
-
-
-def symmetry_tolerance(*dtypes: np.dtype[Any]) -> float:
+def symmetry_tolerance(dtype: np.dtype[Any]) -> float:
     """Largest |K_ij - K_ji| accepted as rounding, relative to the largest entry of rows i and j.
 
-    It is 16 eps of the coarsest of the types in which the entries came or are kept, which covers a
-    kernel that was computed in this type, and 1e-10 for doubles and integers. K is then replaced by
-    the mean of K and Kᵀ, so that no claim depends on this value.
+    It is 16 eps of the type in which the entries came, which covers a kernel that was computed in
+    this type, and 1e-10 for doubles and integers. K is then replaced by the mean of K and Kᵀ, so
+    that no claim depends on this value.
     >>> f"{symmetry_tolerance(np.dtype(np.float32)):.2g}"
     '1.9e-06'
     """
-    floats = [float(np.finfo(dtype).eps) for dtype in dtypes if dtype.kind == "f"]
-    return max(SYMMETRY_TOLERANCE, *(16.0 * eps for eps in floats), 0.0)
+    eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+    return max(SYMMETRY_TOLERANCE, 16.0 * eps)
 
 
 def checked_matrix(
     argument: str,
     K: ArrayLike,
     symmetrize: bool,
-    dtype: np.dtype[Any] = PRECISIONS["double"],
     hint: str | None = None,
-) -> tuple[Stored, tuple[float, float], bytes]:
-    """A square, finite matrix of `dtype`, symmetric to the last bit, its extremes and its checksum.
+) -> tuple[Array, tuple[float, float]]:
+    """A square, finite matrix, symmetric to the last bit, and its least and its largest entry.
 
     K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
-    differ by rounding of the numbers that came, see `symmetry_tolerance`. All of it takes one pass
-    over the matrix. `hint` says what the caller can do about an asymmetric matrix.
+    differ by rounding of the numbers that came, see `symmetry_tolerance`. `hint` says what the
+    caller can do about an asymmetric matrix.
     """
-    single = dtype == np.float32
     given = _as_array(argument, K, "a matrix of real numbers")
-    matrix = stored(argument, given, dtype)
+    real = real_array(argument, given, "a matrix of real numbers", finite=False)
+    matrix: Array = np.ascontiguousarray(real)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ProblemError(argument, "a square (n, n) matrix, n ≥ 2", f"shape {matrix.shape}")
     if symmetrize:
         half = 0.5 * matrix
         matrix = half + half.T
-    least, most, symmetric, found = scan(matrix)
+    least, most = float(matrix.min()), float(matrix.max())
     if not (np.isfinite(least) and np.isfinite(most)):
         i, j = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
         raise ProblemError(argument, "finite numbers", f"{matrix[i, j]} at ({i}, {j})")
@@ -228,20 +198,15 @@ def checked_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    if single and largest < np.finfo(dtype).tiny and np.any(given != matrix):
-        raise ProblemError(
-            argument, f"a largest entry of at least {np.finfo(dtype).tiny:.2g} in float32",
-            "smaller ones only", "Use precision='double', or scale the kernel.",
-        )  # fmt: skip
-    if symmetric or all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
-        return matrix, (least, most), found
+    if all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
+        return matrix, (least, most)
     if hint is None:
         hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."
-    _refuse_asymmetry(matrix, argument, symmetry_tolerance(given.dtype, dtype), hint)
-    return checked_matrix(argument, matrix, True, dtype)
+    _refuse_asymmetry(matrix, argument, symmetry_tolerance(given.dtype), hint)
+    return checked_matrix(argument, matrix, True)
 
 
-def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
+def _mirrored(matrix: Array) -> Iterator[tuple[int, int, Array, Array]]:
     """The corner of each tile of the upper half, the tile, and the same tile of the transpose."""
     for row in range(0, matrix.shape[0], _TILE):
         for column in range(row, matrix.shape[0], _TILE):
@@ -249,11 +214,11 @@ def _mirrored(matrix: Stored) -> Iterator[tuple[int, int, Stored, Stored]]:
             yield row, column, tile, matrix[column : column + _TILE, row : row + _TILE].T
 
 
-def _refuse_asymmetry(matrix: Stored, argument: str, tolerance: float, hint: str) -> None:
+def _refuse_asymmetry(matrix: Array, argument: str, tolerance: float, hint: str) -> None:
     """Raise `ProblemError` where |K_ij - K_ji| exceeds the tolerance of its own two rows."""
-    sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1)).astype(np.float64)
+    sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
     for row, column, tile, mirror in _mirrored(matrix):
-        difference = np.abs(np.subtract(tile, mirror, dtype=np.float64))
+        difference = np.abs(tile - mirror)
         allowed = np.maximum.outer(sizes[row : row + _TILE], sizes[column : column + _TILE])
         excess = difference - tolerance * allowed
         if np.any(excess > 0.0):
@@ -280,8 +245,7 @@ def checked_distances(
     The last two arguments say what the caller can do about an asymmetric matrix, and about one
     that holds similarities.
     """
-    double = PRECISIONS["double"]
-    distances = np.asarray(checked_matrix("D", D, symmetrize, double, asymmetric)[0], double)
+    distances, _ = checked_matrix("D", D, symmetrize, asymmetric)
     i, j = divmod(int(distances.argmin()), len(distances))
     if distances[i, j] < 0.0:
         raise ProblemError("D", "distances, none negative", f"{distances[i, j]:g} at ({i}, {j})")

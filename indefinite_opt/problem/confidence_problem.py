@@ -76,8 +76,8 @@ class ConfidenceProblem(KernelProblem):
         k(x_i, x_j) of the confidences y y' k(x, x'); finite, not necessarily symmetric.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
-    precision, name
-        As in `KernelProblem`; an asymmetric `directed` is always kept in double precision.
+    name
+        As in `KernelProblem`.
 
     Attributes
     ----------
@@ -110,10 +110,9 @@ class ConfidenceProblem(KernelProblem):
         K: ArrayLike,
         y: ArrayLike,
         *,
-        precision: str = "double",
         name: str = "problem",
     ) -> None:
-        super().__init__(K, y, symmetrize=True, precision=precision, name=name)
+        super().__init__(K, y, symmetrize=True, name=name)
         given = real_array("K", K, "a matrix of real numbers")
         if np.max(np.abs(given - given.T)) > SYMMETRY_TOLERANCE * np.max(np.abs(given)):
             self._directed = read_only(given.copy())
@@ -129,7 +128,7 @@ class ConfidenceProblem(KernelProblem):
         if isinstance(problem, ConfidenceProblem):
             return problem
         check_problem(problem)
-        made = cls(problem.K, problem.labels, precision=problem.precision, name=problem.name)
+        made = cls(problem.K, problem.labels, name=problem.name)
         made._made_like(problem)
         return made
 

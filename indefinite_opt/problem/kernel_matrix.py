@@ -6,23 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     EPS,
-    PRECISIONS,
     SYMMETRY_TOLERANCE,
     Array,
-    Stored,
     cached_property,
     checked_points,
     checks,
-    checksum,
     in_tiles,
     read_only,
-    stored,
-    symmetry_tolerance,
+    real_array,
     tiles,
 )
 from indefinite_opt.problem import kernels
@@ -58,7 +54,7 @@ def remarks(
     >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
     ((), 1)
     """
-    if gram.whole is None or gram.n < 5:
+    if gram.on_demand or gram.n < 5:
         return ()
     least, most = gram.extremes
     if most - least <= 1e-9 * gram.largest:
@@ -74,7 +70,7 @@ def remarks(
         )
     limit = 1e-6 * float(np.abs(diagonal).max())
     for rows in (slice(0, 1), slice(None)):  # the first row settles it for nearly all matrices
-        block = np.abs(gram.whole[rows])
+        block = np.abs(gram.matrix[rows])
         np.fill_diagonal(block, 0.0)
         if float(block.max()) > limit:
             return ()
@@ -88,14 +84,12 @@ class RowGram(Gram):
     """K_ij = k(x_i, x_j), computed row by row, with the most recently used rows in a cache.
 
     For data whose matrix does not fit into memory: it takes only the points, the cache of so many
-    megabytes (10⁶ bytes), at least two rows, and the rows of one request. With float32 K is the
-    matrix of the rounded values in every method.
+    megabytes (10⁶ bytes), at least two rows, and the rows of one request.
 
     The kernel must be symmetric on a sample of points, whatever the other points in the call, and
-    any method raises `ProblemError` if values are not finite in `dtype`. The same entry computed
-    twice, as K_ij or K_ji, alone or among many, may differ by the rounding of the kernel function,
-    because the order of summation in matrix products depends on their shapes. A value halfway
-    between two float32 numbers may be rounded to either.
+    any method raises `ProblemError` if values are not finite. The same entry computed twice, as
+    K_ij or K_ji, alone or among many, may differ by the rounding of the kernel function, because
+    the order of summation in matrix products depends on their shapes.
 
     >>> gram = RowGram([[1.0], [2.0], [3.0]], "linear", cache_mb=1)
     >>> storage, slots = gram.rows([2, 0])
@@ -106,6 +100,7 @@ class RowGram(Gram):
     (array([1., 2., 3.]), True)
     """
 
+    on_demand = True
     _data = "points"
 
     def __init__(
@@ -113,26 +108,20 @@ class RowGram(Gram):
         points: ArrayLike,
         kernel: str | Kernel | Callable[..., Any],
         cache_mb: float = 200.0,
-        dtype: DTypeLike = np.float64,
     ) -> None:
         self.points = np.ascontiguousarray(checked_points("X", points))
         self.kernel = kernels.get(kernel)
-        self.dtype = np.dtype(dtype)
-        if self.dtype not in PRECISIONS.values():
-            raise ParameterError("dtype", "float64 or float32", str(self.dtype))
         self.n = len(self.points)
         checks.positive("cache_mb", cache_mb)
-        row = self.n * self.dtype.itemsize
+        row = 8 * self.n
         self.capacity = min(int(float(cache_mb) * 1e6 / row), self.n)
         if self.capacity < 2:
             raise ParameterError(
                 "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
             )
-        # Rows on demand are not averaged with columns.
-        hint = "Compute its values in float64, or leave out cache_mb."
-        check_symmetric(self.kernel, self.points, hint)
+        check_symmetric(self.kernel, self.points)
         self._divisible = kernels.is_divisible(self.kernel)
-        self._storage = np.empty((self.capacity, self.n), self.dtype)
+        self._storage = np.empty((self.capacity, self.n))
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
         self._last_use = np.zeros(self.capacity, np.int64)
@@ -140,9 +129,8 @@ class RowGram(Gram):
         cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
         self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
         self._largest_read = 0.0
-        self._checksum = checksum(self.points)
 
-    def content(self) -> tuple[Stored, ...]:
+    def content(self) -> tuple[Array, ...]:
         # The kernel is known by its name only; rows tell functions of the same name apart.
         few = np.arange(min(self.n, _SAMPLED_ROWS))
         return self.points, self.block(few, np.arange(self.n))
@@ -172,8 +160,12 @@ class RowGram(Gram):
     def largest_read(self) -> float:
         return self._largest_read
 
-    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        """See `Gram.rows`; missing rows take the places of the least recently used ones."""
+    def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
+        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
+
+        storage[slots[k]] = K[indices[k]] until the next call; the storage is read-only. Missing
+        rows take the places of the least recently used ones.
+        """
         wanted = np.asarray(indices, dtype=np.int64)
         self._requests += 1
         slots = self._slot_of[wanted]
@@ -188,7 +180,7 @@ class RowGram(Gram):
                 )  # fmt: skip
             slots = self._vacated(missing.size)
 
-            def keep(rows: slice, columns: slice, values: Stored) -> None:
+            def keep(rows: slice, columns: slice, values: Array) -> None:
                 self._storage[slots[rows], columns] = values
 
             self._compute(missing, slice(None), keep)
@@ -229,7 +221,7 @@ class RowGram(Gram):
         self._add(indices, -amounts, v, slice(None) if columns is None else columns)
 
     def reserve(self, size: int) -> None:
-        self._reserved = -(-size // (self.n * self.dtype.itemsize))
+        self._reserved = -(-size // (8 * self.n))
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
@@ -244,7 +236,7 @@ class RowGram(Gram):
         slots = self._slot_of[indices]
         held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
 
-        def use(rows: slice, part: slice, values: Stored) -> None:
+        def use(rows: slice, part: slice, values: Array) -> None:
             where = part if isinstance(columns, slice) else columns[part]
             total[..., where] += amounts[..., missing[rows]] @ values
 
@@ -263,7 +255,7 @@ class RowGram(Gram):
         return block
 
     def write(self, rows: Indices, columns: Indices, target: Array, places: Indices) -> None:
-        def use(tile: slice, part: slice, values: Stored) -> None:
+        def use(tile: slice, part: slice, values: Array) -> None:
             target[places[tile], part] = values
 
         self._compute(rows, columns, use)
@@ -272,7 +264,7 @@ class RowGram(Gram):
         self,
         rows: Indices,
         columns: Indices | slice,
-        use: Callable[[slice, slice, Stored], None],
+        use: Callable[[slice, slice, Array], None],
     ) -> None:
         """Call `use` with tiles of K[rows, columns]: their places in it, and their entries.
 
@@ -300,22 +292,23 @@ class RowGram(Gram):
         in_tiles(compute, tiles(len(right), width))
         self._largest_read = max(largest)
 
-    def _values(self, rows: Indices | slice, columns: Indices | slice) -> Stored:
+    def _values(self, rows: Indices | slice, columns: Indices | slice) -> Array:
         return self._entries(self.points[rows], self.points[columns])
 
-    def _entries(self, left: Array, right: Array) -> Stored:
-        """Entries of K as they are stored: computed in float64, then rounded to `dtype`."""
-        return stored("K", self.kernel.values(left, right), self.dtype)
+    def _entries(self, left: Array, right: Array) -> Array:
+        values = self.kernel.values(left, right)
+        entries: Array = real_array("K", values, "a matrix of real numbers", finite=False)
+        return entries
 
 
 def apply_theorem(gram: Gram, found: kernels.Definiteness | None) -> None:
-    """Note that a theorem proves convexity, unless rounding to single precision may undo it.
+    """Note that a theorem proves convexity.
 
     The computed matrix is K + E with |E_ij| ≤ c·eps·k, k the largest |K_ij|, so that
     ‖E‖ ≤ n·c·eps·k. On the diagonal of a positive semidefinite kernel there is an entry of
     size k. Of -d² every entry is at most four times as large as some entry of its first row.
     """
-    if found is None or gram.dtype != np.float64:
+    if found is None:
         return
     if found.conditional:
         first = gram.block(np.arange(1), np.arange(gram.n))
@@ -330,28 +323,10 @@ def apply_theorem(gram: Gram, found: kernels.Definiteness | None) -> None:
     gram.construction = Construction(found.theorem, lines, allowance, norm)
 
 
-def formed(kernel: Kernel, points: ArrayLike, dtype: np.dtype[Any]) -> Stored:
-    """K_ij = k(x_i, x_j), (n, n); for float32 by blocks, so that K is never held in float64."""
-    if dtype == np.float64:
-        return kernel(points)
-    checked = checked_points("X", points)
-    if kernels.is_divisible(kernel):
-        return kernels.symmetric_matrix(kernel, checked, lambda K: stored("K", K, dtype))
-    if symmetry_tolerance(kernels.type_of_values(kernel, checked)) > symmetry_tolerance(dtype):
-        return stored("K", kernel(checked), dtype)  # of half precision, averaged before it is kept
-    check_symmetric(kernel, checked)
-    n = len(checked)
-    matrix = np.empty((n, n), dtype)
-    for part in tiles(n, CHUNK // n):
-        matrix[part] = stored("K", kernel.values(checked[part], checked), dtype)
-    return matrix
-
-
-def check_symmetric(kernel: Kernel, points: Array, hint: str | None = None) -> None:
+def check_symmetric(kernel: Kernel, points: Array) -> None:
     """Raise `ProblemError` unless k(x, z) = k(z, x), whatever other points are in the call.
 
-    They may differ by the rounding of the numbers that the kernel gives; with a `hint`, which says
-    what to do about a larger difference, by that of doubles only.
+    They may differ by the rounding of doubles only, as rows are not averaged with columns.
     """
     size = min(len(points), _SAMPLED_ROWS)
     sample = np.random.default_rng(0).choice(len(points), size, replace=False)
@@ -359,15 +334,10 @@ def check_symmetric(kernel: Kernel, points: Array, hint: str | None = None) -> N
     columns = kernel.values(points[sample], points[sample])
     difference = float(np.abs(rows[:, sample] - columns.T).max())
     if difference > SYMMETRY_TOLERANCE * float(np.abs(rows).max()):
-        tolerance = SYMMETRY_TOLERANCE
-        if hint is None:
-            tolerance = symmetry_tolerance(kernels.type_of_values(kernel, points))
-        if difference <= tolerance * float(np.abs(rows).max()):
-            return
         raise ProblemError(
             "K",
             f"{kernel!r} to be symmetric in its two arguments, whatever other points it is given "
-            f"(within {tolerance:.2g} of its largest value)",
+            f"(within {SYMMETRY_TOLERANCE:.2g} of its largest value)",
             f"values of k(x, z) and k(z, x) that differ by up to {difference:.3g}",
-            hint or "",
+            "Compute its values in float64, or leave out cache_mb.",
         )

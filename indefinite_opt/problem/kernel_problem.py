@@ -19,22 +19,21 @@ from indefinite_opt.foundation import (
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_precision,
     checks,
     derived,
     finite_array,
     html_card,
     one_thread,
+    read_only,
 )
 from indefinite_opt.problem import kernels
-from indefinite_opt.problem.approximation import Approximation, approximated
 from indefinite_opt.problem.datasets.encoding import Encoding
 from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem, formed
+from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
-from indefinite_opt.quadratic import Construction, DenseGram, FactorGram, Gram, Spectrum
+from indefinite_opt.quadratic import Construction, DenseGram, Gram, Spectrum
 
 _HIDING_SHARE = 2.0**-10
 """A constant hides digits if the entries of K differ by less than this share of it."""
@@ -48,17 +47,16 @@ class KernelProblem(LabelledKernel):
     Parameters
     ----------
     K : (n, n) array_like
-        Symmetric, finite kernel (similarity) matrix. A C-contiguous array of the chosen precision
-        that is symmetric to the last bit is used without a copy and must not be changed
-        afterwards; its checksum is compared before every claim. A matrix that is symmetric up to
-        rounding is replaced by (K + Kᵀ)/2.
+        Symmetric, finite kernel (similarity) matrix. A matrix that is symmetric up to rounding is
+        replaced by (K + Kᵀ)/2.
     y : (n,) array_like
         Labels of exactly two classes; the larger one in sorting order becomes +1.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
-    precision : {"double", "single"}
-        Keep K in float64 or in float32, which takes half the memory. Sums are always taken in
-        double precision, and every claim is about the matrix that is kept.
+    copy : bool
+        K is copied, so that what is written to the caller's array afterwards changes nothing. With
+        `copy=False` a C-contiguous array of doubles that is symmetric to the last bit is used as it
+        is, which saves 8n² bytes: nobody may write to it any more, or claims may be false.
     name : str
         What to call the problem in reports.
 
@@ -86,10 +84,7 @@ class KernelProblem(LabelledKernel):
     ProblemError
         If K is not square, finite and symmetric up to rounding (1e-10 of the largest entry of each
         row, or for K of a coarser type, such as float32, 16 times the eps of that), or y does not
-        have n entries of exactly two classes; later, from whatever makes a claim, if K has been
-        changed meanwhile.
-    UnknownName
-        For an unknown precision.
+        have n entries of exactly two classes.
 
     Examples
     --------
@@ -103,7 +98,6 @@ class KernelProblem(LabelledKernel):
     scaling: str | None = None
     cache_mb: float | None = None
     form: tuple[str, float] | None = None
-    approximation: Approximation | None = None
     table: Encoding | None = None
     objects: tuple[str, ...] = ()
     _scaled: Callable[[Array], Array] = staticmethod(unscaled)
@@ -116,10 +110,11 @@ class KernelProblem(LabelledKernel):
         y: ArrayLike,
         *,
         symmetrize: bool = False,
-        precision: str = "double",
+        copy: bool = True,
         name: str = "problem",
     ) -> None:
-        self._begin(_dense_gram(K, symmetrize, precision), y, name)
+        matrix, extremes = checked_matrix("K", K, symmetrize)
+        self._begin(DenseGram(_own(matrix, K) if copy else matrix, extremes), y, name)
 
     @classmethod
     def from_gram(
@@ -131,6 +126,8 @@ class KernelProblem(LabelledKernel):
         definiteness: kernels.Definiteness | None = None,
     ) -> KernelProblem:
         """The problem of a kernel matrix that has been checked already; nothing is copied.
+
+        Nobody may write to its array any more.
 
         `definiteness` is the theorem, if any, that proves the kernel function definite.
 
@@ -170,7 +167,6 @@ class KernelProblem(LabelledKernel):
         *,
         scaling: str | None = None,
         cache_mb: float | None = None,
-        precision: str = "double",
         name: str = "problem",
         **parameters: Any,
     ) -> KernelProblem:
@@ -182,7 +178,7 @@ class KernelProblem(LabelledKernel):
         Parameters
         ----------
         X : (n, d) array_like
-            One row per point.
+            One row per point; X is copied.
         y : (n,) array_like
             Labels of two classes.
         kernel : str or callable
@@ -200,7 +196,7 @@ class KernelProblem(LabelledKernel):
             kernels on few features are kept only if they are asked for often, as computing them
             hardly takes longer than reading them. Whatever needs the whole matrix (spectra, linear
             programs, cvxpy, a test of convexity) is then unavailable.
-        precision, name
+        name
             As in `KernelProblem`.
         **parameters
             Parameters of a kernel given by name.
@@ -219,24 +215,21 @@ class KernelProblem(LabelledKernel):
                [0., 4.]])
         """
         function = kernels.get(kernel, **parameters)
-        dtype = checked_precision(precision)
-        points = checked_points("X", X)
+        points = read_only(_own(checked_points("X", X), X))
         scaled = fitted_scaling(scaling, points)
         function = function.fitted(scaled(points))
         gram: Gram
         if cache_mb is None:
-            gram = DenseGram.of_own(formed(function, scaled(points), dtype))
+            gram = DenseGram.of_own(function(scaled(points)))
         else:
-            gram = RowGram(scaled(points), function, cache_mb, dtype)
+            gram = RowGram(scaled(points), function, cache_mb)
         theorem = kernels.definiteness(function, points.shape[1])
         problem = cls.from_gram(gram, y, name=name, definiteness=theorem)
         names = _columns(X)
         problem.table = Encoding.of_numbers(names) if names else None
         problem.cache_mb = cache_mb
         if cache_mb is not None or not keeps_scaling(scaling):
-            problem._remade = partial(
-                cls.from_data, kernel=function, cache_mb=cache_mb, precision=precision, name=name
-            )
+            problem._remade = partial(cls.from_data, kernel=function, cache_mb=cache_mb, name=name)
         return problem._of_points(points, function, scaling, scaled)
 
     @classmethod
@@ -250,7 +243,6 @@ class KernelProblem(LabelledKernel):
         gamma: float | None = None,
         symmetrize: bool = False,
         cache_mb: float | None = None,
-        precision: str = "double",
         **parameters: Any,
     ) -> KernelProblem:
         """The problem of a data set of points, similarities or distances.
@@ -268,8 +260,6 @@ class KernelProblem(LabelledKernel):
             γ of the Gaussian form, by default 1/mean(d²); for points that of the kernel.
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
-        precision : {"double", "single"}
-            As in `KernelProblem`.
         """
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "rbf"
@@ -278,7 +268,7 @@ class KernelProblem(LabelledKernel):
                 parameters["gamma"] = gamma
             problem = cls.from_data(
                 dataset.X, dataset.y, chosen, scaling=scaling, cache_mb=cache_mb,
-                precision=precision, name=dataset.name, **parameters,
+                name=dataset.name, **parameters,
             )  # fmt: skip
         elif dataset.D is not None:
             # If all distances are 0, every γ gives the same kernel.
@@ -287,11 +277,11 @@ class KernelProblem(LabelledKernel):
                 gamma = 1.0 / (float(np.mean(np.square(D))) or 1.0)
             problem = cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, symmetrize=symmetrize,
-                precision=precision, name=dataset.name,
+                name=dataset.name,
             )  # fmt: skip
         elif dataset.K is not None:
             K, name = dataset.K, dataset.name
-            problem = cls(K, dataset.y, symmetrize=symmetrize, precision=precision, name=name)
+            problem = cls(K, dataset.y, symmetrize=symmetrize, name=name)
         else:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
         return problem.described(dataset)
@@ -357,7 +347,6 @@ class KernelProblem(LabelledKernel):
         *,
         gamma: float = 1.0,
         symmetrize: bool = False,
-        precision: str = "double",
         name: str = "problem",
     ) -> KernelProblem:
         """Kernel from a matrix of distances d_ij (not squared).
@@ -372,7 +361,7 @@ class KernelProblem(LabelledKernel):
             -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), or d itself.
         gamma : float
             γ > 0 of the Gaussian form.
-        symmetrize, precision, name
+        symmetrize, name
             As in `KernelProblem`.
 
         Examples
@@ -386,120 +375,11 @@ class KernelProblem(LabelledKernel):
         checks.choice("form", form, kernels.FORMS)
         kernel = kernels.of_distances(distances, form, gamma)
         if kernel is distances:
-            problem = cls(kernel, y, precision=precision, name=name)
+            problem = cls(kernel, y, name=name)
         else:
-            gram = DenseGram.of_own(kernel, checked_precision(precision))
-            problem = cls.from_gram(gram, y, name=name)
+            problem = cls.from_gram(DenseGram.of_own(kernel), y, name=name)
         problem.form = form, float(gamma)
         return problem
-
-    @classmethod
-    def from_factors(
-        cls,
-        F: ArrayLike,
-        signs: ArrayLike | None,
-        y: ArrayLike,
-        *,
-        name: str = "problem",
-    ) -> KernelProblem:
-        """K = F diag(signs) Fᵀ of rank r, which is never formed: memory and products take O(nr).
-
-        Spectra, curvature and claims are those of this K, in O(nr²). What needs the n × n matrix
-        (cvxpy, brackets, some formulations, most solvers) refuses; `solver="low-rank"` is the
-        default for quadratic programs.
-
-        Parameters
-        ----------
-        F : (n, r) array_like
-            A C-contiguous float64 array is used without a copy and must not be changed afterwards.
-        signs : (r,) array_like of -1 and 1, or None
-            None stands for K = FFᵀ.
-        y : (n,) array_like
-            Labels of two classes.
-        name
-            As in `KernelProblem`.
-
-        Raises
-        ------
-        ProblemError
-            If F is not a finite matrix, the signs are not r numbers of -1 and 1, or y is not n
-            labels of two classes.
-
-        Examples
-        --------
-        >>> problem = KernelProblem.from_factors([[1.0, 1.0], [0.0, 2.0]], [1, -1], [1, -1])
-        >>> problem.spectrum.values.round(4), problem.is_psd
-        (array([-4.8284,  0.8284]), False)
-        """
-        return cls.from_gram(FactorGram(F, signs), y, name=name)
-
-    @classmethod
-    def approximate(
-        cls,
-        X: ArrayLike,
-        y: ArrayLike,
-        kernel: str | Callable[..., Any] = "rbf",
-        rank: int = 300,
-        method: str = "nystrom",
-        *,
-        landmarks: int | None = None,
-        scaling: str | None = None,
-        seed: int = 0,
-        name: str = "problem",
-        **parameters: Any,
-    ) -> KernelProblem:
-        """A problem on an approximation K̃ of rank at most r, kept as factors; see `from_factors`.
-
-        Every claim is about K̃; certificates say so, and by how much the objective with K may
-        differ, with which probability, as far as `approximation.bound_error` has bounded it.
-
-        Parameters
-        ----------
-        X, y, kernel, scaling, name, **parameters
-            As in `from_data`.
-        rank : int
-            Columns of F, at most n.
-        method : {"nystrom", "random-features"}
-            Nyström's method for kernels of any inertia: K̃ = C ⟦W⟧⁺ Cᵀ with the kernel C between
-            points and landmarks, and the part ⟦W⟧ of the kernel of the landmarks that belongs to
-            its `rank` eigenvalues largest in magnitude. Random features exist for the Gaussian
-            kernel (random cosines) and for polynomial kernels of any inertia.
-        landmarks : int, optional
-            Points drawn uniformly, without replacement, for Nyström's method; 2·rank by default.
-        seed : int
-            Seed of that draw, or of the random features.
-
-        Raises
-        ------
-        ParameterError
-            If the rank exceeds n, or the kernel has no random features.
-
-        References
-        ----------
-        Oglic & Gärtner (2019), Scalable learning in reproducing kernel Kreĭn spaces. Nakatsukasa &
-        Park (2023), Randomized low-rank approximation for symmetric indefinite matrices. Rahimi &
-        Recht (2007) and Kar & Karnick (2012) for the random features.
-
-        Examples
-        --------
-        >>> X, y = np.linspace(-1.0, 1.0, 50)[:, None], np.resize([1, -1], 50)
-        >>> problem = KernelProblem.approximate(X, y, "sigmoid", rank=8)
-        >>> exact = KernelProblem.from_data(X, y, "sigmoid")
-        >>> float(np.abs(problem.kernel_with(X) - exact.K).max()) < 1e-4
-        True
-        """
-        function = kernels.get(kernel, **parameters)
-        points = checked_points("X", X)
-        scaled = fitted_scaling(scaling, points)
-        function = function.fitted(scaled(points))
-        made = approximated(function, scaled(points), rank, method, landmarks, seed)
-        problem = cls.from_gram(made.gram, y, name=name)
-        problem.approximation = made
-        problem._remade = partial(
-            cls.approximate, kernel=function, rank=rank, method=method, landmarks=landmarks,
-            seed=seed, name=name,
-        )  # fmt: skip
-        return problem._of_points(points, function, scaling, scaled)
 
     def _of_points(
         self,
@@ -518,26 +398,9 @@ class KernelProblem(LabelledKernel):
             setattr(self, name, getattr(other, name))
 
     @property
-    def how_approximated(self) -> dict[str, Any] | None:
-        """Rank, method, landmarks and seed of `approximate`, if the problem was made by it."""
-        if self._remade is None or self.approximation is None:
-            return None
-        return {key: self._remade.keywords[key] for key in ("rank", "method", "landmarks", "seed")}
-
-    @property
-    def factors(self) -> FactorGram | None:
-        """F and the signs of K = F diag(signs) Fᵀ, if that is how K is kept."""
-        return self.gram if isinstance(self.gram, FactorGram) else None
-
-    @property
     def features(self) -> Array | None:
-        """Φ, (n, d), with K = ΦΦᵀ: factors, or the scaled points of a linear kernel; else None.
-
-        The inner products of points are rounded in K.
-        """
-        if self.factors:
-            return self.factors.factors if self.factors.is_definite else None
-        linear = type(self.kernel) is kernels.Linear and self.gram.dtype == np.float64
+        """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ but for rounding."""
+        linear = type(self.kernel) is kernels.Linear
         return None if self.X is None or not linear else self._scaled(self.X)
 
     def __repr__(self) -> str:
@@ -561,35 +424,19 @@ class KernelProblem(LabelledKernel):
 
     @property
     def origin(self) -> str:
-        """How K was made: by a kernel function, from distances, or outside of this package.
-
-        >>> KernelProblem.from_factors([[1.0], [0.0]], None, [1, -1]).origin
-        'precomputed factors of rank 1'
-        """
-        rank = self.factors.signs.size if self.factors else 0
+        """How K was made: by a kernel function, from distances, or outside of this package."""
         if self.kernel is not None:
-            return f"{self.kernel}" + (f", approximated with rank {rank}" if rank else "")
+            return str(self.kernel)
         if self.form is None:
-            return f"precomputed factors of rank {rank}" if rank else "precomputed"
+            return "precomputed"
         form, gamma = self.form
         return f"{form} of distances" + (f", gamma={gamma:.6g}" if form == "gaussian" else "")
-
-    @property
-    def precision(self) -> str:
-        """ "double" or "single"."""
-        return "single" if self.gram.dtype == np.float32 else "double"
 
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
 
-        The spectrum of the new problem is known without another decomposition. If K is kept as
-        factors the new kernel is, too, and a shift, which would make its rank n, is refused.
+        The spectrum of the new problem is known without another decomposition.
         """
-        if transform == "shift" and self.gram.is_low_rank:
-            raise ProblemError(
-                "problem", "a whole kernel matrix for 'shift'", "one that is kept as factors",
-                "A shift makes the rank n; 'clip' and 'flip' keep the factors.",
-            )  # fmt: skip
         return derived(self, (transform, centered), partial(self._changed, transform, centered))
 
     def _changed(self, transform: str, centered: bool) -> KernelProblem:
@@ -616,7 +463,8 @@ class KernelProblem(LabelledKernel):
 
     def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
         """The same labels with another kernel matrix."""
-        gram = _dense_gram(K, hint="Give (K + K.T) / 2.")
+        matrix, extremes = checked_matrix("K", K, False, "Give (K + K.T) / 2.")
+        gram = DenseGram(_own(matrix, K), extremes)
         return KernelProblem.from_gram(gram, self.labels, name=name)
 
     def without_constant(self) -> KernelProblem:
@@ -634,9 +482,14 @@ class KernelProblem(LabelledKernel):
         """
         least, most = self.gram.extremes
         middle = 0.5 * (least + most)
-        if self.gram.whole is None or not most - least < _HIDING_SHARE * abs(middle):
+        if self.gram.on_demand or not most - least < _HIDING_SHARE * abs(middle):
             return self
-        return derived(self, "no constant", lambda: self.with_kernel(self.K - middle, self.name))
+
+        def make() -> KernelProblem:
+            gram = DenseGram.of_own(self.K - middle)
+            return KernelProblem.from_gram(gram, self.labels, name=self.name)
+
+        return derived(self, "no constant", make)
 
     def perturbed(self, noise: float, seed: int = 0) -> KernelProblem:
         """The same labels with the kernel K + E, E a random symmetric matrix of a given size.
@@ -680,7 +533,7 @@ class KernelProblem(LabelledKernel):
         E *= noise * float(np.linalg.norm(K / largest) / np.linalg.norm(E)) * largest
         E += K
         name = f"{self.name}, noise {noise:g}, seed {seed}"
-        return KernelProblem.from_gram(DenseGram.of_own(E, self.gram.dtype), self.labels, name=name)
+        return KernelProblem.from_gram(DenseGram.of_own(E), self.labels, name=name)
 
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
         """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
@@ -704,15 +557,12 @@ class KernelProblem(LabelledKernel):
         return self._constructed(product, name, "its kernel matrix is F times the transpose of F")
 
     def _of_spectrum(self, image: Spectrum, name: str, why: str) -> KernelProblem:
-        """The same labels with the kernel VΛVᵀ, Λ ≥ 0, kept as factors if this one is."""
-        if self.gram.is_low_rank:
-            F = image.vectors * np.sqrt(image.values)
-            return self._constructed(FactorGram(F, owned=True), name, why)
+        """The same labels with the kernel VΛVᵀ, Λ ≥ 0."""
         return self._constructed(image.rebuild(image.values), name, why)
 
-    def _constructed(self, K: Array | Gram, name: str, why: str) -> KernelProblem:
+    def _constructed(self, K: Array, name: str, why: str) -> KernelProblem:
         """The same labels with a kernel that is positive semidefinite, for the reason `why`."""
-        gram = K if isinstance(K, Gram) else DenseGram.of_own(K)
+        gram = DenseGram.of_own(K)
         gram.construction = Construction(why)
         return KernelProblem.from_gram(gram, self.labels, name=name)
 
@@ -727,11 +577,7 @@ class KernelProblem(LabelledKernel):
         >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1])
         >>> problem.kernel_with([[1.0, 3.0]])
         array([[-0.5, -4.5]])
-
-        For a problem of `from_factors` it is the (m, r) factors of new points.
         """
-        if self.factors:
-            return self.factors.between(self.factors_with(X_new))
         if self.form is not None:
             distances = finite_array("X_new", X_new, (None, self.n))
             if distances.min(initial=0.0) < 0.0:
@@ -750,9 +596,6 @@ class KernelProblem(LabelledKernel):
         array([[1., 3.],
                [3., 9.]])
         """
-        if self.factors:
-            F = self.factors_with(X_new)
-            return self.factors.between(F, F)
         _, kernel = self._source()
         points = self._scaled(self._points(X_new))
         return kernel(points)
@@ -764,25 +607,6 @@ class KernelProblem(LabelledKernel):
             X_new = self.table.encode(X_new, "X_new")
         return checked_points("X_new", X_new, X.shape[1])
 
-    def factors_with(self, X_new: ArrayLike) -> Array:
-        """Rows of F for new points, (m, r), if K is kept as factors.
-
-        With f = `factors_with(X_new)` the decision values of a classifier are f @ w + offset, where
-        w = signs * (F.T @ coef): m·r numbers instead of the m·n of `kernel_with`. For a problem of
-        `from_factors` the argument is those rows themselves, which are checked.
-
-        Examples
-        --------
-        >>> problem = KernelProblem.from_factors([[1.0, 1.0], [0.0, 2.0]], [1, -1], [1, -1])
-        >>> problem.kernel_with([[3.0, 1.0]])
-        array([[ 2., -2.]])
-        """
-        if self.approximation is not None:
-            return self.approximation.features(self._scaled(self._points(X_new)))
-        if not self.factors:
-            raise ProblemError("problem", "one made by from_factors or approximate", "another")
-        return checked_points("X_new", X_new, self.factors.signs.size)
-
     def _source(self) -> tuple[Array, Callable[..., Array]]:
         if self.X is None or self.kernel is None:
             raise ProblemError("problem", "one made by from_data", "one without points")
@@ -791,11 +615,9 @@ class KernelProblem(LabelledKernel):
     def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Split:
         """Training problem and test kernel for two sets of rows.
 
-        A problem of `from_data` or `approximate` is made again from its training points, with the
-        scaling, the landmarks and the features that they give, unless K is kept as a whole and the
-        scaling is not fitted again: then, and for all other problems, K is cut into blocks. Of a
-        rank, or a number of landmarks, that exceeds the number of training points, as many are
-        left.
+        A problem of `from_data` is made again from its training points, with the scaling that they
+        give, unless K is kept as a whole and the scaling is not fitted again: then, and for all
+        other problems, K is cut into blocks.
         """
         known, labels = self.labels[train], self.labels[test]
         if self._remade is None:
@@ -806,23 +628,17 @@ class KernelProblem(LabelledKernel):
         X, kernel = self._source()
         kept = keeps_scaling(self.scaling)
         part = self._scaled(X[train]) if kept else X[train]
-        sizes = {key: self._remade.keywords.get(key) for key in ("rank", "landmarks")}
-        fewer = {key: min(size, len(part)) for key, size in sizes.items() if size}
-        problem = self._remade(part, known, scaling=None if kept else self.scaling, **fewer)
+        problem = self._remade(part, known, scaling=None if kept else self.scaling)
         if kept:
             problem._of_points(X[train], kernel, self.scaling, self._scaled)
         new = X[test]
         return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
 
 
-def _dense_gram(
-    K: ArrayLike, symmetrize: bool = False, precision: str = "double", hint: str | None = None
-) -> DenseGram:
-    """A caller's matrix, which is not copied if it can be kept as it is; see `checked_matrix`."""
-    dtype = checked_precision(precision)
-    matrix, extremes, known = checked_matrix("K", K, symmetrize, dtype, hint)
-    shared = isinstance(K, np.ndarray) and np.may_share_memory(matrix, K)
-    return DenseGram(matrix, extremes, shared, known)
+def _own(array: Array, given: ArrayLike) -> Array:
+    """The array, in memory of its own if it is that of the caller."""
+    shared = isinstance(given, np.ndarray) and np.may_share_memory(array, given)
+    return array.copy() if shared else array
 
 
 def _columns(X: Any) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ import numpy.typing as npt
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     Array,
-    Stored,
     checked_points,
     checks,
     in_tiles,
@@ -153,7 +152,7 @@ class Kernel(ABC):
         if Z is not None:
             return self.values(left, checked_points("Z", Z, left.shape[1]))
         if is_divisible(self):
-            return symmetric_matrix(self, left).astype(np.float64, copy=False)
+            return symmetric_matrix(self, left)
         return symmetric_part(self.values(left, left), self, left)
 
     def values(self, X: Array, Z: Array) -> Array:
@@ -223,12 +222,8 @@ def type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
     return np.asarray(kernel.evaluate(first, first)).dtype
 
 
-def symmetric_matrix(
-    kernel: Kernel, X: Array, stored: Callable[[Array], Stored] | None = None
-) -> Stored:
+def symmetric_matrix(kernel: Kernel, X: Array) -> Array:
     """K_ij = k(x_i, x_j) of a divisible kernel, (n, n), from its upper half.
-
-    `stored` turns entries into what is kept of them, such as numbers of single precision.
 
     >>> symmetric_matrix(Linear(), np.array([[0.0], [1.0], [3.0]]))
     array([[0., 0., 0.],
@@ -236,17 +231,14 @@ def symmetric_matrix(
            [0., 3., 9.]])
     """
     n = len(X)
-    part = slice(0, 1)
-    first = kernel.values(X[part], X[part])
-    K = np.empty((n, n), (first if stored is None else stored(first)).dtype)
+    K = np.empty((n, n))
 
     def fill(rows: slice) -> None:
         values = kernel.values(X[rows], X[rows.start :])
         size = rows.stop - rows.start
         values[:, :size] = 0.5 * (values[:, :size] + values[:, :size].T)
-        kept = values if stored is None else stored(values)
-        K[rows, rows.start :] = kept
-        K[rows.stop :, rows] = kept[:, size:].T
+        K[rows, rows.start :] = values
+        K[rows.stop :, rows] = values[:, size:].T
 
     in_tiles(fill, tiles(n))
     return K

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, Values, cached_property
+from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.problem.kernel_matrix import remarks
 from indefinite_opt.quadratic import (
     Gram,
@@ -39,7 +38,7 @@ class LabelledKernel(Problem):
 
     @property
     def K(self) -> Array:
-        """The kernel matrix, (n, n), read-only, in float64; a copy if it is kept in float32.
+        """The kernel matrix, (n, n), read-only.
 
         Raises
         ------
@@ -59,17 +58,8 @@ class LabelledKernel(Problem):
         """Q_ij = y_i y_j K_ij, (n, n)."""
         return self.K * np.outer(self.y, self.y)
 
-    def refusal(self, solver: Any, structure: Any) -> str | None:
-        """Why a solver cannot read K as it is kept, as a clause of an error message, or None."""
-        kept = getattr(self, "factors", None) is not None
-        if kept and not isinstance(structure, solver.takes_factors):
-            whole = "form it by KernelProblem((F * signs) @ F.T, y)"
-            if getattr(self, "approximation", None) is not None:
-                whole = "do not approximate it"
-            return (
-                "it needs the whole kernel matrix, which is kept as factors: where n is small, "
-                f"{whole}"
-            )
+    def refusal(self, structure: Any) -> str | None:
+        """Why a structure cannot be solved on this K, as a clause of an error message, or None."""
         if structure.needs_spectrum and not self.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
@@ -81,24 +71,6 @@ class LabelledKernel(Problem):
         """Compute and cache the spectrum of K, if the structure needs it."""
         if structure.needs_spectrum:
             _ = self.spectrum
-
-    def check_unchanged(self, values: Values | None = None) -> None:
-        """Raise `ProblemError` if K, or the points it is computed from, have been changed.
-
-        Whatever makes a claim calls this first, because what is known of K is computed only once.
-        It is one pass over K, a few milliseconds per ten million entries, which also multiplies K
-        with what a certificate of these `values` needs.
-        """
-        alpha, vectors = (values or {}).get("alpha"), list[Array]()
-        if alpha is not None and alpha.shape == self.y.shape:
-            vectors.append(self.y * alpha)
-            if self.smaller_class > 0 and "class_mean_distance" not in self.__dict__:
-                vectors.append(self._mean_difference)
-        if self.gram.changed(*vectors):
-            raise ProblemError(
-                "problem", "the kernel matrix that it was made with", "one that was changed since",
-                "Make a new KernelProblem after every change, or give this one a copy.",
-            )  # fmt: skip
 
     @property
     def largest(self) -> float:
@@ -154,11 +126,11 @@ class LabelledKernel(Problem):
     @property
     def curvature_known(self) -> bool:
         """Whether convexity can be tested, which is not so if rows of K are computed on demand."""
-        return self.gram.is_low_rank or not self.gram.on_demand
+        return not self.gram.on_demand
 
     @property
     def spectrum(self) -> Spectrum:
-        """Eigendecomposition of K; without the eigenvectors of zero if it is kept as factors."""
+        """Eigendecomposition of K."""
         return self.gram.spectrum
 
     @property
@@ -258,7 +230,7 @@ class LabelledKernel(Problem):
             found.append(float(known[1].values[1]))  # the least one but the zero of e
         if max(found) > 4.0 * self.zero_tolerance:
             return max(found) - 4.0 * self.zero_tolerance
-        if self.gram.whole is None or self.n > most or self.gram.norm == 0.0:
+        if self.gram.on_demand or self.n > most or self.gram.norm == 0.0:
             return 0.0
         normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy(), self.gram.norm
         tolerance = convexity_tolerance(matrix, norm)
@@ -296,8 +268,7 @@ class LabelledKernel(Problem):
         if lines not in self._convex and self._curved_sample(lines):
             return False
         known = self.gram.decompositions.get(lines)
-        # That of factors, which is as cheap as the test, may be less exact than the allowance.
-        if known is not None and not self.gram.is_low_rank:
+        if known is not None:
             return known.minimum >= -self.zero_tolerance
         return self.negative_direction(lines) is None
 
@@ -306,8 +277,6 @@ class LabelledKernel(Problem):
 
         With at most a fifth of the points it takes little time beside the O(n³) of all of K.
         """
-        if self.gram.is_low_rank:
-            return False
         for size in (50, 200, 500):
             if 5 * size > self.n:
                 break

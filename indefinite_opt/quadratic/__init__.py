@@ -1,6 +1,13 @@
 """Any quadratic program, convex or not: read, solved, bracketed, proved and checked.
 
-Nothing in here knows kernels, data sets or formulations.
+Nothing in here knows kernels, data sets or formulations. It imports `foundation`, which checks
+arguments and threads, and `algebra`, which prints programs; others import this file only. Users
+reach most of it through `iopt.QuadraticProgram`, `solve`, `bound` and `verify`.
+
+The folders, in the order in which data flow: `matrices`, `program`, `files`, `instances`,
+`structures`, `rows`, `solving`, `local`, `bracket`, `proof`. Kernel programs derive from `PairedQP`
+and their solvers from `Solver`; `form_type` and `bound_document` register their finite boxes and
+proofs.
 """
 
 from indefinite_opt.quadratic import instances
@@ -20,15 +27,13 @@ from indefinite_opt.quadratic.bracket.solver import BranchAndBound
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import generate, names
 from indefinite_opt.quadratic.local.descent.descent import Descent, descend
-from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings, InteriorSettings
+from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
-from indefinite_opt.quadratic.matrices.factored import FactorGram
 from indefinite_opt.quadratic.matrices.gram import CHUNK, Construction, DenseGram, Gram, Indices
 from indefinite_opt.quadratic.matrices.spectrum import (
     TRANSFORMS,

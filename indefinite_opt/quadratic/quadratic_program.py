@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, shown
-from indefinite_opt.foundation import MAX_BYTES, Values, cached_property, checks, html_card
+from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card
 from indefinite_opt.quadratic.files.reading import read_program, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
 from indefinite_opt.quadratic.program.arrays import (
@@ -289,9 +289,6 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
                 )  # fmt: skip
             found[key] = dict(zip(called[key], numbers.tolist(), strict=True))
         return found
-
-    def check_unchanged(self, values: Values | None = None) -> None:
-        """Nothing to check: the arrays are copies that can be neither written nor replaced."""
 
     def __getstate__(self) -> dict[str, Any]:
         # The variables of cvxpy stay with the process that has made them.

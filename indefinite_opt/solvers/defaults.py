@@ -14,30 +14,28 @@ from indefinite_opt.modeling.structures import (
 )
 from indefinite_opt.quadratic import QP, Structure, Task
 
-_USUAL: dict[Any, tuple[str, str]] = {
-    QP: ("multistart", "low-rank"),
-    LinearProgram: ("highs", "highs"),
-    ProxyStructure: ("newton", "accelerated-gradient"),
-    LogisticProgram: ("newton-cg", "newton-cg"),
-    SeparabilityProgram: ("lifted-dual", "lifted-dual"),
-    SpacePrimal: ("lift", "lift"),
+_USUAL: dict[Any, str] = {
+    QP: "multistart",
+    LinearProgram: "highs",
+    ProxyStructure: "newton",
+    LogisticProgram: "newton-cg",
+    SeparabilityProgram: "lifted-dual",
+    SpacePrimal: "lift",
 }
-"""For a kernel matrix that can be read as a whole, and for one that is kept as factors."""
-
 _MIN_GENERATED_ROWS = 400
 """Rows from which linear programs are solved by `generation`. Between 250 and 600, depending on
 kernel and formulation, it becomes faster than the full model of HiGHS
 (benchmarks/linear_programs.py)."""
 
 
-def usual_solver(kind: type[Structure[Any]], on_factors: bool = False) -> str:
+def usual_solver(kind: type[Structure[Any]]) -> str:
     """The default solver of a kind of program, whatever its size and curvature.
 
     >>> from indefinite_opt.modeling.structures import BoxLineQP
-    >>> usual_solver(BoxLineQP), usual_solver(BoxLineQP, on_factors=True)
-    ('multistart', 'low-rank')
+    >>> usual_solver(BoxLineQP)
+    'multistart'
     """
-    return next(names[on_factors] for base, names in _USUAL.items() if issubclass(kind, base))
+    return next(name for base, name in _USUAL.items() if issubclass(kind, base))
 
 
 def default_solver(task: Task[Any]) -> str:
@@ -47,8 +45,7 @@ def default_solver(task: Task[Any]) -> str:
     by Clarabel, if convexity can be tested within the limits of the task.
     """
     structure = task.structure
-    on_factors = getattr(task.problem, "factors", None) is not None
-    if structure.is_linear and not on_factors:
+    if structure.is_linear:
         return "generation" if structure.row_lower.size >= _MIN_GENERATED_ROWS else "highs"
     if structure.has_own_rows and not structure.is_disjoint:
         try:
@@ -57,4 +54,4 @@ def default_solver(task: Task[Any]) -> str:
                 return "clarabel"
         except TimeLimitReached:
             pass  # a search needs no convexity, and ends at once with a feasible point
-    return usual_solver(type(structure), on_factors)
+    return usual_solver(type(structure))

@@ -102,7 +102,7 @@ class Data:
         elif given.X is not None and not isinstance(given, ConfidenceProblem):
             return KernelProblem.from_data(
                 given.X, given.labels, chosen, scaling=given.scaling, cache_mb=given.cache_mb,
-                precision=given.precision, name=given.name,
+                name=given.name,
             )  # fmt: skip
         expected = f"none for {given.name}, which is not made of points"
         raise ParameterError(

@@ -85,7 +85,6 @@ def lin_lin_theorem_3(problem: KernelProblem) -> DefiniteShift:
 (least eigenvalue -1)
     """
     check_problem(problem)
-    problem.check_unchanged()
     K, n = problem.K, problem.n
     constant = 0.5 * sum(problem.gram.extremes)
     rest = K - constant

@@ -229,6 +229,5 @@ def loosli_proposition_3_1(problem: KernelProblem) -> float:
     2.0
     """
     check_problem(problem)
-    problem.check_unchanged()
     total = float(np.abs(problem.spectrum.values).sum())
     return float(np.sqrt(total / problem.n + problem.zero_tolerance))

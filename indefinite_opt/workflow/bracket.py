@@ -266,7 +266,6 @@ class Bracket:
         """
         own = isinstance(problem, QuadraticProgram)
         asked, formulation = as_problem(problem, None if own else self.formulation)
-        asked.check_unchanged()
         if self.proof is None:
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
         if isinstance(self.proof, Certificate):
@@ -287,7 +286,6 @@ class Bracket:
         """
         if self.proof is None or not np.isfinite(self.bound):
             raise ParameterError("bracket", "one with a proof", f"one by {self.method}")
-        self.problem.check_unchanged()
         if isinstance(self.proof, Certificate):
             return self.proof.save(path)
         return write_document(bracket_document(self.program, self.proof, self.bound), path)
@@ -413,7 +411,6 @@ def bound(
     checks.switch("verbose", verbose)
     callback = reporting(callback) if verbose else callback
     asked, chosen = as_problem(problem, formulation)
-    asked.check_unchanged()
     limit = np.inf if time_limit is None else float(time_limit)
     settings = settings or Settings()
     if method == "relaxation":

@@ -116,27 +116,17 @@ def _result(arrays: dict[str, Any]) -> Result:
 
 def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
     """The problem; its entries are removed from the arrays."""
-    y, name, how = arrays.pop("y"), _text(facts, "name"), facts["approximation"]
+    y, name = arrays.pop("y"), _text(facts, "name")
     if facts["kernel"] is not None:
         with _reading("kernel", facts):
             kind, parameters = facts["kernel"]
             kernel = kernels.get(str(kind), **parameters)
-        given = arrays.pop("X"), y, kernel
-        if how is not None:
-            with _reading("approximation", facts):
-                problem = KernelProblem.approximate(
-                    *given, **how, scaling=facts["scaling"], name=name
-                )
-        else:
-            problem = KernelProblem.from_data(
-                *given, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
-                precision=facts["precision"], name=name,
-            )  # fmt: skip
-    elif "F" in arrays:
-        factors = arrays.pop("F"), arrays.pop("signs")
-        problem = KernelProblem.from_factors(*factors, y, name=name)
+        problem = KernelProblem.from_data(
+            arrays.pop("X"), y, kernel, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
+            name=name,
+        )  # fmt: skip
     else:
-        problem = KernelProblem(arrays.pop("K"), y, precision=facts["precision"], name=name)
+        problem = KernelProblem(arrays.pop("K"), y, copy=False, name=name)
     if facts["form"] is not None:
         with _reading("form", facts):
             form, gamma = facts["form"]

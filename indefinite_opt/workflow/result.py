@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FORMAT = "indefinite_opt result 4"
+FORMAT = "indefinite_opt result 5"
 """Name and version of the form of these files."""
 
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
 """Of these the offset may be None."""
 
-_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "precision", "form", "objects", "meanings")
+_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "form", "objects", "meanings")
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,8 @@ class Result:
         ----------
         X : (m, d) array_like or DataFrame
             Points as they were given to `from_data`, of a DataFrame the columns of the same names;
-            distances from the training points, (m, n), of a problem of `from_distances`; factors,
-            (m, r), of a problem of `from_factors`; else kernel values with the training points,
-            (m, n).
+            distances from the training points, (m, n), of a problem of `from_distances`; else
+            kernel values with the training points, (m, n).
 
         Raises
         ------
@@ -222,7 +221,7 @@ class Result:
         if type(problem) is not KernelProblem:
             expected = "one on a KernelProblem, whose data the file holds"
             raise ParameterError("result", expected, f"one on a {type(problem).__name__}")
-        kernel, factors = problem.kernel, problem.factors
+        kernel = problem.kernel
         own = type(kernel).__module__ == kernels.Kernel.__module__
         if kernel is not None and not (
             isinstance(kernel, kernels.Kernel) and own and kernel.name in kernels.names()
@@ -247,7 +246,6 @@ class Result:
             **{name: getattr(self, name) for name in ("solver", "message", "doubt", *_NUMBERS)},
             "formulation": str(self.formulation),
             "kernel": made,
-            "approximation": problem.how_approximated,
             "table": problem.table and dataclasses.asdict(problem.table),
             "status": self.status.name,
             "tol": self.evidence.tol,
@@ -256,10 +254,8 @@ class Result:
         arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts)), "y": problem.labels}
         if kernel is not None:
             arrays["X"] = problem.X
-        elif factors:
-            arrays |= {"F": factors.factors, "signs": factors.signs}
         else:
-            arrays["K"] = problem.gram.whole
+            arrays["K"] = problem.K
         for kind, values in (("value", self.values), ("multiplier", self.multipliers)):
             arrays |= {f"{kind} {name}": array for name, array in values.items()}
         with writing("path", path), path.open("wb") as file:

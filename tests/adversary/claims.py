@@ -52,7 +52,7 @@ def certificate_findings(
     reference.learn(values)
     declared = reference.sense * (exact + reference.constant)
     if np.isfinite(certificate.objective):
-        terms = Fraction(reference.terms(values) + reference.factor_terms(values))
+        terms = Fraction(reference.terms(values))
         rounding = 200 * EPS * terms + DECLARED * abs(declared)
         if abs(Fraction(certificate.objective) - declared) > rounding:
             yield Finding("objective", f"{certificate.objective!r} is {number(declared)}")
@@ -176,8 +176,6 @@ def _stationary(reference: Quadratic, x: Vector, tol: Fraction) -> Iterator[Find
     residual, unit = _levels(p, g, lower, upper)[-1], _gradient_unit(reference, g)
     sizes = product([[abs(v) for v in row] for row in p.H], [abs(v) for v in x])
     rounding = 100 * EPS * (max(sizes) + max(map(abs, p.c)))
-    if reference.sizes is not None:  # products with factors that cancel are larger than those of K
-        rounding = max(rounding, 4 * EPS * max(product(reference.sizes, [abs(v) for v in x])))
     if residual > tol * unit * Fraction(1001, 1000) + rounding:
         yield Finding("stationary", f"residual {float(residual / unit):.2e}")
 

@@ -118,41 +118,6 @@ def _asymmetric(g: Generator, n: int) -> Array:
     return K + 0.9e-10 * np.minimum.outer(rows, rows) * moves
 
 
-class Factors(NamedTuple):
-    """F and the signs s of K = F diag(s) Fᵀ; no entry of K is rounded."""
-
-    F: Array
-    signs: Array
-
-
-def _factors(g: Generator, n: int) -> Factors:
-    rank = int(g.integers(1, n + 3))
-    return Factors(g.integers(-4, 5, (n, rank)).astype(float), g.choice([-1.0, 1.0], rank))
-
-
-def _definite_factors(g: Generator, n: int) -> Factors:
-    F = _factors(g, n).F
-    return Factors(F, np.ones(F.shape[1]))
-
-
-def _sized_factors(g: Generator, n: int) -> Factors:
-    F, signs = _factors(g, n)
-    return Factors(F * 2.0 ** g.integers(-10, 11, signs.size), signs)
-
-
-def _offset_factors(g: Generator, n: int) -> Factors:
-    F, signs = _factors(g, n)
-    size = 2.0 ** g.integers(0, 21)
-    return Factors(np.column_stack([F, np.full(n, size)]), np.append(signs, g.choice([-1.0, 1.0])))
-
-
-def _cancelling_factors(g: Generator, n: int) -> Factors:
-    """GGᵀ - HHᵀ with H near G, or the same."""
-    G = _factors(g, n).F
-    H = G + 2.0 ** g.integers(-18, 1) * g.integers(-1, 2, G.shape)
-    return Factors(np.hstack([G, H]), np.repeat([1.0, -1.0], G.shape[1]))
-
-
 class Rows(NamedTuple):
     """K, of which a cache holds some rows, so that a block has less than all points."""
 
@@ -166,7 +131,7 @@ def _rows(g: Generator, n: int) -> Rows:
     return Rows(kinds[int(g.integers(len(kinds)))](g, n), int(g.integers(2, n + 1)))
 
 
-KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
+KERNELS: dict[str, Callable[[Generator, int], Array | Rows]] = {
     "random": _random,
     "low rank": _low_rank,
     "integer": lambda g, n: mirrored(g.integers(-2, 3, (n, n)).astype(float)),
@@ -190,11 +155,6 @@ KERNELS: dict[str, Callable[[Generator, int], Array | Factors | Rows]] = {
     "constant": _constant,
     "magnitudes": _magnitudes,
     "asymmetric": _asymmetric,
-    "factors": _factors,
-    "definite factors": _definite_factors,
-    "sized factors": _sized_factors,
-    "offset factors": _offset_factors,
-    "cancelling factors": _cancelling_factors,
     "rows on demand": _rows,
 }
 """Kinds of kernel matrices: a generator and n give one, or its factors, which are then kept, or one
@@ -303,7 +263,6 @@ class Drawn:
     y: Array
     formulation: iopt.Formulation
     tol: float
-    factors: Factors | None = None
     cached: int | None = None
 
     def problem(self) -> iopt.KernelProblem:
@@ -314,9 +273,6 @@ class Drawn:
                 points, self.y, lambda X, Z: K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))],
                 cache_mb=self._cache_mb(),
             )  # fmt: skip
-        if self.factors is not None:
-            F, signs = self.factors
-            return iopt.KernelProblem.from_factors(F.copy(), signs, self.y)
         return iopt.KernelProblem(self.K.copy(), self.y)
 
     def _cache_mb(self) -> float:
@@ -327,9 +283,6 @@ class Drawn:
         """Python that makes `problem` and `formulation` again."""
         labels = self.y.astype(int).tolist()
         made = f"K = np.array({self.K.tolist()!r})\nproblem = iopt.KernelProblem(K, {labels})"
-        if self.factors is not None:
-            F, signs = (part.tolist() for part in self.factors)
-            made = f"problem = iopt.KernelProblem.from_factors({F!r}, {signs!r}, {labels})"
         if self.cached is not None:
             made = (
                 f"K = np.array({self.K.tolist()!r})\n"
@@ -364,27 +317,15 @@ def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) ->
     n = int(g.choice([2, 3, 4, 5, 6], p=[0.15, 0.3, 0.3, 0.17, 0.08]))
     y = np.append([1.0, -1.0], g.choice([-1.0, 1.0], n - 2))
     made = KERNELS[kind](g, n)
-    factors = cached = None
-    if isinstance(made, Factors):
-        factors, K = made, (made.F * made.signs) @ made.F.T
-    elif isinstance(made, Rows):
-        K, cached = made
-    else:
-        K = made
+    K, cached = made if isinstance(made, Rows) else (made, None)
     formulation = FORMULATIONS[name](g, K, y)
     tol = float(g.choice([1e-6, 1e-3, 1e-9], p=[0.6, 0.2, 0.2]))
-    return Drawn(seed, number, kind, name, K, y, formulation, tol, factors, cached)
+    return Drawn(seed, number, kind, name, K, y, formulation, tol, cached)
 
 
 def scaled(drawn: Drawn, power: int) -> Drawn:
-    """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded.
-
-    Factors are multiplied by the root of s, for which an odd power is reduced by one.
-    """
-    power -= power % 2 if drawn.factors is not None else 0
-    s, f, factors = 2.0**power, drawn.formulation, drawn.factors
-    if factors is not None:
-        factors = factors._replace(F=2.0 ** (power // 2) * factors.F)
+    """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded."""
+    s, f = 2.0**power, drawn.formulation
     if isinstance(f, iopt.SeparabilitySVM | iopt.KernelLogistic):
         twice = isinstance(f, iopt.KernelLogistic) or f.identity
         f = replace(f, C=f.C / (s * s if twice else s))
@@ -398,4 +339,4 @@ def scaled(drawn: Drawn, power: int) -> Drawn:
         | iopt.PseudoEuclideanPrimal
     ):  # fmt: skip
         f = replace(f, C=f.C / s)
-    return replace(drawn, K=s * drawn.K, formulation=f, factors=factors)
+    return replace(drawn, K=s * drawn.K, formulation=f)

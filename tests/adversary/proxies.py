@@ -111,8 +111,8 @@ class Proxy(Reference):
         sizes = [[abs(a) + abs(b) for a, b in zip(r, s, strict=True)]
                  for r, s in zip(K, self.K0, strict=True)]  # fmt: skip
         square = dot(z, product(sizes, z)) / 2
-        # An eigensolver is right relative to the norm, of factors to that of what is added up.
-        norm = max(sum(map(abs, row), ZERO) for row in self.sizes or self.K0)
+        # An eigensolver is right relative to the norm.
+        norm = max(sum(map(abs, row), ZERO) for row in self.K0)
         # So the distance that the penalty is paid for is off by that of an eigenvalue, too.
         paid = float(self.rho or ZERO) * float(norm) * float(self.least) ** 0.5
         return paid + float(square + norm * dot(z, z) + sum(z, ZERO) + abs(self.constant))

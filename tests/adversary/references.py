@@ -93,9 +93,6 @@ class Reference(ABC):
     cancelling: Callable[[Values], Fraction] | None = None
     """What the terms of the objective add up to at a point, where they may cancel."""
 
-    sizes: Matrix | None = None
-    """|F||F|ᵀ if K is kept as factors: the sizes of what is added up in an entry of K."""
-
     def unit(self, values: Values, *objectives: Fraction) -> Fraction:
         """What a gap is divided by: the largest value, or where terms cancel a share of them."""
         constant = self.constant if self.whole else ZERO
@@ -110,16 +107,9 @@ class Reference(ABC):
     def terms(self, values: Values) -> float:
         """Sum of the sizes of what is added up in it."""
 
-    def factor_terms(self, values: Values) -> float:
-        """Sum of the sizes of what is added up in a quadratic form of factors, at most twice."""
-        if self.sizes is None:
-            return 0.0
-        x = next(v for v in map(_vector, values.values()) if len(v) == len(self.sizes))
-        return float(2 * dot([abs(v) for v in x], product(self.sizes, [abs(v) for v in x])))
-
     def stakes(self, values: Values) -> float:
         """`terms`, and what the rounding of the constraints moves in the objective."""
-        return self.terms(values) + self.factor_terms(values)
+        return self.terms(values)
 
     @abstractmethod
     def violation(self, values: Values) -> float:
@@ -202,25 +192,16 @@ def _transformed(drawn: Drawn, K: Array) -> tuple[Matrix, list[str]]:
     """The transformed kernel of the package, and how it differs from numpy's eigenvalues."""
     f, problem = drawn.formulation, drawn.problem()
     kind = getattr(f, "transform", "flip")
-    rounding = 0.0 if problem.factors is None else problem.factors.rounding
-    if kind == "shift" and problem.factors is not None:  # refused
-        problem = iopt.KernelProblem(drawn.K, drawn.y)
-    image = f.structure(problem).problem  # type: ignore[attr-defined]
-    if image.factors is None:
-        exact, found = symmetric(as_matrix(image.K)), image.K
-    else:
-        rows = as_matrix(image.factors.factors)
-        exact = [product(rows, row) for row in rows]
-        found = np.array([[float(v) for v in row] for row in exact])
+    found = f.structure(problem).problem.K  # type: ignore[attr-defined]
     change = {"clip": lambda v: np.maximum(v, 0.0), "flip": np.abs,
               "shift": lambda v: v - min(v[0], 0.0)}[kind]  # fmt: skip
     centre = np.eye(len(K)) - (1.0 / len(K) if getattr(f, "centered", False) else 0.0)
     values, vectors = np.linalg.eigh(centre @ K @ centre)
     expected = (vectors * change(values)) @ vectors.T
-    allowed = 1e3 * np.finfo(float).eps * float(np.linalg.norm(K)) + 10.0 * rounding
+    allowed = 1e3 * np.finfo(float).eps * float(np.linalg.norm(K))
     apart = float(np.abs(found - expected).max())
     faults = [] if apart <= allowed else [f"transformed kernel off by {apart:.2e}"]
-    return exact, faults
+    return symmetric(as_matrix(found)), faults
 
 
 # ----------------------------------------------------------------------------- linear programs
@@ -394,12 +375,6 @@ class Logistic(Reference):
         losses = self.C * sum((m + b + 1 for m in margins), ZERO)
         return float(dot(alpha, alpha) / 2 + losses)
 
-    def factor_terms(self, values: Values) -> float:
-        if self.sizes is None:
-            return 0.0
-        alpha = [abs(v) for v in _vector(values["alpha"])]
-        return float(self.C * sum(product(self.sizes, alpha), ZERO))
-
     def violation(self, values: Values) -> float:
         return 0.0
 
@@ -414,11 +389,7 @@ class Logistic(Reference):
 
 def reference_of(drawn: Drawn) -> Reference:
     """The reference of a drawn problem, with the whole matrix in memory."""
-    reference = _reference(replace(drawn, cached=None))
-    if drawn.factors is not None:
-        rows = as_matrix(np.abs(drawn.factors.F))
-        reference.sizes = [product(rows, row) for row in rows]
-    return reference
+    return _reference(replace(drawn, cached=None))
 
 
 def _reference(drawn: Drawn) -> Reference:
@@ -492,7 +463,6 @@ def _separability(drawn: Drawn, Q: Matrix, y: Vector, f: iopt.SeparabilitySVM) -
 def _primal(drawn: Drawn, y: Vector, C: float, kind: type[Explicit] = Explicit) -> Explicit:
     """With the embedding of the package, which must reproduce the centred kernel."""
     problem, n = drawn.problem(), len(y)
-    rounding = 0.0 if problem.factors is None else problem.factors.rounding
     embedding = embed(problem)
     points, M = as_matrix(embedding.points), as_vector(embedding.M)
     scaled = [[m * v for m, v in zip(M, row, strict=True)] for row in points]
@@ -504,7 +474,7 @@ def _primal(drawn: Drawn, y: Vector, C: float, kind: type[Explicit] = Explicit) 
     R = [[m if i == j else ZERO for j in range(len(M))] for i, m in enumerate(M)]
     G = [[s * v for v in row] for s, row in zip(y, scaled, strict=True)]
     reference = kind(variable="w", R=R, G=G, y=y, C=Fraction(C))
-    if apart > 1e-13 * n * float(np.linalg.norm(K)) + 10.0 * rounding:
+    if apart > 1e-13 * n * float(np.linalg.norm(K)):
         reference.faults.append(f"embedding off by {apart:.2e}")
     if kind is Hulls:  # hulls may meet
         reference.floor = max((dot(row, row) for row in points), default=ZERO) / 1000

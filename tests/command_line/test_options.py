@@ -50,15 +50,13 @@ REFUSED = {
     "points.npz --symmetrize": "symmetrize: expected none for data given as points",
     "points.npz --label y": "label: expected none for arrays in a .npz file",
     "points.npz --kernel sigmoid(a=1) --a 2": "a: expected one value",
-    "points.npz --rank 5 --cache-mb 1": "rank: expected neither --cache-mb",
     "points.npz --kernel gaussian(gama=1)": "Did you mean gamma?",
     "points.npz --kernel gaussian --degree 2": "parameter of gaussian",
     "points.npz --max-iter 0": "max_iter: ",
     "points.npz --output absent/values.npz": "output: ",
     "points.npz --solver osqp":
-        "Solvers that can: dca, global, low-rank, multistart, smo, smo-lin-lin, uno.",
+        "Solvers that can: dca, global, multistart, smo, smo-lin-lin, uno.",
     "breast_canser": "Did you mean",
-    "similarities.npz --rank 5": "rank: expected none for data given as",
     "similarities.npz --form raw": "form: expected none for data given as",
     "similarities.npz --gamma 2": "gamma: expected none for data given as",
     "distances.npz --form raw --gamma 2": "gamma: expected none",
@@ -107,8 +105,6 @@ def test_data_that_do_not_fit_into_the_memory(
     expected = strict(printed("solve", path, INDEFINITE, "--json"))
     cached = strict(printed("solve", path, INDEFINITE, "--cache-mb", 1, "--json"))
     assert cached["objective"] == pytest.approx(expected["objective"], rel=1e-6)
-    single = strict(printed("solve", path, INDEFINITE, "--precision", "single", "--json"))
-    assert single["objective"] == pytest.approx(expected["objective"], rel=1e-4)
 
     def full(*arguments: object, **settings: object) -> None:
         raise MemoryError("Unable to allocate 26.8 GiB")
@@ -117,23 +113,6 @@ def test_data_that_do_not_fit_into_the_memory(
     told = complaint("solve", path, INDEFINITE)
     assert "26.8 GiB" in told
     assert "--cache-mb" in told
-
-
-def test_a_kernel_may_be_approximated(folder: Path, tmp_path: Path) -> None:
-    """With as many factors as points the kernel is its own approximation."""
-    path, model = folder / "points.npz", tmp_path / "model.npz"
-    expected = strict(printed("solve", path, INDEFINITE, "--json"))
-    options = ("--rank", 24, "--save", model, "--json")
-    answer = strict(printed("solve", path, INDEFINITE, *options))
-    assert answer["solver"] == "low-rank"
-    assert answer["kernel"].startswith("sigmoid")
-    assert "approximated with rank" in answer["kernel"]
-    assert answer["objective"] == pytest.approx(expected["objective"], rel=0.05)
-    trained = iopt.load(model)
-    assert trained.problem.approximation is not None
-    result = iopt.solve(trained.problem, INDEFINITE)
-    assert result.objective == pytest.approx(answer["objective"], rel=1e-9)
-    np.testing.assert_allclose(trained.classifier.coef, result.classifier.coef, atol=1e-9)
 
 
 def test_asymmetric_matrices_by_request(folder: Path, tmp_path: Path) -> None:

@@ -345,7 +345,7 @@ def test_gradient_steps_are_the_same_in_every_unit() -> None:
     F, y = np.array([[-2.0, 262144.0], [-1.0, 262144.0], [-1.0, 262144.0]]), [1, -1, 1]
     found = []
     for s in 2.0 ** np.arange(-36, 37, 12):
-        problem = iopt.KernelProblem.from_factors(np.sqrt(s) * F, [-1.0, -1.0], y)
+        problem = iopt.KernelProblem(-s * F @ F.T, y)
         formulation = iopt.LussDual(C=3.6e-12 / s, rho=1.1e-35 / s**3, new_points="projected")
         result = iopt.solve(problem, formulation, tol=1e-3, time_limit=HANGS)
         assert result.certificate.claim is iopt.Claim.GLOBAL

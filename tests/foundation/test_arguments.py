@@ -175,13 +175,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "limit_study": (partial(theory.limit_study, X, Y), {"a": 0.0, "C": np.inf}),
     "from_data": (
         partial(iopt.KernelProblem.from_data, X, Y, "linear"),
-        {"cache_mb": 0, "precision": "singel"},
+        {"cache_mb": 0},
     ),
     "from_distances": (
         partial(iopt.KernelProblem.from_distances, [[0.0, 1.0], [1.0, 0.0]], Y),
-        {"gamma": "1", "form": "linaer", "precision": "single "},
+        {"gamma": "1", "form": "linaer"},
     ),
-    "KernelProblem": (partial(iopt.KernelProblem, PAIR.K, Y), {"precision": None}),
     "RowGram": (partial(RowGram, X, "linear"), {"cache_mb": np.inf}),
     "spectrum": (partial(eigendecomposition, PAIR.K), {"leading": 3}),
     "transformed": (PAIR.transformed, {"transform": "square"}),

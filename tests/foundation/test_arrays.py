@@ -14,13 +14,12 @@ import scipy.sparse
 import indefinite_opt as iopt
 from helpers.learners import Bayes
 from indefinite_opt import theory
-from indefinite_opt.errors import ProblemError, UnknownName
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation.arrays import (
     checked_distances,
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_precision,
     checked_square,
     checked_values,
     finite_array,
@@ -29,7 +28,6 @@ from indefinite_opt.foundation.arrays import (
 )
 
 NAN, INF = float("nan"), float("inf")
-SINGLE = np.dtype(np.float32)
 
 
 def message(call: Callable[..., Any], *arguments: Any, **options: Any) -> str:
@@ -86,12 +84,9 @@ def test_no_mask_is_ignored(mask: bool) -> None:
 
 
 def test_numbers_that_are_too_large() -> None:
-    largest = "it: expected numbers up to 1.8e+308, the largest float64, got larger ones"
+    largest = "it: expected numbers up to 1.8e+308, the largest double, got larger ones"
     for value in ([[10**400, 0], [0, 1]], [10**5000]):
         assert message(real_array, "it", value, "numbers") == largest
-    largest = "it: expected numbers up to 3.4e+38, the largest float32, got larger ones"
-    said = message(real_array, "it", [1e39], "numbers", dtype=SINGLE)
-    assert said == f"{largest}. Use precision='double', or scale the kernel."
 
 
 def test_numbers_of_any_type_are_taken() -> None:
@@ -102,9 +97,8 @@ def test_numbers_of_any_type_are_taken() -> None:
 
 
 def test_an_array_that_is_one_is_not_copied() -> None:
-    for dtype in (np.float64, np.float32):
-        K = np.eye(3, dtype=dtype)
-        assert real_array("K", K, "a matrix", (3, None), dtype=np.dtype(dtype)) is K
+    K = np.eye(3)
+    assert real_array("K", K, "a matrix", (3, None)) is K
 
 
 def test_a_shape_is_the_shape_or_any_length() -> None:
@@ -203,29 +197,60 @@ def test_a_kernel_matrix_is_finite_square_and_symmetric(K: Any, said: str) -> No
 
 def test_a_kernel_matrix_that_is_one_is_not_copied() -> None:
     K = np.array([[1.0, -2.0], [-2.0, 3.0]])
-    matrix, extremes, _ = checked_matrix("K", K, False)
+    matrix, extremes = checked_matrix("K", K, False)
     assert matrix is K
     assert extremes == (-2.0, 3.0)
-    averaged, extremes, _ = checked_matrix("K", [[1, 0], [4, 1]], True)
+    averaged, extremes = checked_matrix("K", [[1, 0], [4, 1]], True)
     assert averaged.tolist() == [[1.0, 2.0], [2.0, 1.0]]
     assert extremes == (1.0, 2.0)
+
+
+SIZES = [40, 600]
+"""Orders of one tile, and of some."""
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("bad", [NAN, -NAN, np.inf, -np.inf])
+def test_an_entry_that_is_not_finite_is_found(n: int, bad: float) -> None:
+    K = np.ones((n, n))
+    K[3, n - 2] = bad
+    said = message(checked_matrix, "K", K, False)
+    assert re.fullmatch(rf"K: expected finite numbers, got -?(nan|inf) at \(3, {n - 2}\)", said)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_zeros_of_either_sign_are_equal(n: int) -> None:
+    K = np.ones((n, n))
+    K[0, n - 1], K[n - 1, 0] = 0.0, -0.0
+    assert checked_matrix("K", K, False)[0] is K
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("place", [(5, 7), (7, 5), (-1, 0), (0, -1)])
+def test_the_last_bit_counts(n: int, place: tuple[int, int]) -> None:
+    K = np.ones((n, n))
+    K[place] = np.nextafter(1.0, 2.0)
+    mean, (least, most) = checked_matrix("K", K, False)
+    assert mean is not K
+    np.testing.assert_array_equal(mean, mean.T)
+    assert (least, most) == (mean.min(), mean.max())
+    np.testing.assert_allclose(mean, K, rtol=1e-15)
 
 
 TYPES = [np.float16, np.float32, np.float64, np.longdouble]
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("kept", [np.dtype(np.float64), SINGLE])
-def test_asymmetry_is_judged_in_units_of_the_type_that_came(kind: Any, kept: Any) -> None:
+def test_asymmetry_is_judged_in_units_of_the_type_that_came(kind: Any) -> None:
     """A unit in the last place is rounding, 64 of them are none; doubles may differ by 1e-10."""
     K = np.array([[2.0, 1.0], [1.0, -3.0]], kind)
     K[0, 1] = np.nextafter(K[1, 0], kind(2.0))
-    matrix, _, _ = checked_matrix("K", K, False, kept)
-    assert matrix[0, 1] == matrix[1, 0] == kept.type(0.5 * (np.float64(K[0, 1]) + 1.0))
-    eps = max(float(np.finfo(kind).eps), float(np.finfo(kept).eps))
+    matrix, _ = checked_matrix("K", K, False)
+    assert matrix[0, 1] == matrix[1, 0] == 0.5 * (np.float64(K[0, 1]) + 1.0)
+    eps = float(np.finfo(kind).eps)
     unit = eps if eps > 1e-10 else 2e-11
     K[0, 1] = 1.0 + 64.0 * unit
-    said = message(checked_matrix, "K", K, False, kept, "Advice.")
+    said = message(checked_matrix, "K", K, False, "Advice.")
     assert f"a symmetric matrix (within {max(16.0 * eps, 1e-10):.2g} of the largest" in said
     assert said.endswith(" Advice.")
 
@@ -260,13 +285,6 @@ def test_distances_of_each_type(kind: Any) -> None:
     distances = checked_distances(D)
     assert distances.dtype == np.float64
     assert np.array_equal(distances, distances.T)
-
-
-@pytest.mark.parametrize("size", [1e-40, 1e-50])
-def test_what_single_precision_rounds_to_nothing(size: float) -> None:
-    said = message(checked_matrix, "K", size * np.eye(2), False, SINGLE)
-    assert said.startswith("K: expected a largest entry of at least 1.2e-38 in float32, got ")
-    assert checked_matrix("K", np.zeros((2, 2)), False, SINGLE)[1] == (0.0, 0.0)
 
 
 def test_distances_are_neither_negative_nor_similarities() -> None:
@@ -322,12 +340,6 @@ def test_the_larger_label_is_positive() -> None:
     assert (classes.tolist(), y.tolist()) == (["no", "yes"], [-1.0, 1.0, -1.0])
     assert label_vector("test", [3, 1]).tolist() == [3, 1]
     assert message(label_vector, "test", 1, "m labels") == "test: expected m labels, got shape ()"
-
-
-def test_a_precision_has_a_name() -> None:
-    assert checked_precision("single") == np.float32
-    with pytest.raises(UnknownName, match=r"^precision: expected one of double, single, got 'Dou"):
-        checked_precision("Double")
 
 
 # ------------------------------------------------------------- who calls them, one array each

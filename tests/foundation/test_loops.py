@@ -103,9 +103,9 @@ n = 400
 g = np.random.default_rng(0)
 A = g.standard_normal((n, n))
 K, y = A + A.T, np.resize([1.0, -1.0], n)
-hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, 1e-12)
+hessian = loops.Hessian(K, np.diagonal(K).copy(), 1.0, 1e-12)
 box = loops.BoxLines(y, np.zeros(n, np.int64), 1, False, np.zeros(n), np.full(n, 1.0))
-for array in (*hessian[:3], *box[:2], *box[4:]):
+for array in (*hessian[:2], *box[:2], *box[4:]):
     array.flags.writeable = False
 
 def point():

@@ -165,11 +165,6 @@ def test_a_theorem_tests_its_own_conditions(kernel: Any) -> None:
     assert kernels.definiteness(kernel, 1) is None
 
 
-def test_single_precision_is_tested_by_its_eigenvalues(points: np.ndarray) -> None:
-    problem = iopt.KernelProblem.from_data(points, LABELS, "linear", precision="single")
-    assert not problem.known_convex(0)
-
-
 def test_underflow_proves_nothing(points: np.ndarray) -> None:
     problem = iopt.KernelProblem.from_data(points * 1e-160, LABELS, "linear")
     assert not problem.known_convex(0)

@@ -1,4 +1,4 @@
-"""Kernel matrices as solvers read them: whole, in single precision, and row by row."""
+"""Kernel matrices as solvers read them: whole, and row by row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from indefinite_opt.quadratic.matrices.gram import DenseGram
 from indefinite_opt.studies.baselines.rvm import RVM
 
 EPS = float(np.finfo(np.float64).eps)
-SINGLE_EPS = float(np.finfo(np.float32).eps)
 
 KERNELS = [
     "linear", "polynomial(degree=2)", "gaussian", "sigmoid(a=0.2, r=-1)", "l1-gaussian",
@@ -67,7 +66,7 @@ def test_rows_on_demand_are_those_of_the_matrix(kernel: str) -> None:
     K = iopt.kernels.get(kernel)(X)
     rounding = 20.0 * EPS * np.abs(K).max()
     gram = RowGram(X, kernel, cache_mb=9.5 * 8e-6 * 70)
-    assert (gram.n, gram.capacity, gram.whole) == (70, 9, None)
+    assert (gram.n, gram.capacity, gram.on_demand) == (70, 9, True)
     np.testing.assert_allclose(gram.diagonal, np.diag(K), atol=rounding)
     assert gram.largest == pytest.approx(np.abs(K).max(), rel=20.0 * EPS)
     for wanted in ([3], [69, 0, 3], [3, 3, 5, 3], [], list(range(20, 29))):
@@ -88,11 +87,8 @@ def test_rows_on_demand_are_those_of_the_matrix(kernel: str) -> None:
 
 def test_a_dense_matrix_is_read_where_it_is() -> None:
     K = random_problem("sigmoid", n=20, seed=0).K.copy()
-    gram = iopt.KernelProblem(K, labels(20)).gram
-    storage, slots = gram.rows([4, 7])
-    assert np.shares_memory(storage, K)
-    assert np.shares_memory(gram.whole, K)
-    np.testing.assert_array_equal(slots, [4, 7])
+    gram = iopt.KernelProblem(K, labels(20), copy=False).gram
+    assert np.shares_memory(gram.matrix, K)
     assert gram.capacity == gram.n == 20
     assert gram.largest == DenseGram(K).largest == np.abs(K).max()
     np.testing.assert_array_equal(gram.diagonal, np.diag(K))
@@ -100,7 +96,7 @@ def test_a_dense_matrix_is_read_where_it_is() -> None:
     np.testing.assert_array_equal(block, K[[1, 3], :3])
     assert not np.shares_memory(block, K)
     with pytest.raises(ValueError, match="read-only"):
-        storage[0, 0] = 1.0
+        gram.matrix[0, 0] = 1.0
 
 
 @given(requests=st.lists(st.integers(0, 11), min_size=1, max_size=60), rows=st.integers(2, 6))
@@ -263,11 +259,7 @@ def test_more_rows_than_there_is_room_for() -> None:
 def test_a_cache_holds_two_rows_at_least() -> None:
     with pytest.raises(iopt.errors.ParameterError, match=r"at least 0\.000144 megabytes, two rows"):
         RowGram(points(9), "linear", cache_mb=1e-4)
-    assert RowGram(points(9), "linear", cache_mb=1e-4, dtype=np.float32).capacity == 2
-    with pytest.raises(
-        iopt.errors.ParameterError, match="dtype: expected float64 or float32, got int64"
-    ):
-        RowGram(points(9), "linear", dtype=np.int64)
+    assert RowGram(points(9), "linear", cache_mb=1.5e-4).capacity == 2
 
 
 @pytest.mark.parametrize(
@@ -292,81 +284,6 @@ def test_points_and_values_must_be_finite() -> None:
         RowGram([[1e200], [1e200]], "linear")
 
 
-def test_single_precision_rounds_entries_and_nothing_else() -> None:
-    """Products are those of the rounded matrix in double, not those of single arithmetic."""
-    X = points(300)
-    K = iopt.kernels.get("sigmoid(a=0.2, r=-1)")(X)
-    single = K.astype(np.float32)
-    dense = iopt.KernelProblem(single, labels(300), precision="single").gram
-    rows = RowGram(X, "sigmoid(a=0.2, r=-1)", cache_mb=0.02, dtype=np.float32)
-    assert dense.whole is not None
-    assert np.shares_memory(dense.whole, single)
-    generator = np.random.default_rng(2)
-    for support in (20, 300):
-        x = np.zeros(300)
-        x[:support] = generator.standard_normal(support)
-        exact = single.astype(np.float64) @ x
-        np.testing.assert_allclose(dense.times(x), exact, atol=1e-13 * np.abs(x).sum())
-        # An entry on the border of two single numbers may round either way.
-        np.testing.assert_allclose(rows.times(x), exact, atol=2.0 * SINGLE_EPS)
-        assert np.abs(single @ x.astype(np.float32) - exact).max() > 1e-7
-    storage, slots = rows.rows([7, 3])
-    assert storage.dtype == np.float32
-    np.testing.assert_allclose(storage[slots], single[[7, 3]], rtol=2.0 * SINGLE_EPS)
-    for gram in (dense, rows):
-        block = gram.block(np.array([7, 3]), np.arange(300))
-        assert block.dtype == gram.diagonal.dtype == np.float64
-        np.testing.assert_array_equal(block.astype(np.float32), block)
-        np.testing.assert_array_equal(gram.diagonal, np.diag(single))
-        assert gram.largest == np.abs(single).max()
-
-
-def test_K_of_a_single_precision_problem_is_a_copy_made_once() -> None:
-    single = random_problem("gaussian", n=30, seed=0).K.astype(np.float32)
-    problem = iopt.KernelProblem(single, labels(30), precision="single")
-    assert problem.precision == "single"
-    assert problem.K.dtype == np.float64
-    assert problem.K is problem.K
-    np.testing.assert_array_equal(problem.K, single)
-    assert problem.curvature_known
-    assert iopt.KernelProblem(problem.K, labels(30)).precision == "double"
-
-
-def test_single_precision_from_other_input() -> None:
-    K = random_problem("gaussian", n=30, seed=0).K
-    for given_K in (K, np.asfortranarray(K), K.tolist()):
-        problem = iopt.KernelProblem(given_K, labels(30), precision="single")
-        np.testing.assert_array_equal(problem.gram.whole, K.astype(np.float32))
-        assert problem.gram.whole.flags.c_contiguous
-    X = points(400)
-    problem = iopt.KernelProblem.from_data(X, labels(400), "gaussian", precision="single")
-    np.testing.assert_allclose(
-        problem.gram.whole, iopt.kernels.Gaussian()(X), atol=SINGLE_EPS, rtol=0.0
-    )
-    distances = iopt.KernelProblem.from_distances([[0, 2], [2, 0]], [1, -1], precision="single")
-    assert distances.precision == "single"
-
-
-def test_asymmetry_in_single_precision_is_averaged_or_refused() -> None:
-    """Rounding of a kernel computed in float32 passes, and the matrix is then symmetric exactly."""
-    K = np.array([[2.0, 1.0, 0.0], [1.0 + 3e-7, 2.0, 0.0], [0.0, 0.0, 1.0]], np.float32)
-    problem = iopt.KernelProblem(K, [1, -1, 1], precision="single")
-    whole = problem.gram.whole
-    assert whole[0, 1] == whole[1, 0] == np.float32(0.5 * (1.0 + float(K[1, 0])))
-    K[1, 0] = 1.0 + 1e-4
-    with pytest.raises(iopt.errors.ProblemError, match=r"symmetric matrix \(within 1\.9e-06"):
-        iopt.KernelProblem(K, [1, -1, 1], precision="single")
-    averaged = iopt.KernelProblem(K, [1, -1, 1], precision="single", symmetrize=True)
-    assert averaged.gram.whole[0, 1] == pytest.approx(1.00005, abs=SINGLE_EPS)
-
-
-def test_rows_that_single_precision_cannot_hold() -> None:
-    with pytest.raises(iopt.errors.ProblemError, match=r"K: expected numbers up to 3.4e\+38"):
-        RowGram([[1.0], [1e25]], "linear", dtype=np.float32).rows([1])
-    zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1], precision="single")
-    assert zero.largest == 0.0
-
-
 class Peak:
     """Most memory taken inside the block, in bytes."""
 
@@ -377,23 +294,6 @@ class Peak:
     def __exit__(self, *error: object) -> None:
         self.bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-
-
-def test_single_precision_makes_no_matrix_in_double() -> None:
-    """n = 1500: 18 MB in double, 9 MB in single."""
-    n = 1500
-    K = np.random.default_rng(0).standard_normal((n, n)).astype(np.float32)
-    K += K.T
-    x = np.ones(n)
-    with Peak() as peak:
-        problem = iopt.KernelProblem(K, labels(n), precision="single")
-        problem.gram.times(x)
-        problem.gram.times(np.where(np.arange(n) < n // 5, x, 0.0))
-    assert peak.bytes < 8e6
-    iopt.kernels.Gaussian()(points(1000))  # loads the compiled loop, which takes memory once
-    with Peak() as peak:
-        iopt.KernelProblem.from_data(points(n), labels(n), "gaussian", precision="single")
-    assert peak.bytes < 9e6 + 9e6 + 8e6  # the matrix, at worst its average with the transpose
 
 
 def test_rows_on_demand_stay_within_their_memory() -> None:
@@ -446,7 +346,7 @@ def test_what_needs_the_whole_matrix_says_so(needs_the_matrix) -> None:
     [
         (lambda p: iopt.solve(p, "SVMDual", solver="dca"),
          r"dca cannot solve SVMDual on this problem: it needs the eigenvalues of the whole "
-         r"kernel matrix, which is never formed\. Solvers that can: low-rank, multistart, smo"),
+         r"kernel matrix, which is never formed\. Solvers that can: multistart, smo"),
         (lambda p: iopt.solve(p, "SVMDual", solver="smo-lin-lin"), "in memory, and this one is"),
         (lambda p: iopt.solve(p, "SVMDual", solver="global"), "never formed: leave out cache_mb"),
         (lambda p: iopt.bound(p, "SVMDual"), "never formed: leave out cache_mb"),
@@ -511,49 +411,26 @@ def test_a_hard_margin_without_optimum_is_found_by_rows() -> None:
 
 
 @pytest.mark.parametrize("scaling", [None, "minmax"])
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_a_split_computes_rows_too(scaling: str | None, precision: str) -> None:
+def test_a_split_computes_rows_too(scaling: str | None) -> None:
     train, test = np.arange(30), np.arange(30, 40)
-    problem = on_demand("sigmoid", scaling=scaling, precision=precision)
+    problem = on_demand("sigmoid", scaling=scaling)
     split = problem.split(train, test)
     whole = random_problem("sigmoid", n=40, seed=1)
     expected = iopt.KernelProblem.from_data(
         whole.X, whole.labels, "sigmoid", scaling=scaling
     ).split(train, test)
     assert not split.problem.curvature_known
-    assert (split.problem.cache_mb, split.problem.precision) == (0.01, precision)
-    tolerance = 10.0 * (EPS if precision == "double" else SINGLE_EPS)
+    assert split.problem.cache_mb == 0.01
     np.testing.assert_allclose(
-        split.problem.gram.block(np.arange(30), np.arange(30)), expected.problem.K, atol=tolerance
+        split.problem.gram.block(np.arange(30), np.arange(30)), expected.problem.K, atol=10.0 * EPS
     )
     np.testing.assert_allclose(split.K_new, expected.K_new, atol=10.0 * EPS)
     np.testing.assert_allclose(split.K_new_new(), expected.K_new_new(), atol=10.0 * EPS)
     np.testing.assert_array_equal(split.labels, expected.labels)
 
 
-def test_data_sets_pass_on_cache_and_precision() -> None:
-    y = np.array([1, -1])
-    Dataset = iopt.datasets.Dataset
-    data = Dataset(name="p", y=y, X=np.array([[1.0], [2.0]]))
-    problem = iopt.KernelProblem.from_dataset(data, "linear", cache_mb=1, precision="single")
+def test_data_sets_pass_on_the_cache() -> None:
+    data = iopt.datasets.Dataset(name="p", y=np.array([1, -1]), X=np.array([[1.0], [2.0]]))
+    problem = iopt.KernelProblem.from_dataset(data, "linear", cache_mb=1)
     assert isinstance(problem.gram, RowGram)
-    assert (problem.precision, problem.cache_mb, problem.name) == ("single", 1, "p")
-    for other in ({"K": np.eye(2)}, {"D": 1.0 - np.eye(2)}):
-        data = Dataset(name="o", y=y, **other)
-        assert iopt.KernelProblem.from_dataset(data, precision="single").precision == "single"
-
-
-@pytest.mark.parametrize("n", [40, 300, 1449])
-def test_products_with_a_matrix_that_was_changed_for_a_while_are_not_kept(n: int) -> None:
-    generator = np.random.default_rng(n)
-    half, x, other = (generator.integers(-9, 10, size) for size in ((n, n), n, n))
-    whole, x, other = half + half.T, x.astype(float), other.astype(float)
-    K = whole.astype(float)
-    gram = DenseGram(K)
-    K *= 2.0
-    np.testing.assert_array_equal(gram.times(x), 2.0 * whole @ x)
-    assert gram.changed(x, other)
-    K *= 0.5
-    assert not gram.changed(x, other)
-    np.testing.assert_array_equal(gram.times(other), whole @ other)
-    np.testing.assert_array_equal(gram.times(x), whole @ x)
+    assert (problem.cache_mb, problem.name) == (1, "p")

@@ -195,7 +195,7 @@ def test_an_exchange_without_end_is_told() -> None:
     ends = np.full(2, -INF), np.full(2, INF)
     box = descent_loops.BoxLines(np.ones(2), np.zeros(2, np.int64), 1, False, *ends)
     K.setflags(write=False)
-    hessian = descent_loops.Hessian(K, K[:0], np.zeros(2), 1.0, 1e-12)
+    hessian = descent_loops.Hessian(K, np.zeros(2), 1.0, 1e-12)
     point = descent_loops.DescentPoint(np.zeros(2), np.zeros(2))
     assert descent_loops.exchange(hessian, box, point, 0.0)[3:] == (0, 1)
 

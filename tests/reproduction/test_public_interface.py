@@ -75,7 +75,7 @@ def test_it_uses_public_names_only(path: Path) -> None:
         "from indefinite_opt.studies.study import Study",
         "from indefinite_opt.studies import cells",
         "from indefinite_opt import foundation",
-        "from indefinite_opt.modeling import Model",
+        "from indefinite_opt.modeling import parameter",
         "import indefinite_opt as iopt\niopt.workflow.solve(problem)",
         "import indefinite_opt as iopt\niopt.datasets.tables.fetch('heart')",
         "from indefinite_opt import datasets\ndatasets.tables",

@@ -14,7 +14,7 @@ PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.
 
 
 LOCAL_SOLVERS = (
-    "dca", "global", "lift", "lifted-dual", "low-rank", "multistart", "smo", "smo-lin-lin", "uno",
+    "dca", "global", "lift", "lifted-dual", "multistart", "smo", "smo-lin-lin", "uno",
 )  # fmt: skip
 """Those that take nonconvex problems."""
 

@@ -442,22 +442,6 @@ def test_a_digest_reads_K_and_copies_nothing() -> None:
     assert peak < 0.01 * K.nbytes
 
 
-def test_a_record_tells_an_approximation_from_its_kernel(tmp_path: Path) -> None:
-    X, y = points()
-    F = np.random.default_rng(0).standard_normal((len(y), 2))
-    made = [
-        iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.3)"),
-        iopt.KernelProblem.approximate(X, y, "gaussian(gamma=0.3)", rank=2),
-        iopt.KernelProblem.approximate(X, y, "gaussian(gamma=0.3)", rank=2, seed=1),
-        iopt.KernelProblem.from_factors(F, None, y),
-        iopt.KernelProblem.from_factors(F, [1, -1], y),
-    ]
-    assert len({Data(each).digest for each in made}) == len(made)
-    iopt.compare(made[1], TITLES[:1], folds=2, record=tmp_path / "study.jsonl")
-    again = iopt.compare(made[1], TITLES[:1], folds=2, record=tmp_path / "study.jsonl")
-    assert again.frame["error"].eq("").all()
-
-
 def test_labels_that_are_objects_are_digested_by_value() -> None:
     """Their bytes are addresses, and equal texts may be different objects."""
 

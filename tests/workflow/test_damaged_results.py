@@ -102,7 +102,6 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "doubt": (1, None),
     "name": (1, None),
     "formulation": ("SVMDual(C=-1)", "SVMDual(C=nan)", "Unknown", "", None, 1),
-    "precision": ("half", 1, None),
     "scaling": ("other", 1),
     "cache_mb": (-1.0, np.nan, 1e-300, "x"),
     "objects": (["a"], "ab", None, 1),
@@ -110,11 +109,10 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "table": (1, {}, "x"),
     "kernel": (["unknown", {}], ["sigmoid", {"b": 1.0}], "sigmoid", 1),
     "form": ("linear", ["cubic", 1.0], ["linear", -1.0], ["linear"]),
-    "approximation": (1, {"rank": 0}, {"unknown": 1}),
 }
 
 
-INNER = ("kernel", "form", "approximation", "meanings", "formulation")
+INNER = ("kernel", "form", "meanings", "formulation")
 """Facts that have names inside, which errors name."""
 
 

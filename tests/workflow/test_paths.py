@@ -425,11 +425,8 @@ def test_clarabel_agrees_at_each_point(kernel: str, chosen: Formulations) -> Non
         assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
-def test_rows_on_demand_and_single_precision_on_a_path() -> None:
+def test_rows_on_demand_on_a_path() -> None:
     whole = random_problem("sigmoid", n=60, seed=0)
     rows = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", cache_mb=0.01)
-    single = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", precision="single")
     for result in iopt.solve_path(rows, svms(GRID), solver="smo"):
         check_point(whole, result, tol=1.001e-6)
-    for result in iopt.solve_path(single, svms(GRID), solver="smo"):
-        check_point(single, result)

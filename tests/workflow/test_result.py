@@ -87,7 +87,6 @@ def test_a_problem_travels_with_its_data(kernel: str) -> None:
     np.testing.assert_array_equal(back.K, problem.K)
     np.testing.assert_array_equal(back.kernel_with(X[:3]), problem.kernel_with(X[:3]))
     assert list(back.classes) == list(problem.classes)
-    back.check_unchanged()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
@@ -107,10 +106,9 @@ def test_rows_on_demand_of_a_copy_are_those_of_the_kernel(copied: Callable[[Any]
 def test_arrays_that_are_not_written_to_remain_so_in_a_copy() -> None:
     X, y = np.random.default_rng(2).standard_normal((12, 3)), np.resize([-1, 1], 12)
     whole = iopt.KernelProblem.from_data(X, y, "gaussian")
-    factored = iopt.KernelProblem.from_factors(X, None, y)
     program = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], lb=0.0, ub=1.0)
-    whole, factored, program = pickle.loads(pickle.dumps((whole, factored, program)))
-    for array in (whole.gram.whole, whole.y, factored.gram.factors, program.P, program.ub):
+    whole, program = pickle.loads(pickle.dumps((whole, program)))
+    for array in (whole.gram.matrix, whole.y, program.P, program.ub):
         assert not array.flags.writeable
 
 

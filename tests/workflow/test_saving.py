@@ -24,9 +24,6 @@ def manhattan(A: Any, B: Any) -> Any:
 def cases() -> dict[str, tuple[iopt.KernelProblem, Any, Any]]:
     """A problem, new points as `predict` takes them, and their kernel by numpy."""
     D, D_new = manhattan(X, X), manhattan(NEW, X)
-    F = np.hstack([X, np.ones((30, 1))])
-    signs = np.array([1.0, 1.0, -1.0, 1.0])
-    F_new = np.hstack([NEW, np.ones((7, 1))])
     low, high = X.min(axis=0), X.max(axis=0)
     scaled, scaled_new = (2.0 * (A - low) / (high - low) - 1.0 for A in (X, NEW))
     return {
@@ -39,13 +36,7 @@ def cases() -> dict[str, tuple[iopt.KernelProblem, Any, Any]]:
             NEW, np.exp(-0.3 * D_new),
         ),
         "distances": (iopt.KernelProblem.from_distances(D, Y), D_new, -0.5 * D_new**2),
-        "factors": (
-            iopt.KernelProblem.from_factors(F, signs, Y), F_new, (F_new * signs) @ F.T
-        ),
         "similarities": (iopt.KernelProblem(np.exp(-D), Y), np.exp(-D_new), np.exp(-D_new)),
-        "single": (
-            iopt.KernelProblem(np.exp(-D), Y, precision="single"), np.exp(-D_new), np.exp(-D_new)
-        ),
     }  # fmt: skip
 
 
@@ -100,18 +91,6 @@ def test_new_points_that_are_treated_jointly() -> None:
     expected = result.classifier.decision_function(problem.kernel_with(NEW), among)
     assert result.decision_function(NEW) == pytest.approx(expected, rel=1e-12)
     assert problem.kernel_among(NEW) == pytest.approx(among, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "how", [{"seed": 7}, {"landmarks": 9, "seed": 3}, {"method": "random-features", "seed": 5}]
-)
-def test_approximations_are_made_again_from_the_same_draw(how: Any, tmp_path: Path) -> None:
-    problem = iopt.KernelProblem.approximate(X, Y, "gaussian(gamma=0.5)", rank=5, **how)
-    result = iopt.solve(problem, "SVMDual(C=2)")
-    again = iopt.load(result.save(tmp_path / "model.npz"))
-    np.testing.assert_allclose(
-        again.decision_function(NEW), result.decision_function(NEW), rtol=1e-9, atol=1e-12
-    )
 
 
 def test_another_class_under_a_known_name_is_not_saved(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_convex_solvers_refuse_indefinite_problems(
     found = re.fullmatch(
         rf"{solver} cannot solve {re.escape(str(as_formulation(title)))} on this problem: it "
         r"solves convex programs, and this one is not: along one feasible direction its "
-        r"objective has curvature (-\S+)\. Solvers that can: dca, global, low-rank, "
+        r"objective has curvature (-\S+)\. Solvers that can: dca, global, "
         r"multistart, smo, (?:smo-lin-lin, )?uno\.",
         str(caught.value),
     )

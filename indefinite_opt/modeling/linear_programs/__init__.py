@@ -1,7 +1,6 @@
 """Linear programs of named blocks, their units and bounds, and programs as HiGHS reads them."""
 
 from indefinite_opt.modeling.linear_programs.bounds import (
-    FactorUnits,
     KernelUnits,
     OneNormMachine,
     SensitivityGame,

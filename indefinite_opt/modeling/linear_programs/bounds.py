@@ -5,7 +5,7 @@ A bound holds for any multipliers, and includes the rounding of its own computat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, power_ne
 from indefinite_opt.modeling.linear_programs.linear_program import Units
 from indefinite_opt.modeling.structures.box_line import cheapest
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CANCELLED, FactorGram, project_line
+from indefinite_opt.quadratic import CANCELLED, project_line
 
 _MIN_REDUCTION = 8.0
 """Factor by which a shift of a matrix must reduce its largest entry to be used: it gains three bits
@@ -48,65 +48,19 @@ class KernelUnits(Units):
 
 
 @dataclass(frozen=True, eq=False)
-class FactorUnits(Units):
-    """F = size·F' and u = u'/size², with w' = diag(s)F'ᵀu' as a variable that is not declared.
-
-    Ku = F'w' then takes the r columns of F' instead of the n of K. The multipliers of the rows
-    that define w' follow from those of the margins, as w' costs nothing.
-    """
-
-    gram: FactorGram
-    y: Array
-    size: float = 1.0
-
-    def factors(self) -> Array:
-        """F', a new (n, r) array."""
-        return self.gram.factors / self.size
-
-    def weights(self) -> Array:
-        """diag(s)F'ᵀ, a new (r, n) array."""
-        return (self.gram.signs * self.factors()).T
-
-    def read(self, values: Values) -> Values:
-        return {"u": values["u"] / self.size**2, "b": values["b"], "xi": values["xi"]}
-
-    def write(self, values: Values) -> Values:
-        w = self.size * self.gram.signs * self.gram.inside(values["u"])
-        return values | {"u": values["u"] * self.size**2, "w": w}
-
-    def read_multipliers(self, multipliers: Values) -> Values:
-        return {name: value for name, value in multipliers.items() if name != "weights"}
-
-    def write_multipliers(self, multipliers: Values) -> Values:
-        pulled = self.gram.inside(self.y * multipliers["margin"]) / self.size
-        return multipliers | {"weights": pulled}
-
-
-@dataclass(frozen=True, eq=False)
 class OneNormMachine:
     """min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
 
     problem: KernelProblem
     C: float
 
-    def natural_units(self) -> KernelUnits | FactorUnits:
+    def natural_units(self) -> KernelUnits:
         """The units of the problem as it stands."""
-        problem = self.problem
-        if problem.factors is not None:
-            return FactorUnits(problem.factors, problem.y)
-        return KernelUnits(np.ones(problem.n), np.zeros(problem.n))
+        return KernelUnits(np.ones(self.problem.n), np.zeros(self.problem.n))
 
-    def units(self) -> KernelUnits | FactorUnits:
-        """Units in which the largest entry of K is about 1, that of each column at least 1/8.
-
-        With factors, units in which the longest row of F has a length of about 1.
-        """
-        problem, natural = self.problem, self.natural_units()
-        if isinstance(natural, FactorUnits):
-            F = natural.gram.factors
-            longest = np.sqrt(np.max(np.einsum("ij,ij->i", F, F)))
-            return replace(natural, size=float(power_near(longest)))
-        K = problem.K
+    def units(self) -> KernelUnits:
+        """Units in which the largest entry of K is about 1, that of each column at least 1/8."""
+        problem, K = self.problem, self.problem.K
         sizes, level = np.abs(K).max(axis=0), K.mean(axis=0)
         spreads = np.abs(K - level).max(axis=0)
         # The rounding of a constant column does not count as spread.
@@ -131,9 +85,6 @@ class OneNormMachine:
         problem = self.problem
         lam = _balanced(np.clip(margin, 0.0, self.C), problem.y)
         total = float(lam.sum())
-        if problem.factors is not None:
-            reach = float(np.max(np.abs(problem.factors.times(problem.y * lam))))
-            return _scaled(total, reach + problem.factors.largest_rounding(lam))
         signed, terms = problem.y * lam, (problem.n + 4) * total
         sums, error = np.abs(problem.K @ signed), terms * EPS * problem.largest
         largest = float(sums.max())

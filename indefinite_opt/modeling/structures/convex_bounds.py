@@ -65,7 +65,7 @@ class ConvexBounds(BoxLine, PairedQP):
         if not (known or problem.curvature_known):
             return near, np.inf  # Nothing will be proved that it is compared with.
         missed, length = self.missed(x), frobenius_norm(x)
-        if known or problem.gram.is_low_rank or self.n < LONG:
+        if known or self.n < LONG:
             norm, off = problem.gram.norm, self.gradient_rounding(length)
         else:  # without a pass over a large matrix, which a certificate may not need
             norm = self.n * problem.largest
@@ -83,7 +83,7 @@ class ConvexBounds(BoxLine, PairedQP):
     def _rounding_of_form(self, x: Array) -> float:
         """n·eps of the terms of ½xᵀHx, which is less than by ‖K‖ where rows differ in size."""
         kept = np.flatnonzero(x)
-        if self.gram.is_low_rank or kept.size >= LONG:
+        if kept.size >= LONG:
             return np.inf
         sizes = np.abs(x[kept])
         terms = self.hessian * float(sizes @ np.abs(self.gram.block(kept, kept)) @ sizes)
@@ -149,16 +149,14 @@ class ConvexBounds(BoxLine, PairedQP):
 
         Where K holds inner products of points, which are rounded, both are about the products.
         """
-        problem, features = self.problem, self.problem.features
+        features = self.problem.features
         if features is None:
             return lambda x: iter(())
-        attained, reasons = self.surely(point), self.why_global()
-        if not problem.factors:
-            attained = attained_by_features(self, features, point)
-            reasons = [
-                "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
-                "objective. It is one for the inner products of the points, which K holds rounded."
-            ]
+        attained = attained_by_features(self, features, point)
+        reasons = [
+            "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
+            "objective. It is one for the inner products of the points, which K holds rounded."
+        ]
         return lambda x: iter(
             [SharperBound(bound_by_features(self, features, x), attained, reasons)]
         )

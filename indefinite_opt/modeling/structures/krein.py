@@ -87,7 +87,7 @@ def stabilise(problem: KernelProblem, energy: float = 1.0, rank: int | None = No
 def _stabilised(problem: KernelProblem, energy: float, rank: int | None) -> Stabilised:
     began, known = clock(), 0 in problem.gram.decompositions
     whole = energy == 1.0 and (rank is None or rank >= problem.n)
-    if whole or problem.gram.is_low_rank or (known and rank is not None):
+    if whole or (known and rank is not None):
         part, rest = problem.spectrum, 0.0
     else:
         part, rest = _leading(problem.K, energy, rank) or (problem.spectrum, 0.0)
@@ -244,7 +244,7 @@ class KreinLeastSquares(BoxLineQP):
     def proved_curvature(self, most: int) -> float:
         known = self.source.gram.decompositions.get(0)
         if known is not None:
-            least = float(np.abs(known.values).min()) if not known.null else 0.0
+            least = float(np.abs(known.values).min())
             return self.hessian * max(least - 4.0 * self.source.zero_tolerance, 0.0) ** 2
         # K² is rounded.
         off = (self.n + 4.0) * EPS * self.source.gram.norm**2

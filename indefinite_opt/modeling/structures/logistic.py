@@ -153,11 +153,6 @@ class LogisticProgram(ExplicitProgram):
             residual = self._residual(values["alpha"], pull, shares)
         return residual if np.isfinite(residual) else np.inf
 
-    def kernel_sensitivity(self, values: Values) -> float:
-        """C√n‖α‖: a margin changes by at most |(Eα)_i|, and its loss by no more."""
-        alpha = values["alpha"]
-        return self.C * float(np.sqrt(self.problem.n) * np.linalg.norm(alpha))
-
     def residual_at(self, point: LogisticPoint) -> float:
         """`residual` at a point whose products with K are known."""
         return self._residual(point.alpha, point.pull, point.shares)

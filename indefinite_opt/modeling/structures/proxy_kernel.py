@@ -138,47 +138,8 @@ class ProxyOracle:
         return moving, np.hstack(staying), np.concatenate(stayed)
 
 
-class FactoredOracle(ProxyOracle):
-    """The oracle of a K₀ of low rank, whose eigenvectors V of eigenvalue zero are left out.
-
-    Only one direction among them matters, z - VVᵀz. It is one more coordinate, with eigenvalue
-    zero, and a call takes O(nr).
-    """
-
-    def __init__(self, spectrum: Spectrum) -> None:
-        self._place = int(np.searchsorted(spectrum.values, 0.0))
-        values = np.insert(spectrum.values, self._place, 0.0)
-        super().__init__(Spectrum(values, np.empty((0, values.size))))
-        self._vectors = spectrum.vectors
-        self._outward = np.zeros(len(self._vectors))
-
-    def coordinates(self, z: Array) -> Array:
-        with one_thread():
-            u = self._vectors.T @ z
-            outward = z - self._vectors @ u
-            outward -= self._vectors @ (self._vectors.T @ outward)
-        length = float(np.linalg.norm(outward))
-        if length <= 1e-14 * float(np.linalg.norm(z)):  # rounding
-            length, outward = 0.0, np.zeros_like(z)
-        self._outward = outward / (length or 1.0)
-        return np.insert(u, self._place, length)
-
-    def outside(self, q: Array) -> Array:
-        with one_thread():
-            product: Array = self._vectors @ np.delete(q, self._place)
-        return product + q[self._place] * self._outward
-
-    def eigen(self, z: Array, rho: float) -> ProxyEigen:
-        """The eigenvalues and eigenvectors of M that are not zero for every z, O(nr²)."""
-        u, sigma = self.coordinates(z), 0.25 / rho
-        values, mixing = np.linalg.eigh(np.diag(self.spectrum.values) + sigma * np.outer(u, u))
-        basis = np.insert(self._vectors, self._place, self._outward, axis=1)
-        with one_thread():
-            return ProxyEigen(values, basis @ mixing, mixing.T @ u, sigma)
-
-
 def proxy_oracle(problem: KernelProblem) -> ProxyOracle:
-    """The oracle of the kernel of a problem, kept as a matrix or as factors.
+    """The oracle of the kernel of a problem.
 
     `ProblemError` for a kernel whose squared eigenvalues are too small for full precision.
     """
@@ -186,8 +147,7 @@ def proxy_oracle(problem: KernelProblem) -> ProxyOracle:
     if 0.0 < size < MIN_EIGENVALUE:
         expected = f"a largest eigenvalue of at least {MIN_EIGENVALUE:g} in magnitude"
         raise ProblemError("K", expected, f"{size:.3g}", "Scale the kernel.")
-    kind = FactoredOracle if problem.gram.is_low_rank else ProxyOracle
-    return kind(problem.spectrum)
+    return ProxyOracle(problem.spectrum)
 
 
 def _rest(block: Array, direction: Array) -> Array:
@@ -312,7 +272,7 @@ class ProxyStructure(BoxLine):
         return self.eigen(x).kernel()
 
     def proxy_problem(self, x: Array, why: str) -> KernelProblem:
-        """The same labels with the kernel K*(x), kept as factors if K₀ is."""
+        """The same labels with the kernel K*(x)."""
         eigen = self.eigen(x)
         kept = eigen.values > 0.0
         if not kept.any():

@@ -22,7 +22,6 @@ class BoxLineQP(ConvexBounds):
     """
 
     effort = 1.0
-    has_one_bound = True
     title = "a quadratic program on a box with line constraints"
     problem: KernelProblem
     """Holds K and y; nothing is copied."""
@@ -211,10 +210,6 @@ class BoxLineQP(ConvexBounds):
                 f"distance {problem.class_mean_distance:.3g}"
             )
         return [f"{words} (Haasdonk 2005, section 7)."]
-
-    def kernel_sensitivity(self, x: Array) -> float:
-        """½h‖x‖², as ½h(y∘x)ᵀE(y∘x) is at most that times the norm of E."""
-        return 0.5 * self.hessian * float(x @ x)
 
     def central_start(self) -> Array:
         """Equal weights in each class (Haasdonk 2005, section 7.3)."""

@@ -6,17 +6,13 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
-    TILED_ENTRIES,
     Array,
-    Stored,
     cached_property,
     checked_matrix,
-    checksum,
-    checksum_and_products,
     product,
     read_only,
     tiles,
@@ -56,21 +52,16 @@ class Gram(ABC):
     """A symmetric kernel matrix K of order n, read in products, rows and blocks."""
 
     n: int
-    dtype: np.dtype[Any]
-    """float64 or float32, in which entries are stored. Every sum is taken in float64."""
     capacity: int
-    """How many different rows `rows` can return at once."""
-    whole: Stored | None = None
-    """K, (n, n), C-contiguous and read-only; None if it is not kept."""
+    """How many different rows may be held at once."""
+    on_demand: ClassVar[bool] = False
+    """Whether entries are computed whenever they are read."""
     construction: Construction | None = None
     """Why K is convex, if that is known without its eigenvalues."""
-    is_low_rank: ClassVar[bool] = False
-    """Whether products and spectra cost less than n² and n³."""
     _products: tuple[tuple[Array, Array], ...] = ()
-    """Vectors that K was multiplied with last, and the products."""
-    _checksum: bytes | None = None
+    """The two vectors that K was multiplied with last, and the products."""
     _data: ClassVar[str]
-    """The array that determines K; where callers may change it, a checksum is kept."""
+    """The name of the array that determines K."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copy of the array could be written to, and loops would be compiled anew for it.
@@ -98,14 +89,9 @@ class Gram(ABC):
         return max(most, -least)
 
     @property
-    def on_demand(self) -> bool:
-        """Whether entries are computed whenever they are read."""
-        return self.whole is None
-
-    @property
     @abstractmethod
     def matrix(self) -> Array:
-        """K in float64, (n, n), read-only; ProblemError if it is not kept."""
+        """K, (n, n), C-contiguous and read-only; ProblemError if it is not kept."""
 
     # ------------------------------------------------------------------ spectrum
 
@@ -176,21 +162,6 @@ class Gram(ABC):
 
     # ------------------------------------------------------------------ reading
 
-    # K = FSFᵀ for some F, which is the identity, with S = K, unless K is kept as factors.
-
-    def inside(self, x: Array) -> Array:
-        """Fᵀx."""
-        return x.copy()
-
-    def outside(self, w: Array, rows: Indices | None = None) -> Array:
-        """FSw, or some of its rows."""
-        image = self.times(w)
-        return image if rows is None else image[rows]
-
-    def move(self, w: Array, rows: Indices, amounts: Array) -> None:
-        """w += Σ_k amounts[k] · F[rows[k]], in place."""
-        w[rows] += amounts
-
     @cached_property
     def most_negative(self) -> Array:
         """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by ten products with K.
@@ -215,26 +186,9 @@ class Gram(ABC):
         """max |K_ij| over the entries that have been read so far, or more."""
         return self.largest
 
-    def changed(self, *vectors: Array) -> bool:
-        """Whether entries have been changed since this object was made.
-
-        Products that were kept before are forgotten. Those with these vectors, which `times` will
-        be asked for, may be computed in the same pass.
-        """
-        made, self._products = self._checksum, ()
-        return made is not None and checksum(getattr(self, self._data), made) != made
-
     @abstractmethod
-    def content(self) -> tuple[Stored, ...]:
+    def content(self) -> tuple[Array, ...]:
         """Arrays that determine K, none of which is copied if it is stored."""
-
-    @abstractmethod
-    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
-
-        storage[slots[k]] = K[indices[k]] until the next call; the storage is C-contiguous and
-        read-only.
-        """
 
     def spread(
         self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
@@ -278,13 +232,14 @@ class Gram(ABC):
     def times(self, x: Array) -> Array:
         """Kx, (n,).
 
-        The last product is kept, as whoever ends a descent or certifies asks for it repeatedly.
+        The last two products are kept, as whoever ends a descent or certifies asks for them
+        repeatedly.
         """
         for vector, known in self._products:
             if np.array_equal(vector, x):
                 return known.copy()
         kept = self._times(x)
-        self._products = ((x.copy(), kept),)
+        self._products = ((x.copy(), kept), *self._products[:1])
         return kept.copy()
 
     @abstractmethod
@@ -293,77 +248,53 @@ class Gram(ABC):
 
 
 class DenseGram(Gram):
-    """A matrix that is stored as a whole; it is not copied.
+    """A matrix that is stored as a whole; it is not copied, and nobody may write to it any more.
 
-    It is symmetric, finite, C-contiguous, float64 or float32; see `arrays.checked_matrix`. Its
-    smallest and largest entry and its checksum `found` may be known. If it is `shared`, others may
-    change it later, which `changed` detects by the checksum.
+    It is symmetric, finite, C-contiguous and of doubles; see `arrays.checked_matrix`. Its smallest
+    and largest entry may be known.
 
     >>> gram = DenseGram(np.array([[0.0, 2.0], [2.0, -3.0]]))
     >>> gram.diagonal, gram.largest, gram.times(np.array([1.0, 1.0]))
     (array([ 0., -3.]), 3.0, array([ 2., -1.]))
     """
 
-    whole: Stored
-    _data = "whole"
+    _data = "_matrix"
 
-    def __init__(
-        self,
-        matrix: Stored,
-        extremes: tuple[float, float] | None = None,
-        shared: bool = True,
-        found: bytes | None = None,
-    ) -> None:
-        self.whole = read_only(matrix)
+    def __init__(self, matrix: Array, extremes: tuple[float, float] | None = None) -> None:
+        self._matrix = read_only(matrix)
         self.n = self.capacity = matrix.shape[0]
-        self.dtype = matrix.dtype
-        self._checksum = (found or checksum(self.whole)) if shared else None
         if extremes is not None:
             self.extremes = extremes
 
-    @classmethod
-    def of_own(cls, K: Array | Stored, dtype: np.dtype[Any] | None = None) -> DenseGram:
-        """A matrix that no caller can change, checked, in its own precision or in `dtype`."""
-        matrix, extremes, _ = checked_matrix("K", K, False, dtype or K.dtype, hint="")
-        return cls(matrix, extremes, shared=False)
+    @property
+    def matrix(self) -> Array:
+        return self._matrix
 
-    def changed(self, *vectors: Array) -> bool:
-        made = self._checksum
-        if made is None or self.whole.size < TILED_ENTRIES:  # where products take less time alone
-            return super().changed()
-        found, products = checksum_and_products(self.whole, made, *vectors)
-        self._products = tuple(zip(vectors, products, strict=True)) if found == made else ()
-        return found != made
+    @classmethod
+    def of_own(cls, K: Array) -> DenseGram:
+        """A matrix that no caller can change, checked."""
+        return cls(*checked_matrix("K", K, False, hint=""))
 
     def part(self, chosen: Indices) -> DenseGram:
-        gram = DenseGram(self.whole[np.ix_(chosen, chosen)], shared=False)
+        gram = DenseGram(self.matrix[np.ix_(chosen, chosen)])
         if self.construction is not None and self.construction.allowance is not None:
             # What holds of K up to rounding holds of its principal submatrices.
             gram.construction = self.construction
         return gram
 
-    def content(self) -> tuple[Stored, ...]:
-        return (self.whole,)
-
-    @cached_property
-    def matrix(self) -> Array:
-        matrix = self.whole.astype(np.float64, copy=False)
-        matrix.flags.writeable = False
-        return matrix
+    def content(self) -> tuple[Array, ...]:
+        return (self.matrix,)
 
     @cached_property
     def diagonal(self) -> Array:
-        return np.diag(self.whole).astype(np.float64)
+        return np.diag(self.matrix).copy()
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        return float(self.whole.min()), float(self.whole.max())
-
-    def rows(self, indices: ArrayLike) -> tuple[Stored, NDArray[np.int64]]:
-        return self.whole, np.asarray(indices, dtype=np.int64)
+        return float(self.matrix.min()), float(self.matrix.max())
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        return self.whole[np.ix_(rows, columns)].astype(np.float64, copy=False)
+        return self.matrix[np.ix_(rows, columns)]
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); if less than a quarter of x is nonzero, only those rows are read."""
@@ -371,12 +302,6 @@ class DenseGram(Gram):
         if support.size < self.n // 4:
             total = np.zeros(self.n)
             for part in tiles(support.size, CHUNK // self.n):
-                total += x[support[part]] @ self._read(support[part])
+                total += x[support[part]] @ self.matrix[support[part]]
             return total
-        if self.dtype == np.float64:
-            return product(self.whole, x[:, None])[:, 0]
-        parts = tiles(self.n, CHUNK // self.n)
-        return np.concatenate([self._read(part) @ x for part in parts])
-
-    def _read(self, indices: Indices | slice) -> Array:
-        return self.whole[indices].astype(np.float64, copy=False)
+        return product(self.matrix, x[:, None])[:, 0]

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import (
     EPS,
     LEAST,
-    LOOPED_ENTRIES,
     Array,
     cached_property,
     checks,
@@ -23,12 +22,14 @@ from indefinite_opt.foundation import (
     one_thread,
     product,
     read_only,
-    read_rows,
     tiles,
 )
 
 _MIN_NORM = 1e-140
 """Norm from which the squares that have vanished, of entries below 1e-162, are no share of it."""
+
+_LOOPED_ENTRIES = 2**16
+"""Entries from which norms are summed by a compiled loop: small problems need not load it."""
 
 _MIN_INVERTED_ORDER = 400
 """Order from which some dozens of substitutions take much less time than all eigenvalues."""
@@ -132,13 +133,13 @@ def frobenius_norm(A: Array) -> float:
 
 def norm_bound(K: Array) -> float:
     """An upper bound on the largest |eigenvalue|, O(n²): the smaller of ‖K‖_F and ‖K‖_∞."""
-    if K.size < LOOPED_ENTRIES:
+    if K.size < _LOOPED_ENTRIES:
         return min(frobenius_norm(K), float(np.abs(K).sum(axis=1).max()))
     from indefinite_opt.quadratic.matrices._norm_loops import row_norms
 
     K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))
-    read_rows(K, lambda part: row_norms(K[part], sums[part], squares[part]))
+    in_tiles(lambda part: row_norms(K[part], sums[part], squares[part]), tiles(len(K)))
     norm = float(np.sqrt(squares.sum()))
     return min(norm if norm > _MIN_NORM else np.inf, float(sums.max()))
 
@@ -202,8 +203,6 @@ class Spectrum:
     norm : float
         Norm of the matrix that this one was computed from, if larger than its own: a centred matrix
         has the rounding errors of the original.
-    null : int
-        Number of further eigenvalues, all of them zero, whose eigenvectors are left out.
 
     Examples
     --------
@@ -218,7 +217,6 @@ class Spectrum:
     values: Array
     vectors: Array
     norm: float = 0.0
-    null: int = 0
 
     @cached_property
     def zero_tolerance(self) -> float:
@@ -231,7 +229,7 @@ class Spectrum:
         """Numbers of positive, negative and zero eigenvalues."""
         positive = int(np.sum(self.values > self.zero_tolerance))
         negative = int(np.sum(self.values < -self.zero_tolerance))
-        return Inertia(positive, negative, self.values.size + self.null - positive - negative)
+        return Inertia(positive, negative, self.values.size - positive - negative)
 
     @cached_property
     def negative_share(self) -> float:
@@ -270,12 +268,12 @@ class Spectrum:
     @property
     def minimum(self) -> float:
         """Smallest eigenvalue."""
-        return min(float(self.values[0]), 0.0) if self.null else float(self.values[0])
+        return float(self.values[0])
 
     @property
     def maximum(self) -> float:
         """Largest eigenvalue."""
-        return max(float(self.values[-1]), 0.0) if self.null else float(self.values[-1])
+        return float(self.values[-1])
 
     @cached_property
     def negative_square(self) -> float:
@@ -294,7 +292,7 @@ class Spectrum:
         checks.choice("transform", transform, TRANSFORMS)
         values = TRANSFORMS[transform](self.values)
         order = np.argsort(values, kind="stable")
-        return Spectrum(values[order], self.vectors[:, order], self.norm, self.null)
+        return Spectrum(values[order], self.vectors[:, order], self.norm)
 
 
 def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:

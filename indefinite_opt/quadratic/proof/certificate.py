@@ -93,11 +93,6 @@ class Certificate:
         The reasons for the claim, as sentences.
     multipliers : dict of str to array
         The multipliers that were checked, given or recovered.
-    exact_change, exact_failure : float
-        If the kernel matrix is an approximation: a bound on |objective - objective of this point
-        with the kernel that is approximated|, and the probability, over the draw of random vectors,
-        that it fails; inf if there is no bound. Both are 0 if the matrix is the kernel itself. The
-        claim, and everything else here, is about the approximation.
     basis : tuple, optional
         Problem, formulation, values, multipliers and witness, from which `save` makes the proof.
 
@@ -124,8 +119,6 @@ class Certificate:
     reasons: tuple[str, ...]
     multipliers: Values = field(repr=False)
     basis: Basis | None = field(default=None, repr=False)
-    exact_change: float = 0.0
-    exact_failure: float = 0.0
 
     def save(self, path: str | Path) -> Path:
         """Write the proof of the bound to a JSON file that can be checked independently.
@@ -144,7 +137,6 @@ class Certificate:
         """
         if self.basis is None:
             raise ParameterError("certificate", "one made by solve or verify", "one made by hand")
-        self.basis[0].check_unchanged()
         return write_document(certificate_document(*self.basis), path)
 
     @property
@@ -169,9 +161,6 @@ class Certificate:
         rows = [("objective", f"{self.objective + 0.0:.10g}")]  # no -0
         if np.isfinite(self.bound):
             rows += [("bound", f"{self.bound:.10g}"), (self.gap_kind, self._gap)]
-        if np.isfinite(self.exact_change) and self.exact_change > 0.0:
-            words = f"within {self.exact_change:.2e} of this objective, except with probability"
-            rows.append(("exact kernel", f"{words} {self.exact_failure:.1e}"))
         rows.append(("constraints", f"{self.primal_residual:.2e}"))
         rows.append(("stationarity", f"{self.stationarity:.2e}"))
         rows.append(("complementarity", f"{self.complementarity:.2e}"))

@@ -194,8 +194,6 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
-    takes_factors : tuple of type
-        The structures that it solves if the kernel matrix is kept as factors and never formed.
 
     Examples
     --------
@@ -211,7 +209,6 @@ class Solver(ABC, Generic[S]):
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
-    takes_factors: ClassVar[tuple[type[Structure[Any]], ...]] = ()
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.
@@ -231,7 +228,7 @@ class Solver(ABC, Generic[S]):
         if not isinstance(structure, self.accepts):
             wanted = " or ".join(kind.title for kind in self.accepts)
             return f"it solves {wanted}, and this is {structure.title}"
-        unread = task.problem.refusal(self, structure)
+        unread = task.problem.refusal(structure)
         if unread is not None:
             return unread
         if self.needs_convex and not structure.is_convex:

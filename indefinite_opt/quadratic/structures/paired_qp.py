@@ -27,8 +27,6 @@ class PairedQP(PairedBox, QP):
 
     effort: ClassVar[float] = 4.0
     """How much more work a local search should spend on it than on a kernel program."""
-    has_one_bound: ClassVar[bool] = False
-    """Whether it is 0 ≤ x ≤ u with two equality constraints at most, as interior points need."""
     title = "a quadratic program with every variable in at most one equality constraint"
     variable = "z"
     constant: float = 0.0
@@ -152,7 +150,7 @@ def paired(
         matrix = matrix * shape[:, None]
         matrix *= shape
     low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
-    qp = PairedQP(DenseGram(matrix, shared=False), q / sizes, signs, group, totals, low, high)
+    qp = PairedQP(DenseGram(matrix), q / sizes, signs, group, totals, low, high)
 
     def restore(z: Array) -> Array:
         x = np.clip(z / sizes, lower, upper)

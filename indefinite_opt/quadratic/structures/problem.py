@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import Array
 
 
 class Problem(ABC):
@@ -27,13 +27,9 @@ class Problem(ABC):
         """Whether convexity can be tested."""
         return True
 
-    def refusal(self, solver: Any, structure: Any) -> str | None:
-        """Why a solver cannot read these data, as a clause of an error message, or None."""
+    def refusal(self, structure: Any) -> str | None:
+        """Why a structure cannot be solved on these data, as a clause of an error, or None."""
         return None
 
     def prepare(self, structure: Any) -> None:  # noqa: B027  # most programs need nothing
         """Compute and cache what a structure needs and what takes O(n³), such as a spectrum."""
-
-    @abstractmethod
-    def check_unchanged(self, values: Values | None = None) -> None:
-        """Raise `ProblemError` if the caller has changed the data since the problem was made."""

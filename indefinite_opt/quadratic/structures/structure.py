@@ -267,13 +267,6 @@ class Structure(ABC, Generic[X]):
         """Further sentences for the certificate of a point that satisfies the conditions."""
         return []
 
-    def kernel_sensitivity(self, x: X) -> float | None:
-        """The most by which the objective at x changes if K changes by a matrix of norm 1.
-
-        It holds for changes of any size, in proportion; None if no such number is known.
-        """
-        return None
-
     def start_values(self, start: Array | None = None) -> dict[str, Array] | None:
         """The given start, or feasible values that are cheap to compute; None if there are none."""
         return None

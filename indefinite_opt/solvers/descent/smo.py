@@ -58,7 +58,6 @@ class SMO(Solver[BoxLineQP]):
     name = "smo"
     accepts = (BoxLineQP,)
     needs_convex = False
-    takes_factors = accepts
 
     def __post_init__(self) -> None:
         checks.switch("second_order", self.second_order)

@@ -59,7 +59,6 @@ class Highs(Solver[_Program]):
 
     name = "highs"
     accepts = (LinearProgram, QP)
-    takes_factors = (LinearProgram,)
     needs_convex = True
 
     def solve(self, task: Task[_Program]) -> Solution:

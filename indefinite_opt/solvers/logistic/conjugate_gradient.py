@@ -42,7 +42,6 @@ class ConjugateGradient(Solver[LogisticProgram]):
     name = "cg"
     accepts = (LogisticProgram,)
     needs_convex = True
-    takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         return _ConjugateGradientIteration(task, self.settings).run()

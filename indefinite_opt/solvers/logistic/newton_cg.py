@@ -51,7 +51,6 @@ class NewtonCG(Solver[LogisticProgram]):
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
-    takes_factors = accepts
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         return _NewtonIteration(task, self.settings).run()

@@ -42,7 +42,6 @@ class AcceleratedGradient(Solver[ProxyStructure]):
     name = "accelerated-gradient"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
-    takes_factors = accepts
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         return _AcceleratedGradientIteration(task, self.settings).run()

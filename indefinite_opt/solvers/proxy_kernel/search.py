@@ -9,7 +9,6 @@ import numpy as np
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.quadratic import Descent, Iteration, Solution, Status, Task, Witness, relative
-from indefinite_opt.solvers.low_rank.low_rank import LowRank
 
 MIN_INNER_TOL = 1e-12
 """Least tolerance of a quadratic program: rounding allows no smaller residual."""
@@ -41,8 +40,6 @@ class ProxySettings:
     bound_steps_per_point: int = 10
     """Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
     each point."""
-    bound_blocks: int = 100
-    """Most blocks of weights for such a bound if the kernel is kept as factors."""
     armijo_share: float = 1e-4
     """Share of the decrease predicted by the slope that a gradient step must achieve."""
     max_tied_slope_share: float = 0.5
@@ -103,15 +100,10 @@ class KernelBound:
         qp = self._svm(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
-        if qp.gram.is_low_rank:
-            limited = replace(inner, start=first, max_iter=settings.bound_blocks)
-            weights = LowRank().solve(limited).values[qp.variable]
-        else:
-            run = Descent(inner, first.copy())
-            run.to_stationarity()
-            weights = run.alpha
-        self._weights = weights
-        return self._proved(qp, x, value, gradient, weights), Witness.of(x, weights)
+        run = Descent(inner, first.copy())
+        run.to_stationarity()
+        self._weights = run.alpha
+        return self._proved(qp, x, value, gradient, run.alpha), Witness.of(x, run.alpha)
 
     def of(self, x: Array, weights: Array) -> float:
         """The bound that any weights prove with the kernel K*(x)."""

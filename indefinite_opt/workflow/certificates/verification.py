@@ -219,7 +219,6 @@ def certify(
     witness is bracketed. The time limit, in seconds, covers the curvature, too. What was left by a
     solver may be nothing: then there is half a second for feasibility and residuals.
     """
-    problem.check_unchanged(values)
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
     structure = _set_up(problem, formulation, limit)
     task = Task(problem, formulation, structure, tol=tol, time_limit=limit, began=began)
@@ -289,8 +288,6 @@ def certify(
         reasons += structure.remarks(point, claim is Claim.GLOBAL)
     if claim >= Claim.FEASIBLE:
         reasons += formulation.remarks(problem, values)
-    exact_change, exact_failure, words_on_kernel = _exact_kernel(problem, structure, point)
-    reasons += words_on_kernel
     found = dict(optimality.multipliers)
     return Certificate(
         claim=claim,
@@ -307,8 +304,6 @@ def certify(
         reasons=tuple(reasons),
         multipliers=found,
         basis=(problem, formulation, values, found, witness),
-        exact_change=exact_change,
-        exact_failure=exact_failure,
     )
 
 
@@ -478,19 +473,6 @@ def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float
     """The relative gap that the certificate of a point of a convex program will have."""
     measured = _Measured(task, point)
     return measured.relative_gap(measured.convex_bound(multipliers))
-
-
-def _exact_kernel(
-    problem: Problem, structure: Structure[Any], point: Point[Any]
-) -> tuple[float, float, list[str]]:
-    """What is known of the objective with the kernel that K approximates, if it does."""
-    if not isinstance(problem, KernelProblem) or problem.approximation is None:
-        return 0.0, 0.0, []
-    # A formulation that changes the kernel is solved on another problem.
-    same = getattr(structure, "problem", None) is problem
-    sensitivity = structure.kernel_sensitivity(point.x) if same else None
-    change, failure, sentence = problem.approximation.transfer(sensitivity)
-    return change, failure, [sentence]
 
 
 def _sized(gap: float, share: float) -> str:

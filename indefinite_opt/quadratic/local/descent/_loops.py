@@ -97,8 +97,7 @@ class BoxLines(NamedTuple):
 class Hessian(NamedTuple):
     """H = h · yyᵀ∘K."""
 
-    rows: Array | NDArray[np.float32]  # all rows of K, or some of them
-    direct: Array  # all rows of K in double precision, or none
+    rows: Array  # all rows of K, or none
     diagonal: Array  # (n,) of K
     h: float
     min_curvature: float  # smaller curvatures are replaced by this when pairs are compared
@@ -493,7 +492,7 @@ def _open(t, alpha, y, lower, upper, rise, fall):
 def _row(p, hessian, members, K, known):
     """Row p of the block's part of K, read when it is first asked for."""
     if K.size == 0:
-        return hessian.direct[p, : members.size]
+        return hessian.rows[p, : members.size]
     row = K[p, : members.size]
     if not known[p]:
         known[p] = True
@@ -540,7 +539,7 @@ def _steps(hessian, block, box, point, diagonal, K, tolerance, steps):
         Of the members of the block; of alpha and of its bounds the last entry, which belongs to
         no member, is the constant.
     K : (m, m) array
-        Memory for rows of their part of K; empty if rows of hessian.direct serve instead.
+        Memory for rows of their part of K; empty if rows of hessian.rows serve instead.
 
     Returns
     -------
@@ -655,7 +654,7 @@ def _solve(hessian, block, box, point, violation, limits, K):
 @compiled()
 def _part(hessian, box, size):
     """Memory for the part of K of a block; none if it holds all points, whose rows serve."""
-    direct = size >= box.y.size and hessian.direct.shape[0] == box.y.size and _alike(box)
+    direct = size >= box.y.size and hessian.rows.shape[0] == box.y.size and _alike(box)
     order = 0 if direct else max(size, 2)
     return np.empty((order, order))
 

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.quadratic.local.descent.face import Face
-from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint
 from indefinite_opt.quadratic.local.descent.settings import DescentSettings
-from indefinite_opt.quadratic.matrices.factored import factorised
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
@@ -106,14 +104,11 @@ class Descent:
         self.linear = linear if tilt is None else linear + tilt
         self.box = loops.BoxLines(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
-        rows = read_only(np.empty((0, qp.n)) if gram.whole is None else gram.whole)
+        rows = read_only(np.empty((0, qp.n)) if gram.on_demand else gram.matrix)
         largest = float(np.max(np.abs(gram.diagonal)))
         floor = max(settings.min_curvature_share * qp.hessian * largest, loops.MIN_DIVISOR)
-        direct = np.empty((0, qp.n)) if rows.dtype == np.float32 else np.asarray(rows, float)
-        self.hessian = loops.Hessian(rows, read_only(direct), gram.diagonal, qp.hessian, floor)
+        self.hessian = loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
-        readings = settings.readings_before_interior * qp.n**2
-        self._interior_due = readings + settings.work_before_interior
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.perturbations = self._offset = 0
@@ -263,8 +258,6 @@ class Descent:
                 return status
             accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
-                if self.work >= self._interior_due:
-                    self.try_interior_points()
                 if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
                     self.newton_steps_with_violators()
                 if self.rounding > settings.rounding_share * target * self.unit:
@@ -317,9 +310,9 @@ class Descent:
 
     def _endless_step(self) -> Array | None:
         """The direction of an infinite step of a pair or a single weight, if K is stored."""
-        box, v, K = self.box, self.v, self.gram.whole
-        if K is None:
+        if self.gram.on_demand:
             return None
+        box, v, K = self.box, self.v, self.gram.matrix
         rising = np.where(box.y > 0.0, box.upper, -box.lower)
         falling = np.where(box.y > 0.0, box.lower, -box.upper)
         for i in np.flatnonzero(np.isinf(rising) | np.isinf(falling)):
@@ -351,7 +344,7 @@ class Descent:
             wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
             size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
             undone = self._undone and np.count_nonzero(self._free()) > size
-            if len(self.hessian.direct) and (n <= settings.max_whole or undone):
+            if n <= settings.max_whole or undone:
                 size = n
             parts = self.hessian, self.box, self.point, limits, size, self._offset
             outcome = loops.StepOutcome(*loops.solve_blocks(*parts))
@@ -370,32 +363,6 @@ class Descent:
             self.gram, self.hessian, self.box, self.settings,
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
-
-    def try_interior_points(self) -> bool:
-        """Go where interior points lead, if K = FFᵀ for few columns; False unless F is lower.
-
-        Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
-        steps are many where the bounds are large; the number of interior points hardly depends on
-        them.
-        """
-        qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
-        if self.tilt is not None or not (qp.has_one_bound and qp.is_bounded):
-            return False
-        gram = factorised(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
-        if gram is None:
-            self._interior_due = self.settings.work_growth * work
-            return False
-        point = InteriorPoint(qp, gram, self.settings.interior)
-        for _ in point.approach(self.task.tol):
-            self.iterations += 1
-            if self.task.stop(None, self.iterations, self._limit) is not None:
-                break
-        if qp.value(point.best) >= self.value:
-            return False
-        self._exact = False  # an interrupt may leave v and alpha apart
-        self.alpha[:] = point.best
-        self._set(self._exact_gradient())
-        return True
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0

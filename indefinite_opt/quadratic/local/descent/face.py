@@ -57,11 +57,12 @@ class Face:
         from indefinite_opt.quadratic.local.descent import _loops as loops
 
         matrix = np.zeros((self.order, self.order))
-        rows, slots, columns = self.gram.whole, self.members, self.members
-        if rows is None:
-            rows, slots = read_only(self.gram.block(columns, columns)), np.arange(columns.size)
-            columns = slots
-        loops.reduced_matrix(rows, slots, columns, self.group, matrix)
+        if self.gram.on_demand:
+            rows = read_only(self.gram.block(self.members, self.members))
+            slots = np.arange(self.members.size)
+        else:
+            rows, slots = self.gram.matrix, self.members
+        loops.reduced_matrix(rows, slots, slots, self.group, matrix)
         return matrix
 
     @property
@@ -127,7 +128,7 @@ class Face:
             self.gram.spread(self.members, amounts, changes)
         else:
             for each, change in zip(amounts, changes, strict=True):
-                loops.spread(self.gram.whole, self.members, each, each.size, change)
+                loops.spread(self.gram.matrix, self.members, each, each.size, change)
         return [
             (change, float(self.v[self.members] @ move), float(change[self.members] @ move))
             for move, change in zip(signed, changes, strict=True)

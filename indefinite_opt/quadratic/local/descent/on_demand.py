@@ -148,7 +148,7 @@ class Blocks:
         free = np.count_nonzero((inside.alpha > inner.lower) & (inside.alpha < inner.upper))
         largest, piece = self.settings.max_inner_block, self.settings.max_work_between_checks
         size = count if free > largest else min(largest, count)
-        hessian = hessian._replace(rows=part, direct=part, diagonal=hessian.diagonal[members])
+        hessian = hessian._replace(rows=part, diagonal=hessian.diagonal[members])
         steps, decrease, work, rounding = 0, 0.0, 0.0, 0.0
         while True:
             left = limits._replace(steps=limits.steps - steps, work=min(limits.work - work, piece))

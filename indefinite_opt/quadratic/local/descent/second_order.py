@@ -51,7 +51,7 @@ def second_order_steps(
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
     box = loops.BoxLines(signs, np.zeros(n, np.int64), 1, False, lower, upper)
-    hessian = loops.Hessian(K, K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
+    hessian = loops.Hessian(K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
     point = loops.DescentPoint(alpha, signs.copy())
     # Half of the tolerance is left for the rounding of what the steps add to v.
     limits = loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)

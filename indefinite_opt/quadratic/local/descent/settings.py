@@ -4,25 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from indefinite_opt.quadratic.solving.predictor_corrector import StepSettings
-
-
-@dataclass(frozen=True)
-class InteriorSettings(StepSettings):
-    """Numbers of interior points for a kernel that is kept as factors."""
-
-    min_centring: float = 1e-9
-    max_steps: int = 200
-    """15 to 40 are usual."""
-    max_idle_steps: int = 6
-    max_rounding_measure: float = 1e-3
-    """Steps without a smaller measure, once it is below the second number or the gap is closed,
-    after which the rest is left to descents, as rounding prevents progress; before that steps may
-    well increase it."""
-    interior_tolerance: float = 0.05
-    """Complementarity and residual at which the steps end, in units of the tolerance: the descents
-    that follow need little work from there."""
-
 
 @dataclass(frozen=True)
 class DescentSettings:
@@ -78,13 +59,6 @@ class DescentSettings:
     min_working_set: int = 60
     """Free weights from which Newton steps along a path use a working set: for fewer, factorising
     their part of K anew takes less time than what surrounds it."""
-    readings_before_interior: float = 20.0
-    work_before_interior: float = 2e7
-    work_growth: float = 8.0
-    """Interior points are tried after so much work, the first number in readings of K, if factors
-    of K have at most r columns with n·r² equal to that work, so that they take about as long; if
-    not, again each time the work has grown by the last number."""
-    interior: InteriorSettings = InteriorSettings()
     computing_work: float = 3.0
     """Work of computing an entry of K on demand, in units of that of reading one from memory."""
     max_steps: int = 10_000_000

@@ -50,7 +50,6 @@ class MultiStart(Effort, Solver[QP]):
     name = "multistart"
     accepts = (QP,)
     needs_convex = False
-    takes_factors = accepts
 
     def preparation_order(self, task: Task[Any]) -> int:
         return 0

@@ -1,1 +1,0 @@
-"""Solvers of quadratic programs whose kernel matrix is kept as factors."""
