@@ -105,12 +105,14 @@ class Comparison:
         return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
-        from indefinite_opt.studies.report.markup import escaped, table
+        import html
+
+        import pandas as pd
+
         from indefinite_opt.studies.report.tables import HEADS, table_cells
 
-        rows = ([f"<td>{escaped(cell)}</td>" for cell in row] for row in table_cells(self))
-        sentences = (f"<p>{escaped(sentence)}</p>" for sentence in self.conclusions)
-        return "".join([table(HEADS, rows), *sentences])
+        table = pd.DataFrame(table_cells(self), columns=list(HEADS)).to_html(index=False, border=0)
+        return "".join([table, *(f"<p>{html.escape(told)}</p>" for told in self.conclusions)])
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -273,7 +275,7 @@ def compare(
     study = Study(
         {problem.name: Data(problem, test=held_out)},
         {f"{title} · {each.solver}": each for title, each in grids},
-        chosen, METRICS, seed=seed, tol=tol, time_limit=time_limit, name="comparison",
+        chosen, METRICS, seed=seed, tol=tol, time_limit=time_limit,
     )  # fmt: skip
     titles = dict(zip(study.grids, grids, strict=True))
 

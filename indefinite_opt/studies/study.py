@@ -56,7 +56,6 @@ class Study:
         Seed of the random starts of solvers; divisions have the seed of the protocol.
     tol, time_limit
         As in `solve`, for every fit.
-    name : str
 
     Examples
     --------
@@ -85,7 +84,6 @@ class Study:
     seed: int = 0
     tol: float = 1e-6
     time_limit: float | None = None
-    name: str = "study"
 
     def __post_init__(self) -> None:
         checks.limits(self.tol, self.time_limit)

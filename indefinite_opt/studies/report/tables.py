@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels
-from indefinite_opt.studies.report.markup import markdown_table
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
@@ -111,7 +110,11 @@ def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
 
 def to_markdown(comparison: ComparisonLike) -> str:
     """The summary as a GitHub Markdown table, followed by failures and conclusions."""
-    lines = markdown_table(HEADS, table_cells(comparison), "llrrllrr")
+    lines = []
+    for cells in (HEADS, *table_cells(comparison)):
+        shown = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+        lines.append(f"| {' | '.join(shown)} |")
+    lines.insert(1, "|---|---|---:|---:|---|---|---:|---:|")
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
     return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
