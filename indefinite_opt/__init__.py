@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt import errors, figures, theory
+from indefinite_opt import errors
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import (
     ESVM,
@@ -37,17 +37,25 @@ from indefinite_opt.formulations import (
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import ConfidenceProblem, Kernel, KernelProblem, datasets, kernels
 from indefinite_opt.quadratic import Claim, QuadraticProgram, Solver, Status
-from indefinite_opt.studies import compare, reference_library
-from indefinite_opt.studies.baselines import KNN, LIBSVM, LSSVM, RVM, Baseline, available_baselines
 from indefinite_opt.workflow import available_solvers, bound, load, solve, solve_path, solve_qp
 from indefinite_opt.workflow.certificates import verify
 
-if TYPE_CHECKING:  # scikit-learn takes a second to import, and is loaded where it is needed
+if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
+    from indefinite_opt import figures, theory
     from indefinite_opt.estimators import (
         IndefiniteSVC,
         KernelClassifier,
         PseudoEuclideanEmbedding,
         SpectrumTransformer,
+    )
+    from indefinite_opt.studies import compare, reference_library
+    from indefinite_opt.studies.baselines import (
+        KNN,
+        LIBSVM,
+        LSSVM,
+        RVM,
+        Baseline,
+        available_baselines,
     )
 
 __version__: str
@@ -105,11 +113,23 @@ __all__ = [
 ]
 
 
+_LATER = {
+    "estimators": "IndefiniteSVC KernelClassifier PseudoEuclideanEmbedding SpectrumTransformer",
+    "studies": "compare reference_library",
+    "studies.baselines": "KNN LIBSVM LSSVM RVM Baseline available_baselines",
+}
+"""Names by the folder that is imported when the first of them is used: scikit-learn takes a second,
+and what only some calls need takes a third of the time of the rest."""
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name in __all__:  # all others have been imported
-        return getattr(importlib.import_module("indefinite_opt.estimators"), name)
+    if name in ("figures", "studies", "theory"):
+        return importlib.import_module(f"indefinite_opt.{name}")
+    for folder, names in _LATER.items():
+        if name in names.split():
+            return getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

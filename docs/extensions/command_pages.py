@@ -24,31 +24,25 @@ def write(folder: Path) -> None:
     """Write the pages and their index; files that have not changed are left alone."""
     folder.mkdir(parents=True, exist_ok=True)
     group: Any = typer.main.get_command(app)
-    rows, names = [], []
+    pages, rows = {}, []
     for name, command in group.commands.items():
-        names.append(name)
-        rows.append(f"| [`{name}`]({name}.md) | {command.get_short_help_str(200)} |")
-        _store(folder / f"{name}.md", _page(name, command))
-    tree = "\n".join(["```{toctree}", ":hidden:", "", *names, "```", ""])
-    _store(folder / "index.md", INTRODUCTION + "\n".join(rows) + "\n\n" + tree)
-
-
-def _page(name: str, command: Any) -> str:
-    """What the command does, and its help at 100 columns, with those of its own commands."""
-    said = " ".join((command.help or "").split("\n\n")[0].split())
-    parts = [f"# {name}", said, _help(name)]
-    for inner in getattr(command, "commands", {}):
-        parts += [f"## {name} {inner}", _help(name, inner)]
-    return "\n\n".join(parts) + "\n"
+        # What the command does, and its help, with those of its own commands.
+        parts = [f"# {name}", command.get_short_help_str(200), _help(name)]
+        for inner in getattr(command, "commands", {}):
+            parts += [f"## {name} {inner}", _help(name, inner)]
+        rows.append(f"| [`{name}`]({name}.md) | {parts[1]} |")
+        pages[name] = "\n\n".join(parts) + "\n"
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *pages, "```", ""])
+    pages["index"] = INTRODUCTION + "\n".join(rows) + "\n\n" + tree
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
 def _help(*words: str) -> str:
+    """The help of a command at 100 columns."""
     found = CliRunner().invoke(
         app, [*words, "--help"], terminal_width=100, prog_name="indefinite-opt"
     )
     return f"```text\n{found.stdout.strip()}\n```"
-
-
-def _store(path: Path, text: str) -> None:
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")

@@ -1,68 +1,52 @@
-"""The commands `list`, `show` and `fetch`: what exists, as mathematics, and data from OpenML."""
+"""The commands `list`, `show`, `fetch` and `reference`: what there is."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 from rich.table import Table
-from typer import Argument, Exit, Option
+from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt import solvers
 from indefinite_opt.algebra import symbol_text
-from indefinite_opt.command_line.options import DataDir, Json, chosen_formulation
-from indefinite_opt.command_line.terminal import console, print_json, say
-from indefinite_opt.errors import DataError
+from indefinite_opt.command_line.options import DATA_DIR, JSON, MAX_SIZE, TOL, chosen_formulation
+from indefinite_opt.command_line.terminal import console, end, print_json, read_values, say
+from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import checks, short
-
-PAPERS = {
-    "H05": "Haasdonk 2005",
-    "LA07": "Luss and d'Aspremont 2007",
-    "LL03": "Lin and Lin 2003",
-    "LOC13": "Loosli, Ong and Canu 2013",
-}
-"""Papers by the keys of references in docstrings."""
+from indefinite_opt.studies.reference_library import library
 
 
 def list_(
-    what: Annotated[
-        str, Argument(help="What to list: formulations, baselines, solvers, kernels, data or all.")
-    ] = "all",
-    data_dir: DataDir = None,
-    as_json: Json = False,
+    what: str = Argument("all", help="formulations, baselines, solvers, kernels, data or all."),
+    data_dir: Path | None = DATA_DIR,
+    as_json: bool = JSON,
 ) -> None:
     """List the formulations, baselines, solvers, kernels and data."""
-    data = dict(sorted(iopt.datasets.describe(data_dir).items()))
+    # "distance" has no default distance, so it cannot be made from its name alone.
+    kernels = [name for name in iopt.kernels.names() if name != "distance"]
     sections: dict[str, dict[str, str]] = {
         "formulations": {
-            name: f"{_parameters(getattr(iopt, name))}{getattr(iopt, name).reference}; solvers: "
-            + ", ".join(iopt.available_solvers(name))
+            name: f"{_method(name)}; solvers: {', '.join(iopt.available_solvers(name))}"
             for name in iopt.available_formulations()
         },
-        "baselines": {
-            name: f"{_parameters(getattr(iopt, name))}{getattr(iopt, name).reference}"
-            for name in iopt.available_baselines()
-        },
+        "baselines": {name: _method(name) for name in iopt.available_baselines()},
         "solvers": {
-            name: _first_line(solver) + (" (convex programs only)" if solver.needs_convex else "")
+            name: _first_line(solver) + " (convex programs only)" * solver.needs_convex
             for name, solver in sorted(solvers.known().items())
         },
-        # "distance" has no default distance, so it cannot be made from its name alone.
-        "kernels": {
-            name: _first_line(iopt.kernels.get(name))
-            for name in iopt.kernels.names()
-            if name != "distance"
-        },
-        "data": data if what == "data" or as_json else {"names": ", ".join(data)},
+        "kernels": {name: _first_line(iopt.kernels.get(name)) for name in kernels},
+        "data": iopt.datasets.describe(data_dir),
     }
     if what != "all":
         checks.choice("what", what, [*sections, "all"])
         sections = {what: sections[what]}
+    elif not as_json:
+        sections["data"] = {"names": ", ".join(sections["data"])}
     if as_json:
         print_json(sections)
         return
@@ -72,28 +56,30 @@ def list_(
         table.add_column(overflow="fold")
         for name, meaning in entries.items():
             table.add_row(name, meaning)
-        console.print(table)
-        console.print()
+        console.print(table, "")
 
 
-def _parameters(cls: type) -> str:
-    """The parameters of a formulation or baseline with their defaults, before other text."""
-    fields = [
+def _method(name: str) -> str:
+    """The parameters of a formulation or baseline with their defaults, and its reference."""
+    cls = getattr(iopt, name)
+    defaults = [
         f"{field.name}={short(field.default)}"
         for field in dataclasses.fields(cls)
         if field.repr and field.default is not dataclasses.MISSING
     ]
-    return f"({', '.join(fields)}); " if fields else ""
+    return (f"({', '.join(defaults)}); " if defaults else "") + cls.reference
 
 
 def _first_line(thing: object) -> str:
-    line = (thing.__doc__ or "").strip().split("\n")[0]
-    return re.sub(r"\[(\w+)\]_", lambda found: PAPERS.get(found[1], found[1]), line)
+    """What a docstring says first, without the key of a reference."""
+    return re.sub(
+        r" \(\[\w+\]_[^)]*\)|,? ?\[\w+\]_", "", (thing.__doc__ or "").strip().split("\n")[0]
+    )
 
 
 def show(
-    name: Annotated[str, Argument(help="A formulation, with or without parameters.")],
-    latex: Annotated[bool, Option(help="Print LaTeX source instead of text.")] = False,
+    name: str = Argument(help="A formulation, with or without parameters."),
+    latex: bool = Option(False, help="Print LaTeX source instead of text."),
 ) -> None:
     """Show a formulation as mathematics.
 
@@ -105,52 +91,70 @@ def show(
     # keeps the hard margin bounded.
     K = 1e-9 * iopt.kernels.get("l1-gaussian")(np.random.default_rng(0).standard_normal((500, 3)))
     program = formulation.declare(iopt.KernelProblem(K, np.repeat([-1, 1], 250)))
-    if latex:
-        say(program.latex())
-        return
     meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
-    say("\n".join([str(program), "", "where", *meanings, "", formulation.reference]))
+    text = "\n".join([str(program), "", "where", *meanings, "", formulation.reference])
+    say(program.latex() if latex else text)
 
 
 def fetch(
-    names: Annotated[
-        list[str] | None, Argument(help="Names of data sets from OpenML (see `list data`).")
-    ] = None,
-    data_dir: Annotated[
-        Path, Option(help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
-    ] = Path("indefinite-opt-data"),
-    check: Annotated[
-        bool, Option("--check", help="Only compare the files of the folder with SHA256SUMS.")
-    ] = False,
+    names: list[str] = Argument(help="Names of data sets from OpenML (see `list data`)."),
+    data_dir: Path | None = DATA_DIR,
 ) -> None:
-    """Fetch named data sets from OpenML into a folder.
-
-    Numbers of rows and of labels are compared with those of the papers. The checksum of each file
-    goes to SHA256SUMS, and a later fetch of other data is refused.
-    """
-    if check:
-        raise Exit(_compare(data_dir))
-    if not names:
-        raise DataError("names", "at least one data set of OpenML", "none", "See `list data`.")
+    """Fetch named data sets from OpenML into a folder."""
+    folder = data_dir or Path("indefinite-opt-data")
     for name in names:
-        say(f"{name}: {iopt.datasets.store_table(name, data_dir)}")
-    say(f"Set INDEFINITE_OPT_DATA={data_dir.absolute()}, or pass --data-dir, to use them.")
+        say(f"{name}: {iopt.datasets.store_table(name, folder)}")
+    say(f"Set INDEFINITE_OPT_DATA={folder.absolute()}, or pass --data-dir, to use them.")
 
 
-def _compare(folder: Path) -> int:
-    """Print what became of each listed file; 1 if one is missing or changed, else 0."""
-    sums = iopt.datasets.read_checksums(folder)
-    if not sums:
-        raise DataError("data_dir", "a folder with a file SHA256SUMS", str(folder))
-    code = 0
-    for place, digest in sums.items():
-        file = folder / place
-        if not file.is_file():
-            told = "MISSING"
-        else:
-            with file.open("rb") as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
-            told = "OK" if found == digest else "CHANGED"
-        say(f"{place}: {told}", style=None if told == "OK" else "red")
-        code = code if told == "OK" else 1
-    return code
+INSTANCE = Argument(help="Name of an instance (see `reference list`).")
+
+
+def list_references(
+    pattern: str = Argument("*", help="Names, such as 'sigmoid-*'."), as_json: bool = JSON
+) -> None:
+    """List the instances and what is known of their optima."""
+    entries = library.references()
+    found = [entry for entry in entries if fnmatchcase(entry.name, pattern)]
+    if not found:
+        raise UnknownName("pattern", pattern, (entry.name for entry in entries))
+    if as_json:
+        print_json({entry.name: library.cells(entry) for entry in found})
+        return
+    table = Table("name", "n", "best known", "gap", "formulation", box=None, pad_edge=False)
+    for entry in found:
+        numbers = f"{entry.n}", f"{entry.best:.6g}", f"{entry.relative_gap:.1e}"
+        table.add_row(entry.name, *numbers, entry.title or "QuadraticProgram")
+    console.print(table)
+
+
+def export(
+    name: str = INSTANCE,
+    path: Path = Argument(help="The .lp, .mps, .npz, .qplib or .in file to write."),
+) -> None:
+    """Write the quadratic program of an instance for another solver."""
+    say(library.export(name, path))
+
+
+def check(
+    name: str = INSTANCE,
+    solution: Path = Argument(help="A .npz, .json or .csv file with your values."),
+    max_bytes: int = MAX_SIZE,
+    tol: float = TOL,
+) -> None:
+    """Compare your point with the best-known one.
+
+    The exit code is 1 unless it is as good, or better without leaving the certified bracket.
+    """
+    found = library.check(name, read_values(solution, max_bytes), tol=tol)
+    say(found)
+    end(iopt.Status.SOLVED, found.standing.succeeds)
+
+
+def prove(
+    name: str = INSTANCE,
+    path: Path = Argument(help="The .json file to write, for `check-proof`."),
+    time_limit: float = Option(60.0, help="Seconds allowed for the bracket."),
+) -> None:
+    """Bracket an instance again and write the proof."""
+    say(library.prove(name, path, time_limit))

@@ -1,199 +1,292 @@
-"""The commands `diagnose`, `solve` and `verify`: a kernel, and what a point of a problem proves."""
+"""The commands about one problem: `diagnose`, `solve`, `verify`, `predict`, `bound` and `qp`."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
-from indefinite_opt.command_line.options import (
-    DataOptions,
-    FormulationTitle,
-    Json,
-    Seed,
-    TimeLimit,
-    Tolerance,
-    check_writable,
-    chosen_formulation,
-    facts_line,
-    read_values,
-    save_values,
-    with_data_options,
-)
-from indefinite_opt.command_line.terminal import (
-    certificate_fields,
-    exit_without_proof,
-    fields,
-    print_json,
-    say,
-    with_options,
-)
-from indefinite_opt.foundation import checks
+from indefinite_opt.command_line import options, terminal
+from indefinite_opt.command_line.terminal import public, say
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.foundation import checks, finite_array, read_arrays
+from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
+from indefinite_opt.quadratic import proof_checker, read_document
+from indefinite_opt.workflow import Bracket
 
 
-@with_data_options
-def diagnose(options: DataOptions, as_json: Json = False) -> None:
-    """Tell how indefinite a kernel is, and whether it suits its labels.
+@options.with_options
+def diagnose(data: options.DataOptions) -> None:
+    """Tell how indefinite a kernel is, and if it suits its labels.
 
     The criteria are those of Haasdonk (2005, sections 7.3 and 7.4) that need no training.
     """
-    problem = options.problem()
-    found = iopt.theory.diagnose(problem)
+    problem = data.problem()
     positive, negative = problem.class_sizes
-    spectra = {"K": problem.spectrum, "PKP": problem.centered_spectrum}
-    facts = {**options.facts(problem), "negative_share": found.negative_share}
-    if as_json:
-        print_json(
-            {
-                **facts,
-                "class_sizes": {"positive": positive, "negative": negative},
-                "signature": list(problem.signature),
-                "class_mean_distance": found.class_mean_distance,
-                "convex": problem.is_conditionally_psd,
-                "spectra": {
-                    name: {
-                        **spectrum.inertia._asdict(),
-                        "smallest": spectrum.minimum,
-                        "largest": spectrum.maximum,
-                        "negative_share": spectrum.negative_share,
-                    }
-                    for name, spectrum in spectra.items()
-                },
-                "sentences": found.sentences,
-            }
-        )
-        return
     say(f"{problem.name} (n = {problem.n}: {positive} of class +1, {negative} of class -1)")
-    say(f"  {facts_line(facts)}")
-    for name, spectrum in spectra.items():
+    say(f"  {options.facts_line(problem)}")
+    for name, spectrum in (("K", problem.spectrum), ("PKP", problem.centered_spectrum)):
         say(f"  eigenvalues of {name:<4} from {spectrum.minimum:.4g} to {spectrum.maximum:.4g}")
-    for sentence in found.sentences:
-        say(sentence)
+    say(iopt.theory.diagnose(problem))
     if problem.is_conditionally_psd:
         say("The SVM dual with a bias is convex: every stationary point is a global optimum.")
     else:
         say("The SVM dual with a bias is not convex: `bound` tells how good a point is.")
 
 
-@with_data_options
+@options.with_options
 def solve(
-    options: DataOptions,
-    formulation: FormulationTitle,
-    solver: Annotated[
-        str | None, Option(help="Solver to use, by default the one that suits the formulation.")
-    ] = None,
-    tol: Tolerance = 1e-6,
-    time_limit: TimeLimit = None,
-    max_iter: Annotated[
-        int | None, Option(help="Maximum number of iterations of the solver.")
-    ] = None,
-    seed: Seed = 0,
-    output: Annotated[
-        Path | None, Option(help="Write the values of the variables to this .npz or .csv file.")
-    ] = None,
-    save: Annotated[
-        Path | None, Option(help="Write the trained model to this .npz file, for `predict`.")
-    ] = None,
-    as_json: Json = False,
+    data: options.DataOptions,
+    limits: options.SolveOptions,
+    formulation: str = options.FORMULATION,
+    solver: str | None = options.SOLVER,
+    max_iter: int | None = Option(None, help="Maximum number of iterations of the solver."),
+    output: Path | None = options.OUTPUT,
+    save: Path | None = Option(None, help="Write the model to this .npz file, for `predict`."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Solve a formulation and print what the solution proves.
 
     The exit code is 1 if that is nothing, so that the claim is NONE. Ctrl-C ends the search: the
     best point so far is still printed and written, and the exit code is 130.
     """
-    check_writable(output=output, save=save)
-    problem = options.problem()
-    chosen = chosen_formulation(formulation)
-    result = iopt.solve(
-        problem, chosen, solver=solver, tol=tol, time_limit=time_limit, max_iter=max_iter,
-        seed=seed,
-    )  # fmt: skip
-    if output is not None:
-        save_values(output, result.values)
+    terminal.check_writable(output=output, save=save)
+    problem, chosen = data.problem(), options.chosen_formulation(formulation)
+    result = iopt.solve(problem, chosen, solver=solver, max_iter=max_iter, **vars(limits))
+    terminal.save_values(output, result.values)
     if save is not None:
         result.save(save)
-    facts = options.facts(problem)
-    support, error = int(result.classifier.support.size), result.training_error
+    certificate, classifier, error = result.certificate, result.classifier, result.training_error
+    support, ends = classifier.support.size, [(one.objective, one.count) for one in result.optima]
     if as_json:
-        print_json(
-            {
-                **facts,
-                "seed": seed,
-                "formulation": str(result.formulation),
-                "status": str(result.status),
-                **fields(result, "solver seconds iterations training_error"),
-                "support": support,
-                "remarks": list(map(with_options, result.remarks)),
-                "optima": [[one.objective, one.count] for one in result.optima],
-                "offset": result.classifier.offset,
-                **certificate_fields(result.certificate),
-            }
-        )
+        told = options.facts(problem) | public(result) | public(certificate)
+        told |= {"training_error": error, "remarks": result.remarks, "optima": ends}
+        terminal.print_json(told | {"support": support, "offset": classifier.offset})
     else:
         say(
             f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
             f"{result.seconds:.3g} s: {result.status.value}"
         )
-        say(f"  {facts_line(facts)}; seed {seed}")
+        say(f"  {options.facts_line(problem)}; seed {limits.seed}")
         wrong = "" if error is None else f"; {100 * error:.3g} % of them misclassified"
         say(f"  {support} support vectors of {problem.n} points{wrong}")
-        if len(result.optima) > 1:
-            ends = [f"{one.objective:.6g} ({one.count})" for one in result.optima]
-            shown = 5  # the best ones, which a line of a terminal holds
-            more = f" and {len(ends) - shown} others" if len(ends) > shown else ""
-            say(f"  ends of descents (how many): {', '.join(ends[:shown])}{more}")
-        say(result.certificate)
-        for remark in result.remarks[len(facts["remarks"]) :]:
-            say(with_options(remark), style="yellow")
-        open_gap = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
+        if len(ends) > 1:
+            best = ", ".join(f"{objective:.6g} ({count})" for objective, count in ends[:5])
+            more = f" and {len(ends) - 5} others" if len(ends) > 5 else ""
+            say(f"  ends of descents (how many): {best}{more}")
+        say(certificate)
+        for remark in result.remarks[len(problem.remarks) :]:
+            say(terminal.in_options(remark), style="yellow")
         # These may be nonconvex quadratic programs, which `bound` takes.
-        if open_gap and isinstance(
-            chosen, (iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP)
-        ):
+        quadratic = isinstance(chosen, iopt.SVMDual | iopt.ConvexHullDual | iopt.GuoSchuurmansQP)
+        if quadratic and not np.isfinite(certificate.bound) and not problem.gram.on_demand:
             say("  The command `bound` brackets the global optimum.")
-    if result.status is iopt.Status.INTERRUPTED:
-        raise Exit(130)
-    exit_without_proof(result.certificate.claim)
+    terminal.end(result.status, certificate.claim > iopt.Claim.NONE)
 
 
-@with_data_options
+@options.with_options
 def verify(
-    options: DataOptions,
-    formulation: FormulationTitle,
-    values: Annotated[
-        Path,
-        Argument(
-            help="A .npz, .json or .csv file with the values of the variables, by name, or "
-            "with one number a line."
-        ),
-    ],
-    tol: Tolerance = 1e-6,
-    bound: Annotated[
-        bool, Option("--bound", help="Also bracket the optimum of a nonconvex quadratic program.")
-    ] = False,
-    time_limit: Annotated[
-        float, Option(help="Seconds allowed for the check, with that bracket.")
-    ] = 60.0,
-    require: Annotated[
-        str, Option(help="Exit with code 1 unless the claim is at least this one, such as LOCAL.")
-    ] = "FEASIBLE",
-    as_json: Json = False,
+    data: options.DataOptions,
+    formulation: str = options.FORMULATION,
+    values: Path = Argument(help="A .npz, .json or .csv file, by name or one number a line."),
+    tol: float = options.TOL,
+    bound: bool = Option(False, "--bound", help="Bracket the optimum of a nonconvex program, too."),
+    time_limit: float = Option(60.0, help="Seconds allowed, with that bracket."),
+    require: str = Option("FEASIBLE", help="Exit with code 1 if the claim is less than this one."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Check a solution from any source and print what it proves."""
     checks.choice("require", require.upper(), iopt.Claim.__members__)
-    wanted = iopt.Claim[require.upper()]
-    problem = options.problem()
-    chosen = chosen_formulation(formulation)
-    point = read_values(values, options.max_bytes)
+    problem, chosen = data.problem(), options.chosen_formulation(formulation)
+    point = terminal.read_values(values, data.max_bytes)
     certificate = iopt.verify(problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit)
-    facts = options.facts(problem)
     if as_json:
-        print_json({**facts, "formulation": str(chosen), **certificate_fields(certificate)})
+        told = options.facts(problem) | {"formulation": chosen}
+        terminal.print_json(told | public(certificate))
     else:
         say(certificate)
-        say(f"  {problem.name} (n = {problem.n}), {chosen}; {facts_line(facts)}")
-    if certificate.claim < wanted:
+        say(f"  {problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}")
+    terminal.end(iopt.Status.SOLVED, certificate.claim >= iopt.Claim[require.upper()])
+
+
+def predict(
+    model: Path = Argument(help="A model, as `solve --save` writes it."),
+    data: Path = Argument(
+        help="A .csv file of points, or of rows of similarities or distances; or .npz with X, K, D."
+    ),
+    output: Path | None = Option(None, help="Write the table to this .csv file."),
+    label: str | None = Option(None, help="Column of true labels in the .csv file."),
+    max_bytes: int = options.MAX_SIZE,
+) -> None:
+    """Classify new points with a saved model.
+
+    A table of labels and decision values is printed, and the accuracy if the file has true labels,
+    named y or by --label. The exit code is 1 if the model is in doubt and nothing is proved of it.
+    """
+    import pandas as pd
+
+    terminal.check_writable(output=output)
+    trained = iopt.load(model, max_bytes)
+    problem, classifier = trained.problem, trained.classifier
+    assert isinstance(problem, iopt.KernelProblem)  # no other result is saved
+    new, truth = _new_points(problem, data, label, max_bytes)
+    precomputed = problem.X is None and problem.form is None
+    rows = finite_array("K", new, (None, problem.n)) if precomputed else problem.kernel_with(new)
+
+    def names(labels: Any) -> list[str]:
+        return [problem.meanings.get(as_text(one), as_text(one)) for one in labels.tolist()]
+
+    table = pd.DataFrame({"label": names(classifier.predict(rows))})
+    table["decision_value"] = classifier.decision_function(rows)
+    table.to_csv(sys.stdout if output is None else output, index=False)
+    if truth is not None:
+        right = 100.0 * np.mean(table["label"] == names(truth))
+        say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
+    if trained.doubt:
+        say(trained.doubt, style="yellow", to=terminal.stderr)
+        terminal.end(iopt.Status.SOLVED, trained.certificate.claim > iopt.Claim.NONE)
+
+
+def _new_points(problem: iopt.KernelProblem, path: Path, label: str | None, max_bytes: int) -> Any:
+    """New points, or their similarities or distances, and the true labels or None."""
+    if path.suffix in (".csv", ".gz"):
+        if problem.X is None:
+            grid = read_grid(path, problem.n, label, max_bytes)
+            return grid.in_order(problem.objects, str(path)), grid.labels
+        frame = read_frame(path, max_bytes)
+        if label is not None:
+            checks.choice("label", label, frame.columns)
+        numbered = Encoding.of_numbers(tuple(map(str, range(problem.X.shape[1]))))
+        new = (problem.table or numbered).encode(frame, str(path))
+        return new, None if label is None else frame[label]
+    if label is not None:
+        raise ParameterError("label", "none for data that are no .csv file", label)
+    arrays = read_arrays(path, max_bytes)
+    wanted = "X" if problem.X is not None else "K" if problem.form is None else "D"
+    if wanted not in arrays:
+        expected = f"a .npz file with {wanted}, one row for each new point"
+        raise DataError("data", expected, f"{path} with {', '.join(arrays) or 'nothing'}")
+    return arrays[wanted], arrays.get("y")
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The options that `bound` and `qp` have in common."""
+
+    gap: float | None = Option(None, help="Relative gap to stop at; 0.0001 by default.")
+    time_limit: float = Option(60.0, help="Seconds allowed; inf for no limit.")
+    seed: int = options.SEED
+    output: Path | None = options.OUTPUT
+    proof: Path | None = Option(None, help="Write the proof to this .json file.")
+    as_json: bool = options.JSON
+
+    def bracket(self, problem: Any, formulation: Any = None, **settings: Any) -> Bracket:
+        """The bracket, whose progress is printed, and whose proof and point are written."""
+        gap = 1e-4 if self.gap is None else self.gap
+        bracket = iopt.bound(
+            problem, formulation, self.time_limit, gap, seed=self.seed, verbose=True, **settings
+        )
+        if self.proof is not None:
+            bracket.save(self.proof)
+        terminal.save_values(self.output, bracket.values)
+        return bracket
+
+
+def bracket_fields(bracket: Bracket) -> dict[str, Any]:
+    """The bracket and its trace, as JSON has them."""
+    ends = {"objective": bracket.objective, "bound": bracket.bound}
+    return public(bracket) | ends | {"trace": vars(bracket.trace)}
+
+
+@options.with_options
+def bound(
+    data: options.DataOptions,
+    search: SearchOptions,
+    formulation: str = Argument(help="'SVMDual(C=10)', ConvexHullDual or GuoSchuurmansQP."),
+    method: str = Option("branch-and-bound", help="Or relaxation, clarabel, scs or cheap."),
+    max_nodes: int | None = Option(None, help="Maximum number of nodes."),
+    cluster: str | None = options.CLUSTER,
+    require_gap: float | None = Option(None, help="Exit with code 1 if the relative gap is more."),
+) -> None:
+    """Bracket the global optimum with a proved bound.
+
+    The other end of the bracket is the objective of the best point found. The exit code is 1 if it
+    violates constraints or lies beyond the bound. Ctrl-C ends the search: the bracket so far, which
+    is as valid as any, is still printed, and the exit code is 130.
+    """
+    terminal.check_writable(output=search.output, proof=search.proof)
+    checks.positive("require_gap", require_gap, optional=True)
+    problem, chosen = data.problem(), options.chosen_formulation(formulation)
+    bracket = search.bracket(problem, chosen, method=method, max_nodes=max_nodes, cluster=cluster)
+    if search.as_json:
+        terminal.print_json(options.facts(problem) | bracket_fields(bracket))
+    else:
+        say(f"{bracket}\n  {options.facts_line(problem)}; seed {search.seed}")
+    wide = require_gap is not None and not bracket.relative_gap <= require_gap
+    terminal.end(bracket.status, bracket.rigorous and not wide)
+
+
+@options.with_options
+def qp(
+    search: SearchOptions,
+    file: str = Argument(
+        help="A .in (BoxQP), .lp, .mps, .npz or .qplib file, or a name such as boxqp-50-40-1."
+    ),
+    bound: bool = Option(False, "--bound", help="Bracket the optimum; --gap and --proof do, too."),
+    solver: str | None = options.SOLVER,
+    max_bytes: int = options.MAX_SIZE,
+) -> None:
+    """Solve or bracket a quadratic program of any curvature.
+
+    The exit code is 1 if nothing is proved of the solution. Ctrl-C ends the search: the best point
+    and the bracket so far are still printed and written, and the exit code is 130.
+    """
+    terminal.check_writable(output=search.output, proof=search.proof)
+    bracketed = bound or search.gap is not None or search.proof is not None
+    if bracketed and solver is not None:
+        raise ParameterError("solver", "none with --bound, which has its own method", solver)
+    program = iopt.QuadraticProgram.read(file, max_bytes)
+    if bracketed:
+        bracket = search.bracket(program)
+        told, text, x = bracket_fields(bracket), str(bracket), bracket.values["x"]
+        status, good = bracket.status, bracket.rigorous
+    else:
+        result = iopt.solve(program, solver=solver, time_limit=search.time_limit, seed=search.seed)
+        terminal.save_values(search.output, result.values)
+        told, x = public(result) | public(result.certificate), result.values["x"]
+        text = f"{program.name} (n = {program.n}), by {result.solver} in {result.seconds:.3g} s: "
+        text += f"{result.status.value}\n{result.certificate}"
+        status, good = result.status, result.certificate.claim > iopt.Claim.NONE
+    if search.as_json:
+        names = {"problem": program.name, "n": program.n, "variables": program.names.variables}
+        terminal.print_json(told | names | {"values": x})
+    else:
+        used = np.flatnonzero(x)
+        parts = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:6]]
+        parts += ["..."] * (used.size > 6) + ["0 elsewhere"] * (used.size < x.size)
+        say(f"{text}\n  {', '.join(parts)}")
+    terminal.end(status, good)
+
+
+def check_proof(
+    path: Path = Argument(help="A proof, as `bound --proof` writes it."),
+    program: Path | None = Argument(None, help="Another proof, which is about the same program."),
+) -> None:
+    """Check a proof in exact arithmetic, without solvers.
+
+    The exit code is 1 unless the proof holds.
+    """
+    documents = [read_document(file) for file in (path, program) if file is not None]
+    try:
+        digests = {proof_checker.digest(document) for document in documents}
+    except (proof_checker.FailedProof, *proof_checker.MALFORMED) as error:
+        raise DataError("path", "a proof", f"one without a program: {error}") from None
+    if len(digests) > 1:
+        say("FAILED: the proof is about another program")
         raise Exit(1)
+    raise Exit(proof_checker.main(str(path)))

@@ -1,186 +1,152 @@
-"""What every command shares: text and JSON on the terminal, and Ctrl-C."""
+"""What commands print and write: text, JSON, errors with their exit codes, and values."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
-import signal
 import sys
-import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any, Self
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from typer import Exit
+from typer.core import TyperCommand
 
-from indefinite_opt.errors import BadArgument, IndefiniteOptError
-from indefinite_opt.quadratic import Certificate, Claim
-
-
-class _Console(Console):
-    """A console that lets the program end when the reader of a pipe has seen enough."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
+from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError
+from indefinite_opt.foundation import Values, read_arrays, read_bytes, read_json
+from indefinite_opt.problem import read_frame
+from indefinite_opt.quadratic import Claim, Status
 
 # A pipe has no width of its own, unless COLUMNS says one; 100 columns hold most tables.
-console = _Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100)
-stderr = Console(stderr=True)
+width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
+console, stderr = Console(width=width, emoji=False), Console(stderr=True, emoji=False)
 
 
-def say(text: object, style: str | None = None, to: Console = console) -> None:
-    """Print a text as it stands: brackets are not markup, and long lines are not broken."""
-    to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=True)
+class Command(TyperCommand):
+    """A command that answers a known error with one line and exit code 2, and Ctrl-C with 130."""
+
+    def invoke(self, ctx: Any) -> None:
+        try:
+            super().invoke(ctx)
+            sys.stdout.flush()
+            return
+        except IndefiniteOptError as error:
+            told, code = f"error: {_message(error, {str(one.name) for one in self.params})}", 2
+        except MemoryError as error:
+            told, code = f"error: the memory is too small ({error}); --cache-mb takes less of it", 2
+        except OSError as error:
+            told, code = f"error: output: {error}", 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            told, code = "interrupted", 130
+        say(told, "red", stderr)
+        raise Exit(code)
 
 
 ADVISED = re.compile(
-    r"\b(?P<name>symmetrize|kind|labels|missing|ignore)="
-    r"(?P<value>True|\"[^\"]*\"|'[^']*'|\[[^]]*\])|\b(?P<bare>cache_mb|max_bytes|data_dir)\b"
+    r"\b(symmetrize|kind|labels|missing|ignore)=(True|\"[^\"]*\"|\[[^]]*\])"
+    r"|\b(cache_mb|max_bytes|data_dir)\b"
 )
 """An argument in the advice of an error."""
 
 
-def in_options(error: IndefiniteOptError, options: Collection[str]) -> str:
-    """The message of an error, with its advice in terms of the options of a command.
-
-    Advice about an argument that the command has no option for is left out.
-
-    >>> error = BadArgument("K", "a symmetric matrix", "another", "Pass symmetrize=True.")
-    >>> in_options(error, {"symmetrize"})
-    'K: expected a symmetric matrix, got another. Pass --symmetrize.'
-    >>> in_options(error, {"tol"})
-    'K: expected a symmetric matrix, got another'
-    """
-    advice = error.hint if isinstance(error, BadArgument) else str(error)
-    names = {found["name"] or found["bare"] for found in ADVISED.finditer(advice)}
-    if not names <= set(options):
-        return str(error).removesuffix(f". {advice}")
-    return str(error).removesuffix(advice) + with_options(advice)
-
-
-def with_options(advice: str) -> str:
+def in_options(advice: str) -> str:
     """The advice with options in place of arguments.
 
-    >>> with_options('Read it by kind="distances", or leave out cache_mb.')
+    >>> in_options('Read it by kind="distances", or leave out cache_mb.')
     'Read it by --kind distances, or leave out --cache-mb.'
     """
 
     def option(found: re.Match[str]) -> str:
-        flag = "--" + (found["name"] or found["bare"]).replace("_", "-")
-        given = (found["value"] or "True").strip("[]'\"")
-        return flag if given == "True" else f"{flag} {given}"
+        flag, value = (found[1] or found[3]).replace("_", "-"), (found[2] or "True").strip('[]"')
+        return f"--{flag}" if value == "True" else f"--{flag} {value}"
 
     return ADVISED.sub(option, advice)
 
 
-def paragraph(text: object, style: str | None = None) -> None:
-    """Print a text in lines as long as the terminal is wide, and an empty line after it."""
-    console.print(f"{text}\n", style=style, highlight=False, markup=False)
+def _message(error: Exception, options: set[str]) -> str:
+    """The message of an error, without advice that the command has no option for."""
+    advice = error.hint if isinstance(error, BadArgument) else ""
+    advised = {found[1] or found[3] for found in ADVISED.finditer(advice)}
+    return in_options(str(error) if advised <= options else str(error).removesuffix(f". {advice}"))
 
 
-@contextmanager
-def progress(title: str) -> Iterator[Callable[..., None]]:
-    """A bar on the standard error stream while cells are run, and the function that moves it.
-
-    It is called with a text and, if cells have been finished, with the numbers of these and of all.
-    """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    )  # fmt: skip
-    with Interrupts() as interrupts, Progress(*columns, console=stderr) as shown:
-        bar = shown.add_task(title, total=None)
-
-        def advance(text: str, done: int | None = None, total: int | None = None) -> None:
-            if interrupts.came and done is not None:
-                raise KeyboardInterrupt  # a solver has taken it for the end of its own search
-            shown.update(bar, description=text, completed=done, total=total)
-
-        yield advance
+def end(status: Status, good: bool) -> None:
+    """End with the exit code 130 after Ctrl-C, and with 1 unless the outcome is good."""
+    if status is Status.INTERRUPTED or not good:
+        raise Exit(130 if status is Status.INTERRUPTED else 1)
 
 
-def print_json(value: Any) -> None:
-    """Print standard JSON, with null in place of NaN and the infinities."""
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+def say(text: object, style: str | None = None, to: Console = console, wrap: bool = False) -> None:
+    """Print a text, in which brackets are not markup; lines are broken on a terminal only."""
+    wrap = wrap or to.is_terminal
+    to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=not wrap)
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+def public(thing: Any) -> dict[str, Any]:
+    """The attributes of a result, bracket or certificate, as JSON has them, without arrays."""
+    names = [one.name for one in dataclasses.fields(thing) if one.repr]
+    told = {k: getattr(thing, k) for k in names if k not in ("values", "multipliers", "trace")}
+    return {k: v.name if isinstance(v, Claim) else v for k, v in told.items()}
 
 
-def fields(thing: object, names: str) -> dict[str, Any]:
-    """Attributes of these names, which are separated by blanks."""
-    return {name: getattr(thing, name) for name in names.split()}
+def print_json(value: object) -> None:
+    """Print standard JSON: arrays are lists, NaN and the infinities null, and the rest is text."""
+    text = json.dumps(value, default=lambda one: getattr(one, "tolist", one.__str__)())
+    value = json.loads(text, parse_constant=lambda _: None)
+    console.out(json.dumps(value, indent=2, ensure_ascii=False), highlight=False)
 
 
-def certificate_fields(certificate: Certificate) -> dict[str, Any]:
-    """The claim of a certificate and its numbers, as JSON has them."""
-    numbers = fields(
-        certificate,
-        "objective bound gap relative_gap primal_residual stationarity complementarity curvature",
-    )
-    return {
-        "claim": certificate.claim.name,
-        "gap_kind": certificate.gap_kind,
-        **{name: float(number) for name, number in numbers.items()},
-        "tol": certificate.tol,
-        "reasons": list(certificate.reasons),
-    }
+def check_writable(**paths: Path | None) -> None:
+    """Raise the error of a file that cannot be written before the work, not after it."""
+    for option, path in paths.items():
+        if path and option == "output" and path.suffix not in (".npz", ".csv"):
+            raise DataError(option, "a file whose name ends in .npz or .csv", f"{path}")
+        if path and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise DataError(option, "a file that can be written", f"{path}")
 
 
-def exit_without_proof(claim: Claim) -> None:
-    """End the command with exit code 1 if nothing is proved."""
-    if claim is Claim.NONE:
-        raise Exit(1)
+def save_values(path: Path | None, values: Values) -> None:
+    """Write the values of the variables to a .csv file, one entry a row, or to a .npz file."""
+    if path is None:
+        return
+    import pandas as pd
+
+    if path.suffix == ".csv":
+        rows = [
+            (name, " ".join(map(str, place)), entry)
+            for name, array in values.items()
+            for place, entry in np.ndenumerate(array)
+        ]
+        pd.DataFrame(rows, columns=["variable", "index", "value"]).to_csv(path, index=False)
+    else:
+        with path.open("wb") as file:
+            np.savez_compressed(file, **values)  # type: ignore[arg-type]
 
 
-class Interrupts:
-    """A context that notes whether Ctrl-C was pressed, since a search just ends then.
-
-    Python ignores exceptions in destructors, and one interrupt in 300 came in one of them: it is
-    sent again.
-    """
-
-    came = False
-
-    def __enter__(self) -> Self:
-        before = signal.getsignal(signal.SIGINT)
-        main = threading.current_thread() is threading.main_thread()
-        # Where signals are ignored, as after nohup, they stay ignored.
-        self._before = before if main and callable(before) else None
-        outer = getattr(before, "__self__", None)
-        self._raise: Callable[[int, FrameType | None], object] = (
-            outer._interrupt if isinstance(outer, Interrupts) else signal.default_int_handler
-        )
-        self._hook = sys.unraisablehook
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._interrupt)
-            sys.unraisablehook = self._repeat
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        sys.unraisablehook = self._hook
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _repeat(self, lost: Any) -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt):
-            self._hook(lost)
-            return
-        again = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))  # after a pause
-        again.daemon = True
-        again.start()
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
-        self._raise(number, frame)
+def read_values(path: Path, max_bytes: int) -> Any:
+    """The values in a .npz or .json file, one number a line, or a table as `save_values` writes."""
+    if path.suffix == ".json":
+        return read_json(path, "values", max_bytes)
+    if path.suffix not in (".csv", ".txt"):
+        return dict(read_arrays(path, max_bytes))
+    try:
+        return np.array(read_bytes(path, max_bytes).decode("utf-8", "replace").split(), float)
+    except ValueError:
+        frame, values = read_frame(path, max_bytes), {}
+    try:
+        for name, rows in frame.groupby("variable", sort=False):
+            # A scalar has an empty cell, beside which 3 is read as 3.0.
+            texts = ["" if k != k else str(k).removesuffix(".0") for k in rows["index"]]
+            places = [text.split() for text in texts]
+            shape = tuple(1 + int(k) for k in places[-1])
+            values[str(name)] = rows["value"].to_numpy(float).reshape(shape)
+            if places != [list(map(str, place)) for place in np.ndindex(shape)]:
+                raise ValueError
+    except (KeyError, ValueError, OverflowError):
+        expected = "a table with the columns variable, index and value, as `solve` writes it"
+        raise DataError("values", expected, f"{path}") from None
+    return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter as clock
@@ -51,7 +52,7 @@ def read_only(array: _Array) -> _Array:
 
 @functools.cache
 def _numba() -> Any:
-    """Numba, which says in one line that it compiles."""
+    """Numba, which says in one line on a terminal that it compiles."""
     import numba
     from numba.core import event
 
@@ -68,4 +69,6 @@ def _numba() -> Any:
 
 @functools.cache
 def _say_once() -> None:
+    if sys.stderr is None or not sys.stderr.isatty():  # nobody waits, or what is printed is kept
+        return
     _LOGGER.warning("compiling, first use only: this takes some seconds")

@@ -56,7 +56,7 @@ class Store:
 
     def _other(self, number: int) -> DataError:
         return DataError(
-            "record", "a store of results", f"{self.path}, whose line {number} is none",
+            "record", "a store of results", f"{self.path}, whose line {number} is not a cell",
             "Choose another file, or remove that line.",
         )  # fmt: skip
 

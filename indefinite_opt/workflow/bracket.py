@@ -456,8 +456,10 @@ def bound(
             with nullcontext() if cluster is None else connected(cluster) as search.client:
                 bracket = _searched(search, method, gap, atol)
         if verbose:
-            for text in str(bracket).splitlines():
-                LOGGER.info("%s", text)
+            LOGGER.info(
+                "%s after %.3g s, %d nodes: from %.9g to %.9g",
+                bracket.status, bracket.seconds, bracket.nodes, bracket.lower, bracket.upper,
+            )  # fmt: skip
     if bracket.problem.assign is not None:
         bracket.problem.assign(bracket.values["x"])
     return bracket

@@ -21,21 +21,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savez(folder / "distances.npz", D=D, y=y)
     np.savez(folder / "flat.npz", K=X[:, 1:2] @ X[:, 1:2].T, y=y)
     np.savez(folder / "no-labels.npz", X=X)
-    np.savez(folder / "only-labels.npz", y=y)
-    np.savez(folder / "two-matrices.npz", X=X, D=D, y=y)
     np.savez(folder / "many-classes.npz", X=X, y=np.arange(24))
     np.savez(folder / "short.npz", X=X, y=y[:20])
-    np.savez(folder / "nan.npz", X=np.where(X > 2, np.nan, X) * np.nan, y=y)
-    np.savez(folder / "texts.npz", X=np.full((24, 2), "a"), y=y)
     np.save(folder / "array.npy", X)
     (folder / "junk.npz").write_bytes(b"junk")
-    (folder / "empty.npz").touch()
-    # Damage that shows only when the arrays are read; the checksum of a large one comes last.
-    np.savez(folder / "wide.npz", X=generator.standard_normal((24, 4000)), y=y)
-    sound = (folder / "wide.npz").read_bytes()
-    (folder / "damaged-header.npz").write_bytes(sound.replace(b"}", b" "))
-    middle = len(sound) // 2
-    lost = sound[:middle] + bytes(8) + sound[middle + 8 :]
-    (folder / "damaged-numbers.npz").write_bytes(lost)
-    (folder / "a-folder.npz").mkdir()
     return folder

@@ -1,11 +1,10 @@
-"""Damaged files and texts: what is read at all is read rightly, or refused by a named error."""
+"""Damaged files: what is read at all is read rightly, or refused by a named error."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +15,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers import damage
-from indefinite_opt.command_line.options import read_values
-from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.files import MAX_BYTES, read_arrays
-from indefinite_opt.problem import kernels
-from indefinite_opt.solvers import as_solver
-from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.studies.store import Store
+from indefinite_opt.command_line.terminal import read_values
+from indefinite_opt.foundation.files import MAX_BYTES
 
 Reader = Callable[[bytes], object]
 
@@ -75,11 +69,6 @@ def checksummed(content: bytes, read: Callable[[Path], Any]) -> Callable[[Path],
         return content, reread
 
     return sample
-
-
-def exported() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        return DUAL.structure(PROBLEM).export(Path(folder, "program.npz")).read_bytes()
 
 
 def npy_matrix(folder: Path) -> tuple[bytes, Reader]:
@@ -138,103 +127,16 @@ def json_values(folder: Path) -> tuple[bytes, Reader]:
     return text.encode(), read
 
 
-def record(folder: Path) -> tuple[bytes, Reader]:
-    path = folder / "study.jsonl"
-    row = {
-        "formulation": "SVMDual(C=1)", "solver": "smo", "fold": 0, "accuracy": 0.5,
-        "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
-        "seconds": 0.1, "status": "solved", "error": "", "run": 0, "chosen": "",
-    }  # fmt: skip
-    store = Store(path)
-    for fold in range(3):
-        store.add(f"{fold:024}", [{**row, "fold": fold}])
-
-    def read(content: bytes) -> object:
-        found = Store(stored(path, content)).outcomes
-        assert all(isinstance(row, dict) for rows in found.values() for row in rows)
-        return found
-
-    return path.read_bytes(), read
-
-
-def reference_table(folder: Path) -> tuple[bytes, Reader]:
-    table = references.write([references.load("sigmoid-010-c1")], folder)
-    return table.read_bytes(), lambda content: checked_table(stored(table, content))
-
-
-def reference_points(folder: Path) -> tuple[bytes, Reader]:
-    table = references.write([references.load("sigmoid-010-c1")], folder)
-    points = folder / "points.json"
-
-    def read(content: bytes) -> object:
-        stored(points, content)
-        return checked_table(table)
-
-    return points.read_bytes(), read
-
-
-def checked_table(table: Path) -> list[references.Check]:
-    return [references.check(row, row.values) for row in references.references(table.parent)]
-
-
-FORMULATIONS = (
-    "SVMDual(C=10, bias=False)", "ConvexHullDual(mu=0.5)", "LussDual(C=1, rho=2.0)", "LussBall",
-    "SpectrumSVM(C=1, transform=clip, centered=True)", "GuoSchuurmansQP(beta=0.5)", "LPSVM(C=inf)",
-)  # fmt: skip
-KERNELS = (
-    "gaussian(gamma=0.5)", "polynomial(degree=3, gamma=1, r=-1)", "sigmoid(a=1, r=-1.5)",
-    "distance(distance='cityblock', form=gaussian, gamma=2)", "pseudo-euclidean(p=1)",
-    "simpson(threshold=0.5)",
-)  # fmt: skip
-SOLVERS = (
-    "multistart(starts=5, perturbations=24, budget=2.0)", "accpm(cuts=100, weight=1.0)",
-    "dca(part=clip)",
-    "projected-gradient(step=search, smoothing=0.5)", "smo",
-)  # fmt: skip
-
-
-def texts(samples: tuple[str, ...], use: Callable[[str], object]) -> Callable[[Path], Any]:
-    """Damage one of the samples, separated by lines."""
-
-    def sample(folder: Path) -> tuple[bytes, Reader]:
-        def read(content: bytes) -> None:
-            for line in content.decode("utf-8", "replace").split("\n"):
-                with contextlib.suppress(iopt.IndefiniteOptError):
-                    use(line)
-
-        return "\n".join(samples).encode(), read
-
-    return sample
-
-
-def formulation(text: str) -> None:
-    """What is read is what its own name says again."""
-    read = as_formulation(text)
-    assert as_formulation(str(read)) == read
-    read.structure(PROBLEM)
-
-
-def solver(text: str) -> None:
-    assert str(as_solver(str(as_solver(text)))) == str(as_solver(text))
-
-
 FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
     "points as .npz": checksummed(packed(X=X, y=Y), numbers),
     "distances as .npz": checksummed(packed(D=np.abs(X[:, :1] - X[:, 0]), y=Y), numbers),
     "values as .npz": checksummed(
         packed(alpha=np.ones(12)), lambda path: read_values(path, MAX_BYTES)
     ),
-    "an exported program": checksummed(exported(), read_arrays),
     "a matrix in a sound .npz": npy_matrix,
     "labels in a sound .npz": npy_labels,
     "a table as .csv": csv_table,
     "values as .json": json_values,
-    "a record": record,
-    "a reference table": reference_table,
-    "reference points": reference_points,
-    "formulations": texts(FORMULATIONS, formulation),
-    "kernels": texts(KERNELS, lambda text: kernels.get(text)(X)),
-    "solvers": texts(SOLVERS, solver),
 }
 
 

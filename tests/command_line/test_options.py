@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +38,6 @@ def test_points_similarities_and_distances(folder: Path) -> None:
         )
 
 
-def test_brackets_in_a_name_are_printed(folder: Path, tmp_path: Path) -> None:
-    shutil.copy(folder / "points.npz", tmp_path / "a[b].npz")
-    text = printed("solve", tmp_path / "a[b].npz", "UniformWeights")
-    assert text.startswith("a[b] (n = 24), UniformWeights")
-
-
 REFUSED = {
     "points.npz --form raw": "form: expected none for data given as points",
     "points.npz --symmetrize": "symmetrize: expected none for data given as points",
@@ -54,32 +47,22 @@ REFUSED = {
     "points.npz --kernel gaussian --degree 2": "parameter of gaussian",
     "points.npz --max-iter 0": "max_iter: ",
     "points.npz --output absent/values.npz": "output: ",
+    "points.npz --output values.pdf": "output: expected a file whose name ends in .npz or .csv",
+    "points.npz --a 1 --kernel gaussian": "parameter of gaussian",
     "points.npz --solver osqp":
         "Solvers that can: dca, global, multistart, smo, smo-lin-lin, uno.",
     "breast_canser": "Did you mean",
     "similarities.npz --form raw": "form: expected none for data given as",
     "similarities.npz --gamma 2": "gamma: expected none for data given as",
     "distances.npz --form raw --gamma 2": "gamma: expected none",
-    **{
-        f"{data}.npz --{option} {value}":
-            f"{option}: expected none for data given as.*{option}={value}"
-        for data in ("similarities", "distances")
-        for option, value in (("kernel", "gaussian"), ("scaling", "unit"), ("r", -2))
-    },
+    "similarities.npz --kernel gaussian": "kernel: expected none for data given as similarities",
+    "distances.npz --scaling unit": "scaling: expected none for data given as distances",
     "absent.npz": "absent.npz",
     "array.npy": ".npz or .csv file",
     "many-classes.npz": "labels of exactly two classes, got 24",
     "short.npz": "20 rows",
-    "nan.npz": "finite",
-    "texts.npz": "X",
-    **{
-        f"{name}.npz": "y and exactly one of X, K and D"
-        for name in ("no-labels", "only-labels", "two-matrices")
-    },
-    **{
-        f"{name}.npz": "readable .npz file"
-        for name in ("junk", "empty", "a-folder", "damaged-numbers", "damaged-header")
-    },
+    "no-labels.npz": "y and exactly one of X, K and D",
+    "junk.npz": "readable .npz file",
 }  # fmt: skip
 
 
@@ -93,7 +76,7 @@ def test_nothing_is_silently_ignored_or_overridden(command: str, folder: Path) -
 def test_baselines_belong_to_compare(folder: Path) -> None:
     for command in (("solve", folder / "points.npz", "KNN"), ("show", "KNN(k=3)")):
         assert "the baseline KNN. `compare` runs baselines" in complaint(*command)
-    assert "formulations: expected 'all'" in complaint(
+    assert "formulation: expected" in complaint(
         "compare", folder / "points.npz", "--formulations", ""
     )
 
@@ -182,13 +165,6 @@ def test_values_in_and_out_as_a_table(folder: Path, tmp_path: Path) -> None:
     assert (checked["claim"], checked["objective"]) == (solved["claim"], solved["objective"])
 
 
-def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "breast_cancer").mkdir()
-    monkeypatch.chdir(tmp_path)
-    answer = strict(printed("solve", "breast_cancer", "UniformWeights", "--json"))
-    assert answer["problem"] == "breast_cancer"
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -196,16 +172,10 @@ def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("values.json", b'{"beta": [1, 2]}', "the names beta"),
         ("values.json", b'{"alpha": [NaN' + b", NaN" * 23 + b"]}", "got nan at 0"),
         ("values.json", b'{"alph\xe4": 1}', "JSON"),
-        ("absent.json", None, "absent.json"),
         ("absent.npz", None, "absent.npz"),
-        ("values.npz", b"junk", "readable .npz file"),
-        *(
-            ("values.csv", content, "expected a table with the columns")
-            for content in (
-                b"variable,index,value\nu,5000000000,1\n", b"a,b\n1,2\n",
-                b"variable,index,value\nu,x,1\n", b"variable,index,value\nu,0,1\nu,0,2\n",
-            )
-        ),
+        ("values.csv", b"a,b\n1,2\n", "a table with the columns"),
+        ("values.csv", b"variable,index,value\nu,5000000000,1\n", "a table with the columns"),
+        ("values.csv", b"variable,index,value\nu,0,1\nu,0,2\n", "a table with the columns"),
     ],
 )  # fmt: skip
 def test_values_that_cannot_be_read(

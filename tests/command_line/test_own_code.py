@@ -80,8 +80,6 @@ def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path)
         ("missing.py:Mine", "missing.py: there is none"),
         ("no_such_package.there:Mine", "ModuleNotFoundError"),
         ("{mine}:Other", "expected one of HalfDual, Majority, got 'Other'"),
-        ("{mine}:HalfDual(D=1)", "expected one of C, bias, weights, got 'D'"),
-        ("os:path", "formulation: expected"),
         ("{mine}:Majority", "`compare` runs baselines"),
         ("{broken}:Mine", "SyntaxError"),
         ("{empty}:Mine", "a file with a class of Formulation or Baseline"),

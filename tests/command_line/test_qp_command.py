@@ -31,9 +31,9 @@ def least(program: iopt.QuadraticProgram) -> float:
 
 @pytest.fixture(scope="module")
 def programs(program: iopt.QuadraticProgram, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program in every format, programs without an optimum, and files that are none."""
+    """Two files of the program, programs without an optimum, and files that are none."""
     folder = tmp_path_factory.mktemp("programs")
-    for ending in ("in", "in.gz", "lp", "mps", "npz", "qplib"):
+    for ending in ("in.gz", "npz"):
         program.write(folder / f"concave.{ending}")
     P, q, ones = np.diag([1.0, -1.0]), np.zeros(2), np.ones((1, 2))
     np.savez(folder / "convex.npz", P=np.eye(2), q=[1.0, 1.0])
@@ -45,38 +45,27 @@ def programs(program: iopt.QuadraticProgram, tmp_path_factory: pytest.TempPathFa
     return folder
 
 
-@pytest.mark.parametrize("ending", ["in", "in.gz", "lp", "mps", "npz", "qplib"])
-def test_solves_every_format(ending: str, programs: Path, least: float) -> None:
+@pytest.mark.parametrize("ending", ["in.gz", "npz"])
+def test_solves_files(ending: str, programs: Path, least: float) -> None:
     answer = strict(printed("qp", programs / f"concave.{ending}", "--json"))
     # A BoxQP file is a maximisation by its definition.
     sign = -1.0 if ending.startswith("in") else 1.0
     assert answer["objective"] == pytest.approx(sign * least, rel=1e-12)
-    assert (answer["n"], answer["rows"], answer["solver"]) == (N, 0, "multistart")
+    assert (answer["problem"], answer["n"], answer["solver"]) == ("concave", N, "multistart")
     assert (answer["claim"], answer["status"]) == ("LOCAL", "solved")
     assert len(answer["values"]) == N
 
 
-def test_prints_what_is_proved_and_nothing_of_kernels(programs: Path, least: float) -> None:
+def test_prints_what_is_proved_and_nothing_of_kernels(programs: Path) -> None:
     file = programs / "concave.npz"
     first, *rest = printed("qp", file).splitlines()
     assert re.match(r"concave \(n = 6\), by multistart in \S+ s: converged", first)
     assert rest[0].startswith("LOCAL: ")
-    text = printed("qp", file, "--solver", "global")
-    assert "GLOBAL: the point is a global optimum" in text
-    assert f"objective        {least:.10g}\n" in text
     budget = printed("qp", programs / "budget.npz")
-    assert budget.startswith("budget (n = 2, 1 row), by ")
-    text += budget + printed("qp", file, "--bound") + printed("qp", "--help")
+    assert budget.startswith("budget (n = 2), by ")
+    text = budget + printed("qp", file, "--bound") + printed("qp", "--help")
     for word in ("kernel", "class ", "label", "separat", "weight"):
         assert word not in text.replace("separable ", "")
-
-
-def test_a_convex_program_has_a_duality_gap(programs: Path) -> None:
-    """½x² + x in each of two variables, without bounds: -1 at (-1, -1)."""
-    answer = strict(printed("qp", programs / "convex.npz", "--json"))
-    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "duality gap")
-    assert answer["objective"] == pytest.approx(-1.0, rel=1e-9)
-    assert answer["values"] == pytest.approx([-1.0, -1.0], rel=1e-6)
 
 
 def test_a_generated_program_by_its_name() -> None:
@@ -128,15 +117,9 @@ def test_what_is_no_program_or_has_no_optimum(name: str, programs: Path) -> None
     assert MALFORMED[name] in complaint("qp", file if file.suffix else name)
 
 
-def test_the_bracket_of_a_convex_program_needs_no_finite_ranges(programs: Path) -> None:
-    assert "best bound by    dual" in printed("qp", programs / "convex.npz", "--bound")
-
-
 def test_complains_before_it_works(programs: Path, tmp_path: Path) -> None:
     command = ("qp", programs / "concave.npz")
-    for option in ("output", "proof"):
-        for path in (tmp_path / "absent" / "a.json", tmp_path):
-            assert complaint(*command, f"--{option}", path).startswith(f"{option}: ")
+    assert complaint(*command, "--output", tmp_path).startswith("output: ")
     assert complaint(*command, "--gap", 0).startswith("gap: ")
     assert complaint(*command, "--bound", "--solver", "uno").startswith("solver: expected none")
     refusal = complaint(*command, "--solver", "osqp")

@@ -34,37 +34,23 @@ def test_solve_tells_of_several_optima() -> None:
     assert "brackets" not in convex
 
 
-@pytest.mark.parametrize(
-    ("formulation", "options"),
-    [(INDEFINITE, []), ("LPSVM(C=3)", []), ("SpectrumSVM", ["--solver", "osqp"]),
-     ("ConvexHullDual", ["--scaling", "standard", "--tol", "1e-5"])],
-)  # fmt: skip
-def test_solve_as_json_has_the_numbers_of_the_api(
-    formulation: str, options: list[str], folder: Path
-) -> None:
-    answer = strict(printed("solve", folder / "points.npz", formulation, "--json", *options))
-    settings = dict(zip(options[::2], options[1::2], strict=True))
-    problem = api_problem(folder / "points.npz", scaling=settings.get("--scaling", "minmax"))
-    result = iopt.solve(
-        problem, formulation, solver=settings.get("--solver"), seed=0,
-        tol=float(settings.get("--tol", 1e-6)),
-    )  # fmt: skip
-    certificate = result.certificate
-    assert (answer["problem"], answer["n"]) == ("points", 24)
+def test_solve_as_json_has_the_numbers_of_the_api(folder: Path) -> None:
+    options = ("--scaling", "standard", "--tol", "1e-5", "--solver", "osqp")
+    answer = strict(printed("solve", folder / "points.npz", "SpectrumSVM", "--json", *options))
+    problem = api_problem(folder / "points.npz", scaling="standard")
+    result = iopt.solve(problem, "SpectrumSVM", solver="osqp", tol=1e-5)
+    certificate, numbers = result.certificate, ("bound", "gap", "relative_gap", "objective")
+    assert (answer["problem"], answer["n"], answer["tol"]) == ("points", 24, 1e-5)
     assert answer["formulation"] == str(result.formulation)
-    assert answer["solver"] == result.solver
-    assert answer["status"] == str(result.status)
-    assert answer["iterations"] == result.iterations
-    assert answer["support"] == result.classifier.support.size
-    assert answer["claim"] == certificate.claim.name
-    assert answer["gap_kind"] == certificate.gap_kind
-    assert answer["tol"] == certificate.tol
+    assert (answer["solver"], answer["status"]) == (result.solver, str(result.status))
+    assert (answer["claim"], answer["gap_kind"]) == (certificate.claim.name, certificate.gap_kind)
     assert answer["reasons"] == list(certificate.reasons)
-    assert answer["objective"] == pytest.approx(result.objective, rel=1e-12)
+    assert answer["support"] == result.classifier.support.size
     assert answer["offset"] == pytest.approx(result.classifier.offset, rel=1e-9)
-    for name in ("bound", "gap", "relative_gap", "stationarity", "curvature"):
-        number = getattr(certificate, name)
-        assert (answer[name] is None) == (not np.isfinite(number))
+    for name in numbers:
+        assert answer[name] == pytest.approx(getattr(certificate, name), rel=1e-9)
+    nonconvex = strict(printed("solve", folder / "points.npz", INDEFINITE, "--json"))
+    assert (nonconvex["claim"], nonconvex["bound"], nonconvex["gap"]) == ("LOCAL", None, None)
 
 
 @pytest.mark.parametrize("formulation", [INDEFINITE, "LPSVM(C=3)"])
@@ -89,26 +75,11 @@ def test_kernel_parameters_by_option_and_inline(folder: Path) -> None:
     expected = iopt.solve(api_problem(path, "sigmoid(a=0.1, r=-2)", scaling="minmax"), INDEFINITE)
     assert inline["objective"] == option["objective"]
     assert inline["objective"] == pytest.approx(expected.objective, rel=1e-12)
-    default = strict(printed("solve", path, INDEFINITE, "--json"))
-    assert default["objective"] != inline["objective"]
-    both = ("--kernel", "polynomial(degree=2)", "--gamma", 0.5, "--json")
-    assert strict(printed("solve", path, INDEFINITE, *both))["status"] == "solved"
 
 
 def test_limits_reach_the_solver(folder: Path) -> None:
     answer = strict(printed("solve", folder / "points.npz", INDEFINITE, "--max-iter", 1, "--json"))
     assert (answer["status"], answer["iterations"]) == ("max_iter", 1)
-
-
-def test_solve_by_the_global_solver(folder: Path) -> None:
-    command = ("solve", folder / "points.npz", INDEFINITE, "--solver", "global")
-    answer = strict(printed(*command, "--json"))
-    assert (answer["solver"], answer["status"]) == ("global", "solved")
-    assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "global bracket")
-    assert answer["gap"] == pytest.approx(abs(answer["bound"] - answer["objective"]), abs=1e-9)
-    text = printed(*command)
-    assert "GLOBAL: the point is a global optimum" in text
-    assert "global bracket" in text
 
 
 @pytest.fixture(scope="module")
@@ -159,11 +130,4 @@ def test_verify_with_a_bound_of_its_own(
     assert (answer["claim"], answer["gap_kind"]) == ("GLOBAL", "global bracket")
     assert answer["bound"] >= answer["objective"] - 1e-12
     assert 0.0 <= answer["relative_gap"] <= 1e-6
-    assert printed(*command, "--time-limit", 30).startswith("GLOBAL: ")
     assert complaint(*command, "--time-limit", 0).startswith("time_limit: ")
-    # Nothing is better than the origin by more than the bound, and something is better by half.
-    np.savez(path, alpha=np.zeros(24))
-    poor = strict(printed(*command[:4], "--bound", "--json"))
-    assert poor["claim"] == "FEASIBLE"
-    assert poor["objective"] == 0.0
-    assert poor["bound"] == pytest.approx(answer["objective"], rel=1e-4)

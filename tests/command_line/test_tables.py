@@ -50,9 +50,7 @@ def test_what_was_used_of_a_table_is_said(folder: Path) -> None:
         assert f"table of {used}" in printed(*command)
     answer = solved(name)
     assert answer["n"] == 22
-    assert answer["table"]["used"] == used
-    assert answer["table"]["dropped"] == [6, 11]
-    assert answer["table"]["columns"][2]["levels"] == ["blue", "green", "red"]
+    assert answer["table"] == used
     assert solved(name, "--missing", "impute")["n"] == 24
     assert "2 empty cells filled" in printed("solve", name, "LPSVM", "--missing", "impute")
     assert "a value in every cell, got none in line 6" in complaint(
@@ -252,8 +250,9 @@ def test_a_matrix_in_the_place_of_points_is_refused(folder: Path) -> None:
 
 def test_there_is_no_such_file(folder: Path) -> None:
     for name in ("missing.csv", "missing.npz", "folder/missing.csv.gz"):
-        assert complaint("solve", name, "SVMDual").startswith(f"data: expected a file, got {name}")
-
+        told = complaint("solve", name, "SVMDual")
+        assert name in told
+        assert told.endswith("No such file or directory")
     assert complaint("qp", "missing.lp").endswith("got No such file or directory")
 
 
@@ -263,5 +262,4 @@ def test_options_that_do_not_apply_are_named(folder: Path) -> None:
     told = complaint("diagnose", "breast_cancer", "--missing", "impute")
     assert told == "missing: expected none for the data set breast_cancer, got impute"
     told = complaint("diagnose", written(FRAME), "--a", 1)
-    assert told.startswith("a: expected no parameter that the default kernel rbf does not have")
-    assert "--kernel sigmoid" in told
+    assert told == "parameter of rbf: expected one of gamma, got 'a'"

@@ -424,7 +424,7 @@ def test_a_line_that_is_no_cell_is_named(
     for line in range(3):
         changed = b"\n".join([*there[:line], content, *there[line:], b""])
         record.write_bytes(changed)
-        with pytest.raises(iopt.errors.DataError, match=f"record: .*whose line {line + 1} is none"):
+        with pytest.raises(iopt.errors.DataError, match=f"record: .*whose line {line + 1} is not"):
             iopt.compare(problem, TITLES[:1], folds=2, record=record)
         assert record.read_bytes() == changed
 

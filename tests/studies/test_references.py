@@ -700,10 +700,7 @@ def test_the_command_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     np.savez(good, **entry.values)  # type: ignore[arg-type]
     poor.write_text(json.dumps({"alpha": [0.0] * entry.n}), encoding="utf-8")
     assert "as good as the best-known" in run("check", SMALL, good).stdout
-    answer = json.loads(run("check", SMALL, poor, "--json", code=1).stdout)
-    assert answer["standing"] == "WORSE"
-    assert answer["shortfall"] == 1.0
-    assert answer["best"] == entry.best
+    assert "worse" in run("check", SMALL, poor, code=1).stdout
     forged = dataclasses.replace(entry, best=1.0, lower=1.0, upper=1.0)
     monkeypatch.setattr(references, "load", lambda name: forged)
     assert "FALSE CERTIFICATE" in run("check", SMALL, good, code=1).stdout

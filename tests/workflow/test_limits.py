@@ -325,17 +325,13 @@ def test_a_line_search_among_numbers_that_are_none_ends(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
-@pytest.mark.parametrize(
-    "command", ["solve", *(pytest.param(k, marks=pytest.mark.slow) for k in ("verify", "compare"))]
-)
+@pytest.mark.parametrize("command", ["solve", pytest.param("compare", marks=pytest.mark.slow)])
 def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> None:
     """The signal comes when the first callback of a descent, or bound, is asked."""
     K = np.random.default_rng(0).standard_normal((80, 80))
     np.savez(tmp_path / "data.npz", K=K + K.T, y=np.arange(80) % 2)
-    np.savez(tmp_path / "point.npz", alpha=np.zeros(80))
     arguments = {
         "solve": ["SVMDual", "--output", str(tmp_path / "out.npz"), "--json"],
-        "verify": ["SVMDual", str(tmp_path / "point.npz"), "--bound"],
         "compare": ["--formulations", "SVMDual", "--output", str(tmp_path / "report")],
     }[command]
     arguments.insert(0, str(tmp_path / "data.npz"))

@@ -22,6 +22,7 @@ class BoxLineQP(ConvexBounds):
     """
 
     effort = 1.0
+    has_one_bound = True
     title = "a quadratic program on a box with line constraints"
     problem: KernelProblem
     """Holds K and y; nothing is copied."""

@@ -26,6 +26,29 @@ from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 
+SECANT_DIVISION_SHARE = 0.5
+"""A box with a bound by secants is divided so far from its middle to the point that they lead
+to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of the point."""
+
+WORK_BETWEEN_BOUNDS = 1.5e6
+"""Entries of the matrix of second moments, of order m, that are iterated between two bounds,
+within the limits below: about 0.15 s, and a bound takes less. They are counted, as a measured
+time would make the bracket depend on what else the machine does."""
+
+NEAR_GAPS = 20.0
+"""A box whose gap is at most so many times the tolerance has the patience of the root as well:
+its parts may have hardly less of a gap. With this two programs with rows take 15 and 19 nodes
+in place of 217 and 451; with 100 several others take twice as long."""
+
+TRIAL_ITERATIONS = 200
+"""Iterations after which relaxations at the root with a larger gap than the best are
+dropped."""
+
+DEVIATIONS_ROUNDED = 2
+BOUNDS_PER_ROUNDING = 4
+"""At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
+once in so many bounds."""
+
 T = TypeVar("T")
 
 
@@ -341,12 +364,12 @@ class BoxBound:
                     best = bound
                     self._keep(node.part, tangent)
                 node.bound = max(node.bound, bound.value)
-                deep = root and len(gaps) % settings.bounds_per_rounding == 0
+                deep = root and len(gaps) % BOUNDS_PER_ROUNDING == 0
                 self._round(relaxation, bound, deep)
             if self._done(node, best):
                 break
             gap, done = self.bracket.value - best.value, running[0].iterations
-            near = gap <= settings.near_gaps * (self.bracket.value - self.bracket.cutoff)
+            near = gap <= NEAR_GAPS * (self.bracket.value - self.bracket.cutoff)
             patience = settings.root_idle_iterations if root or near else settings.idle_iterations
             before = [k for k in gaps if k <= done - patience]
             if before and gap > settings.idle_gap_share * gaps[before[-1]]:
@@ -354,14 +377,14 @@ class BoxBound:
             gaps[done] = gap
             if self.deadline.over:
                 break
-            if done >= settings.trial_iterations:
+            if done >= TRIAL_ITERATIONS:
                 # One is kept in any case: where numbers underflow, all may have fallen behind.
                 share, value = settings.idle_gap_share, self.bracket.value
                 kept = [r for r in running if share * (value - own[r]) <= gap]
                 running = kept or running[:1]
             for relaxation in running:
                 relaxation.add_inequalities()
-            work = settings.work_between_bounds / scaled.m**2
+            work = WORK_BETWEEN_BOUNDS / scaled.m**2
             chunk = int(np.clip(work, settings.min_chunk, settings.max_chunk))
         node.relaxation = max(own, key=own.__getitem__)
         return best
@@ -424,7 +447,7 @@ class BoxBound:
         """Local descents from points of the relaxation."""
         scaled, points = relaxation.scaled, [bound.point]
         if deep:
-            points += self.deadline.timed(relaxation.roundings, self.settings.deviations_rounded)
+            points += self.deadline.timed(relaxation.roundings, DEVIATIONS_ROUNDED)
         for d in points:
             self._descend(scaled.point(np.clip(d, -1.0, 1.0)))
 
@@ -439,7 +462,7 @@ class BoxBound:
         With secants d_i² counts as 1 where f is concave in d_i, and is exact elsewhere.
         """
         if node.relaxation is None:
-            mean, share = np.clip(point, -1.0, 1.0), self.settings.secant_division_share
+            mean, share = np.clip(point, -1.0, 1.0), SECANT_DIVISION_SHARE
             concave = np.diagonal(scaled.curvature) < 0.0
             second = np.outer(mean, mean)
             second[concave, concave] = 1.0

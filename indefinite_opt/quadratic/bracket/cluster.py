@@ -20,6 +20,13 @@ from indefinite_opt.quadratic.bracket.proof import Part, Proof
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Threads, Tree
 
+BOXES_PER_UNIT = 16
+"""With how many boxes a worker begins at most: some close soon, and it goes on with others."""
+
+WAITING_PER_WORKER = 8
+"""With fewer open boxes for each worker the time is shorter in proportion, so that none has to
+wait for the boxes of another one."""
+
 MAX_LOSSES = 2
 """A box of which workers have died so often, each time as many as Dask allows, is divided here."""
 
@@ -78,7 +85,7 @@ class Workers:
 
         self.client, self.box_bound, self.own = client, box_bound, own
         self.most = box_bound.settings.max_nodes_per_unit
-        self.batch = box_bound.settings.boxes_per_unit
+        self.batch = BOXES_PER_UNIT
         self.work: dict[str, tuple[int, int]] = {}
         bracket = box_bound.bracket
         task = replace(box_bound.task, callback=None, max_iter=None, start=None)
@@ -108,7 +115,7 @@ class Workers:
         """See `Crew`."""
         task, settings = self.box_bound.task, self.box_bound.settings
         left = max(task.time_limit - task.elapsed, 0.0)
-        plenty = min(waiting / (settings.waiting_per_worker * self.size), 1.0)
+        plenty = min(waiting / (WAITING_PER_WORKER * self.size), 1.0)
         # A unit that ends after half of the time that is left still arrives within it.
         seconds = min(settings.seconds_per_unit * plenty, 0.5 * left)
         settings = replace(

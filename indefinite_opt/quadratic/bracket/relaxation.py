@@ -32,6 +32,35 @@ from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
 from indefinite_opt.quadratic.bracket.tangents import Indices, Mask, ScaledBox
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 
+MIN_VIOLATION = 1e-3
+MIN_PENTAGON_VIOLATION = 1e-2
+"""Least violation of an inequality that is added: products are between 0 and 1, and moments of
+scaled variables, of which pentagonal inequalities are sums, between -1 and 1."""
+
+OVER_RELAXATION = 1.6
+"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
+
+FIRST_PENALTY_CHANGE = 0.3
+PENALTY_ITERATIONS = 600.0
+"""First relative change of the penalty, and the iterations after which changes are half as
+large: the iteration need not converge unless they decrease."""
+
+SWEEPS_PER_ITERATION = 2
+"""Passes over the multipliers of the triangle inequalities in each iteration."""
+
+MIN_ACTIVE_SHARE = 1e-9
+"""A triangle inequality is active if its multiplier exceeds this share of the largest one."""
+
+MAX_TRIANGLE_ORDER = 600
+"""Most variables with triangle inequalities: finding them takes O(m³), half a second for
+these."""
+
+MAX_EXTENDED = 3000
+"""Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
+
+MAX_VIOLATED = 50_000
+"""Most violated triangle inequalities in memory, from which the most violated are chosen."""
+
 MIN_CORNER = 1e-3
 """Least U₀₀/θ² that moments are divided by; it is 1 in the limit."""
 
@@ -247,9 +276,9 @@ class Relaxation:
 
         model, iterate, settings = self.model, self.iterate, self.settings
         steps = Steps(
-            over=settings.over_relaxation,
-            sweeps=settings.sweeps_per_iteration if iterate.gamma.size + iterate.delta.size else 0,
-            adapt=1.0 + settings.first_penalty_change / (1.0 + self.age),
+            over=OVER_RELAXATION,
+            sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size + iterate.delta.size else 0,
+            adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
             balance=self.balance,
         )
         if self.scaled.m < settings.min_partial_order:
@@ -266,7 +295,7 @@ class Relaxation:
                 if (k + 1) % loops.BALANCE_PERIOD == 0:
                     loops.rebalance(model, iterate, steps, residuals)
         self.iterations += iterations
-        self.age += iterations / settings.penalty_iterations
+        self.age += iterations / PENALTY_ITERATIONS
 
     def _project(self, G: Array) -> None:
         """Set U to the projection of G onto the positive semidefinite matrices.
@@ -335,22 +364,22 @@ class Relaxation:
         programs six closed sooner without them, one in an eighth of the iterations.
         """
         settings, m = self.settings, self.scaled.m
-        violated = self.add_triangles(int(settings.cuts_per_variable * m), settings.min_violation)
+        violated = self.add_triangles(int(settings.cuts_per_variable * m), MIN_VIOLATION)
         combined = np.any(np.count_nonzero(self.scaled.weights, axis=1) > 1)
         if violated <= m and not combined:
             most = int(settings.pentagons_per_variable * m)
-            self.add_pentagons(most, settings.min_pentagon_violation)
+            self.add_pentagons(most, MIN_PENTAGON_VIOLATION)
 
     def add_triangles(self, most: int, least: float) -> int:
         """Keep active triangle inequalities, add violated ones; returns how many are violated."""
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
 
-        now, settings, m = self.iterate, self.settings, self.scaled.m
-        if m > settings.max_triangle_order:
+        now, m = self.iterate, self.scaled.m
+        if m > MAX_TRIANGLE_ORDER:
             return 0
-        rows, violations = loops.most_violated(now.pairs, now.cut, m, least, settings.max_violated)
+        rows, violations = loops.most_violated(now.pairs, now.cut, m, least, MAX_VIOLATED)
         ordered = rows[np.argsort(-violations)[: most + now.gamma.size]]
-        places, gamma = _renewed(now.places, now.gamma, ordered, most, settings.min_active_share)
+        places, gamma = _renewed(now.places, now.gamma, ordered, most, MIN_ACTIVE_SHARE)
         self.iterate = now._replace(places=places, gamma=gamma)
         self._renew_cut()
         return violations.size
@@ -363,10 +392,10 @@ class Relaxation:
         """
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
 
-        now, settings, m = self.iterate, self.settings, self.scaled.m
-        if m > settings.max_triangle_order or not now.gamma.size:
+        now, m = self.iterate, self.scaled.m
+        if m > MAX_TRIANGLE_ORDER or not now.gamma.size:
             return
-        steepest = np.argsort(-now.gamma, kind="stable")[: settings.max_extended]
+        steepest = np.argsort(-now.gamma, kind="stable")[:MAX_EXTENDED]
         Z = np.maximum(now.pairs + now.cut, 0.0)
         D = np.eye(m)
         D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
@@ -374,7 +403,7 @@ class Relaxation:
         triples = triangle_literals(now.places[steepest], m) ^ [0, 1, 1]
         rows, violations = loops.most_violated_pentagons(D, triples, least)
         ordered = rows[np.argsort(-violations, kind="stable")]
-        share = settings.min_active_share
+        share = MIN_ACTIVE_SHARE
         pentagons, delta = _renewed(now.pentagons, now.delta, ordered, most, share)
         self.iterate = now._replace(pentagons=pentagons, delta=delta)
         self._renew_cut()

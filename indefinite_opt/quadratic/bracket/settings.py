@@ -22,6 +22,16 @@ class Tuning:
     """The penalty is adapted until the primal residual is this multiple of the dual one."""
 
 
+CORNER_TUNINGS: tuple[Tuning, ...] = (Tuning(1.0, 3.0, 1.0), Tuning(0.1, 10.0, 1.0))
+"""The same where the rows hold the feasible set near a corner of the box, as in a simplex:
+found on five standard quadratic programs, n = 50 to 100, where the others need several times as
+long."""
+
+MIN_CORNER_SHARE = 0.5
+"""A row holds the feasible set near a corner if its right-hand side is this share of its
+largest value in the box."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of branch and bound; every bracket is valid for any of them."""
@@ -40,22 +50,10 @@ class Settings:
     max_nodes_per_unit: int = 1000
     """How long a worker of a cluster divides before it reports: a hundred times as long as messages
     take. It begins no further box after either limit."""
-    boxes_per_unit: int = 16
-    """With how many boxes a worker begins at most: some close soon, and it goes on with others."""
-    waiting_per_worker: int = 8
-    """With fewer open boxes for each worker the time is shorter in proportion, so that none has to
-    wait for the boxes of another one."""
     max_secant_bounds: int = 40_000
     """Bounds by secants, if f is separable, before relaxations bound what is left: each takes a
     millisecond where all terms are concave and some where not, and a hundred of them less time than
     one relaxation."""
-    secant_division_share: float = 0.5
-    """A box with a bound by secants is divided so far from its middle to the point that they lead
-    to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of the point."""
-    work_between_bounds: float = 1.5e6
-    """Entries of the matrix of second moments, of order m, that are iterated between two bounds,
-    within the limits below: about 0.15 s, and a bound takes less. They are counted, as a measured
-    time would make the bracket depend on what else the machine does."""
     min_chunk: int = 25
     max_chunk: int = 100
     """Least and most iterations between two bounds."""
@@ -64,63 +62,24 @@ class Settings:
     idle_gap_share: float = 0.7
     """A box is divided unless its gap falls to this share within this many iterations, at the root
     and below it. At the root more iterations take less time than the boxes they save."""
-    near_gaps: float = 20.0
-    """A box whose gap is at most so many times the tolerance has the patience of the root as well:
-    its parts may have hardly less of a gap. With this two programs with rows take 15 and 19 nodes
-    in place of 217 and 451; with 100 several others take twice as long."""
-    trial_iterations: int = 200
-    """Iterations after which relaxations at the root with a larger gap than the best are
-    dropped."""
     cuts_per_variable: float = 20.0
     pentagons_per_variable: float = 5.0
     """Most triangle and pentagonal inequalities added at a time, per variable."""
-    min_violation: float = 1e-3
-    min_pentagon_violation: float = 1e-2
-    """Least violation of an inequality that is added: products are between 0 and 1, and moments of
-    scaled variables, of which pentagonal inequalities are sums, between -1 and 1."""
     min_width_loss: float = 0.1
     """A box that has lost this share of its mean width is bounded again before it is divided."""
-    deviations_rounded: int = 2
-    bounds_per_rounding: int = 4
-    """At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
-    once in so many bounds."""
     max_proof_numbers: float = 3e7
     """Most numbers that are kept for a proof (240 MB)."""
     tunings: tuple[Tuning, ...] = (Tuning(0.1, 1.0, 0.5), Tuning(0.1, 0.3, 4.0))
     """Tried at the root. Found on box programs and kernels of 80 to 200 points: the first suits
     programs whose minimisers have most variables at their ends, the second those with many inside,
     and either may leave three times the gap of the other after a thousand iterations."""
-    corner_tunings: tuple[Tuning, ...] = (Tuning(1.0, 3.0, 1.0), Tuning(0.1, 10.0, 1.0))
-    """The same where the rows hold the feasible set near a corner of the box, as in a simplex:
-    found on five standard quadratic programs, n = 50 to 100, where the others need several times as
-    long."""
-    min_corner_share: float = 0.5
-    """A row holds the feasible set near a corner if its right-hand side is this share of its
-    largest value in the box."""
-    over_relaxation: float = 1.6
-    """Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
-    first_penalty_change: float = 0.3
-    penalty_iterations: float = 600.0
-    """First relative change of the penalty, and the iterations after which changes are half as
-    large: the iteration need not converge unless they decrease."""
-    sweeps_per_iteration: int = 2
-    """Passes over the multipliers of the triangle inequalities in each iteration."""
-    min_active_share: float = 1e-9
-    """A triangle inequality is active if its multiplier exceeds this share of the largest one."""
     min_partial_order: int = 80
     max_rare_share: float = 0.1
     """From this number of variables on, only the eigenpairs of the rarer sign are computed if these
     are at most this share of all; that takes a third to a half of the time."""
-    max_triangle_order: int = 600
-    """Most variables with triangle inequalities: finding them takes O(m³), half a second for
-    these."""
-    max_extended: int = 3000
-    """Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
-    max_violated: int = 50_000
-    """Most violated triangle inequalities in memory, from which the most violated are chosen."""
 
     def tunings_of(self, rows: Array, rhs: Array) -> tuple[Tuning, ...]:
         """The tunings to try on a box with these rows."""
         reach = np.abs(rows).sum(axis=1)
-        held = np.any(np.abs(rhs) >= self.min_corner_share * reach)
-        return self.corner_tunings if held else self.tunings
+        held = np.any(np.abs(rhs) >= MIN_CORNER_SHARE * reach)
+        return CORNER_TUNINGS if held else self.tunings

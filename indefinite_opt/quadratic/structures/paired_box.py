@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, Values
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.quadratic.structures.structure import Optimality, Point, VectorProgram
 
 
@@ -186,12 +186,24 @@ class PairedBox(VectorProgram):
 
     def project(self, x: Array) -> Array:
         """Nearest feasible point, O(n log n)."""
-        lower, upper = np.full(self.n, self.lower), np.full(self.n, self.upper)
+        return self._between(x, np.full(self.n, self.lower), np.full(self.n, self.upper))
+
+    def _between(self, x: Array, lower: Array, upper: Array) -> Array:
+        """The nearest point in a box that satisfies the equality constraints, if there is one."""
         projected = np.clip(x, lower, upper)
         for g, total in enumerate(self.totals.tolist()):
             i = self.group == g
             projected[i] = project_line(x[i], self.signs[i], total, upper[i], lower[i])
         return projected
+
+    def balanced(self, x: Array, free: NDArray[np.bool_]) -> Array:
+        """The nearest feasible point that differs from x in free entries only, if there is one.
+
+        x satisfies the bounds; where too few entries are free, this is the nearest feasible point.
+        """
+        ends = (np.where(free, end, x) for end in (self.lower, self.upper))
+        moved = self._between(x, *ends)
+        return moved if self.infeasibility(moved) <= self.n * EPS else self.project(x)
 
 
 def project_line(

@@ -27,6 +27,8 @@ class PairedQP(PairedBox, QP):
 
     effort: ClassVar[float] = 4.0
     """How much more work a local search should spend on it than on a kernel program."""
+    has_one_bound: ClassVar[bool] = False
+    """Whether it is 0 ≤ x ≤ u with two equality constraints at most, as interior points need."""
     title = "a quadratic program with every variable in at most one equality constraint"
     variable = "z"
     constant: float = 0.0

@@ -22,6 +22,13 @@ from indefinite_opt.quadratic import (
     status_at_end,
 )
 
+CURVATURE_SHARE = 0.25
+"""Work on a search for negative curvature at the end of a single descent, at most, as a share
+of all work before it."""
+
+LIBSVM_TOLERANCE = 1e-3
+"""Violation of the optimality conditions at which LIBSVM ends, in units of the gradient."""
+
 _BOUND_ROUNDING = 4.0 * EPS
 """Relative difference up to which a bound times a number equals another: two roundings."""
 
@@ -72,7 +79,7 @@ class SMO(Solver[BoxLineQP]):
         if not self.second_order or qp.lines != 1 or qp.gram.on_demand:
             return Descent(task, start, settings=self.settings)
         run = PrintedSteps(task, start, settings=self.settings)
-        run.second_order, run.until = True, run.settings.libsvm_tolerance
+        run.second_order, run.until = True, LIBSVM_TOLERANCE
         return run
 
     def solve(self, task: Task[BoxLineQP]) -> Solution:
@@ -139,7 +146,7 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
 
 def _finish(run: Descent) -> Solution:
     run.trace = Trace()
-    status = status_at_end(partial(run.to_local_minimum, allowance=run.settings.curvature_share))
+    status = status_at_end(partial(run.to_local_minimum, allowance=CURVATURE_SHARE))
     return run.solution(
         status,
         f"{run.iterations} steps ({run.newton_steps} of Newton, {run.escapes} along negative "

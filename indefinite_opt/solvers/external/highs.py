@@ -26,25 +26,23 @@ from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import LEAST_TOLERANCE, run_highs
 
+MAX_INTERIOR_ITERATIONS = 200
+"""Most iterations of the interior-point method; 20 to 60 are usual."""
+
+MIN_QUADRATIC_ITERATIONS = 10_000
+QUADRATIC_ITERATIONS_PER_VARIABLE = 100
+"""Most iterations on a quadratic program: this many, plus these for each variable."""
+
+MIN_TOLERANCE = LEAST_TOLERANCE
+MAX_TOLERANCE = 1e-7
+TOLERANCE_SHARE = 0.1
+"""Feasibility tolerances as a share of `tol`, not above the default of HiGHS and not below the
+smallest that it accepts."""
+
+REGULARIZATION = 1e-12
+"""Added to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
+
 _Program = LinearProgram | QP
-
-
-@dataclass(frozen=True)
-class HighsSettings:
-    """Numbers that HiGHS is called with."""
-
-    max_interior_iterations: int = 200
-    """Most iterations of the interior-point method; 20 to 60 are usual."""
-    min_quadratic_iterations: int = 10_000
-    quadratic_iterations_per_variable: int = 100
-    """Most iterations on a quadratic program: this many, plus these for each variable."""
-    min_tolerance: float = LEAST_TOLERANCE
-    max_tolerance: float = 1e-7
-    tolerance_share: float = 0.1
-    """Feasibility tolerances as a share of `tol`, not above the default of HiGHS and not below the
-    smallest that it accepts."""
-    regularization: float = 1e-12
-    """Added to the diagonal of a Hessian; its default of 1e-7 would show at our tolerances."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,6 @@ class Highs(Solver[_Program]):
     HiGHS examines only the diagonal of a Hessian, so quadratic programs pass our own curvature
     test first.
     """
-
-    settings: HighsSettings = HighsSettings()
 
     name = "highs"
     accepts = (LinearProgram, QP)
@@ -73,7 +69,6 @@ class HighsSession(Session[_Program]):
 
     def __init__(self, solver: Highs) -> None:
         super().__init__(solver)
-        self._settings = solver.settings
         self._highs: Any = None
         self._program: LinearProgram | None = None
 
@@ -95,11 +90,11 @@ class HighsSession(Session[_Program]):
             program.read_multipliers(np.zeros(program.row_lower.size), program.cost.copy())
         )
         limit = simplex_limit(program.cost.size + program.row_lower.size)
-        settings, least = self._settings, self._settings.min_tolerance
-        usual = max(min(settings.max_tolerance, settings.tolerance_share * task.tol), least)
+        least = MIN_TOLERANCE
+        usual = max(min(MAX_TOLERANCE, TOLERANCE_SHARE * task.tol), least)
         attempts = [
             ("choose", limit, unit, usual), ("choose", limit, largest, least),
-            ("ipm", settings.max_interior_iterations, unit, usual),
+            ("ipm", MAX_INTERIOR_ITERATIONS, unit, usual),
         ]  # fmt: skip
         if task.max_iter is not None:
             attempts = [("choose", task.max_iter, *attempts[0][2:])]
@@ -143,11 +138,11 @@ class HighsSession(Session[_Program]):
     def _quadratic(self, task: Task[Any]) -> Solution:
         qp: QP = task.structure
         highs = highs_model(qp.standard_form(convexified=True))
-        settings, limit = self._settings, task.max_iter
-        options = {"qp_regularization_value": settings.regularization, "presolve": "off"}
+        limit = task.max_iter
+        options = {"qp_regularization_value": REGULARIZATION, "presolve": "off"}
         if limit is None:
-            limit = settings.quadratic_iterations_per_variable * qp.n
-            limit += settings.min_quadratic_iterations
+            limit = QUADRATIC_ITERATIONS_PER_VARIABLE * qp.n
+            limit += MIN_QUADRATIC_ITERATIONS
         try:
             status = _run(highs, task, limit, options)
         except (KeyboardInterrupt, TimeLimitReached) as error:

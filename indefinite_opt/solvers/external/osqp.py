@@ -12,25 +12,21 @@ from indefinite_opt.foundation import TimeLimitReached, limited
 from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 
+TOLERANCE_SHARE = 1e-2
+"""Tolerance as a share of `tol`: the certificate is stricter than its test."""
 
-@dataclass(frozen=True)
-class OSQPSettings:
-    """Numbers that OSQP is called with."""
+MIN_INFEASIBILITY_TOLERANCE = 1e-15
+"""Tolerance of its tests of infeasibility and unboundedness: every program here is feasible and
+bounded, but nearly degenerate ones look otherwise at the usual 1e-4."""
 
-    tolerance_share: float = 1e-2
-    """Tolerance as a share of `tol`: the certificate is stricter than its test."""
-    min_infeasibility_tolerance: float = 1e-15
-    """Tolerance of its tests of infeasibility and unboundedness: every program here is feasible and
-    bounded, but nearly degenerate ones look otherwise at the usual 1e-4."""
-    max_iter: int = 200_000
-    """Iterations by default; each takes O(n²)."""
+
+MAX_ITER = 200_000
+"""Iterations by default; each takes O(n²)."""
 
 
 @dataclass(frozen=True)
 class OSQP(Solver[QP]):
     """Operator splitting with solution polishing (Stellato et al.)."""
-
-    settings: OSQPSettings = OSQPSettings()
 
     name = "osqp"
     accepts = (QP,)
@@ -48,7 +44,6 @@ class OSQPSession(Session[QP]):
 
     def __init__(self, solver: OSQP) -> None:
         super().__init__(solver)
-        self._settings = solver.settings
         self._model: Any = None
         self._previous: QP | None = None
 
@@ -79,7 +74,7 @@ class OSQPSession(Session[QP]):
         return answer
 
     def _limits(self, task: Task[QP]) -> dict[str, Any]:
-        limits: dict[str, Any] = {"max_iter": task.max_iter or self._settings.max_iter}
+        limits: dict[str, Any] = {"max_iter": task.max_iter or MAX_ITER}
         if np.isfinite(task.time_limit):
             limits["time_limit"] = task.remaining
         return limits
@@ -90,7 +85,7 @@ class OSQPSession(Session[QP]):
 
         form = qp.standard_form(convexified=True)
         H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
-        tolerance = self._settings.tolerance_share * task.tol
+        tolerance = TOLERANCE_SHARE * task.tol
         model = osqp.OSQP()
         model.setup(
             sparse.csc_matrix(np.triu(H)),
@@ -100,8 +95,8 @@ class OSQPSession(Session[QP]):
             np.concatenate([form.row_upper, form.upper]),
             eps_abs=tolerance,
             eps_rel=tolerance,
-            eps_prim_inf=self._settings.min_infeasibility_tolerance,
-            eps_dual_inf=self._settings.min_infeasibility_tolerance,
+            eps_prim_inf=MIN_INFEASIBILITY_TOLERANCE,
+            eps_dual_inf=MIN_INFEASIBILITY_TOLERANCE,
             polishing=True,
             verbose=False,
             **self._limits(task),

@@ -18,15 +18,12 @@ from indefinite_opt.foundation import Array, checks
 from indefinite_opt.quadratic import QP, Solution, Solver, Status, Task, Trace, status_at_end
 from indefinite_opt.solvers.external.cvxpy_backend import missing_package
 
+TOLERANCE_SHARE = 1e-2
+"""Tolerance as a share of `tol`: the certificate is stricter than its test."""
 
-@dataclass(frozen=True)
-class UNOSettings:
-    """Numbers that UNO is called with."""
 
-    max_iter: int = 2000
-    """Iterations from one start; dozens are usual."""
-    tolerance_share: float = 1e-2
-    """Tolerance as a share of `tol`: the certificate is stricter than its test."""
+MAX_ITER = 2000
+"""Iterations from one start by default; dozens are usual."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,6 @@ class UNO(Solver[QP]):
     """
 
     starts: int = 5
-    settings: UNOSettings = UNOSettings()
 
     name = "uno"
     accepts = (QP,)
@@ -110,9 +106,9 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     variable.value = start
     options: dict[str, object] = {
         "logger": "SILENT",
-        "primal_tolerance": solver.settings.tolerance_share * task.tol,
-        "dual_tolerance": solver.settings.tolerance_share * task.tol,
-        "max_iterations": solver.settings.max_iter if task.max_iter is None else task.max_iter,
+        "primal_tolerance": TOLERANCE_SHARE * task.tol,
+        "dual_tolerance": TOLERANCE_SHARE * task.tol,
+        "max_iterations": MAX_ITER if task.max_iter is None else task.max_iter,
     }
     if np.isfinite(task.time_limit):
         options["time_limit"] = task.remaining

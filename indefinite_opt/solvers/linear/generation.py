@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,42 +19,45 @@ from indefinite_opt.quadratic import (
     status_at_end,
 )
 from indefinite_opt.solvers.linear.bracket import LinearBracket
-from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint, LinearInteriorSettings
+from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
 from indefinite_opt.solvers.linear.simplex import RestrictedModel
+
+MIN_BATCH_ROWS = 50
+BATCH_SHARE = 0.05
+"""Rows to begin with and to add at a time: this share of all, but at least so many. At n = 2000
+twice the share is slower where few rows matter, and faster where nearly all do."""
+
+PRICING_GAP_SHARE = 0.5
+PRICING_INTERVAL = 5
+"""All rows are examined when the gap of the restricted program is below this share of the gap
+of the whole program, and after this many steps in any case."""
+
+MAX_LEAVING_GAP = 0.1
+"""Relative gap above which no rows leave: multipliers do not tell which are idle before."""
+
+MIN_LEAVING_TOLERANCES = 100.0
+"""No row leaves once the gap is below this many tolerances: having to add it again would cost
+more than it saves."""
+
+MIN_LEAVING_SHARE = 0.15
+"""Rows leave only if more than this share of those in use can, so that steps get cheaper."""
+
+MIN_LEAVING_INTERVAL = 4
+"""Steps between two removals of rows: multipliers of new rows need some steps to settle."""
+
+MIN_DISTANCE_SHARE = 1e-3
+"""Least distance of the first point from both ends of a bounded range, as a share of it."""
+
+MIN_STEP_LENGTH = 1e-5
+MAX_SHORT_STEPS = 5
+"""Interior steps end after more than this many in a row are shorter than this."""
+
+MAX_INTERIOR_STEPS = 200
+"""Interior steps before the simplex method takes over; 20 to 70 are usual."""
+
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class GenerationSettings:
-    """Numbers of the generation of rows."""
-
-    min_batch_rows: int = 50
-    batch_share: float = 0.05
-    """Rows to begin with and to add at a time: this share of all, but at least so many. At n = 2000
-    twice the share is slower where few rows matter, and faster where nearly all do."""
-    pricing_gap_share: float = 0.5
-    pricing_interval: int = 5
-    """All rows are examined when the gap of the restricted program is below this share of the gap
-    of the whole program, and after this many steps in any case."""
-    max_leaving_gap: float = 0.1
-    """Relative gap above which no rows leave: multipliers do not tell which are idle before."""
-    min_leaving_tolerances: float = 100.0
-    """No row leaves once the gap is below this many tolerances: having to add it again would cost
-    more than it saves."""
-    min_leaving_share: float = 0.15
-    """Rows leave only if more than this share of those in use can, so that steps get cheaper."""
-    min_leaving_interval: int = 4
-    """Steps between two removals of rows: multipliers of new rows need some steps to settle."""
-    min_distance_share: float = 1e-3
-    """Least distance of the first point from both ends of a bounded range, as a share of it."""
-    min_step_length: float = 1e-5
-    max_short_steps: int = 5
-    """Interior steps end after more than this many in a row are shorter than this."""
-    max_interior_steps: int = 200
-    """Interior steps before the simplex method takes over; 20 to 70 are usual."""
-    interior: LinearInteriorSettings = field(default_factory=LinearInteriorSettings)
 
 
 @dataclass(frozen=True)
@@ -72,14 +75,12 @@ class Generation(Solver[LinearProgram]):
     with the rows in use and adds others to its model; the message says so.
     """
 
-    settings: GenerationSettings = GenerationSettings()
-
     name = "generation"
     accepts = (LinearProgram,)
     needs_convex = True
 
     def solve(self, task: Task[LinearProgram]) -> Solution:
-        run = _GenerationIteration(task, self.settings)
+        run = _GenerationIteration(task)
         # On two cores two threads took twice as long as one at n = 2000.
         return run.solution(status_at_end(run.solve, one_thread()))
 
@@ -91,7 +92,6 @@ class GeneratedRows:
     ----------
     open_rows : array of bool
         Which rows need not be in use.
-    settings : GenerationSettings
 
     Attributes
     ----------
@@ -99,12 +99,9 @@ class GeneratedRows:
         Largest number of rows in use at any time.
     """
 
-    def __init__(
-        self, open_rows: Mask, settings: GenerationSettings = GenerationSettings()
-    ) -> None:
+    def __init__(self, open_rows: Mask) -> None:
         self.count, self.most = int(np.count_nonzero(open_rows)), 0
-        self._settings = settings
-        self._batch = max(settings.min_batch_rows, int(settings.batch_share * self.count))
+        self._batch = max(MIN_BATCH_ROWS, int(BATCH_SHARE * self.count))
         self._outside, self._has_left = open_rows.copy(), np.zeros(open_rows.size, bool)
         self._last_leaving = 0
 
@@ -125,9 +122,9 @@ class GeneratedRows:
 
     def leaving(self, used: Indices, idle: Mask, step: int) -> Mask:
         """Which of the rows in use may leave: none if few could, or if others left recently."""
-        leaving, settings = idle & ~self._has_left[used], self._settings
-        few = np.count_nonzero(leaving) <= settings.min_leaving_share * leaving.size
-        if few or step - self._last_leaving <= settings.min_leaving_interval:
+        leaving = idle & ~self._has_left[used]
+        few = np.count_nonzero(leaving) <= MIN_LEAVING_SHARE * leaving.size
+        if few or step - self._last_leaving <= MIN_LEAVING_INTERVAL:
             return np.zeros_like(leaving)
         return leaving
 
@@ -143,17 +140,17 @@ class _GenerationIteration:
     The `program` and the `form` that is solved, itself or its dual, have data of about unit size.
     """
 
-    def __init__(self, task: Task[LinearProgram], settings: GenerationSettings) -> None:
-        self.task, self.settings, self.trace = task, settings, Trace()
+    def __init__(self, task: Task[LinearProgram]) -> None:
+        self.task, self.trace = task, Trace()
         self.bracket = LinearBracket(task, task.structure)
-        self.rows = GeneratedRows(np.zeros(0, bool), settings)
+        self.rows = GeneratedRows(np.zeros(0, bool))
         self.steps = self.simplex = self.calls = 0
 
     def solve(self) -> Status:
         self.program = self.task.structure.rescaled()
         self.dual = self.program.dual()
         self.form = form = self.dual or self.program
-        self.rows = GeneratedRows(form.row_lower < form.row_upper, self.settings)
+        self.rows = GeneratedRows(form.row_lower < form.row_upper)
         v = self._start()
         chosen = self.rows.join(self._violation(form.dense @ v), above=-np.inf)
         self.evaluate(v, np.zeros(form.row_lower.size))
@@ -162,7 +159,7 @@ class _GenerationIteration:
             if x is not None and self.dual is None:
                 free = np.isinf(form.lower) & np.isinf(form.upper)
                 v = np.where(free, form.write(self.task.structure.read(x)), v)
-            centre = LinearInteriorPoint(form, v, chosen, self.settings.interior)
+            centre = LinearInteriorPoint(form, v, chosen)
             status, chosen = self._interior(centre), centre.chosen
         return self._simplex(chosen) if status is None else status
 
@@ -177,24 +174,24 @@ class _GenerationIteration:
         if equal.any():
             E = form.dense[equal]
             v[boxed] += np.linalg.lstsq(E[:, boxed], form.row_lower[equal] - E @ v, rcond=None)[0]
-        inside = self.settings.min_distance_share * ranges
+        inside = MIN_DISTANCE_SHARE * ranges
         return np.clip(v, form.lower + inside, form.upper - inside)
 
     # ------------------------------------------------------------------------ interior points
 
     def _interior(self, centre: LinearInteriorPoint) -> Status | None:
         """Interior steps with an exchange of rows; None if they stop before the gap is closed."""
-        short, settings = 0, self.settings
-        for step in range(1, settings.max_interior_steps + 1):
+        short = 0
+        for step in range(1, MAX_INTERIOR_STEPS + 1):
             if not limited(centre.chosen.size, self.task.remaining, centre.step):
                 break
             self.steps += 1
-            short = short + 1 if centre.length < settings.min_step_length else 0
-            if short > settings.max_short_steps:
+            short = short + 1 if centre.length < MIN_STEP_LENGTH else 0
+            if short > MAX_SHORT_STEPS:
                 break
-            closing = centre.gap < settings.pricing_gap_share * self.bracket.gap
+            closing = centre.gap < PRICING_GAP_SHARE * self.bracket.gap
             activity = None
-            if closing or step % settings.pricing_interval == 0:
+            if closing or step % PRICING_INTERVAL == 0:
                 activity = self.form.dense @ centre.v
                 self.evaluate(centre.v, centre.multipliers())
             status = self.report()
@@ -221,9 +218,9 @@ class _GenerationIteration:
 
     def _may_leave(self) -> bool:
         """Whether the gap is small enough to tell idle rows, and large enough for that to pay."""
-        settings, bracket = self.settings, self.bracket
-        least = settings.min_leaving_tolerances * self.task.tol * bracket.unit
-        return least < bracket.gap <= settings.max_leaving_gap * abs(bracket.value)
+        bracket = self.bracket
+        least = MIN_LEAVING_TOLERANCES * self.task.tol * bracket.unit
+        return least < bracket.gap <= MAX_LEAVING_GAP * abs(bracket.value)
 
     # --------------------------------------------------------------------------------- simplex
 

@@ -13,6 +13,24 @@ from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import PredictorCorrector, StepSettings, cholesky_in_place
 
+FIRST_SLACK = 1e-2
+"""Distance of the first slacks from their bounds, as a share of the largest row activity."""
+
+FIRST_MULTIPLIER = 0.1
+"""First multiplier of a bound, as a share of the largest cost or row activity."""
+
+MIN_SLACK = 1e-12
+"""Least distance of a new slack from its bounds, where it would not be interior."""
+
+MAX_RANGE_SHARE = 0.25
+"""Most that distance may be as a share of the range of a row, for rows with near bounds."""
+
+IDLE_SHARE = 1e-3
+"""A row is idle if its multiplier is at most this share of the largest one."""
+
+DIAGONAL_SHIFT = 1e-14
+"""Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
+
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
@@ -21,22 +39,10 @@ Indices = NDArray[np.intp]
 class LinearInteriorSettings(StepSettings):
     """Numbers of the interior points of a restricted program."""
 
-    first_slack: float = 1e-2
-    """Distance of the first slacks from their bounds, as a share of the largest row activity."""
-    first_multiplier: float = 0.1
-    """First multiplier of a bound, as a share of the largest cost or row activity."""
-    min_slack: float = 1e-12
-    """Least distance of a new slack from its bounds, where it would not be interior."""
-    max_range_share: float = 0.25
-    """Most that distance may be as a share of the range of a row, for rows with near bounds."""
-    idle_share: float = 1e-3
-    """A row is idle if its multiplier is at most this share of the largest one."""
     min_centring: float = 0.05
     """As in every step; with this value points stay central for rows that join later."""
     common_length: bool = False
     """As in every step; nothing is curved here."""
-    diagonal_shift: float = 1e-14
-    """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
 
 class LinearInteriorPoint(PredictorCorrector):
@@ -67,16 +73,16 @@ class LinearInteriorPoint(PredictorCorrector):
         activity = self.rows[self.kept :] @ v
         largest = float(np.max(np.abs(activity), initial=0.0)) or 1.0
         super().__init__(
-            np.concatenate([v, self._slack(chosen, activity, settings.first_slack * largest)]),
+            np.concatenate([v, self._slack(chosen, activity, FIRST_SLACK * largest)]),
             np.concatenate([program.lower, program.row_lower[chosen]]),
             np.concatenate([program.upper, program.row_upper[chosen]]),
         )
         cost, free = program.cost, self.free
         unit = float(np.max(np.abs(cost))) or 1.0
         # Stationarity in a free column makes the multipliers of the rows add up to its cost.
-        unit *= 1.0 / chosen.size if free.any() else settings.first_multiplier
+        unit *= 1.0 / chosen.size if free.any() else FIRST_MULTIPLIER
         boxed = float(np.max(np.abs(cost[~free]), initial=0.0))
-        first = np.where(free, 0.0, max(boxed, settings.first_multiplier * largest))
+        first = np.where(free, 0.0, max(boxed, FIRST_MULTIPLIER * largest))
         every = np.concatenate([first, np.full(chosen.size, unit)])
         self.below, self.above = every * self.has_low, every * self.has_high
         self.dual = np.concatenate([np.zeros(self.kept), (self.below - self.above)[v.size :]])
@@ -95,7 +101,7 @@ class LinearInteriorPoint(PredictorCorrector):
     def idle(self) -> Mask:
         """Which of the rows in use have negligible multipliers, (k,)."""
         weight = (self.below + self.above)[self.program.cost.size :]
-        return weight <= self.settings.idle_share * weight.max(initial=0.0)
+        return weight <= IDLE_SHARE * weight.max(initial=0.0)
 
     def add(self, rows: Indices, activity: Array) -> None:
         """Add rows, with slacks the median distance from their bounds and central multipliers."""
@@ -105,7 +111,7 @@ class LinearInteriorPoint(PredictorCorrector):
         nearest = np.minimum(
             np.where(self.has_low, over, np.inf), np.where(self.has_high, under, np.inf)
         )[n:]
-        distance = max(float(np.median(nearest)), self.settings.min_slack)
+        distance = max(float(np.median(nearest)), MIN_SLACK)
         slack = self._slack(rows, activity, distance)
         low, high = self.program.row_lower[rows], self.program.row_upper[rows]
         self.below = np.concatenate([self.below, mean / (slack - low)])
@@ -141,7 +147,7 @@ class LinearInteriorPoint(PredictorCorrector):
     def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
         """The activity, moved to this distance inside the bounds where it is not."""
         low, high = self.program.row_lower[rows], self.program.row_upper[rows]
-        margin = np.minimum(distance, self.settings.max_range_share * (high - low))
+        margin = np.minimum(distance, MAX_RANGE_SHARE * (high - low))
         return np.clip(activity, low + margin, high - margin)
 
 
@@ -183,7 +189,7 @@ class NormalEquations:
 
         # Without other threads a single tile takes a tenth less time.
         in_tiles(fill, tiles(len(rows), TILE if thread_count() > 1 else len(rows)))
-        np.fill_diagonal(matrix, 1.0 + point.settings.diagonal_shift)
+        np.fill_diagonal(matrix, 1.0 + DIAGONAL_SHIFT)
         # By columns, as LAPACK reads it, the part right of the diagonal is the lower triangle.
         if cholesky_in_place(matrix.T):
             raise np.linalg.LinAlgError

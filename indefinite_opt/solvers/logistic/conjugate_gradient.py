@@ -11,21 +11,21 @@ from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 
+MAX_SLOPE_SHARE = 0.01
+"""A line search ends at this share of its first slope, as in the strong Wolfe condition."""
 
-@dataclass(frozen=True)
-class ConjugateGradientSettings:
-    """Numbers of `ConjugateGradient`."""
+MAX_SLOPES = 60
+"""Most evaluations of the slope in a line search; a handful is usual."""
 
-    max_iter: int = 20_000
-    """Directions by default."""
-    max_slope_share: float = 0.01
-    """A line search ends at this share of its first slope, as in the strong Wolfe condition."""
-    max_slopes: int = 60
-    """Most evaluations of the slope in a line search; a handful is usual."""
-    min_cosine: float = 1e-10
-    """Least cosine of the angle between a direction and -∇F; rounding decides smaller ones."""
-    max_idle_directions: int = 200
-    """Directions in a row without a better point after which rounding prevents progress."""
+MIN_COSINE = 1e-10
+"""Least cosine of the angle between a direction and -∇F; rounding decides smaller ones."""
+
+MAX_IDLE_DIRECTIONS = 200
+"""Directions in a row without a better point after which rounding prevents progress."""
+
+
+MAX_ITER = 20_000
+"""Directions by default."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,20 @@ class ConjugateGradient(Solver[LogisticProgram]):
     that each step of its search costs O(n). β = max(β_PR, 0), with a restart after n iterations.
     """
 
-    settings: ConjugateGradientSettings = ConjugateGradientSettings()
-
     name = "cg"
     accepts = (LogisticProgram,)
     needs_convex = True
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
-        return _ConjugateGradientIteration(task, self.settings).run()
+        return _ConjugateGradientIteration(task).run()
 
 
 class _ConjugateGradientIteration(LogisticSearch):
     summary = "{0.iterations} directions, {0.calls} evaluations"
 
-    def __init__(self, task: Task[LogisticProgram], settings: ConjugateGradientSettings) -> None:
-        super().__init__(task, settings.max_iter)
-        self.settings, self.direction = settings, -self.point.gradient
+    def __init__(self, task: Task[LogisticProgram]) -> None:
+        super().__init__(task, MAX_ITER)
+        self.direction = -self.point.gradient
         self.since = self.idle = 0
 
     def step(self) -> bool:
@@ -64,14 +62,14 @@ class _ConjugateGradientIteration(LogisticSearch):
         moved = self.point is not before
         self.iterations += 1
         self.idle = 0 if better else self.idle + 1
-        if self.idle > self.settings.max_idle_directions or not (moved or self.since):
+        if self.idle > MAX_IDLE_DIRECTIONS or not (moved or self.since):
             return False
         gradient, old = self.point.gradient, before.gradient
         square = float(old @ old) or 1.0
         beta = max(float(gradient @ (gradient - old)) / square, 0.0)
         self.direction = beta * self.direction - gradient
         self.since += 1
-        least = self.settings.min_cosine * norm(self.direction) * norm(gradient)
+        least = MIN_COSINE * norm(self.direction) * norm(gradient)
         uphill = -float(self.direction @ gradient) <= least
         if not moved or self.since >= gradient.size or uphill:
             self.direction, self.since = -gradient, 0
@@ -82,19 +80,17 @@ class _ConjugateGradientIteration(LogisticSearch):
 
         That point is lower by its slope; it is rejected if its value is higher beyond rounding.
         """
-        length = _root(self.program.along(self.point, self.direction), self.settings)
+        length = _root(self.program.along(self.point, self.direction))
         trial = self.evaluate(self.point.alpha + length * self.direction)
         return self.is_no_worse(trial) and self.go(trial)
 
 
-def _root(
-    derivatives: Callable[[float], tuple[float, float]], settings: ConjugateGradientSettings
-) -> float:
+def _root(derivatives: Callable[[float], tuple[float, float]]) -> float:
     """The root of an increasing slope that is negative at 0, by Newton steps in a bracket."""
     slope, curvature = derivatives(0.0)
-    wanted = settings.max_slope_share * abs(slope)
+    wanted = MAX_SLOPE_SHARE * abs(slope)
     low, high, t = 0.0, np.inf, 0.0
-    for _ in range(settings.max_slopes):
+    for _ in range(MAX_SLOPES):
         t -= slope / curvature if curvature > 0.0 else 0.0
         if t <= low and np.isinf(high):
             return low  # by rounding, the slope is not negative or the step vanishes

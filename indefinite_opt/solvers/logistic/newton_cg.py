@@ -11,30 +11,34 @@ from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
 
+MAX_RESIDUAL_SHARE = 0.1
+"""ξ: largest residual of a Newton equation, as a share of the gradient."""
 
-@dataclass(frozen=True)
-class NewtonCGSettings:
-    """Numbers of `NewtonCG`, with the letters of Lin, Weng & Keerthi."""
+MIN_INNER_ITERATIONS = 10
+"""Conjugate gradient steps that it may take at least, even where there are fewer weights."""
 
-    max_iter: int = 1000
-    """Newton steps by default."""
-    max_residual_share: float = 0.1
-    """ξ: largest residual of a Newton equation, as a share of the gradient."""
-    min_inner_iterations: int = 10
-    """Conjugate gradient steps that it may take at least, even where there are fewer weights."""
-    min_decrease_share: float = 1e-4
-    """η₀: share of the decrease predicted by the model from which on a step is taken."""
-    shrink_below: float = 0.25
-    """η₁: share below which the radius shrinks."""
-    grow_above: float = 0.75
-    """η₂: share above which it grows."""
-    shrink: float = 0.25
-    growth: float = 4.0
-    """Factors by which the radius changes."""
-    boundary_share: float = 0.99
-    """A step of this share of the radius ends at the boundary: only then does the radius grow."""
-    min_predicted_share: float = 1e-11
-    """A predicted decrease of less than this share of the objective is below its rounding."""
+MIN_DECREASE_SHARE = 1e-4
+"""η₀: share of the decrease predicted by the model from which on a step is taken."""
+
+SHRINK_BELOW = 0.25
+"""η₁: share below which the radius shrinks."""
+
+GROW_ABOVE = 0.75
+"""η₂: share above which it grows."""
+
+SHRINK = 0.25
+GROWTH = 4.0
+"""Factors by which the radius changes."""
+
+BOUNDARY_SHARE = 0.99
+"""A step of this share of the radius ends at the boundary: only then does the radius grow."""
+
+MIN_PREDICTED_SHARE = 1e-11
+"""A predicted decrease of less than this share of the objective is below its rounding."""
+
+
+MAX_ITER = 1000
+"""Newton steps by default."""
 
 
 @dataclass(frozen=True)
@@ -46,53 +50,51 @@ class NewtonCG(Solver[LogisticProgram]):
     optimal for them. Two products with K, O(n²), per inner step; superlinear convergence.
     """
 
-    settings: NewtonCGSettings = NewtonCGSettings()
-
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
-        return _NewtonIteration(task, self.settings).run()
+        return _NewtonIteration(task).run()
 
 
 class _NewtonIteration(LogisticSearch):
     summary = "{0.iterations} Newton steps, {0.products} products with ∇²F, {0.calls} evaluations"
 
-    def __init__(self, task: Task[LogisticProgram], settings: NewtonCGSettings) -> None:
-        super().__init__(task, settings.max_iter)
-        self.settings, self.products = settings, 0
+    def __init__(self, task: Task[LogisticProgram]) -> None:
+        super().__init__(task, MAX_ITER)
+        self.products = 0
         self.first = self.radius = norm(self.point.gradient) or 1.0
 
     def step(self) -> bool:
         """One step, or a smaller radius."""
-        point, settings = self.point, self.settings
+        point = self.point
         step, predicted = self._direction()
         self.iterations += 1
         trial = self.evaluate(point.alpha + step)
         share = (point.value - trial.value) / predicted if predicted > 0.0 else -np.inf
-        if predicted <= settings.min_predicted_share * point.value:
+        if predicted <= MIN_PREDICTED_SHARE * point.value:
             # The model is accurate here, but the rounded objective cannot confirm it.
             return self.is_no_worse(trial) and self.go(trial)
         length = norm(step)
-        if share < settings.shrink_below:
-            self.radius = settings.shrink * length
-        elif share > settings.grow_above and length > settings.boundary_share * self.radius:
-            self.radius *= settings.growth
-        if share > settings.min_decrease_share:
+        if share < SHRINK_BELOW:
+            self.radius = SHRINK * length
+        elif share > GROW_ABOVE and length > BOUNDARY_SHARE * self.radius:
+            self.radius *= GROWTH
+        if share > MIN_DECREASE_SHARE:
             self.go(trial)
         return True
 
     def _direction(self) -> tuple[Array, float]:
         """A step that nearly minimises the model in the region, and the predicted decrease."""
-        point, settings, task = self.point, self.settings, self.task
+        point, task = self.point, self.task
         gradient = point.gradient
         step, image = np.zeros_like(gradient), np.zeros_like(gradient)
         rest = -gradient
         direction, square = rest.copy(), float(rest @ rest)
-        share = min(settings.max_residual_share, np.sqrt(norm(gradient) / self.first))
+        share = min(MAX_RESIDUAL_SHARE, np.sqrt(norm(gradient) / self.first))
         target = (share * norm(gradient)) ** 2
-        for _ in range(max(settings.min_inner_iterations, gradient.size)):
+        for _ in range(max(MIN_INNER_ITERATIONS, gradient.size)):
             if square <= target or task.elapsed >= task.time_limit:
                 break
             product = self.program.curvature_times(point, direction)

@@ -14,6 +14,12 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     first_step_length,
 )
 
+MAX_REDUCTIONS = 100
+"""Most reductions of the length of one step; after these it changes no weight."""
+
+MAX_IDLE_RESTARTS = 50
+"""Restarts in a row without a smaller gap after which rounding prevents further progress."""
+
 
 @dataclass(frozen=True)
 class AcceleratedSettings(ProxySettings):
@@ -22,10 +28,6 @@ class AcceleratedSettings(ProxySettings):
     growth: float = 1.1
     shrink: float = 0.5
     """Factors for the step length after an accepted step and after a rejected one."""
-    max_reductions: int = 100
-    """Most reductions of the length of one step; after these it changes no weight."""
-    max_idle_restarts: int = 50
-    """Restarts in a row without a smaller gap after which rounding prevents further progress."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class _AcceleratedGradientIteration(ProxySearch):
         settings, rounding = self.settings, self.settings.rounding_share
         (x, value, _), (at, at_value, at_gradient) = self.x, self.at
         self.iterations += 1
-        for _ in range(settings.max_reductions):
+        for _ in range(MAX_REDUCTIONS):
             new = self.dual.project(at - self.length * at_gradient)
             move = new - at
             new_value, new_gradient = self.evaluate(new)
@@ -86,7 +88,7 @@ class _AcceleratedGradientIteration(ProxySearch):
             self.restarts += 1
             smaller = self.gap < self.least - rounding * abs(self.value)
             self.least, self.idle = (self.gap, 0) if smaller else (self.least, self.idle + 1)
-            if self.idle > settings.max_idle_restarts:
+            if self.idle > MAX_IDLE_RESTARTS:
                 return self.settle()
             if new_value < value:
                 self.x = new, new_value, new_gradient

@@ -9,29 +9,33 @@ import numpy as np
 from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.quadratic import Solution, Solver, Task, Witness
-from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter, CenterSettings
+from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, ProxySettings
+
+MIN_MULTIPLIER_SHARE = 1e-4
+"""A cut is dropped when its multiplier is at most this share of the average one."""
+
+MAX_RELAXATION = 3.0
+MAX_MOVE_COST = 100.0
+"""The curvature of the metric falls by at most this factor from cut to cut. It rises at most
+until the proximal term of the last move is this multiple of the decrease the cuts allow."""
+
+MIN_RISE_SHARE = 1e-10
+"""Differences of F below this share of it are integrated from gradients, which have more
+accurate digits."""
+
+MAX_IDLE_CUTS = 30
+PROGRESS_SHARE = 0.99
+"""Rounding prevents further progress after this many cuts in a row that reduce neither the gap
+nor the decrease that the cuts allow to this share."""
 
 
 @dataclass(frozen=True)
-class ACCPMSettings(ProxySettings, CenterSettings):
+class ACCPMSettings(ProxySettings):
     """Numbers of `ACCPM`."""
 
     max_iter: int = 2000
     """Centres by default."""
-    min_multiplier_share: float = 1e-4
-    """A cut is dropped when its multiplier is at most this share of the average one."""
-    max_relaxation: float = 3.0
-    max_move_cost: float = 100.0
-    """The curvature of the metric falls by at most this factor from cut to cut. It rises at most
-    until the proximal term of the last move is this multiple of the decrease the cuts allow."""
-    min_rise_share: float = 1e-10
-    """Differences of F below this share of it are integrated from gradients, which have more
-    accurate digits."""
-    max_idle_cuts: int = 30
-    progress_share: float = 0.99
-    """Rounding prevents further progress after this many cuts in a row that reduce neither the gap
-    nor the decrease that the cuts allow to this share."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +105,7 @@ class _CuttingPlaneIteration(ProxySearch):
         self.metric, self.rest = self._curvature()
         depth = max(0.5 * (self.level - self.bound), EPS * abs(self.level)) or 1.0
         metric = np.sqrt(options.proximal) * self.metric
-        self.set = AnalyticCenter(
-            dual, self.center, gradient, metric, options.cuts, depth, self.settings
-        )
+        self.set = AnalyticCenter(dual, self.center, gradient, metric, options.cuts, depth)
         self.points, self.bounds = np.empty((options.cuts, dual.n)), np.empty(options.cuts)
         self._remember(0, self.center, self.level, gradient)
         self.least, self.idle = np.full(2, np.inf), 0
@@ -134,11 +136,11 @@ class _CuttingPlaneIteration(ProxySearch):
         options, cuts = self.options, self.set
         now = np.array([self.gap, cuts.depth])
         self.idle += 1
-        if np.any(now <= self.settings.progress_share * self.least):
+        if np.any(now <= PROGRESS_SHARE * self.least):
             self.least, self.idle = np.minimum(self.least, now), 0
         cuts.q = options.proximal * self.rest
         weight = options.weight * (2 * self.dual.n + cuts.count)
-        if self.idle > self.settings.max_idle_cuts or not cuts.center(weight):
+        if self.idle > MAX_IDLE_CUTS or not cuts.center(weight):
             return self.settle()
         self.iterations += 1
         self._bound()
@@ -151,9 +153,7 @@ class _CuttingPlaneIteration(ProxySearch):
         cuts, d = self.set, x - self.center
         slope, rise = float(cuts.g @ d), float(cuts.h_of(gradient) @ d)
         change = (
-            slope + 0.5 * rise
-            if rise < self.settings.min_rise_share * abs(self.level)
-            else value - self.level
+            slope + 0.5 * rise if rise < MIN_RISE_SHARE * abs(self.level) else value - self.level
         )
         self._learn(d, 2.0 * (change - slope))
         self._drop()
@@ -169,16 +169,16 @@ class _CuttingPlaneIteration(ProxySearch):
         """Give the metric the curvature of F along d, within the limits on its change."""
         square = float(d @ d)
         if square > 0.0:
-            curvature = min(curvature, 2.0 * self.settings.max_move_cost * self.set.depth)
+            curvature = min(curvature, 2.0 * MAX_MOVE_COST * self.set.depth)
             along = self.metric @ d
             rest = (curvature - float(along @ along)) / square
-            self.rest = max(rest, self.rest / self.settings.max_relaxation)
+            self.rest = max(rest, self.rest / MAX_RELAXATION)
 
     def _drop(self) -> None:
         """Drop cuts with negligible multipliers, and enough others to leave room for one."""
         multipliers = self.set.multipliers
         kept = np.argsort(-multipliers, kind="stable")[: self.options.cuts - 1]
-        least = self.settings.min_multiplier_share * float(multipliers.mean())
+        least = MIN_MULTIPLIER_SHARE * float(multipliers.mean())
         kept = np.sort(kept[multipliers[kept] > least])
         self.points[: kept.size], self.bounds[: kept.size] = self.points[kept], self.bounds[kept]
         self.set.keep(kept)

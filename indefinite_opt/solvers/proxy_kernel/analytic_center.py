@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,21 +9,21 @@ from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import BoxLine
 from indefinite_opt.quadratic import max_step
 
+MAX_PRODUCT_ERROR = 0.5
+"""Largest relative deviation of slack times multiplier from its weight at a centre."""
 
-@dataclass(frozen=True)
-class CenterSettings:
-    """Numbers of the Newton steps to a centre."""
+BOUNDARY_SHARE = 0.9
+"""Share of the way to the boundary that a step may go."""
 
-    max_steps: int = 50
-    """Most Newton steps for one centre; four or five are usual."""
-    max_product_error: float = 0.5
-    """Largest relative deviation of slack times multiplier from its weight at a centre."""
-    boundary_share: float = 0.9
-    """Share of the way to the boundary that a step may go."""
-    min_length: float = 1e-6
-    """Shortest step, as a share of the full one, that counts as progress and not as rounding."""
-    min_distance_share: float = 1e-9
-    """Least distance from ᾱ at which a start is tried, as a share of that of the last centre."""
+MIN_LENGTH = 1e-6
+"""Shortest step, as a share of the full one, that counts as progress and not as rounding."""
+
+MIN_DISTANCE_SHARE = 1e-9
+"""Least distance from ᾱ at which a start is tried, as a share of that of the last centre."""
+
+
+MAX_STEPS = 50
+"""Most Newton steps for one centre; four or five are usual."""
 
 
 class AnalyticCenter:
@@ -95,9 +93,7 @@ class AnalyticCenter:
         metric: Array,
         most: int,
         depth: float,
-        settings: CenterSettings = CenterSettings(),
     ) -> None:
-        self.settings = settings
         y, n, (positive, negative) = box.problem.y, box.n, box.problem.class_sizes
         self._y, self._n = y, n
         share = 0.5 * box.problem.smaller_class * box.upper
@@ -197,16 +193,16 @@ class AnalyticCenter:
 
     def center(self, weight: float, tol: float | None = None) -> bool:
         """Go to the centre for w = `weight`; False if that fails."""
-        tol = self.settings.max_product_error if tol is None else tol
+        tol = MAX_PRODUCT_ERROR if tol is None else tol
         self._approach()
         weights = np.ones(self._s.size)
         weights[0] = weight
-        for _ in range(self.settings.max_steps):
+        for _ in range(MAX_STEPS):
             length = self._newton(weights)
             products = self._s * self._lambda / weights
             if length == 1.0 and np.max(np.abs(products - 1.0)) < tol:
                 return True
-            if not length > self.settings.min_length:
+            if not length > MIN_LENGTH:
                 return False
         return False
 
@@ -223,7 +219,7 @@ class AnalyticCenter:
         def height_at(share: float) -> float:
             return -float(np.max(e + share * slopes)) - share**2 * term
 
-        share, height, least = 1.0, height_at(1.0), self.settings.min_distance_share
+        share, height, least = 1.0, height_at(1.0), MIN_DISTANCE_SHARE
         if height > 0.0 or term == 0.0:
             return
         while share > least and (height <= 0.0 or height_at(0.5 * share) > height):
@@ -262,7 +258,7 @@ class AnalyticCenter:
         level_step = level_off - tau_step - float(A[0] @ p)
         s_steps = np.concatenate([[level_step], p, -p, cuts_off + tau_step - H @ p])
         multiplier_steps = weights / s - multipliers - stiffness * s_steps
-        most = self.settings.boundary_share
+        most = BOUNDARY_SHARE
         length = min(1.0, most * max_step(s, s_steps))
         multiplier_length = min(1.0, most * max_step(multipliers, multiplier_steps))
         if not min(length, multiplier_length) > 0.0:

@@ -17,6 +17,36 @@ from indefinite_opt.solvers.proxy_kernel.search import (
     kernel_program,
 )
 
+RATE_STEPS = 8
+"""Gradient steps over which their rate of convergence is measured."""
+
+MODEL_TIME = 0.3
+ROOT_TERM_TIME = 8.0
+EVALUATIONS_PER_STEP = 1.5
+"""Times of n³ in a model, with the pair steps on it, and of one term of a root, in units of the
+time per n² of an evaluation's products with eigenvectors (measured at n = 300 to 3000 on three
+kernels), and evaluations in a gradient step."""
+
+MODEL_SHARE_ON_PATH = 0.1
+"""Share of the time of a model that counts along a path: it serves the next problems."""
+
+MAX_RESIDUAL_RATIO = 0.3
+"""The model is kept as long as each step with it reduces the residual to this share."""
+
+MIN_DECREASE_SHARE = 0.1
+"""Share of the decrease predicted by the slope that a step must achieve."""
+
+INNER_TOL_SHARE = 0.03
+"""Tolerance of a quadratic program, as a share of the residual of the problem itself."""
+
+INNER_STEPS = 100_000
+INNER_STEPS_PER_POINT = 100
+"""Most pair steps in a quadratic program, this many plus these for each point: only rounding
+can take more."""
+
+MIN_LENGTH = 1e-4
+"""Shortest step towards the minimum of a model, as a share of the way."""
+
 _MIN_LOG_GAP = 1e-300
 """Gaps count as at least this in logarithms."""
 
@@ -29,28 +59,6 @@ class NewtonSettings(ProxySettings):
     """Steps of both kinds by default."""
     rounding_share: float = 1e-12
     """Changes of F that are smaller than this share of it count as rounding."""
-    rate_steps: int = 8
-    """Gradient steps over which their rate of convergence is measured."""
-    model_time: float = 0.3
-    root_term_time: float = 8.0
-    evaluations_per_step: float = 1.5
-    """Times of n³ in a model, with the pair steps on it, and of one term of a root, in units of the
-    time per n² of an evaluation's products with eigenvectors (measured at n = 300 to 3000 on three
-    kernels), and evaluations in a gradient step."""
-    model_share_on_path: float = 0.1
-    """Share of the time of a model that counts along a path: it serves the next problems."""
-    max_residual_ratio: float = 0.3
-    """The model is kept as long as each step with it reduces the residual to this share."""
-    min_decrease_share: float = 0.1
-    """Share of the decrease predicted by the slope that a step must achieve."""
-    inner_tol_share: float = 0.03
-    """Tolerance of a quadratic program, as a share of the residual of the problem itself."""
-    inner_steps: int = 100_000
-    inner_steps_per_point: int = 100
-    """Most pair steps in a quadratic program, this many plus these for each point: only rounding
-    can take more."""
-    min_length: float = 1e-4
-    """Shortest step towards the minimum of a model, as a share of the way."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +120,11 @@ class _ProxyNewtonIteration(ProxySearch):
         self.exact = False
         self.model: BoxLineQP | None = None
         n = task.problem.n
-        evaluation = n**2 + settings.root_term_time * self.dual.oracle.root_terms
-        self.model_cost = settings.model_time * n**3 / (settings.evaluations_per_step * evaluation)
+        evaluation = n**2 + ROOT_TERM_TIME * self.dual.oracle.root_terms
+        self.model_cost = MODEL_TIME * n**3 / (EVALUATIONS_PER_STEP * evaluation)
         starts = [self.best]
         if previous is not None:
-            self.model_cost *= settings.model_share_on_path
+            self.model_cost *= MODEL_SHARE_ON_PATH
             if previous.model is not None:
                 self.model = replace(previous.model, upper=self.dual.upper)
             # The last solution, scaled with its bound or not.
@@ -146,7 +154,7 @@ class _ProxyNewtonIteration(ProxySearch):
                     self.settle()
                     return self.report() or Status.INACCURATE
                 self.exact = True
-            elif moved < 1.0 or residual > self.settings.max_residual_ratio * before:
+            elif moved < 1.0 or residual > MAX_RESIDUAL_RATIO * before:
                 self.model = None
 
     def _residual(self, alpha: Array, gradient: Array) -> float:
@@ -166,7 +174,7 @@ class _ProxyNewtonIteration(ProxySearch):
     def _descend(self) -> Status | None:
         """Gradient steps, as long as their rate predicts an end before a model would pay."""
         gaps: list[float] = []
-        count = self.settings.rate_steps
+        count = RATE_STEPS
         while True:
             status = self.report()
             if status is not None:
@@ -194,8 +202,8 @@ class _ProxyNewtonIteration(ProxySearch):
         tilt = gradient - model.gradient(alpha)
         tol = MIN_INNER_TOL
         if not self.exact:
-            tol = max(settings.inner_tol_share * min(residual, 1.0), MIN_INNER_TOL)
-        limit = settings.inner_steps + settings.inner_steps_per_point * self.dual.n
+            tol = max(INNER_TOL_SHARE * min(residual, 1.0), MIN_INNER_TOL)
+        limit = INNER_STEPS + INNER_STEPS_PER_POINT * self.dual.n
         inner = self.task.on(model, problem=model.problem, tol=tol, max_iter=limit)
         run = Descent(inner, alpha.copy(), gradient, tilt=tilt)
         run.to_stationarity()
@@ -203,9 +211,9 @@ class _ProxyNewtonIteration(ProxySearch):
         # The reduced gradient has no component along y, hence none of its rounding.
         slope = min(float(self.dual.first_order(alpha, gradient).reduced @ direction), 0.0)
         end, length = run.alpha, 1.0
-        while not self._accept(end, settings.min_decrease_share * length * slope, residual):
+        while not self._accept(end, MIN_DECREASE_SHARE * length * slope, residual):
             length *= settings.shrink
-            if slope == 0.0 or length < settings.min_length:
+            if slope == 0.0 or length < MIN_LENGTH:
                 return 0.0
             end = alpha + length * direction
         return length

@@ -10,6 +10,35 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
 from indefinite_opt.quadratic import Descent, Iteration, Solution, Status, Task, Witness, relative
 
+TIE_SHARE = 0.01
+"""Values that differ by less than this share of the tolerance count as equal."""
+
+MAX_INNER_TOL = 0.1
+"""Largest tolerance of a quadratic program: its dual bound would be of no use."""
+
+BOUND_ACCURACY_SHARE = 0.1
+"""Accuracy of a bound from a proxy kernel, as a share of the gap to reach."""
+
+MIN_CALLS_BETWEEN_BOUNDS = 50
+CALLS_PER_CALL_BETWEEN_BOUNDS = 2
+"""Evaluations between two bounds from proxy kernels: this many, or one for every two so far, so
+that all bounds together take a fixed share of the time."""
+
+BOUND_STEPS = 20_000
+BOUND_STEPS_PER_POINT = 10
+"""Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
+each point."""
+
+ARMIJO_SHARE = 1e-4
+"""Share of the decrease predicted by the slope that a gradient step must achieve."""
+
+MAX_TIED_SLOPE_SHARE = 0.5
+"""Where rounding hides the decrease, the slope along a gradient step may be at most this share
+of its first value, with the opposite sign (Hager & Zhang 2005)."""
+
+MIN_LENGTH_SHARE = 1e-30
+"""Shortest step that is tried, as a share of the first; it changes no weight."""
+
 MIN_INNER_TOL = 1e-12
 """Least tolerance of a quadratic program: rounding allows no smaller residual."""
 
@@ -24,32 +53,11 @@ class ProxySettings:
 
     max_iter: int = 100_000
     """Steps by default."""
-    tie_share: float = 0.01
-    """Values that differ by less than this share of the tolerance count as equal."""
     rounding_share: float = 1e-11
     """Changes of F that are smaller than this share of it count as rounding."""
-    max_inner_tol: float = 0.1
-    """Largest tolerance of a quadratic program: its dual bound would be of no use."""
-    bound_accuracy_share: float = 0.1
-    """Accuracy of a bound from a proxy kernel, as a share of the gap to reach."""
-    min_calls_between_bounds: int = 50
-    calls_per_call_between_bounds: int = 2
-    """Evaluations between two bounds from proxy kernels: this many, or one for every two so far, so
-    that all bounds together take a fixed share of the time."""
-    bound_steps: int = 20_000
-    bound_steps_per_point: int = 10
-    """Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
-    each point."""
-    armijo_share: float = 1e-4
-    """Share of the decrease predicted by the slope that a gradient step must achieve."""
-    max_tied_slope_share: float = 0.5
-    """Where rounding hides the decrease, the slope along a gradient step may be at most this share
-    of its first value, with the opposite sign (Hager & Zhang 2005)."""
     growth: float = 1.5
     shrink: float = 0.5
     """Factors for the length of a gradient step after an accepted one and after a rejected one."""
-    min_length_share: float = 1e-30
-    """Shortest step that is tried, as a share of the first; it changes no weight."""
 
 
 usual_settings = ProxySettings()
@@ -92,11 +100,11 @@ class KernelBound:
 
     def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> tuple[float, Witness]:
         """The bound of K*(x) to an absolute accuracy, given F and ∇F at x, and what proves it."""
-        dual, settings = self.dual, self.settings
+        dual = self.dual
         # With residual ε the duality gap is at most ε times the largest total weight.
         tol = accuracy / (2.0 * dual.problem.smaller_class * dual.upper)
-        tol = min(max(tol, MIN_INNER_TOL), settings.max_inner_tol)
-        limit = settings.bound_steps + settings.bound_steps_per_point * dual.n
+        tol = min(max(tol, MIN_INNER_TOL), MAX_INNER_TOL)
+        limit = BOUND_STEPS + BOUND_STEPS_PER_POINT * dual.n
         qp = self._svm(x)
         first = dual.project(x) if self._weights is None else self._weights
         inner = self.task.on(qp, problem=qp.problem, tol=tol, max_iter=limit)
@@ -148,7 +156,7 @@ class ProxySearch(Iteration):
         self.best = self.dual.start() if task.start is None else task.start.copy()
         self.value, self.gradient = np.inf, np.zeros(self.dual.n)
         self._own_bound = -np.inf
-        self._next_bound: float = settings.min_calls_between_bounds
+        self._next_bound: float = MIN_CALLS_BETWEEN_BOUNDS
 
     def evaluate(self, x: Array, feasible: bool = True) -> tuple[float, Array]:
         """F and ∇F at a point, whose linearisation is a bound; keeps the best of each."""
@@ -160,7 +168,7 @@ class ProxySearch(Iteration):
             return value, gradient
         # Of two points with equal values the one with the higher bound is kept.
         size = self.dual.gap_unit(self.value, self.best)
-        margin = self.settings.tie_share * self.task.tol * size if np.isfinite(self.value) else 0.0
+        margin = TIE_SHARE * self.task.tol * size if np.isfinite(self.value) else 0.0
         tied = value <= self.value + margin
         if value < self.value - margin or (tied and bound > self._own_bound):
             self.best, self.value, self.gradient, self._own_bound = x, value, gradient, bound
@@ -173,7 +181,7 @@ class ProxySearch(Iteration):
 
     def improve_bound(self) -> None:
         """Compute the bound of the proxy kernel at the best point."""
-        accuracy = self.settings.bound_accuracy_share * self.task.tol * abs(self.value)
+        accuracy = BOUND_ACCURACY_SHARE * self.task.tol * abs(self.value)
         bound, witness = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
         self.offer(bound, "proxy kernel", witness)
 
@@ -181,9 +189,8 @@ class ProxySearch(Iteration):
         """The same at increasing intervals."""
         if self.calls >= self._next_bound:
             self.improve_bound()
-            settings = self.settings
-            pause = self.calls // settings.calls_per_call_between_bounds
-            self._next_bound = self.calls + max(settings.min_calls_between_bounds, pause)
+            pause = self.calls // CALLS_PER_CALL_BETWEEN_BOUNDS
+            self._next_bound = self.calls + max(MIN_CALLS_BETWEEN_BOUNDS, pause)
 
     def settle(self) -> bool:
         """Give up for rounding, with the best bound that can be computed."""
@@ -255,7 +262,7 @@ class GradientSteps:
     def step(self, direction: Array | None = None) -> bool:
         """One step along -∇F or minus another direction; False if no length decreases F."""
         slope = self.gradient if direction is None else direction
-        while self.length > self.settings.min_length_share * self._first:
+        while self.length > MIN_LENGTH_SHARE * self._first:
             alpha = self.dual.project(self.alpha - self.length * slope)
             value, gradient = self.search.evaluate(alpha)
             if self._accepts(alpha, value, gradient):
@@ -278,7 +285,7 @@ class GradientSteps:
         slope = float(self.gradient @ move)
         if not slope < 0.0:
             return False
-        if value <= self.value + self.settings.armijo_share * slope:
+        if value <= self.value + ARMIJO_SHARE * slope:
             return True
         tied = value <= self.value + self.settings.rounding_share * abs(self.value)
-        return tied and float(gradient @ move) <= -self.settings.max_tied_slope_share * slope
+        return tied and float(gradient @ move) <= -MAX_TIED_SLOPE_SHARE * slope

@@ -23,12 +23,6 @@ MAX_ERRORS_SHOWN = 3
 """Number of different error messages shown per row; the table of folds has all of them."""
 
 
-def chosen_texts(comparison: ComparisonLike) -> list[tuple[str, str]]:
-    """The name of each row whose parameters were chosen, and how often each choice was made."""
-    rows = zip(row_labels(comparison), records_of(comparison.summary), strict=True)
-    return [(label, row["chosen"]) for label, row in rows if row["chosen"]]
-
-
 def number_text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
@@ -136,7 +130,7 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
 
     No number is ever cut: columns that do not fit are left out as a whole, and the caption names
     them. Method, accuracy and claim always stay. Of the parameters that were chosen the most
-    frequent ones are shown; `chosen_text` has them all.
+    frequent ones are shown; the Markdown table has them all.
     """
     from rich import box
     from rich.table import Table

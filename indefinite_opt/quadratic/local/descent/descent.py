@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property, read_only
 from indefinite_opt.quadratic.local.descent.face import Face
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint, columns_of
+from indefinite_opt.quadratic.local.descent.settings import COMPUTING_WORK, DescentSettings
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
@@ -21,6 +22,76 @@ from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.quadratic.local.descent.on_demand import Blocks
     from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
+
+FIRST_BLOCK_SHARE = 1 / 8
+READINGS_PER_DOUBLING = 4.0
+"""First size of a block as a share of n, and the work, in readings of K, that doubles it: long
+runs are those in which small blocks undo each other."""
+
+LEAVE_SHARE = 0.3
+"""A block is left when its own violation has fallen to this share: further gains would depend
+on v at the other points, which is out of date by then."""
+
+OVERHEAD_WORK = 5e5
+"""Work of a Newton step even on an empty face; twice this may always be spent on curvature."""
+
+PAIR_STEPS_PER_NEWTON_STEP = 2.0
+"""Work of pair steps before a Newton step on the face, in units of the work of that step."""
+
+MAX_FACE = 1280
+MAX_FACE_SHARE = 0.15
+"""Most weights on the face of a Newton step, the larger of a number and a share of n: its
+matrix is a few per cent of K."""
+
+WHOLE_STEP = 1.0 + 1e-6
+"""A step whose optimal length is 1 up to this factor, or longer, has length 1 and ends exactly
+on the bounds that it reaches."""
+
+MAX_GROWTHS = 10
+MAX_JOINING_SHARE = 0.25
+MAX_LEFT_SHARE = 0.5
+"""After a Newton step the violators join its working set, so many times in turn, as long as
+they are at most the first share of it, since pair steps are better at choosing among many,
+and as long as the largest violation falls to the second share each time."""
+
+MAX_ESCAPES = 100
+"""Most stationary points that are left along negative curvature."""
+
+MAX_REFRESHES = 100
+"""Most exact gradients; if more were needed, rounding would prevent further progress."""
+
+MIN_TARGET = 1e-16
+"""Smallest residual to reach, in units of the gradient."""
+
+ROUNDING_SHARE = 0.1
+"""The gradient is recomputed when the error of v may exceed this share of the residual to
+reach."""
+
+KEPT_ROUNDING_SHARE = 0.01
+"""A point is accepted without computing the gradient anew if the error of v is at most this
+share of the residual to reach, which is reduced accordingly."""
+
+HARD_MARGIN_SHARE = 0.25
+"""The residual to reach without an upper bound, in units of the tolerance: the bound on the
+optimum of a hard margin falls short by twice the residual."""
+
+COMPLEMENTARITY_SHARE = 0.5
+"""Largest complementarity as a share of the tolerance; the rest is left for the rounding that a
+rigorous bound allows for."""
+
+MAX_TIGHTENING = 0.01
+"""Smallest factor by which the residual to reach is reduced at once."""
+
+MIN_CURVATURE_SHARE = 1e-12
+"""When pairs are compared, a curvature counts as at least this share of the largest diagonal
+entry of H: smaller ones are rounding."""
+
+MIN_EXCHANGE_SHARE = 1e-9
+"""Least decrease of F by an exchange, as a share of it: far above rounding and far below any
+tolerance."""
+
+MIN_GROWTH = 1.01
+"""Least factor by which the weights are scaled up at once; less is left to pair steps."""
 
 Indices = NDArray[np.intp]
 
@@ -106,9 +177,11 @@ class Descent:
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
         rows = read_only(np.empty((0, qp.n)) if gram.on_demand else gram.matrix)
         largest = float(np.max(np.abs(gram.diagonal)))
-        floor = max(settings.min_curvature_share * qp.hessian * largest, loops.MIN_DIVISOR)
+        floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, loops.MIN_DIVISOR)
         self.hessian = loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
         self._undone = False  # whether blocks undo each other's steps
+        readings = settings.readings_before_interior * qp.n**2
+        self._interior_due = readings + settings.work_before_interior
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.perturbations = self._offset = 0
@@ -117,7 +190,7 @@ class Descent:
         self.curvature = "curvature not examined"
         self.direction: Array | None = None
         self._stopped = False
-        chunk = max(settings.chunk_readings * qp.n**2, settings.overhead_work)
+        chunk = max(settings.chunk_readings * qp.n**2, OVERHEAD_WORK)
         self.chunk = min(chunk, settings.chunk_work)
         most = max(settings.max_steps, settings.max_steps_per_point * qp.n)
         self._limit = task.max_iter or most
@@ -146,7 +219,7 @@ class Descent:
         A product of k weights with rows of K has the rounding of k updates.
         """
         product = self._terms * EPS * np.count_nonzero(self.alpha)
-        return self.rounding <= min(product, self.settings.kept_rounding_share * violation)
+        return self.rounding <= min(product, KEPT_ROUNDING_SHARE * violation)
 
     @property
     def _terms(self) -> float:
@@ -196,7 +269,7 @@ class Descent:
                 return status
             if self.iterations >= self._limit:
                 return Status.MAX_ITER
-            if self.escapes >= self.settings.max_escapes:
+            if self.escapes >= MAX_ESCAPES:
                 self.curvature = f"{self.escapes} stationary points left along negative curvature"
                 return status
 
@@ -223,13 +296,13 @@ class Descent:
         The gradient is not computed anew after convergence if its updates have not made it less
         accurate than that would, unless the complementarity is too large.
         """
-        settings, complementary = self.settings, self.settings.complementarity_share * self.task.tol
-        target = self.task.tol * (settings.hard_margin_share if self._endless else 1.0)
+        complementary = COMPLEMENTARITY_SHARE * self.task.tol
+        target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
         loops = self.loops
         while True:
             steps = max(self._limit - self.iterations, 0)
             allowed = target * self.unit
-            allowed -= 2.0 * min(self.rounding, settings.kept_rounding_share * allowed)
+            allowed -= 2.0 * min(self.rounding, KEPT_ROUNDING_SHARE * allowed)
             state, violation = self.pair_steps(allowed, steps)
             self._stopped = self._report(violation / self.unit)
             endless = self._endless_step() if state == loops.UNBOUNDED else None
@@ -240,11 +313,11 @@ class Descent:
             converged = state == loops.CONVERGED and self._exact
             # Small violations of many conditions may add up to a large gap.
             excess = self._complementarity() / complementary if converged else np.inf
-            refreshed = self.refreshes >= settings.max_refreshes
+            refreshed = self.refreshes >= MAX_REFRESHES
             status: Status | None = None
             if excess <= 1.0:
                 status = Status.SOLVED
-            elif converged and target < settings.min_target:
+            elif converged and target < MIN_TARGET:
                 status = Status.INACCURATE
             elif self._stopped:
                 status = Status.INTERRUPTED
@@ -258,12 +331,14 @@ class Descent:
                 return status
             accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
-                if self._since_face >= settings.pair_steps_per_newton_step * self.newton_work():
+                if self.work >= self._interior_due:
+                    self.try_interior_points()
+                if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
                     self.newton_steps_with_violators()
-                if self.rounding > settings.rounding_share * target * self.unit:
+                if self.rounding > ROUNDING_SHARE * target * self.unit:
                     self._set(self._exact_gradient())
             elif converged and not self._kept:
-                target *= max(0.5 / excess, settings.max_tightening)
+                target *= max(0.5 / excess, MAX_TIGHTENING)
             elif state == loops.CONVERGED and accurate:
                 self._balance()
                 self._keep(-self.qp.signs * self.v)
@@ -332,16 +407,16 @@ class Descent:
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         """One chunk of blocks of pair steps; returns state and violation."""
         n, settings, loops = self.qp.n, self.settings, self.loops
-        due = settings.pair_steps_per_newton_step * self.newton_work() - self._since_face
+        due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, self.chunk), 1.0)
-        limits = loops.Limits(tolerance, settings.leave_share, steps, work)
+        limits = loops.Limits(tolerance, LEAVE_SHARE, steps, work)
         if self.gram.on_demand:
             exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
             outcome = self._blocks.solve(self.point, limits, self._offset)
             self._exact = exact
         else:
-            doublings = self.work / (settings.readings_per_doubling * n * n)
-            wanted = max(settings.first_block_share * n * (1.0 + doublings), settings.min_block)
+            doublings = self.work / (READINGS_PER_DOUBLING * n * n)
+            wanted = max(FIRST_BLOCK_SHARE * n * (1.0 + doublings), settings.min_block)
             size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
             undone = self._undone and np.count_nonzero(self._free()) > size
             if n <= settings.max_whole or undone:
@@ -364,6 +439,32 @@ class Descent:
             expired=lambda: task.elapsed >= task.time_limit,
         )  # fmt: skip
 
+    def try_interior_points(self) -> bool:
+        """Go where interior points lead, if K = FFᵀ for few columns; False unless F is lower.
+
+        Such kernels, as linear ones of few features, are singular on all larger faces, so that pair
+        steps are many where the bounds are large; the number of interior points hardly depends on
+        them.
+        """
+        qp, n, work, self._interior_due = self.qp, self.qp.n, self._interior_due, np.inf
+        if self.tilt is not None or not (qp.has_one_bound and qp.is_bounded):
+            return False
+        F = columns_of(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
+        if F is None:
+            self._interior_due = self.settings.work_growth * work
+            return False
+        point = InteriorPoint(qp, F)
+        for _ in point.approach(self.task.tol):
+            self.iterations += 1
+            if self.task.stop(None, self.iterations, self._limit) is not None:
+                break
+        if qp.value(point.best) >= self.value:
+            return False
+        self._exact = False  # an interrupt may leave v and alpha apart
+        self.alpha[:] = point.best
+        self._set(self._exact_gradient())
+        return True
+
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
         # The rounding of what is added to v, and that of v itself once per step.
@@ -382,14 +483,14 @@ class Descent:
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
-        k, n, settings = float(np.count_nonzero(members)), self.qp.n, self.settings
-        computing = settings.computing_work * (2.0 * k * n + k**2)
+        k, n = float(np.count_nonzero(members)), self.qp.n
+        computing = COMPUTING_WORK * (2.0 * k * n + k**2)
         reading = computing if self.gram.on_demand else k * n
-        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + settings.overhead_work
+        return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 
     def _largest_face(self) -> float:
         """Most weights of a face whose matrix is a few per cent of K."""
-        largest = max(self.settings.max_face, self.settings.max_face_share * self.qp.n)
+        largest = max(MAX_FACE, MAX_FACE_SHARE * self.qp.n)
         return min(largest, self.gram.capacity)
 
     def newton_work(self) -> float:
@@ -440,16 +541,16 @@ class Descent:
             self.newton_step()
             return
         least, joined = np.inf, 0
-        for _ in range(min(settings.max_growths, max(self._limit - self.iterations, 1))):
-            self.work += settings.overhead_work
+        for _ in range(min(MAX_GROWTHS, max(self._limit - self.iterations, 1))):
+            self.work += OVERHEAD_WORK
             chosen, goal = working.minimum(self.hessian.h, self.box, self.point)
             if not chosen.any() or not self._move(self._face(chosen), [goal[chosen]]):
                 break
             self.newton_steps += 1
             violators, largest = self._violators(working.contains)
             size = working.members.size
-            most = min(settings.max_joining_share * size, self._largest_face() - size)
-            if not 0 < violators.size <= most or largest > settings.max_left_share * least:
+            most = min(MAX_JOINING_SHARE * size, self._largest_face() - size)
+            if not 0 < violators.size <= most or largest > MAX_LEFT_SHARE * least:
                 break
             joined = working.append(violators)
             self.refused = joined < violators.size
@@ -486,7 +587,7 @@ class Descent:
         for goal, (change, slope, curvature) in zip(goals, found, strict=True):
             if slope < 0.0 and curvature > slope:
                 continue
-            length = 1.0 if curvature <= self.settings.whole_step * slope else slope / curvature
+            length = 1.0 if curvature <= WHOLE_STEP * slope else slope / curvature
             decrease = length * (slope - 0.5 * length * curvature)
             if decrease > best:
                 best, chosen = decrease, (goal, length, change)
@@ -529,7 +630,7 @@ class Descent:
                 (free | weak, "the free weights and those at a bound with zero multiplier")
             )
         unlimited = np.isinf(allowance)
-        affordable = max(allowance * self.work, 2.0 * self.settings.overhead_work)
+        affordable = max(allowance * self.work, 2.0 * OVERHEAD_WORK)
         most = self.gram.capacity if unlimited else self._largest_face()
         for members, where in faces:
             if self.working is not None and self.working.contains[members].all():
@@ -576,7 +677,7 @@ class Descent:
         alone = qp.totals.size == 0 and qp.effort <= 1.0
         if self.gram.on_demand or alone:
             return 0
-        least = self.settings.min_exchange_share * qp.gap_unit(self.value, self.alpha)
+        least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
         program = self.hessian, self.box, self.point
         made, decrease, rounding, i, j = self.loops.exchange(*program, least)
         if i >= 0:
@@ -654,7 +755,7 @@ class Descent:
                 raise self.endless(direction)
             return
         factor = 1.0 - slope / curvature
-        if factor > self.settings.min_growth:
+        if factor > MIN_GROWTH:
             self.alpha += (factor - 1.0) * direction
             self._set(self._exact_gradient())
 

@@ -15,8 +15,22 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import in_tiles, read_only, tiles
 from indefinite_opt.quadratic.local.descent import _loops as loops
 from indefinite_opt.quadratic.local.descent._block_loops import mirror
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.local.descent.settings import COMPUTING_WORK, DescentSettings
 from indefinite_opt.quadratic.matrices.gram import Gram
+
+POINTS_PER_FREE_WEIGHT = 1.5
+"""Points of a block for every weight between its bounds: with less, blocks undo each other."""
+
+COMPUTED_GROWTH = 1.125
+"""Order of new memory for a block's part of K, as a multiple of what the block needs: the block
+after it is often a little larger."""
+
+MAX_INNER_BLOCK = 512
+"""Points of the smaller blocks by which a block is solved, whose part of K should stay in the
+cache of the processor; if more weights are free, such blocks would undo each other's steps."""
+
+MAX_STEPS_PER_ROW = 4.0
+"""Most work of steps inside a block, in units of computing the rows of its points."""
 
 Indices = NDArray[np.int64]
 
@@ -61,7 +75,7 @@ class Blocks:
         self, point: loops.DescentPoint, limits: loops.Limits, offset: int
     ) -> loops.StepOutcome:
         """As `_loops.solve_blocks`; point is changed in place."""
-        box, n, settings = self.box, self.gram.n, self.settings
+        box, n = self.box, self.gram.n
         state, steps, decrease, work, rounding, blocks = loops.RUNNING, 0, 0.0, 0.0, 0.0, 0
         outside = np.empty(n, np.bool_)
         while True:
@@ -86,7 +100,7 @@ class Blocks:
             inner = limits._replace(
                 violation=max(loops.BLOCK_TOLERANCE_SHARE * limits.violation, left),
                 steps=min(limits.steps - steps, loops.STEPS_PER_MEMBER * count),
-                work=settings.max_steps_per_row * settings.computing_work * n * count,
+                work=MAX_STEPS_PER_ROW * COMPUTING_WORK * n * count,
             )
             outcome, inside = self._solved(point, inner, members)
             change = self.hessian.h * box.y[members] * (inside.alpha - point.alpha[members])
@@ -102,7 +116,7 @@ class Blocks:
             decrease += outcome.decrease
             work += outcome.work + n * loops.POINT_PASSES
             entries = float(n - count) * changed.size + float(count) * computed
-            work += settings.computing_work * entries
+            work += COMPUTING_WORK * entries
             # Each product is rounded once, and then once in each of the sums.
             rounding += max(float(np.abs(change).sum()) * (changed.size + 2.0), outcome.rounding)
 
@@ -110,7 +124,7 @@ class Blocks:
         free = np.count_nonzero((point.alpha > self.box.lower) & (point.alpha < self.box.upper))
         settings = self.settings
         least = max(settings.min_computed_block, settings.min_computed_block_share * self.gram.n)
-        return min(int(max(least, settings.points_per_free_weight * free)), self.most)
+        return min(int(max(least, POINTS_PER_FREE_WEIGHT * free)), self.most)
 
     def place(self, members: Indices) -> tuple[Indices, int]:
         """The members in the order of their rows in `part`, and how many of these were computed.
@@ -119,7 +133,7 @@ class Blocks:
         """
         count = members.size
         if len(self.part) < count:
-            order = min(int(self.settings.computed_growth * count), self.most)
+            order = min(int(COMPUTED_GROWTH * count), self.most)
             self.part, self.members = np.empty((order, order)), members[:0]
             self.gram.reserve(self.part.nbytes)
         before, self.members = self.members[:count], members[:0]  # none if interrupted
@@ -146,7 +160,7 @@ class Blocks:
             upper=box.upper[members],
         )  # fmt: skip
         free = np.count_nonzero((inside.alpha > inner.lower) & (inside.alpha < inner.upper))
-        largest, piece = self.settings.max_inner_block, self.settings.max_work_between_checks
+        largest, piece = MAX_INNER_BLOCK, self.settings.max_work_between_checks
         size = count if free > largest else min(largest, count)
         hessian = hessian._replace(rows=part, diagonal=hessian.diagonal[members])
         steps, decrease, work, rounding = 0, 0.0, 0.0, 0.0

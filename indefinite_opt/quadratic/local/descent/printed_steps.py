@@ -40,6 +40,11 @@ class PrintedSteps(Descent):
         """Infinite until the steps of the paper have ended."""
         return super().newton_work() if self._ended else np.inf
 
+    def try_interior_points(self) -> bool:
+        """Those that lead further end the steps of the paper, unless it has no other steps."""
+        self._ended |= self.until > 0.0 and super().try_interior_points()
+        return self._ended
+
     def _grow(self) -> None:
         if self._ended:
             super()._grow()

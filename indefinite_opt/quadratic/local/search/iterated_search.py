@@ -26,66 +26,19 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic.solving.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 
+MAX_ELITE = 6
+"""Most ends that are perturbed, of different objectives."""
+
+MAX_POINTS = 100
+"""Most optima whose points are kept."""
+
+MAX_PASSES = 100
+"""Most exchanges, or passes of them, after one descent; a few are usual."""
+
 CHAINS = 2
 """Descents, or chains of perturbations, that run in parallel; all chains of a round start at the
 best ends of earlier rounds. The number is fixed, so that results do not depend on that of the
 threads."""
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """Sizes, shares and limits of local searches; `MultiStart(settings=...)` takes others.
-
-    The first ones are of both searches, the next of that with pair steps, the last of that with
-    active sets, over rows.
-    """
-
-    max_elite: int = 6
-    """Most ends that are perturbed, of different objectives."""
-    max_points: int = 100
-    """Most optima whose points are kept."""
-    max_passes: int = 100
-    """Most exchanges, or passes of them, after one descent; a few are usual."""
-    max_tie_share: float = 1e-6
-    """Relative difference up to which objectives count as equal, unless the tolerance is less."""
-    max_points_always_perturbed: int = 256
-    """Points up to which perturbations are made even if the starts agree, as they take hardly any
-    time."""
-    overhead_work: float = 1e6
-    """Work that takes as long as a descent does outside the compiled loops."""
-    slice_work: float = 1e8
-    """Work of perturbations between two checks of the time: some tenths of a second."""
-    convexity_work: float = 2.0
-    """Most work on a test of convexity, in units of the work of the first descent."""
-    perturbation_share: float = 0.5
-    """Most pairs exchanged by a perturbation, as a share of n; with this many every weight can
-    move."""
-    perturbation_block: int = 64
-    perturbation_leave_share: float = 0.2
-    perturbation_tolerance: float = 0.1
-    """Size of the blocks in descents between perturbations, the share of its violation at which a
-    block is left, and the violation at which such a descent ends, in units of the gradient: it need
-    only show whether a perturbation was useful."""
-    perturbation_slack: float = 0.01
-    """Share of F by which a point that is perturbed may exceed the best one, for every unit of
-    effort above that of a kernel program. It is that of the last chain of a round; the first
-    one has none, as it needs fewer perturbations where optima are near one another."""
-    row_max_tie_share: float = 1e-9
-    """Relative difference up to which objectives count as equal: descents end at rounding."""
-    row_overhead_work: float = 1e8
-    """Work (flops) that takes as long as a descent does outside the compiled loops, some
-    milliseconds."""
-    tilts: tuple[float, float] = (0.05, 3.0)
-    """Range of the norm of a tilt, relative to the gradient at the point or its change on the way
-    to another one. Over five classes of programs such tilts missed the best known value in 2 of
-    80 runs, steps towards random vertices in 33."""
-    tilted_shares: tuple[float, float] = (0.05, 0.5)
-    """Range of the share of variables that a tilt concerns, half of the time; else all."""
-    max_violation: float = 1e-10
-    """Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
-    the first steps of a descent repair a point."""
-    max_escapes: int = 100
-    """Most stationary points that are left by a direction between weakly active constraints."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +49,6 @@ class Effort:
     perturbations: int = 2400
     budget: float = 40.0
     jobs: int | None = None
-    settings: SearchSettings = SearchSettings()
 
     def __post_init__(self) -> None:
         checks.whole("starts", self.starts)
@@ -175,7 +127,7 @@ class IteratedSearch(ABC):
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         self.options, self.task, self.qp = options, task, task.structure
-        self.trace, self.settings = Trace(), options.settings
+        self.trace = Trace()
         self.elite: list[End] = []
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
@@ -254,7 +206,7 @@ class IteratedSearch(ABC):
     def _lowered(self, descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
         """Descend to local minima, as long as exchanges lead down from them."""
         status = descend()
-        for _ in range(self.settings.max_passes):
+        for _ in range(MAX_PASSES):
             if status is not Status.SOLVED or not exchange():
                 break
             status = descend()
@@ -349,12 +301,12 @@ class IteratedSearch(ABC):
         value, count, x = self.found.get(pattern, (end.value, 0, None))
         self.found[pattern] = min(value, end.value), count + 1, end.x if x is None else x
         kept = [key for key, (_, _, x) in self.found.items() if x is not None]
-        if len(kept) > self.settings.max_points:
+        if len(kept) > MAX_POINTS:
             worst = max(kept, key=lambda key: self.found[key][0])
             self.found[worst] = (*self.found[worst][:2], None)
         if all(abs(end.value - other.value) > width for other in self.elite):
             best = sorted([*self.elite, end], key=lambda each: each.value)
-            self.elite = best[: self.settings.max_elite]
+            self.elite = best[:MAX_ELITE]
 
     def _report(self) -> bool:
         """Add to the trace; True if the callback asks to stop, or has done so before."""

@@ -44,7 +44,6 @@ class MultiStart(Effort, Solver[QP]):
         Total work in units of the first descent; may be infinite.
     jobs : int, optional
         Threads; by default as many as the linear algebra library uses.
-    settings : SearchSettings
     """
 
     name = "multistart"

@@ -24,6 +24,38 @@ from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task, status_at_end
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
+MAX_TIE_SHARE = 1e-6
+"""Relative difference up to which objectives count as equal, unless the tolerance is less."""
+
+MAX_POINTS_ALWAYS_PERTURBED = 256
+"""Points up to which perturbations are made even if the starts agree, as they take hardly any
+time."""
+
+OVERHEAD_WORK = 1e6
+"""Work that takes as long as a descent does outside the compiled loops."""
+
+SLICE_WORK = 1e8
+"""Work of perturbations between two checks of the time: some tenths of a second."""
+
+CONVEXITY_WORK = 2.0
+"""Most work on a test of convexity, in units of the work of the first descent."""
+
+PERTURBATION_SHARE = 0.5
+"""Most pairs exchanged by a perturbation, as a share of n; with this many every weight can
+move."""
+
+PERTURBATION_BLOCK = 64
+PERTURBATION_LEAVE_SHARE = 0.2
+PERTURBATION_TOLERANCE = 0.1
+"""Size of the blocks in descents between perturbations, the share of its violation at which a
+block is left, and the violation at which such a descent ends, in units of the gradient: it need
+only show whether a perturbation was useful."""
+
+PERTURBATION_SLACK = 0.01
+"""Share of F by which a point that is perturbed may exceed the best one, for every unit of
+effort above that of a kernel program. It is that of the last chain of a round; the first
+one has none, as it needs fewer perturbations where optima are near one another."""
+
 Start = Callable[[np.random.Generator], Array]
 
 
@@ -47,7 +79,7 @@ class LocalSearch(IteratedSearch):
         start = qp.start() if task.start is None else task.start.copy()
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
-        first = run.work + 0.5 * self.settings.overhead_work
+        first = run.work + 0.5 * OVERHEAD_WORK
         self.limit = qp.effort * self.options.budget * first
         self._take(self._chain_of(run, status))
         return status
@@ -57,7 +89,7 @@ class LocalSearch(IteratedSearch):
         qp = self.qp
         if qp.known_convex:
             return True
-        if CHOLESKY_WORK * qp.n**3 > self.settings.convexity_work * self.work:
+        if CHOLESKY_WORK * qp.n**3 > CONVEXITY_WORK * self.work:
             return False
         try:
             return limited(qp.convexity_order, self.task.remaining, lambda: qp.is_convex)
@@ -103,10 +135,10 @@ class LocalSearch(IteratedSearch):
 
     def _tie_width(self, value: float) -> float:
         best = self.elite[0].x if self.elite else np.zeros(self.qp.n)
-        return min(self.settings.max_tie_share, self.task.tol) * self.qp.gap_unit(value, best)
+        return min(MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value, best)
 
     def _agreed(self) -> bool:
-        if self.qp.n <= self.settings.max_points_always_perturbed:
+        if self.qp.n <= MAX_POINTS_ALWAYS_PERTURBED:
             return False
         values = [value for value, _, _ in self.found.values()]
         return max(values) - min(values) <= self._tie_width(min(values))
@@ -119,26 +151,26 @@ class LocalSearch(IteratedSearch):
         steps: int | None,
     ) -> Chain:  # fmt: skip
         """Perturbations from one end, with checks of the limits between slices of work."""
-        qp, settings = self.qp, self.settings
-        allowed -= settings.overhead_work
+        qp = self.qp
+        allowed -= OVERHEAD_WORK
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
         loops = run.loops
         limit = steps or sys.maxsize
-        slack = settings.perturbation_slack * (qp.effort - 1.0) * place / (CHAINS - 1)
+        slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
-            work = min(allowed - run.work, settings.slice_work)
+            work = min(allowed - run.work, SLICE_WORK)
             chain = loops.PerturbationPlan(
-                count, max(int(settings.perturbation_share * qp.n), 2), qp.effort > 1.0,
-                min(settings.perturbation_block, qp.n), slack,
+                count, max(int(PERTURBATION_SHARE * qp.n), 2), qp.effort > 1.0,
+                min(PERTURBATION_BLOCK, qp.n), slack,
             )  # fmt: skip
             tolerance, steps_left = (
-                settings.perturbation_tolerance * run.unit,
+                PERTURBATION_TOLERANCE * run.unit,
                 limit - run.iterations,
             )
-            limits = loops.Limits(tolerance, settings.perturbation_leave_share, steps_left, work)
+            limits = loops.Limits(tolerance, PERTURBATION_LEAVE_SHARE, steps_left, work)
             at = run.hessian, run.box, run.point, run.linear
             perturbed = loops.Perturbed(*loops.perturb(*at, chain, limits, state))
             run.perturbed(perturbed.perturbations, perturbed.steps, perturbed.work)
@@ -179,9 +211,7 @@ class LocalSearch(IteratedSearch):
     def _chain_of(self, run: Descent, status: Status) -> Chain:
         gradient, exact = -self.qp.signs * run.v, run.gradient is not None
         end = End(run.alpha, run.value, status, run.curvature, np.nan, gradient, exact)
-        return Chain(
-            [end], run.work + self.settings.overhead_work, run.iterations, run.perturbations
-        )
+        return Chain([end], run.work + OVERHEAD_WORK, run.iterations, run.perturbations)
 
     def _pattern(self, x: Array) -> bytes:
         return np.packbits(np.concatenate(self.qp.at_bounds(x, self.task.tol))).tobytes()
