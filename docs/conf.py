@@ -10,10 +10,12 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS / "extensions")]
 
 import api_pages  # noqa: E402
-import command_pages  # noqa: E402
-import notebook_pages  # noqa: E402
+import rendering  # noqa: E402
+import typer.main  # noqa: E402
+from typer.cli import get_docs_for_click  # noqa: E402
 
 import indefinite_opt  # noqa: E402
+from indefinite_opt.command_line.app import app  # noqa: E402
 
 # Namespaces that are no folders of the package, under the names that users write.
 for namespace in api_pages.NAMESPACES:
@@ -30,12 +32,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "numpydoc",
-    "benchmarks",
-    "docstrings",
-    "mathml",
+    "rendering",
     "myst_nb",
     "sphinx_gallery.gen_gallery",
-    "declarations",
 ]
 exclude_patterns = [
     "_build",
@@ -49,8 +48,11 @@ default_role = "py:obj"  # names between single backticks in docstrings
 
 # Pages that are made from the package and from the notebooks before Sphinx reads anything.
 api_pages.write(DOCS / "api")
-command_pages.write(DOCS / "commands")
-notebook_pages.write(DOCS.parent / "notebooks", DOCS / "notebooks")
+rendering.copy_notebooks(DOCS.parent / "notebooks", DOCS / "notebooks")
+commands = typer.main.get_command(app)
+context = typer.Context(commands, info_name="indefinite-opt")
+help_of_all = get_docs_for_click(obj=commands, ctx=context, name="indefinite-opt", title="Commands")
+api_pages.store(DOCS / "commands" / "index.md", help_of_all)
 
 # Docstrings are those of numpydoc; every class has its members on its own page.
 autosummary_generate = True
@@ -78,7 +80,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r".*\.py",
     "thumbnail_size": (640, 480),
-    "image_scrapers": ("gallery_figures.scraper",),
+    "image_scrapers": ("rendering.scraper",),
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 60,
@@ -87,6 +89,8 @@ sphinx_gallery_conf = {
     "plot_gallery": os.environ.get("DOCS_WITHOUT_GALLERY") is None,
 }
 
+# Commands stand in running text, where two dashes are no long one.
+smartquotes = False
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "indefinite_opt"

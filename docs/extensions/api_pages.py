@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 NAMESPACES = {
     "indefinite_opt": "Everything at the top level",
@@ -35,70 +33,6 @@ RESULTS = {
 }
 """What public functions return or take, and what the formulations of users are made of."""
 
-
-@dataclass(frozen=True)
-class PublicName:
-    """A name to document: `module` and `name` as a user writes them, and the object itself."""
-
-    module: str
-    name: str
-    thing: Any
-
-    @property
-    def is_constant(self) -> bool:
-        return not (inspect.isclass(self.thing) or callable(self.thing))
-
-    @property
-    def folder(self) -> str:
-        """The folder of the package in which the object is defined."""
-        return getattr(self.thing, "__module__", self.module).split(".")[1]
-
-
-def module_of(name: str) -> Any:
-    """A module by the name that a user writes, such as `indefinite_opt.kernels`."""
-    parent, _, last = name.rpartition(".")
-    package = importlib.import_module(parent) if parent else None
-    return getattr(package, last, None) or importlib.import_module(name)
-
-
-def _names(module: str) -> Iterator[PublicName]:
-    for name in module_of(module).__all__:
-        thing = getattr(module_of(module), name)
-        if not inspect.ismodule(thing):
-            yield PublicName(module, name, thing)
-
-
-def public_names() -> list[PublicName]:
-    """Every public name once, under the first namespace that has it."""
-    found = [name for module in NAMESPACES for name in _names(module)]
-    for module, names in RESULTS.items():
-        found += [
-            PublicName(module, name, getattr(importlib.import_module(module), name))
-            for name in names
-        ]
-    once: dict[int, PublicName] = {}
-    for name in found:
-        once.setdefault(id(name.thing), name)
-    return list(once.values())
-
-
-def return_type(function: Any) -> Any:
-    """The type that a function is annotated to return; None if there is no annotation."""
-    return inspect.signature(function).return_annotation or None
-
-
-def _table(names: list[PublicName], toctree: str = "generated") -> list[str]:
-    """An autosummary table of names of one module."""
-    lines = [f".. currentmodule:: {names[0].module}", "", ".. autosummary::"]
-    lines += [f"   :toctree: {toctree}", "   :nosignatures:", ""]
-    lines += [f"   {name.name}" for name in names]
-    return [*lines, ""]
-
-
-def _heading(text: str, sign: str) -> list[str]:
-    return [text, sign * len(text), ""]
-
-
 FOLDERS = {
     "estimators": "Estimators of scikit-learn's kind",
     "problem": "Problems",
@@ -111,59 +45,76 @@ FOLDERS = {
 """Titles of the groups at the top level, in the order in which a reader needs them."""
 
 
-def page(module: str) -> str:
-    """The page of one namespace."""
-    names = [name for name in public_names() if name.module == module]
-    lines = _heading(f"{NAMESPACES[module]}: ``{module}``", "=")
-    if module != "indefinite_opt":
-        return "\n".join([*lines, inspect.getdoc(module_of(module)) or "", "", *_table(names)])
-    folders = list(dict.fromkeys([*FOLDERS, *(name.folder for name in names)]))
-    for folder in folders:
-        members = [name for name in names if name.folder == folder]
-        if members:
-            lines += _heading(FOLDERS.get(folder, folder.capitalize()), "-") + _table(members)
-    return "\n".join(lines)
+class PublicName(NamedTuple):
+    """A name to document: `module` and `name` as a user writes them, and the object itself."""
+
+    module: str
+    name: str
+    thing: Any
+
+    @property
+    def is_constant(self) -> bool:
+        return not (inspect.isclass(self.thing) or callable(self.thing))
 
 
-def results_page() -> str:
-    """The page of the types that functions return."""
-    lines = _heading("What functions return and take", "=")
-    for module in RESULTS:
-        lines += _table([name for name in public_names() if name.module == module])
-    return "\n".join(lines)
+def module_of(name: str) -> Any:
+    """A module by the name that a user writes, such as `indefinite_opt.kernels`."""
+    parent, _, last = name.rpartition(".")
+    package = importlib.import_module(parent) if parent else None
+    return getattr(package, last, None) or importlib.import_module(name)
 
 
-def index_page(pages: list[str]) -> str:
-    """Every public name with the first sentence of its docstring, group by group."""
-    lines = _heading("API reference", "=")
-    lines += [
-        "Every public name has a page with its signature, its return type and an example that"
-    ]
-    lines += ["runs. The examples are part of the tests.", ""]
-    titles = [*NAMESPACES.values(), "What functions return and take"]
-    everything = public_names()
-    for title, name in zip(titles, pages, strict=True):
-        module = name if name in ("indefinite_opt", "results") else f"indefinite_opt.{name}"
-        members = [one for one in everything if (one.module in RESULTS) == (name == "results")]
-        if name != "results":
-            members = [one for one in members if one.module == module]
-        lines += _heading(f":doc:`{title} <{name}>`", "-")
-        lines += [".. list-table::", "   :widths: 30 70", ""]
-        for one in members:
-            said = "" if one.is_constant else (inspect.getdoc(one.thing) or "").partition("\n")[0]
-            said = said.replace("|", r"\|")
-            lines += [f"   * - :py:obj:`~{one.module}.{one.name}`", f"     - {said}"]
-        lines.append("")
-    return "\n".join([*lines, ".. toctree::", "   :hidden:", "", *(f"   {n}" for n in pages), ""])
+def public_names() -> list[PublicName]:
+    """Every public name once, under the first namespace that has it."""
+    listed = {module: module_of(module).__all__ for module in NAMESPACES} | RESULTS
+    once: dict[int, PublicName] = {}
+    for module, names in listed.items():
+        for name in names:
+            thing = getattr(module_of(module), name)
+            if not inspect.ismodule(thing):
+                once.setdefault(id(thing), PublicName(module, name, thing))
+    return list(once.values())
 
 
 def write(folder: Path) -> None:
-    """Write all pages into a folder; files that would stay the same are left alone."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pages = {module.rpartition(".")[2]: page(module) for module in NAMESPACES}
-    pages["results"] = results_page()
-    pages["index"] = index_page(list(pages))
-    for name, text in pages.items():
-        path = folder / f"{name}.rst"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+    """Write a page for every namespace, one for what functions return, and their index."""
+    pages = [(module.rpartition(".")[2], NAMESPACES[module], [module]) for module in NAMESPACES]
+    pages.append(("results", "What functions return and take", [*RESULTS]))
+    index = "API reference\n=============\n\nEvery public name has a page with its signature, its "
+    index += "return type and an example that runs. The examples are part of the tests.\n\n"
+    for page, title, modules in pages:
+        names = [name for name in public_names() if name.module in modules]
+        module = modules[0] if modules[0] in [*NAMESPACES][1:] else ""
+        heading = f"{title}: ``{modules[0]}``" if modules[0] in NAMESPACES else title
+        said = (inspect.getdoc(module_of(module)) or "") if module else ""
+        text = f"{heading}\n{'=' * len(heading)}\n\n{said}\n\n{_tables(names, '-', 'generated')}"
+        store(folder / f"{page}.rst", text)
+        link = f":doc:`{title} <{page}>`"
+        index += f"{link}\n{'-' * len(link)}\n\n{_tables(names, '~')}"
+    names = "\n".join(f"   {page}" for page, _, _ in pages)
+    store(folder / "index.rst", f"{index}.. toctree::\n   :hidden:\n\n{names}\n")
+
+
+def _tables(names: list[PublicName], sign: str, toctree: str = "") -> str:
+    """Names with the first sentences of their docstrings, at the top level by folders."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        top = name.module == "indefinite_opt"
+        folder = name.thing.__module__.split(".")[1] if top else ""
+        title = FOLDERS.get(folder, folder.capitalize())
+        groups.setdefault((name.module, title), []).append(name.name)
+    order = {title: place for place, title in enumerate(FOLDERS.values())}
+    text = ""
+    for module, title in sorted(groups, key=lambda group: order.get(group[1], len(order))):
+        text += f"{title}\n{sign * len(title)}\n\n" if title else ""
+        text += f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n"
+        text += f"   :toctree: {toctree}\n\n" if toctree else "\n"
+        text += "".join(f"   {name}\n" for name in groups[module, title]) + "\n"
+    return text
+
+
+def store(path: Path, text: str) -> None:
+    """Write a page; one that would stay the same is left alone, so that it is not built again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")

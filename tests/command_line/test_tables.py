@@ -81,12 +81,12 @@ BAD_TABLES = {
     "x,label\n1,a\n2,\n3,b\n": "a label in every row",
     "x,label\n,a\n,b\n": "some rows without missing cells",
     "x,x,label\n1,2,a\n3,4,b\n": "two of them named 'x'",
-    "x,label\n1,5,a\n2,5,b\n": "rows with more cells than the 2 of the header",
+    "x,label\n1,5,a\n2,5,b\n": "rows of 3 cells under a header of 2",
     "x,label\nNA,a\n1,b\n": "got 'NA' in line 2. A cell without",
     "x,label\n?,a\n1,b\n": "got '?' in line 2",
     "x;y;label\n1,0;2,5;a\n3,0;4,0;b\n": "separated by commas, not semicolons",
     "x,y,label\n" + "".join(f'"0,{k}",{k},{"ab"[k % 2]}\n' for k in range(24)):
-        "numbers with a decimal point",
+        "numbers in the column 'x', got '0,0' in line 2",
     "id,y,label\n" + "".join(f"row {k},{k},{'ab'[k % 2]}\n" for k in range(24)):
         "24 different texts in 24 rows. Leave it out",
     **dict.fromkeys(

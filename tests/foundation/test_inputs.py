@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import MAX_SHOWN, shown
-from indefinite_opt.foundation.files import read_arrays, read_bytes, read_json
+from indefinite_opt.foundation.files import read_bytes, read_json
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.problem import kernels
 
@@ -98,29 +97,6 @@ def test_what_came_is_shown_at_a_readable_length() -> None:
 
 
 # ------------------------------------------------------------------------------------- files
-
-
-def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
-    """An array of 8 TB by its header, of 8 bytes by the archive; and one of empty texts."""
-    for descr in ("'<f8'", "'<U0'"):
-        header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1000000000000,), }}"
-        padded = header.ljust(117) + "\n"
-        array = b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode()
-        with zipfile.ZipFile(tmp_path / "huge.npz", "w") as archive:
-            archive.writestr("K.npy", array + bytes(8))
-        with pytest.raises(iopt.errors.DataError, match="holds fewer numbers than its header says"):
-            read_arrays(tmp_path / "huge.npz")
-
-
-def test_an_archive_with_two_arrays_of_one_name(tmp_path: Path) -> None:
-    path = tmp_path / "two.npz"
-    np.savez(path, K=np.zeros(2))
-    with zipfile.ZipFile(path) as archive:
-        array = archive.read("K.npy")
-    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr("K.npy", array)
-    with pytest.raises(iopt.errors.DataError, match="two arrays have the same name"):
-        read_arrays(path)
 
 
 def test_a_table_that_inflates(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ import indefinite_opt as iopt
 from helpers.programs import Program
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import datasets
-from indefinite_opt.problem.datasets.scaling import fitted_scaling
 from indefinite_opt.problem.kernels import Linear
 
 Array = np.ndarray
@@ -423,16 +422,6 @@ def test_unknown_names() -> None:
         datasets.load("checkerboard(size=3)")
     with pytest.raises(UnknownName, match="missing: expected one of drop, impute"):
         datasets.load("heart(missing=guess)")
-
-
-@pytest.mark.parametrize("kind", ["minmax", "unit", "standard"])
-def test_a_fitted_scaling_is_that_of_scikit_learn(kind: str) -> None:
-    generator = np.random.default_rng(0)
-    X = generator.standard_normal((30, 6)) * [1.0, 1e6, 1e-6, 1.0, 0.0, 0.0] + [0, 0, 3, 0, 0.1, 0]
-    X[:, 3] = X[:, 3] > 0.0
-    new = generator.standard_normal((5, 6))
-    expected = datasets.scaler(kind).fit(X).transform(new)
-    np.testing.assert_allclose(fitted_scaling(kind, X)(new), expected, rtol=1e-9)
 
 
 def test_scaler() -> None:

@@ -421,6 +421,7 @@ def changed(text: str, old: str, new: str) -> str:
         ("f.qplib", changed(QPLIB, "3 # variables", "0"), "the number of variables"),
         ("f.qplib", changed(QPLIB, "2 1 -4.0", "2 1"), "3 words in a line, got '2 1'"),
         ("f.qplib", changed(QPLIB, "2 1 -4.0", "1 1 2.0"), r"once, got \(0, 0\) twice"),
+        ("f.qplib", changed(QPLIB, "2 3\n", "1 3\n"), "right-hand sides once"),
         ("f.qplib", changed(QPLIB, "2 1 -4.0", "4 1 2.0"), "from 1 to 3, got '4'"),
         ("f.qplib", QPLIB[:200], "end of the file"),
         ("f.qplib", QPLIB + "1 more\n", "the end of the file, got '1 more'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,8 @@ MISSING = ("drop", "impute", "refuse")
 _MAX_SHOWN = 6
 """Most features, levels and lines that a sentence lists."""
 
-_NAME_SHARE = 0.5
-"""Share of the rows with a text of their own from which a column holds names, not categories."""
-
-_MARKERS = frozenset({"na", "n/a", "nan", "null", "none", "?", "-", "."})
-"""Texts that stand for a missing value beside numbers, in lower case."""
+_NO_CATEGORY = re.compile(r"(?i)\s*(na|n/a|nan|null|none|\?|-|\.|[+-]?\d+,\d+)\s*")
+"""Texts that stand for a missing value beside numbers, and numbers with a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -40,42 +38,31 @@ class Column:
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features: one for each category, or for the second one of two."""
-        return tuple(f"{self.name}={level}" for level in self._coded) or (self.name,)
+        first = int(len(self.levels) == 2)
+        return tuple(f"{self.name}={level}" for level in self.levels[first:]) or (self.name,)
 
-    @property
-    def can_be_filled(self) -> bool:
-        """Whether `fill` is what can stand in a cell, or None."""
-        if self.fill is None or self.levels:
-            return self.fill is None or self.fill in self.levels
-        return checks.is_number(self.fill) and bool(np.isfinite(self.fill))
-
-    @property
-    def _coded(self) -> tuple[str, ...]:
-        return self.levels[1:] if len(self.levels) == 2 else self.levels
-
-    def encoded(self, column: pd.Series[Any], source: str) -> Array:
-        """The features of the cells of another table, (n, k)."""
-        values, empty = column.copy(), column.isna().to_numpy()
-        if empty.any():
-            if self.fill is None:
-                raise DataError(
-                    source, f"a value in every cell of the column {self.name!r}",
-                    f"none in line {_line(empty)}", "Models trained with imputation fill it.",
-                )  # fmt: skip
-            values[empty] = self.fill
+    def encoded(self, cells: pd.Series[Any], source: str) -> Array:
+        """The features of the cells of a table, (n, k)."""
+        values, empty = cells.astype(object), cells.isna().to_numpy()
+        if empty.any() and self.fill is None:
+            raise DataError(
+                source, f"a value in every cell of the column {self.name!r}",
+                f"none in line {_line(empty)}", "Models trained with imputation fill it.",
+            )  # fmt: skip
+        values[empty] = self.fill
         if not self.levels:
             numbers = _numbers(values)
-            if numbers is None:
-                raise _no_number(self.name, values, source)
+            _refuse_texts(self.name, values, np.isnan(numbers), source)
             return numbers[:, None]
         texts = values.map(as_text).to_numpy()
-        unknown = ~np.isin(texts, self.levels)
+        equal = texts[:, None] == np.array(self.levels, dtype=object)
+        unknown = ~equal.any(axis=1)
         if unknown.any():
             raise DataError(
                 source, f"{_listed(self.levels)} in the column {self.name!r}, as in training",
                 f"{texts[np.argmax(unknown)]!r} in line {_line(unknown)}",
             )  # fmt: skip
-        return np.asarray(texts[:, None] == np.array(self._coded, dtype=object), dtype=np.float64)
+        return equal[:, int(len(self.levels) == 2) :].astype(float)
 
 
 @dataclass(frozen=True)
@@ -113,28 +100,22 @@ class Encoding:
         label: str = "",
         ignored: tuple[str, ...] = (),
     ) -> tuple[Encoding, NDArray[np.bool_]]:
-        """The encoding of a table of features, and the rows that are used, (n,).
-
-        `DataError` for columns of names, decimal commas or marks of missing values.
-        """
+        """The encoding of a table of features, and the rows that are used, (n,)."""
         checks.choice("missing", missing, MISSING)
         empty: NDArray[np.bool_] = np.asarray(table.isna(), dtype=bool)
-        whole: NDArray[np.bool_] = ~np.any(empty, axis=1)
-        kept, filled = np.ones(len(table), dtype=bool), 0
-        if missing == "refuse" and empty.any():
-            raise DataError(source, "a value in every cell", f"none in line {_line(~whole)}")
-        if missing == "drop":
-            kept = whole
-            if not kept.any():
-                hint = 'Try missing="impute".'
-                raise DataError(source, "some rows without missing cells", "none", hint)
-        else:
-            filled = int(empty.sum())
-        columns = tuple(
-            _column(str(name), table[name][kept], missing == "impute", source) for name in table
-        )
+        gaps: NDArray[np.bool_] = np.any(empty, axis=1)
+        if missing == "refuse" and gaps.any():
+            raise DataError(source, "a value in every cell", f"none in line {_line(gaps)}")
+        fills = missing == "impute"
+        kept = ~gaps | fills
+        if not kept.any():
+            raise DataError(
+                source, "some rows without missing cells", "none", 'Try missing="impute".'
+            )
+        columns = (_column(str(name), table[name], kept, fills, source) for name in table)
         dropped = tuple((np.flatnonzero(~kept) + 2).tolist())
-        return cls(columns, len(table), dropped, filled, label, ignored), kept
+        filled = int(empty.sum()) if fills else 0
+        return cls(tuple(columns), len(table), dropped, filled, label, ignored), kept
 
     @classmethod
     def of_numbers(cls, names: tuple[str, ...]) -> Encoding:
@@ -143,26 +124,17 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any]) -> Encoding:
-        """The encoding that `dataclasses.asdict` has turned into a dictionary.
-
-        `DataError` for anything but that.
-        """
-        columns = tuple(Column(c["name"], tuple(c["levels"]), c["fill"]) for c in facts["columns"])
-        made = cls(
-            columns, facts["rows"], tuple(facts["dropped"]), facts["filled"], facts["label"],
-            tuple(facts["ignored"]),
+        """The encoding that `dataclasses.asdict` has turned into a dictionary."""
+        columns = []
+        for column in facts["columns"]:
+            levels, fill = tuple(map(str, column["levels"])), column["fill"]
+            if fill is not None:
+                fill = str(fill) if levels else float(fill)
+            columns.append(Column(str(column["name"]), levels, fill))
+        return cls(
+            tuple(columns), int(facts["rows"]), tuple(map(int, facts["dropped"])),
+            int(facts["filled"]), str(facts["label"]), tuple(map(str, facts["ignored"])),
         )  # fmt: skip
-        names = [made.label, *made.ignored]
-        for column in columns:
-            names += [column.name, *column.levels]
-        texts = all(isinstance(name, str) for name in names)
-        counts = (made.rows, made.filled, *made.dropped)
-        whole = all(checks.is_whole(count) and count >= 0 for count in counts)
-        filled = all(column.can_be_filled for column in columns)
-        if not (columns and texts and whole and filled):
-            expected = "names and categories as texts, counts, and values that fill empty cells"
-            raise DataError("table", expected, str(facts))
-        return made
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -171,12 +143,11 @@ class Encoding:
 
     def encode(self, table: pd.DataFrame, source: str) -> Array:
         """The features of the rows of a table that has the same columns, in any order, (n, d)."""
-        parts = []
         for column in self.columns:
             if column.name not in table.columns:
                 expected = f"a column {column.name!r}, as in the training data"
                 raise DataError(source, expected, ", ".join(map(str, table.columns)))
-            parts.append(column.encoded(table[column.name], source))
+        parts = [column.encoded(table[column.name], source) for column in self.columns]
         return finite_features(np.hstack(parts), source)
 
     def __str__(self) -> str:
@@ -186,11 +157,9 @@ class Encoding:
             where = _listed(list(map(str, self.dropped)))
             said += f", {len(self.dropped)} of them dropped for empty cells ({lines} {where})"
         if self.filled:
-            cells = "1 empty cell" if self.filled == 1 else f"{self.filled} empty cells"
-            said += f", {cells} filled"
+            said += f", {self.filled} empty {'cell' if self.filled == 1 else 'cells'} filled"
         names = self.features
-        said += f"; {len(names)} features: " if len(names) != 1 else "; 1 feature: "
-        said += _listed(names)
+        said += f"; {len(names)} {'feature' if len(names) == 1 else 'features'}: {_listed(names)}"
         if self.ignored:
             said += f"; left out: {_listed(self.ignored)}"
         return said + (f"; labels of column {self.label!r}" if self.label else "")
@@ -208,54 +177,45 @@ def as_text(value: Any) -> str:
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _column(name: str, cells: pd.Series[Any], fills: bool, source: str) -> Column:
-    present = cells.dropna()
-    if present.empty:
+def _column(
+    name: str, cells: pd.Series[Any], kept: NDArray[np.bool_], fills: bool, source: str
+) -> Column:
+    """How the kept cells of a column are encoded."""
+    present = kept & cells.notna().to_numpy()
+    if not present.any():
         raise DataError(source, f"a value in the column {name!r}", "none")
-    numbers = _numbers(present)
-    if numbers is not None:
-        return Column(name, fill=float(np.median(numbers)) if fills else None)
-    texts = present.map(as_text)
-    found = {text.strip().casefold() for text in texts}
-    if (
-        found & _MARKERS
-        and _numbers(texts[~texts.str.strip().str.casefold().isin(_MARKERS)]) is not None
-    ):
-        raise _no_number(name, present, source)
-    if texts.str.fullmatch(r"[+-]?\d+,\d+").mean() > _NAME_SHARE:
-        raise DataError(
-            source, f"numbers with a decimal point in the column {name!r}", repr(texts.iloc[0]),
-            "Replace the decimal commas by points.",
-        )  # fmt: skip
+    numbers = _numbers(cells)
+    wrong = present & np.isnan(numbers)
+    if not wrong.any():
+        return Column(name, fill=float(np.median(numbers[present])) if fills else None)
+    if all(_NO_CATEGORY.fullmatch(str(text)) for text in cells[wrong].unique()):
+        _refuse_texts(name, cells, wrong, source)
+    texts = cells[present].map(as_text)
     levels = tuple(sorted(texts.unique()))
-    if len(levels) >= max(10, _NAME_SHARE * len(texts)):
+    if len(levels) >= max(10, len(texts) / 2):
         raise DataError(
             source, f"numbers or a few categories in the column {name!r}",
             f"{len(levels)} different texts in {len(texts)} rows",
-            f'Leave it out by ignore=["{name}"].',
+            f'Leave it out by ignore=["{name}"], or remove it from the file.',
         )  # fmt: skip
     return Column(name, levels, str(texts.mode().iloc[0]) if fills else None)
 
 
-def _numbers(cells: pd.Series[Any]) -> Array | None:
-    """The cells as floats, if all of them are numbers."""
+def _numbers(cells: pd.Series[Any]) -> Array:
+    """The cells as floats, NaN for what is no number."""
     import pandas as pd
 
     try:
-        values = pd.to_numeric(cells.astype(object), errors="coerce").to_numpy(dtype=np.float64)
+        return pd.to_numeric(cells.astype(object), errors="coerce").to_numpy(dtype=np.float64)
     except OverflowError:  # from an integer of hundreds of digits
         return np.full(len(cells), np.inf)
-    return None if np.isnan(values).any() else values
 
 
-def _no_number(name: str, cells: pd.Series[Any], source: str) -> DataError:
-    import pandas as pd
-
-    wrong = pd.to_numeric(cells.astype(object), errors="coerce").isna()
-    first, line = cells[wrong].iloc[0], int(cells.index[wrong][0]) + 2
-    hint = "A cell without a value is empty."
-    expected = f"numbers in the column {name!r}"
-    return DataError(source, expected, f"{first!r} in line {line}", hint)
+def _refuse_texts(name: str, cells: pd.Series[Any], wrong: NDArray[np.bool_], source: str) -> None:
+    if wrong.any():
+        got = f"{cells.iloc[int(np.argmax(wrong))]!r} in line {_line(wrong)}"
+        hint = "A cell without a value is empty, and decimals have points."
+        raise DataError(source, f"numbers in the column {name!r}", got, hint)
 
 
 def _line(rows: NDArray[np.bool_]) -> int:

@@ -32,17 +32,27 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import DataError, ProblemError
-from indefinite_opt.foundation import MAX_BYTES, Array, instantiate, read_arrays, real_array
+from indefinite_opt.errors import DataError
+from indefinite_opt.foundation import MAX_BYTES, instantiate, read_arrays
 from indefinite_opt.problem.datasets import synthetic
 from indefinite_opt.problem.datasets.encoding import finite_features
 from indefinite_opt.problem.datasets.synthetic import Dataset
-from indefinite_opt.problem.datasets.tables import TABLES, Home, fetch, load_table, read_csv
+from indefinite_opt.problem.datasets.tables import TABLES, Home, fetch, load_table, read_labelled
 from indefinite_opt.problem.datasets.words import load_words
 from indefinite_opt.problem.kernels import Sigmoid, Simpson
 
 _ALIASES = {"pima": "diabetes", "german": "german_numeric"}
 """Other names by which the literature calls a table."""
+
+_BUNDLED = {
+    "breast_cancer": ("breast_cancer", 0, 1),
+    "digits-3-5": ("digits", 3, 5),
+    "digits-4-6": ("digits", 4, 6),
+    "iris-versicolor-virginica": ("iris", 1, 2),
+    "wine-1-2": ("wine", 0, 1),
+    "wine-2-3": ("wine", 1, 2),
+}
+"""The sets of scikit-learn, with the numbers of the classes that become +1 and -1."""
 
 _USPS_DIGITS = [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]
 """Numbers of the digits 0, 1, ..., 9 in USPS."""
@@ -111,8 +121,8 @@ def describe(data_dir: str | Path | None = None) -> dict[str, str]:
 
     Examples
     --------
-    >>> describe()["breast_cancer"]
-    'Wisconsin diagnostic breast cancer, 569 x 30: malignant (+1) against benign (-1).'
+    >>> describe()["words"]
+    'Edit distances of 40 English (+1) and 40 Italian words (-1).'
     """
     home = Home(data_dir)
     if data_dir is not None:
@@ -132,12 +142,7 @@ def describe(data_dir: str | Path | None = None) -> dict[str, str]:
 def _loaders(home: Home) -> dict[str, Callable[..., Dataset]]:
     bind = functools.partial
     loaders: dict[str, Callable[..., Dataset]] = {
-        "breast_cancer": _breast_cancer,
-        "digits-3-5": bind(_sklearn_pair, "digits", 3, 5),
-        "digits-4-6": bind(_sklearn_pair, "digits", 4, 6),
-        "iris-versicolor-virginica": bind(_sklearn_pair, "iris", 1, 2),
-        "wine-1-2": bind(_sklearn_pair, "wine", 0, 1),
-        "wine-2-3": bind(_sklearn_pair, "wine", 1, 2),
+        **{name: bind(_bundled, name, *which) for name, which in _BUNDLED.items()},
         "usps-3-5": bind(_usps, home, 3, 5),
         "usps-4-6": bind(_usps, home, 4, 6),
         "words": load_words,
@@ -146,7 +151,8 @@ def _loaders(home: Home) -> dict[str, Callable[..., Dataset]]:
         if generator != "Dataset":
             loaders[generator.replace("_", "-")] = getattr(synthetic, generator)
     loaders |= {name: bind(matrix.load, home, name) for name, matrix in MATRICES.items()}
-    for name in [*TABLES, *home.unlisted]:
+    unlisted = (home.named / "uci").glob("*.csv") if home.named else []
+    for name in [*TABLES, *(path.stem for path in unlisted)]:
         loaders.setdefault(name, bind(load_table, home, name))
     for alias, name in _ALIASES.items():
         loaders[alias] = bind(load_table, home, name)
@@ -158,36 +164,18 @@ def _first_line(loader: Callable[..., Dataset]) -> str:
     return (function.__doc__ or "").partition("\n")[0]
 
 
-def _breast_cancer() -> Dataset:
-    """Wisconsin diagnostic breast cancer, 569 x 30: malignant (+1) against benign (-1)."""
-    from sklearn.datasets import load_breast_cancer
-
-    bunch = load_breast_cancer()
-    return Dataset(
-        name="breast_cancer",
-        X=bunch.data,
-        y=np.where(bunch.target == 0, 1, -1),
-        description="Wisconsin diagnostic breast cancer (scikit-learn), 30 features as they are",
-        classes=("benign", "malignant"),
-        feature_names=tuple(map(str, bunch.feature_names)),
-        kernel=Sigmoid(),
-        scaling="minmax",
-    )
-
-
-def _sklearn_pair(family: str, positive: int, negative: int) -> Dataset:
+def _bundled(name: str, family: str, positive: int, negative: int) -> Dataset:
     """Two classes of a set of scikit-learn, the first as +1; digits have pixels in [0, 1]."""
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, f"load_{family}")()
-    rows = np.isin(bunch.target, [positive, negative])
+    rows, pixels = np.isin(bunch.target, [positive, negative]), family == "digits"
     named = [str(bunch.target_names[label]) for label in (positive, negative)]
     if family == "wine":  # The three cultivars are 1, 2, 3 at UCI and 0, 1, 2 in scikit-learn.
         named = [str(label + 1) for label in (positive, negative)]
-    pixels = family == "digits"
     note = "pixels 0..16 divided by 16" if pixels else "features as they are"
     return Dataset(
-        name=f"{family}-{named[0]}-{named[1]}",
+        name=name,
         X=bunch.data[rows] / (16.0 if pixels else 1.0),
         y=np.where(bunch.target[rows] == positive, 1, -1),
         description=f"{family} {named[0]} (+1) against {named[1]} (-1) (scikit-learn), {note}",
@@ -200,36 +188,30 @@ def _sklearn_pair(family: str, positive: int, negative: int) -> Dataset:
 
 def _usps(home: Home, positive: int, negative: int) -> Dataset:
     """Two digits of USPS, the first as +1; training and test parts pooled; pixels in [-1, 1]."""
-    pixels, digits = _usps_all(home)
+    import pandas as pd
+
+    paths = [home.file(f"usps/usps_{part}.csv.gz") for part in ("train", "test")]
+    if all(paths):
+        first, second = (read_labelled(path, home.max_bytes) for path in paths if path)
+        frame, digits = pd.concat([first[0], second[0]]), pd.concat([first[1], second[1]])
+        source = str(home.folder)
+    else:
+        bunch, source = fetch(_USPS_OPENML), f"OpenML {_USPS_OPENML}"
+        frame, digits = bunch.data, pd.to_numeric(bunch.target.astype(str), errors="coerce") - 1
+    counts = [int((digits == digit).sum()) for digit in range(10)]
+    if frame.shape != (sum(_USPS_DIGITS), 256) or counts != _USPS_DIGITS:
+        expected = f"{sum(_USPS_DIGITS)} rows of 256 pixels, digits 0 to 9 {_USPS_DIGITS} times"
+        raise DataError(source, expected, f"shape {frame.shape}, digits {counts} times")
+    pixels = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     rows = np.isin(digits, [positive, negative])
     return Dataset(
         name=f"usps-{positive}-{negative}",
-        X=pixels[rows],
+        X=finite_features(pixels, source)[rows],
         y=np.where(digits[rows] == positive, 1, -1),
         description=f"USPS {positive} (+1) against {negative} (-1), training and test part pooled",
         classes=(str(negative), str(positive)),
         kernel=Simpson(threshold=0.0),
     )
-
-
-def _usps_all(home: Home) -> tuple[Array, Any]:
-    import pandas as pd
-
-    paths = [home.file("usps", f"usps_{part}.csv.gz") for part in ("train", "test")]
-    if paths[0] and paths[1]:
-        frame = pd.concat([read_csv(path, home.max_bytes) for path in paths if path])
-        source, labels = str(paths[0].parent), frame.pop("label")
-    else:
-        bunch = fetch(_USPS_OPENML)
-        source = f"OpenML {_USPS_OPENML}"
-        frame, labels = bunch.data, pd.to_numeric(bunch.target.astype(str), errors="coerce") - 1
-    digits = labels.to_numpy()
-    counts = [int((digits == digit).sum()) for digit in range(10)]
-    if frame.shape != (sum(_USPS_DIGITS), 256) or counts != _USPS_DIGITS:
-        expected = f"{sum(_USPS_DIGITS)} rows of 256 pixels, digits 0 to 9 {_USPS_DIGITS} times"
-        raise DataError(source, expected, f"shape {frame.shape}, digits {counts} times")
-    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
-    return finite_features(numbers, source), digits
 
 
 @dataclass(frozen=True)
@@ -248,20 +230,17 @@ class _Matrix:
         return self.subject if positive == "+1" else f"{self.subject}: {positive} (+1), {negative}"
 
     def load(self, home: Home, name: str) -> Dataset:
-        path = home.needed_file("proximity", f"{self.file}.npz")
-        shape = (self.n, self.n)
-        expected = f"arrays {self.letter} of shape {shape} and y of shape {shape[:1]}"
+        path, shape = home.needed_file(f"proximity/{self.file}.npz"), (self.n, self.n)
         arrays = read_arrays(path, home.max_bytes)
-        shapes = {key: array.shape for key, array in arrays.items()}
-        if shapes.get(self.letter) != shape or shapes.get("y") != shape[:1]:
-            raise DataError(str(path), expected, f"shapes {shapes}")
-        try:
-            matrix = real_array(str(path), arrays[self.letter], "finite real numbers")
-        except ProblemError as error:
-            raise DataError(error.argument, error.expected, error.got) from None
+        found = {key: f"{array.dtype} {array.shape}" for key, array in arrays.items()}
+        matrix, codes = (arrays.get(key, np.zeros(0)) for key in (self.letter, "y"))
+        if matrix.shape != shape or matrix.dtype.kind not in "fiu" or codes.shape != shape[:1]:
+            expected = f"numbers {self.letter} of shape {shape} and y of shape {shape[:1]}"
+            raise DataError(str(path), expected, f"{found}")
+        matrix = finite_features(matrix.astype(float), str(path))
         if name == "coilyork":
             matrix = 0.5 * (matrix + matrix.T)
-        y = np.where(np.isin(arrays["y"], self.positive), 1, -1)
+        y = np.where(np.isin(codes, self.positive), 1, -1)
         given: dict[str, Any] = {"K" if self.letter == "S" else self.letter: matrix}
         return Dataset(name=name, y=y, description=str(self), classes=self.classes, **given)
 

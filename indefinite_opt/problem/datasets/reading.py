@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +20,9 @@ if TYPE_CHECKING:
 
 KINDS = {"points": "X", "similarities": "K", "distances": "D"}
 """What the rows of a file may be, and the letters of these matrices."""
+
+_MATRIX = 'A matrix is read by kind="similarities" or kind="distances".'
+_SEPARATORS = "Columns are separated by commas, not semicolons or tabs; decimals have points."
 
 
 def read(
@@ -80,24 +81,24 @@ def read(
     path = Path(path)
     checks.choice("kind", "points" if kind is None else kind, KINDS)
     checks.choice("missing", missing, MISSING)
-    packed = path.suffix == ".npz"
-    of_points = not packed and kind in (None, "points")
-    refused: dict[str, Any] = {"ignore": ignore, "missing": "" if missing == "drop" else missing}
-    data = f"{kind} in a .csv file"
-    if packed:
-        refused |= {"kind": kind, "label": label, "labels": labels}
-        data = "arrays in a .npz file"
-    elif of_points:
-        refused, data = {"labels": labels}, "a table of points"
-    hint = 'A matrix is read by kind="similarities" or kind="distances".' if of_points else ""
-    for name, value in refused.items():
-        if value:
-            raise ParameterError(name, f"none for {data}", str(value), hint)
-    if packed:
+    options = {
+        "kind": kind, "label": label, "labels": labels, "ignore": ignore,
+        "missing": "" if missing == "drop" else missing,
+    }  # fmt: skip
+    if path.suffix == ".npz":
+        _refuse(options, options, "arrays in a .npz file")
         return _read_arrays(path, max_bytes)
-    if of_points:
+    if kind in (None, "points"):
+        _refuse(options, ["labels"], "a table of points", _MATRIX)
         return _read_points(path, label, missing, tuple(ignore), max_bytes)
+    _refuse(options, ["ignore", "missing"], f"{kind} in a .csv file")
     return _read_matrix(path, KINDS[str(kind)], label, labels, max_bytes)
+
+
+def _refuse(options: dict[str, Any], names: Iterable[str], data: str, hint: str = "") -> None:
+    for name in names:
+        if options[name]:
+            raise ParameterError(name, f"none for {data}", str(options[name]), hint)
 
 
 def _read_arrays(path: Path, max_bytes: int) -> Dataset:
@@ -118,27 +119,26 @@ def _read_points(
     path: Path, label: str | None, missing: str, ignore: tuple[str, ...], max_bytes: int
 ) -> Dataset:
     frame = read_frame(path, max_bytes)
-    ignored = [name for name in frame if not str(name)]  # row names without a header
+    unnamed = [name for name in frame if not name]  # names of the rows, as pandas writes them
     for name in ignore:
         checks.choice("ignore", name, frame.columns)
-    frame = frame.drop(columns=[*ignored, *ignore])
+    frame = frame.drop(columns=[*unnamed, *ignore])
     if frame.shape[1] < 2:
-        hint = "Columns are separated by commas, not by semicolons or tabs."
-        raise DataError(str(path), "columns of features and of labels", "a single column", hint)
+        expected = "columns of features and of labels"
+        raise DataError(str(path), expected, "a single column", _SEPARATORS)
     if label is not None:
         checks.choice("label", label, frame.columns)
-    column = label or ("label" if "label" in frame.columns else str(frame.columns[-1]))
+    column = label or ("label" if "label" in frame else str(frame.columns[-1]))
     cells = frame.pop(column)
     if cells.isna().any():
         line = int(np.argmax(cells.isna().to_numpy())) + 2
         expected = f"a label in every row of the column {column!r}"
         raise DataError(str(path), expected, f"none in line {line}")
-    left_out = (*("row names" for _ in ignored), *ignore)
+    left_out = (*("row names" for _ in unnamed), *ignore)
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
     data = encoded(encoding, frame[kept], _labels(cells)[kept], str(path), name=_stem(path))
     if all(not one.levels for one in encoding.columns):
-        hint = 'A matrix is read by kind="similarities" or kind="distances".'
-        _refuse_pairs(data.X, str(path), hint)
+        _refuse_pairs(data.X, str(path), _MATRIX)
     return data
 
 
@@ -157,10 +157,8 @@ def _refuse_pairs(X: Any, source: str, hint: str) -> None:
     square = X.ndim == 2 and X.shape[0] == X.shape[1] >= 4
     if square and X.dtype.kind in "fiu" and np.allclose(X, X.T) and np.ptp(X) > 0.0:
         pairs = "distances" if not np.diag(X).any() and X.min() >= 0.0 else "similarities"
-        raise DataError(
-            source, "points with their features",
-            f"a symmetric {len(X)} x {len(X)} matrix, which looks like {pairs}", hint,
-        )  # fmt: skip
+        got = f"a symmetric {len(X)} x {len(X)} matrix, which looks like {pairs}"
+        raise DataError(source, "points with their features", got, hint)
 
 
 def _labels(cells: pd.Series[Any]) -> NDArray[Any]:
@@ -200,38 +198,29 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
 
     It may have a header, names of the rows in its first column, and a column of labels.
     """
-    import pandas as pd
-
-    content = read_bytes(path, max_bytes)
-    header = _first_row(content)
-    named = any(not _is_number(cell) for cell in header[:-1]) or not header[0]
     expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
-    options: dict[str, Any] = {"header": None, "low_memory": False}
-    frame = _parsed(path, content, expected, skiprows=int(named), **options)
-    counts = header if _is_number(header[-1]) else header[:-1]  # perhaps beside a label's name
-    counted = any(counts == [str(k + first) for k in range(len(counts))] for first in (0, 1))
-    if not named and width is None and counted and len(frame) == len(counts) + 1 > 1:
-        # Names 0, 1, ... as pandas writes them: one line more than a square matrix has.
-        named, frame = True, _parsed(path, content, expected, skiprows=1, **options)
+    content = read_bytes(path, max_bytes).lstrip()
+    header, of_labels = _first_row(path, content, expected), label or "label"
+    named = not all(map(_is_number, header[:-1])) or header[-1] == of_labels
+    frame = _parsed(path, content, expected, skiprows=int(named))
+    counted = any(header == [str(k + first) for k in range(len(header))] for first in (0, 1))
+    if width is None and counted and len(frame) == frame.shape[1] + 1:
+        # One line more than a square matrix has: names 0, 1, ... as pandas writes them.
+        named, frame = True, _parsed(path, content, expected, skiprows=1)
+    header = header if named else []
     if named and len(header) != frame.shape[1]:
         got = f"{len(header)} names of {frame.shape[1]} columns"
         raise DataError(str(path), expected, got)
-    columns = header if named else []
-    frame.columns = pd.Index(range(frame.shape[1]))
     if label is not None:
-        checks.choice("label", label, columns)
+        checks.choice("label", label, header)
     places, rows, truth = list(range(frame.shape[1])), (), None
-    if (named and not header[0]) or frame[0].dtype.kind not in "iuf":
+    if header[:1] == [""] or frame[0].dtype.kind not in "iuf":
         rows = tuple(frame[places.pop(0)].map(as_text))
     wanted = len(frame) if width is None else width
-    of_labels = -1
-    if (label or "label") in columns:
-        of_labels = columns.index(label or "label")
-    elif len(places) == wanted + 1:
-        of_labels = places[-1]
-    if of_labels >= 0:
-        truth = _labels(frame[of_labels])
-        places.remove(of_labels)
+    if of_labels in header or len(places) == wanted + 1:
+        place = header.index(of_labels) if of_labels in header else places[-1]
+        places.remove(place)
+        truth = _labels(frame[place])
     if len(places) != wanted:
         shape = "as many columns as rows" if width is None else f"{width} columns"
         raise DataError(str(path), f"a matrix with {shape}", f"{len(frame)} x {len(places)}")
@@ -239,65 +228,81 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
         numbers = frame[places].to_numpy(dtype=np.float64)
     except (ValueError, TypeError) as error:
         raise DataError(str(path), expected, str(error)) from None
-    if not np.isfinite(numbers).all():
-        row = int(np.argmax(~np.isfinite(numbers).all(axis=1)))
-        got = f"none in line {row + 1 + named}"
+    finite = np.isfinite(numbers).all(axis=1)
+    if not finite.all():
+        got = f"none in line {int(np.argmin(finite)) + 1 + named}"
         raise DataError(str(path), "a finite number in every cell", got)
-    return TextGrid(numbers, rows, tuple(columns[k] for k in places) if named else (), truth)
+    return TextGrid(numbers, rows, tuple(header[k] for k in places) if named else (), truth)
 
 
 def _read_matrix(
     path: Path, letter: str, label: str | None, labels: str | Path | None, max_bytes: int
 ) -> Dataset:
     grid = read_grid(path, None, label, max_bytes)
-    y = grid.labels
+    y, names = grid.labels, grid.rows or grid.columns
     if labels is not None:
-        y = _read_labels(Path(labels), grid.rows or grid.columns, len(grid.numbers), max_bytes)
+        y = _read_labels(Path(labels), names, len(grid.numbers), max_bytes)
     if y is None:
-        raise DataError(
-            str(path), "labels of the rows", "none",
-            'Give a column named "label", or a file: labels="labels.txt".',
-        )  # fmt: skip
+        hint = 'Give a column named "label", or a file: labels="labels.txt".'
+        raise DataError(str(path), "labels of the rows", "none", hint)
     numbers = grid.in_order(grid.rows, str(path))
     described = f"{path.name}: {len(numbers)} x {len(numbers)}"
     given: dict[str, Any] = {letter: numbers}
-    names = grid.rows or grid.columns
     return Dataset(name=_stem(path), y=y, description=described, names=names, **given)
 
 
 def _read_labels(path: Path, names: tuple[str, ...], n: int, max_bytes: int) -> NDArray[Any]:
     """Labels in the order of the rows, or by their names; a first line of n + 1 is a header."""
+    expected = f"{n} labels, one in each line, or names and labels"
+    frame = _parsed(path, read_bytes(path, max_bytes), expected, dtype=str).fillna("")
+    lines = frame[int(len(frame) == n + 1) :]
+    if len(lines) != n or lines.shape[1] > 2:
+        raise DataError(str(path), expected, f"{len(lines)} lines")
+    if lines.shape[1] == 1:
+        return _labels(lines[0])
+    if sorted(lines[0]) != sorted(names):
+        raise DataError(str(path), "the names of the rows of the matrix", str(lines.iloc[0, 0]))
+    return _labels(lines.set_index(0)[1][list(names)])
+
+
+def read_frame(path: Path, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
+    """A comma-separated table with a header; a column without a name has the name ""."""
     import pandas as pd
 
-    expected = f"{n} labels, one in each line, or names and labels"
-    text = read_bytes(path, max_bytes).decode("utf-8", "replace")
-    lines = [row for row in csv.reader(io.StringIO(text)) if row]
-    lines = lines[1:] if len(lines) == n + 1 else lines
-    widths = {len(line) for line in lines}
-    if len(lines) != n or widths not in ({1}, {2}):
-        raise DataError(str(path), expected, f"{len(lines)} lines")
-    if widths == {2}:
-        by_name = {line[0]: line[1] for line in lines}
-        if sorted(by_name) != sorted(names):
-            raise DataError(str(path), "the names of the rows of the matrix", lines[0][0])
-        lines = [[by_name[name]] for name in names]
-    return _labels(pd.Series([line[0] for line in lines]))
+    expected = "a comma-separated table with a header, rows and columns"
+    content = read_bytes(path, max_bytes).lstrip()
+    header = _first_row(path, content, expected)
+    frame = _parsed(path, content, expected, skiprows=1)
+    if frame.shape[1] != len(header):
+        got = f"rows of {frame.shape[1]} cells under a header of {len(header)}"
+        raise DataError(str(path), expected, got, _SEPARATORS)
+    numbers = [cell for cell in header if _is_number(cell)]
+    counted = [float(cell) - float(numbers[0]) for cell in numbers] == list(range(len(numbers)))
+    if not all(map(str.isdecimal, numbers)) or (len(numbers) >= len(header) - 1 and not counted):
+        raise DataError(
+            str(path), "a header with the names of the columns", f"the numbers {numbers[0]}, ...",
+            f"Put a line of names, such as x1,x2,label, before the first row. {_MATRIX}",
+        )  # fmt: skip
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        got = f"two of them named {twice[0]!r}"
+        raise DataError(str(path), "columns with different names", got)
+    frame.columns = pd.Index(header)
+    return frame
 
 
-def _first_row(content: bytes) -> list[str]:
-    text = content[: 1 << 22].decode("utf-8-sig", "replace")
-    try:
-        return [cell.strip() for cell in next(csv.reader(io.StringIO(text, newline="")), [""])]
-    except csv.Error:
-        return [""]
+def _first_row(path: Path, content: bytes, expected: str) -> list[str]:
+    cells = _parsed(path, content, expected, nrows=1, dtype=str).fillna("").iloc[0]
+    return [cell.strip() for cell in cells]
 
 
 def _parsed(path: Path, content: bytes, expected: str, **options: Any) -> pd.DataFrame:
     """What pandas reads: "NA" and "None" may be levels, and only empty cells are missing."""
     import pandas as pd
 
+    options |= {"header": None, "keep_default_na": False, "na_values": [""], "low_memory": False}
     try:
-        return pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""], **options)
+        return pd.read_csv(io.BytesIO(content), **options)
     except ValueError as error:
         raise DataError(str(path), expected, f"{type(error).__name__}: {error}") from error
 
@@ -308,49 +313,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _refuse_header(header: list[str], source: str) -> None:
-    """Refuse a first row that holds data, or gives two columns the same name."""
-    numbers = [cell for cell in header if _is_number(cell)]
-    whole = [int(cell) for cell in numbers if cell.isdecimal() and len(cell) < 19]
-    counted = [k + whole[0] for k in range(len(whole))]
-    counts = whole == counted and (len(whole) > 1 or whole[:1] in ([0], [1]))
-    fractions = len(whole) < len(numbers)
-    if fractions or (numbers and len(numbers) >= len(header) - 1 and not counts):
-        raise DataError(
-            source, "a header with the names of the columns", f"the numbers {numbers[0]}, ...",
-            "Put a line of names, such as x1,x2,label, before the first row; a matrix is read by "
-            'kind="similarities" or kind="distances".',
-        )  # fmt: skip
-    twice = [name for name in header if name and header.count(name) > 1]
-    if twice:
-        raise DataError(source, "columns with different names", f"two of them named {twice[0]!r}")
-
-
-def read_frame(
-    path: Path,
-    max_bytes: int = MAX_BYTES,
-    expected: str = "a comma-separated table with a header, rows and columns",
-) -> pd.DataFrame:
-    """A comma-separated table as it stands; a column without a name has the name ""."""
-    import pandas as pd
-
-    content = read_bytes(path, max_bytes)
-    header = _first_row(content)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # of cells beyond the header
-            frame = _parsed(path, content, expected, index_col=False)
-    except pd.errors.ParserWarning:
-        got = f"rows with more cells than the {len(header)} of the header"
-        hint = "Cells with a comma inside are quoted; decimals have points."
-        if len(header) == 1 and ";" in header[0]:
-            hint = "Columns are separated by commas, not semicolons; decimals have points."
-        raise DataError(str(path), expected, got, hint) from None
-    if frame.empty:
-        raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
-    _refuse_header(header, str(path))
-    if len(header) == frame.shape[1] and header.count("") == 1:
-        frame = frame.rename(columns={frame.columns[header.index("")]: ""})
-    return frame

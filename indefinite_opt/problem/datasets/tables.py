@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 import zlib
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import MAX_BYTES, checks, read_bytes, writing
+from indefinite_opt.foundation import MAX_BYTES, checks, writing
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding
 from indefinite_opt.problem.datasets.reading import encoded, read_frame
 from indefinite_opt.problem.datasets.synthetic import Dataset
@@ -51,22 +50,17 @@ class Home:
             raise DataError(origin, "the folder of the data sets", f"no folder {str(folder)!r}")
         return folder
 
-    @property
-    def unlisted(self) -> list[str]:
-        """Names of the tables in the folder; empty if it does not exist."""
-        return [path.stem for path in (self.named / "uci").glob("*.csv")] if self.named else []
-
-    def file(self, *parts: str) -> Path | None:
+    def file(self, place: str) -> Path | None:
         """A file of the folder; None if it is not there."""
-        path = self.folder.joinpath(*parts) if self.folder else None
+        path = self.folder / place if self.folder else None
         return path if path and path.is_file() else None
 
-    def needed_file(self, *parts: str) -> Path:
+    def needed_file(self, place: str) -> Path:
         """A file of the folder; `DataError` if it is not there."""
-        path = self.file(*parts)
+        path = self.file(place)
         if path is None:
             got = f"no such file in {str(self.folder)!r}" if self.folder else "no data folder"
-            raise DataError("data_dir", f"the file {'/'.join(parts)}", got, HINT)
+            raise DataError("data_dir", f"the file {place}", got, HINT)
         return path
 
 
@@ -83,8 +77,10 @@ def fetch(which: str | int | None) -> Any:
             warnings.simplefilter("ignore")
             return fetch_openml(**key, as_frame=True, parser="auto")
     except (OSError, EOFError, zlib.error, ValueError, HTTPException, ImportError) as error:
-        got = f"{type(error).__name__}: {error}"
-        raise DataError(f"OpenML {which}", "the data set to be fetched", got, HINT) from error
+        raise DataError(
+            f"OpenML {which}", "the data set to be fetched", f"{type(error).__name__}: {error}",
+            f"With a network it is fetched once and kept by scikit-learn. Without one: {HINT}",
+        ) from error  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,9 +93,6 @@ class _Table:
     openml: str | int | None = None
     kernel: Kernel = Sigmoid()  # noqa: RUF009 - frozen
 
-
-CHECKSUMS = "SHA256SUMS"
-"""Name of the file of checksums in a data folder."""
 
 TABLES = {
     "a1a": _Table(1605, 395, ("income <= 50K", "income > 50K")),
@@ -126,84 +119,25 @@ TABLES = {
 def load_table(home: Home, name: str, missing: str = "drop") -> Dataset:
     """A table from a file of the data folder, or from OpenML."""
     checks.choice("missing", missing, MISSING)
-    known = TABLES.get(name)
-    path = home.file("uci", f"{name}.csv")
-    if path is None and known is not None and known.openml is not None:
+    known, place = TABLES.get(name), f"uci/{name}.csv"
+    if known is not None and known.openml is not None and home.file(place) is None:
         source = f"OpenML {known.openml}"
         features, y = _fetch_table(known)
     else:
-        path = home.needed_file("uci", f"{name}.csv")
+        path = home.needed_file(place)
         source = str(path)
-        features = read_csv(path, home.max_bytes)
-        y = features.pop("label")
-        if not y.isin([-1, 1]).all():
-            raise DataError(source, "labels -1 and 1", f"{sorted(set(map(str, y)))[:5]}")
-        y = _checked_labels(y.to_numpy(dtype=np.int64), known, source)
-    try:
-        encoding, kept = Encoding.of(features, missing, source)
-    except DataError as error:
-        hint = error.hint if "ignore=" not in error.hint else "Remove it from the file."
-        raise DataError(error.argument, error.expected, error.got, hint) from None
+        features, labels = read_labelled(path, home.max_bytes)
+        if not labels.isin([-1, 1]).all():
+            raise DataError(source, "labels -1 and 1", f"{sorted(set(map(str, labels)))[:5]}")
+        y = labels.to_numpy(dtype=np.int64)
+        if known and (len(y) != known.rows or int((y == 1).sum()) != known.positive):
+            expected = f"{known.rows} rows, {known.positive} of them labelled 1"
+            raise DataError(source, expected, f"{len(y)} rows, {int((y == 1).sum())} of them 1")
+    encoding, kept = Encoding.of(features, missing, source)
     return encoded(
         encoding, features[kept], y[kept], source, name=name,
         classes=known.meaning if known else ("-1", "+1"), kernel=known.kernel if known else None,
     )  # fmt: skip
-
-
-def store_table(name: str, folder: Path) -> Path:
-    """Fetch a table from OpenML, check it, and write it to `uci/NAME.csv` of a folder.
-
-    Its SHA-256 checksum goes to the file SHA256SUMS of the folder, which `sha256sum -c` reads. If
-    that file has another checksum for the table already, nothing is written.
-    """
-    checks.choice("data set", name, TABLES)
-    known, place = TABLES[name], f"uci/{name}.csv"
-    if known.openml is None:
-        raise DataError(name, "a data set of OpenML", "one that is not there", HINT)
-    features, y = _fetch_table(known)
-    content = features.assign(label=y).to_csv(index=False, lineterminator="\n").encode()
-    digest = hashlib.sha256(content).hexdigest()
-    with writing("folder", folder, "folder"):
-        (folder / "uci").mkdir(parents=True, exist_ok=True)
-        sums = read_checksums(folder)
-        if sums.setdefault(place, digest) != digest:
-            got = f"{digest}, where {folder / CHECKSUMS} has {sums[place]}"
-            hint = "Remove that line if the data are meant to change."
-            raise DataError(f"OpenML {known.openml}", "the data of before", got, hint)
-        (folder / place).write_bytes(content)
-        lines = [f"{sums[file]}  {file}\n" for file in sorted(sums)]
-        (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
-    return folder / place
-
-
-def read_checksums(folder: Path) -> dict[str, str]:
-    """The SHA-256 checksums of the files of a folder, by their places in it; empty without any."""
-    path = folder / CHECKSUMS
-    if not path.exists():
-        return {}
-    sums = {}
-    for line in read_bytes(path).decode("utf-8", "replace").splitlines():
-        digest, _, place = line.partition("  ")
-        if len(digest) != 64 or not place:
-            raise DataError(str(path), "lines as sha256sum writes them", repr(line))
-        sums[place] = digest
-    return sums
-
-
-def read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
-    """A comma-separated table whose last column is `label`; `DataError` for anything else."""
-    expected = "a comma-separated table with a last column 'label'"
-    frame = read_frame(path, max_bytes, expected)
-    if frame.shape[1] < 2 or frame.columns[-1] != "label":
-        raise DataError(str(path), expected, f"{len(frame)} rows of {list(frame.columns)[-3:]}")
-    return frame
-
-
-def _checked_labels(y: Any, known: _Table | None, source: str) -> Any:
-    if known and (len(y) != known.rows or int((y == 1).sum()) != known.positive):
-        expected = f"{known.rows} rows, {known.positive} of them labelled 1"
-        raise DataError(source, expected, f"{len(y)} rows, {int((y == 1).sum())} of them 1")
-    return y
 
 
 def _fetch_table(known: _Table) -> tuple[pd.DataFrame, Any]:
@@ -211,9 +145,30 @@ def _fetch_table(known: _Table) -> tuple[pd.DataFrame, Any]:
     bunch = fetch(known.openml)
     target = bunch.target.astype(str)
     counts = target.value_counts()
-    matches = counts.index[counts == known.positive]
-    if len(counts) != 2 or len(matches) != 1:
+    sizes = sorted((known.positive, known.rows - known.positive))
+    if sorted(counts) != sizes or sizes[0] == sizes[1]:
         expected = f"{known.rows} rows in two classes, one of {known.positive}"
         raise DataError(f"OpenML {known.openml}", expected, f"classes {counts.to_dict()}", HINT)
-    y = np.where(target == matches[0], 1, -1)
-    return bunch.data, _checked_labels(y, known, f"OpenML {known.openml}")
+    return bunch.data, np.where(target.map(counts) == known.positive, 1, -1)
+
+
+def read_labelled(path: Path, max_bytes: int) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """The features and the labels of a table whose last column is `label`."""
+    frame = read_frame(path, max_bytes)
+    if frame.shape[1] < 2 or frame.columns[-1] != "label":
+        expected = "a comma-separated table with a last column 'label'"
+        raise DataError(str(path), expected, f"the columns {list(frame.columns)[-3:]}")
+    return frame, frame.pop("label")
+
+
+def store_table(name: str, folder: Path) -> Path:
+    """Fetch a table from OpenML and write it to `uci/NAME.csv` of a folder."""
+    checks.choice("data set", name, TABLES)
+    known, path = TABLES[name], folder / "uci" / f"{name}.csv"
+    if known.openml is None:
+        raise DataError(name, "a data set of OpenML", "one that is not there", HINT)
+    features, y = _fetch_table(known)
+    with writing("folder", folder, "folder"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        features.assign(label=y).to_csv(path, index=False, lineterminator="\n")
+    return path

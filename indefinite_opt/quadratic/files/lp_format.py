@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
@@ -19,19 +20,20 @@ from indefinite_opt.quadratic.files import tokens
 from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
-_SIGNS = rb"((?:[+-]\s?)*)"
-_NUMBER = rb"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.]|[eE][+-]?\d))"
+_SIGNS = rb"(?P<signs>(?:[+-]\s?)*)"
+_NUMBER = rb"(?P<digits>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\d.]|[eE][+-]?\d))"
 _NAME = rb"([^\s\d.+\-*^<>=:\[\]/][^\s+\-*^<>=:\[\]/]*)"
 _RELATION = rb"(?P<relation><=|=<|>=|=>|<|>|=)"
-_SIDE = rb"(?P<signs>(?:[+-]\s?)*)(?:(?P<digits>" + _NUMBER + rb")|(?i:inf(?:inity)?))(?![^\s<>=])"
+_SIDE = _SIGNS + rb"(?:" + _NUMBER + rb"|(?i:inf(?:inity)?))(?![^\s<>=])"
 
-_SECTION = re.compile(
-    rb"(?i)(?:(minimi[sz]e|minimum|min)|(maximi[sz]e|maximum|max)|"
-    rb"(subject to|such that|st\.|s\.t\.|st)|(bounds?)|(end)|"
-    rb"(generals?|gen|integers?|int|binary|binaries|bin|semi-continuous|semis?|sos[12]?))"
-    rb"(?=\s|$)"
-)
-_OBJECTIVE, _ROWS, _BOUNDS = "objective", "rows", "bounds"
+_HEADS = {
+    "objective": rb"minimi[sz]e|minimum|min|maximi[sz]e|maximum|max",
+    "rows": rb"subject to|such that|st\.|s\.t\.|st",
+    "bounds": rb"bounds?",
+    "end": rb"end",
+    "discrete": rb"generals?|gen|integers?|int|binary|binaries|bin|semi-continuous|semis?|sos[12]?",
+}
+_SECTION = re.compile(rb"(?im)^(" + b"|".join(_HEADS.values()) + rb")(?=\s|$)")
 
 _LABEL = re.compile(_NAME + rb"\s?:\s?")
 _TERM = re.compile(
@@ -58,92 +60,85 @@ class _LPReader:
     def __init__(self, content: bytes, source: str) -> None:
         self.source = source
         self.numbers: dict[bytes, int] = {}
-        self.lower: list[float] = []
-        self.upper: list[float] = []
+        self.bounds: dict[int, tuple[float, float]] = {}
         self.entries: defaultdict[tuple[int, int], float] = defaultdict(float)
         self.products = self.entries.copy()
         self.text, self.place, self.sense = b"", 0, 0
         lines = tokens.lines_of(content, source, rb"\\.*", b"end")
-        self.sections = self._sections([b" ".join(line.split()) for line in lines])
+        self.sections = self._sections(b"\n".join(b" ".join(line.split()) for line in lines))
 
-    def _sections(self, lines: list[bytes]) -> dict[str, bytes]:
+    def _sections(self, text: bytes) -> dict[str, bytes]:
         """The text of each section, its lines kept apart and its blanks single."""
-        found: dict[str, list[bytes]] = {}
-        current: list[bytes] | None = None
-        for line in lines:
-            match = _SECTION.match(line)
-            if match:
-                least, most, rows, bounds, end, discrete = match.groups()
-                if discrete:
-                    raise DataError(
-                        self.source, "continuous variables", f"a section {discrete.decode()}"
-                    )
-                if end:
-                    raise DataError(self.source, "one line END, the last", "another")
-                kind = _ROWS if rows else _BOUNDS if bounds else _OBJECTIVE
-                if kind in found:
-                    raise DataError(self.source, "every section once", repr(match[0].decode()))
-                self.sense = self.sense or (1 if least else -1 if most else 0)
-                current = found.setdefault(kind, [])
-                line = line[match.end() :].strip()
-            if current is None:
-                raise self._error("minimize or maximize first", line)
-            if line:
-                current.append(line)
-        return {kind: b"\n".join(parts) for kind, parts in found.items()}
+        before, *parts = _SECTION.split(text)
+        if before:
+            raise self._error("minimize or maximize first", before.splitlines()[0])
+        found: dict[str, bytes] = {}
+        for head, body in zip(parts[::2], parts[1::2], strict=True):
+            kind = next(kind for kind, words in _HEADS.items() if re.fullmatch(words, head, re.I))
+            if kind == "discrete":
+                got = f"a section {head.decode()}"
+                raise DataError(self.source, "continuous variables", got)
+            if kind == "end":
+                raise DataError(self.source, "one line END, the last", "another")
+            if kind in found:
+                raise DataError(self.source, "every section once", repr(head.decode()))
+            found[kind] = body.strip()
+            if kind == "objective":
+                self.sense = -1 if head.lower().startswith(b"max") else 1
+        return found
 
     def statement(self) -> StandardForm:
         """What the file states."""
-        self._begin(_OBJECTIVE)
+        self._begin("objective")
         self._match(_LABEL)
         constant = self._terms(-1)
         opening = self._match(_OPENING)
         if opening:
-            self._products(_sign(opening[1]))
+            self._products(_sign(opening))
             constant += self._terms(-1, first=False)
         if self.place < len(self.text):
             raise self._error("the end of the objective")
-        self._begin(_ROWS)
+        self._begin("rows")
         sides: tuple[list[float], list[float]] = ([], [])
         labels: list[bytes] = []
         while self.place < len(self.text):
             labels.append(self._row(sides))
-        self._begin(_BOUNDS)
+        self._begin("bounds")
         while self.place < len(self.text):
             self._bound()
+        bounds = [self.bounds.get(j, (0.0, np.inf)) for j in self.numbers.values()]
+        lower, upper = np.reshape(bounds, (-1, 2)).T
         return tokens.stated(
             self.source, self.sense, self.numbers, self.entries, self.products, sides,
-            (self.lower, self.upper), constant, tokens.decoded(labels) if all(labels) else (),
+            (lower, upper), constant, labels if all(labels) else (),
         )  # fmt: skip
+
+    def _signed(
+        self, pattern: re.Pattern[bytes], first: bool = True
+    ) -> Iterator[tuple[re.Match[bytes], float]]:
+        """The terms that follow, with their factors; all but the first one have signs."""
+        while (match := pattern.match(self.text, self.place)) and (first or match["signs"]):
+            self.place, first, digits = match.end(), False, match["digits"]
+            yield match, _sign(match) * (tokens.number(digits, self.source) if digits else 1.0)
 
     def _terms(self, row: int, first: bool = True) -> float:
         """Add the linear terms that follow; the value is the sum of the constants among them."""
         constant = 0.0
-        while (match := _TERM.match(self.text, self.place)) and (first or match[1]):
-            signs, digits, name, alone = match.groups()
-            value = self._factor(signs, digits)
-            name, first = name or alone, False
-            if name:
+        for match, value in self._signed(_TERM, first):
+            if name := match[3] or match[4]:
                 self.entries[row, self._variable(name)] += value
             else:
                 constant += value
-            self.place = match.end()
         return constant
 
     def _products(self, sign: float) -> None:
         """The terms between brackets, as entries of a lower triangle."""
-        first = True
-        while (match := _PRODUCT.match(self.text, self.place)) and (first or match[1]):
-            signs, digits, one, other = match.groups()
-            i = self._variable(one)
-            j = self._variable(other) if other else i
-            self.products[max(i, j), min(i, j)] += sign * self._factor(signs, digits)
-            self.place, first = match.end(), False
+        for match, value in self._signed(_PRODUCT):
+            i = self._variable(match[3])
+            j = self._variable(match[4] or match[3])
+            self.products[max(i, j), min(i, j)] += sign * value
         if not self._match(_CLOSING):
             raise self._error("products of two variables, or ] / 2 behind them")
-
-    def _factor(self, signs: bytes, digits: bytes | None) -> float:
-        return _sign(signs) * (tokens.number(digits, self.source) if digits else 1.0)
 
     def _row(self, sides: tuple[list[float], list[float]]) -> bytes:
         """Add a row; the value is its label, or empty."""
@@ -161,13 +156,11 @@ class _LPReader:
         if not name:
             raise self._error(expected)
         j = self._variable(name[1])
-        low, high = self.lower[j], self.upper[j]
         if not left and self._match(_FREE):
-            low, high = -np.inf, np.inf
+            self.bounds[j] = -np.inf, np.inf
             self._end_line()
         else:
-            low, high = self._narrowed(low, high, left, expected)
-        self.lower[j], self.upper[j] = low, high
+            self.bounds[j] = self._narrowed(*self.bounds.get(j, (0.0, np.inf)), left, expected)
 
     def _narrowed(
         self, low: float, high: float, left: re.Match[bytes] | None, expected: str
@@ -180,7 +173,7 @@ class _LPReader:
         for side in filter(None, (left, right)):
             digits, relation = side["digits"], side["relation"]
             size = tokens.number(digits, self.source, CUSTOMARY_INFINITY) if digits else np.inf
-            value = _sign(side["signs"]) * size
+            value = _sign(side) * size
             if relation == b"=" or (b"<" in relation) == (side is right):
                 high = value
             if relation == b"=" or (b"<" in relation) == (side is left):
@@ -188,19 +181,13 @@ class _LPReader:
         return low, high
 
     def _variable(self, name: bytes) -> int:
-        known = self.numbers.get(name)
-        if known is not None:
-            return known
-        self.lower.append(0.0)
-        self.upper.append(np.inf)
         return self.numbers.setdefault(name, len(self.numbers))
 
     def _begin(self, section: str) -> None:
         self.text, self.place = self.sections.get(section, b""), 0
 
     def _match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-        match = pattern.match(self.text, self.place)
-        if match:
+        if match := pattern.match(self.text, self.place):
             self.place = match.end()
         return match
 
@@ -214,8 +201,8 @@ class _LPReader:
         return tokens.unlike(self.source, expected, got[:40])
 
 
-def _sign(signs: bytes) -> float:
-    return -1.0 if signs.count(b"-") % 2 else 1.0
+def _sign(match: re.Match[bytes]) -> float:
+    return -1.0 if match["signs"].count(b"-") % 2 else 1.0
 
 
 def write_lp(program: StandardForm, target: str) -> bytes:

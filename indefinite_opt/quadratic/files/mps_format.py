@@ -99,8 +99,9 @@ class _MPSReader:
                 if len(words) != 3:
                     raise self._error("two variables and a number", words)
                 i, j = map(self._variable, words[:2])
-                place = (i, j) if section == _WHOLE else (max(i, j), min(i, j))
-                self._once(self.products, place, tokens.number(words[2], self.source), words)
+                value = tokens.number(words[2], self.source)
+                for place in {(i, j)} if section == _WHOLE else {(i, j), (j, i)}:
+                    self._once(self.products, place, value, words)
             case _:
                 raise self._error("the head of a section", words)
 
@@ -116,11 +117,9 @@ class _MPSReader:
         read = tokens.stated(
             self.source, self.sense, self.columns, self.entries, self.products,
             (sides[:, 0], sides[:, 1]), (lower, upper), -self.sides.get(-1, 0.0),
-            tokens.decoded(row for row, i in self.rows.items() if i >= 0),
+            [row for row, i in self.rows.items() if i >= 0],
         )  # fmt: skip
         P = np.asarray(read.hessian)
-        if _WHOLE not in self.seen:
-            return read._replace(hessian=np.tril(P) + np.tril(P, -1).T)
         if not np.array_equal(P, P.T):
             raise DataError(
                 self.source, "a symmetric matrix in the section QMATRIX", "another",
@@ -240,26 +239,13 @@ def write_mps(program: StandardForm, target: str) -> bytes:
     right = ((row, side) for row, (_, _, side) in zip(rows, sides, strict=True) if side)
     lines += [f" RHS {row} {tokens.written(side)}" for row, side in right]
     lines.append("BOUNDS")
-    for j, (lower, upper) in enumerate(zip(program.lower, program.upper, strict=True)):
-        lines += [f" {kind} BND {names[j]}{value}" for kind, value in _bounds(lower, upper)]
+    for name, lower, upper in zip(names, program.lower, program.upper, strict=True):
+        # Lower bounds always, as readers differ in what they are below a negative upper one.
+        kind = "LO" if lower > -np.inf else "MI" if upper < np.inf else "FR"
+        lines.append(f" {kind} BND {name} {tokens.written(lower) if kind == 'LO' else ''}")
+        lines += [f" UP BND {name} {tokens.written(upper)}"] if upper < np.inf else []
     if program.hessian is not None and program.hessian.any():
         lines.append("QUADOBJ")
         P = program.sense * np.tril(program.hessian)
         lines += [f" {names[i]} {names[j]} {tokens.written(P[i, j])}" for i, j in np.argwhere(P)]
     return tokens.content_of([*lines, "ENDATA"])
-
-
-def _bounds(lower: float, upper: float) -> list[tuple[str, str]]:
-    """Kinds and numbers of the bounds of one variable; 0 and infinity are those it has anyway."""
-    if lower == -np.inf and upper == np.inf:
-        return [("FR", "")]
-    if lower == upper:
-        return [("FX", f" {tokens.written(lower)}")]
-    bounds = []
-    if lower == -np.inf:
-        bounds.append(("MI", ""))
-    elif lower != 0.0:
-        bounds.append(("LO", f" {tokens.written(lower)}"))
-    if upper < np.inf:
-        bounds.append(("UP", f" {tokens.written(upper)}"))
-    return bounds

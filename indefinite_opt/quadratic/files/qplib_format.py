@@ -20,8 +20,8 @@ References
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -42,11 +42,11 @@ class _Lines:
     def __init__(self, content: bytes, source: str) -> None:
         self.source = source
         lines = tokens.lines_of(content, source, rb"^\s*[!#%].*")
-        self._lines = iter([line.split() for line in lines])
+        self.left = iter([line.split() for line in lines])
 
     def words(self, what: str, count: int = 1) -> list[bytes]:
         """The first words of the next line, at least `count` of them."""
-        words = next(self._lines, None)
+        words = next(self.left, None)
         if words is None:
             raise DataError(self.source, what, "the end of the file")
         if len(words) < count:
@@ -62,43 +62,39 @@ class _Lines:
     def whole(self, what: str, least: int, most: int) -> int:
         return tokens.whole(self.words(what)[0], self.source, what, least, most)
 
-    def entries(self, what: str, *shape: int) -> Array:
-        """An array given by the number of its nonzero entries, their places and values."""
-        array, seen = np.zeros(shape), np.zeros(shape, bool)
-        count = self.whole(f"the number of {what}", 0, array.size)
-        for _ in range(count):
+    def listed(self, what: str, *shape: int) -> dict[tuple[int, ...], bytes]:
+        """The places in an array that are listed behind their number, and the word of each."""
+        found: dict[tuple[int, ...], bytes] = {}
+        for _ in range(self.whole(f"the number of {what}", 0, math.prod(shape))):
             words = self.words(what, len(shape) + 1)
             place = tuple(
                 tokens.whole(word, self.source, f"an index of {what}", 1, size) - 1
                 for word, size in zip(words, shape, strict=False)
             )
-            if seen[place]:
+            if place in found:
                 raise DataError(self.source, f"every one of the {what} once", f"{place} twice")
-            array[place], seen[place] = tokens.number(words[len(shape)], self.source), True
-        return array
+            found[place] = words[len(shape)]
+        return found
+
+    def matrix(self, what: str, *shape: int) -> Array:
+        """A matrix given by its nonzero entries."""
+        values = np.zeros(shape)
+        for place, word in self.listed(what, *shape).items():
+            values[place] = tokens.number(word, self.source)
+        return values
 
     def vector(self, what: str, size: int, infinity: float | None = None) -> Array:
         """A vector given by a default value and the entries that differ from it."""
         values = np.full(size, self.number(f"the default value of {what}", infinity))
-        for place, word in self._others(f"other values of {what}", size):
+        for place, word in self.listed(f"other values of {what}", size).items():
             values[place] = tokens.number(word, self.source, infinity)
         return values
 
-    def names(self, what: str, size: int) -> dict[int, str]:
-        """The names that differ from those by number."""
-        others = self._others(f"names of {what}", size)
-        return {place: word.decode("utf-8", "replace") for place, word in others}
-
-    def _others(self, what: str, size: int) -> Iterator[tuple[int, bytes]]:
-        """The places of a vector that are listed, and the word that stands behind each."""
-        for _ in range(self.whole(f"the number of {what}", 0, size)):
-            words = self.words(what, 2)
-            yield tokens.whole(words[0], self.source, f"an index of {what}", 1, size) - 1, words[1]
-
-    def end(self) -> None:
-        words = next(self._lines, None)
-        if words is not None:
-            raise tokens.unlike(self.source, "the end of the file", b" ".join(words))
+    def names(self, what: str, size: int, letter: str) -> tuple[str, ...]:
+        """Names by number where no others are listed; none if there are no others at all."""
+        others = self.listed(f"names of {what}", size)
+        names = {place: word.decode("utf-8", "replace") for (place,), word in others.items()}
+        return tuple(names.get(j, f"{letter}{j + 1}") for j in range(size)) if names else ()
 
 
 def read_qplib(content: bytes, source: str) -> QuadraticArrays:
@@ -120,10 +116,10 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     n = lines.whole("the number of variables", 1, int(MAX_ENTRIES**0.5))
     rows = kind[2] == "L"
     m = lines.whole("the number of constraints", 0, MAX_ENTRIES // n) if rows else 0
-    Q = np.zeros((n, n)) if kind[0] == "L" else lines.entries("quadratic terms", n, n)
+    Q = np.zeros((n, n)) if kind[0] == "L" else lines.matrix("quadratic terms", n, n)
     q = lines.vector("the linear coefficients", n)
     constant = lines.number("the constant of the objective")
-    B = lines.entries("linear terms of the constraints", m, n) if rows else np.zeros((0, n))
+    B = lines.matrix("linear terms of the constraints", m, n) if rows else np.zeros((0, n))
     infinity = lines.number("the value of infinity", np.inf)
     if infinity <= 0.0:
         raise DataError(source, "a positive value of infinity", f"{infinity:g}")
@@ -135,17 +131,13 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     if rows:
         lines.vector("the starting multipliers of the constraints", m)
     lines.vector("the starting multipliers of the bounds", n)
-    names = lines.names("variables", n)
-    rows_ = lines.names("constraints", m)
-    lines.end()
+    names = lines.names("variables", n, "x"), lines.names("constraints", m, "r")
+    for words in lines.left:
+        raise tokens.unlike(source, "the end of the file", b" ".join(words))
     sense = 1 if goal == "minimize" else -1
     return StandardForm(
-        sense, sense * q, lower, upper, left, right, B, sense * Q, sense * constant, name,
-        *(
-            tuple(known.get(j, f"{letter}{j + 1}") for j in range(size)) if known else ()
-            for known, letter, size in ((names, "x", n), (rows_, "r", m))
-        ),
-    ).arrays()  # fmt: skip
+        sense, sense * q, lower, upper, left, right, B, sense * Q, sense * constant, name, *names
+    ).arrays()
 
 
 def write_qplib(program: StandardForm, target: str) -> bytes:

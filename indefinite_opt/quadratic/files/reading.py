@@ -71,8 +71,9 @@ def read_boxqp(content: bytes, source: str) -> QuadraticArrays:
     return quadratic_arrays(-Q, -numbers[:n], lb=0.0, ub=1.0, sense=-1)
 
 
-def write_boxqp(program: QuadraticArrays, target: str) -> bytes:
+def write_boxqp(form: StandardForm, target: str) -> bytes:
     """The content of a file; `DataError` for other bounds than 0 and 1, for rows or a constant."""
+    program = form.arrays()
     faults = {
         "rows": len(program.h) + len(program.b) > 0,
         "other bounds": np.any(program.lb != 0.0) or np.any(program.ub != 1.0),
@@ -123,9 +124,8 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
     )  # fmt: skip
 
 
-def write_npz(program: QuadraticArrays, target: str) -> bytes:
+def npz_content(program: QuadraticArrays) -> bytes:
     """The content of a file in the first layout."""
-    del target
     file = io.BytesIO()
     arrays = {letter: getattr(program, letter) for letter in sorted(LETTERS)}
     others = {"constant": program.constant, "sense": program.sense, "name": program.name}
@@ -149,22 +149,14 @@ def _texts(arrays: dict[str, NDArray[Any]], name: str, source: str) -> tuple[str
     return tuple(map(str, value))
 
 
-_READERS: dict[str, Callable[[bytes, str], QuadraticArrays]] = {
-    ".in": read_boxqp,
-    ".qplib": read_qplib,
-    ".lp": read_lp,
-    ".mps": read_mps,
-}
+_Reader = Callable[[bytes, str], QuadraticArrays]
+_Writer = Callable[[StandardForm, str], bytes]
 
-_WRITERS: dict[str, Callable[[QuadraticArrays, str], bytes]] = {
-    ".in": write_boxqp,
-    ".npz": write_npz,
-}
-
-_STATED: dict[str, Callable[[StandardForm, str], bytes]] = {
-    ".qplib": write_qplib,
-    ".lp": write_lp,
-    ".mps": write_mps,
+_FORMATS: dict[str, tuple[_Reader, _Writer]] = {
+    ".in": (read_boxqp, write_boxqp),
+    ".lp": (read_lp, write_lp),
+    ".mps": (read_mps, write_mps),
+    ".qplib": (read_qplib, write_qplib),
 }
 
 
@@ -175,12 +167,12 @@ def read_program(path: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticArray
     file.
     """
     path = Path(path)
-    suffix, _ = _suffix(path, [*_READERS, ".npz"])
+    suffix = _suffix(path)
     if suffix == ".npz":
         program = program_of_arrays(read_arrays(path, max_bytes), str(path))
     else:
         # Where a format holds one triangle of P, nothing was changed.
-        read = _READERS[suffix](read_bytes(path, max_bytes), str(path))
+        read = _FORMATS[suffix][0](read_bytes(path, max_bytes), str(path))
         program = replace(read, symmetrised=False)
     return program if program.name else replace(program, name=path.name.partition(".")[0])
 
@@ -196,22 +188,23 @@ def write_program(program: QuadraticArrays | StandardForm, path: str | Path) -> 
     step.
     """
     path = Path(path)
-    suffix, packed = _suffix(path, [*_WRITERS, *_STATED])
-    if suffix in _STATED:
-        stated = program if isinstance(program, StandardForm) else StandardForm.of(program)
-        content = _STATED[suffix](stated, str(path))
+    suffix = _suffix(path)
+    if suffix == ".npz":
+        content = npz_content(program.arrays() if isinstance(program, StandardForm) else program)
     else:
-        arrays = program.arrays() if isinstance(program, StandardForm) else program
-        content = _WRITERS[suffix](arrays, str(path))
+        form = program if isinstance(program, StandardForm) else StandardForm.of(program)
+        content = _FORMATS[suffix][1](form, str(path))
     # Without a time, equal programs make equal files.
+    packed = path.suffix == ".gz"
     write_bytes(path, gzip.compress(content, mtime=0) if packed else content)
     return path
 
 
-def _suffix(path: Path, known: list[str]) -> tuple[str, bool]:
-    """The ending that tells the format, and whether the file is packed."""
+def _suffix(path: Path) -> str:
+    """The ending that tells the format."""
     packed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if packed else path.suffix
-    if suffix not in known or (packed and suffix == ".npz"):
-        raise DataError("path", f"a file name ending in {', '.join(known)}", str(path))
-    return suffix, packed
+    if suffix not in _FORMATS and (packed or suffix != ".npz"):
+        known = ", ".join([*_FORMATS, ".npz"])
+        raise DataError("path", f"a file name ending in {known}", str(path))
+    return suffix

@@ -15,11 +15,6 @@ from indefinite_opt.quadratic.program.arrays import MAX_ENTRIES
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-def decoded(words: Iterable[bytes]) -> tuple[str, ...]:
-    """Names as texts."""
-    return tuple(word.decode("utf-8", "replace") for word in words)
-
-
 def unlike(source: str, expected: str, text: bytes, hint: str = "") -> DataError:
     """The error that quotes what stands in the place of what was expected."""
     return DataError(source, expected, repr(text[:80].decode("utf-8", "replace")), hint)
@@ -56,7 +51,7 @@ def stated(
     sides: tuple[ArrayLike, ArrayLike],
     bounds: tuple[ArrayLike, ArrayLike],
     constant: float,
-    row_names: tuple[str, ...],
+    row_names: Iterable[bytes],
 ) -> StandardForm:
     """The program whose objective is the row -1 of the entries.
 
@@ -74,8 +69,12 @@ def stated(
         array[i, j] = np.fromiter(values.values(), float)
     return StandardForm(
         sense, sense * rows[-1], lower, upper, low, high, rows[:-1], sense * P, sense * constant,
-        variables=decoded(columns), row_names=row_names,
+        variables=_decoded(columns), row_names=_decoded(row_names),
     )  # fmt: skip
+
+
+def _decoded(words: Iterable[bytes]) -> tuple[str, ...]:
+    return tuple(word.decode("utf-8", "replace") for word in words)
 
 
 def number(word: bytes, source: str, infinity: float | None = None) -> float:

@@ -1,0 +1,138 @@
+"""What Sphinx is told: formulas, docstrings, pictures, and two directives."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from api_pages import store
+from docutils import nodes
+from latex2mathml.converter import convert
+from matplotlib.figure import Figure
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx_gallery.scrapers import figure_rst
+
+import indefinite_opt as iopt
+
+EXAMPLE = iopt.KernelProblem([[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]], [1, 1, -1])
+"""A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
+
+UNKNOWN = {
+    r"\\limits": "",
+    r"\\(?:big|Big|bigg|Bigg)[lr]?(?=[^a-zA-Z])": "",
+    r"\\tag\{([^}]*)\}": r"\\qquad (\1)",
+    r"\\tfrac": r"\\frac",
+    r"\\circ": "∘",
+}
+"""Commands that the converter of formulas does not know, and what stands in their place."""
+
+
+MEANINGS = {"ratios": "ratio, larger is better", "exponents": "exponent of n, smaller is better"}
+
+
+def visit_math(self: Any, node: nodes.Node) -> None:
+    """A formula as MathML, which browsers draw by themselves, without a script."""
+    latex, displayed = node.astext(), isinstance(node, nodes.math_block)
+    for pattern, replacement in UNKNOWN.items():
+        latex = re.sub(pattern, replacement, latex)
+    math = convert(latex.strip(), display="block" if displayed else "inline")
+    self.body.append(f'<div class="math">{math}</div>' if displayed else math)
+    raise nodes.SkipNode
+
+
+def escape_bars(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Escape the bars of norms in docstrings, outside of examples and displayed formulas."""
+    displayed = False
+    for i, line in enumerate(lines):
+        displayed = displayed and (not line or line.startswith(" "))
+        displayed |= line.startswith((".. math::", ">>> ", "... ")) or line.endswith("::")
+        lines[i] = line if displayed else line.replace("|", "\\|")
+
+
+def skip_requests(
+    app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator, as `set_fit_request`."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
+def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """Save the variable `figure` of the gallery where it is new, with `alt` as its text.
+
+    Figures of this package are not managed by pyplot.
+    """
+    variables = block_vars["example_globals"]
+    figure = variables.pop("figure", None)
+    if not isinstance(figure, Figure):
+        return ""
+    path = Path(next(block_vars["image_path_iterator"]))
+    figure.savefig(path, dpi=110)  # sharp at the width of the page, and about 50 kB
+    return str(figure_rst([str(path)], gallery_conf["src_dir"], variables["alt"]))
+
+
+def copy_notebooks(source: Path, target: Path) -> None:
+    """Copy every notebook with the alternative texts of its pictures.
+
+    Jupyter reads the text of a picture from the metadata of its output, MyST from its cell's.
+    """
+    for path in sorted(source.glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            outputs = cell.get("outputs", [])
+            alts = [out.get("metadata", {}).get("image/png", {}).get("alt") for out in outputs]
+            if alt := next(filter(None, alts), None):
+                cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+        store(target / path.name, json.dumps(notebook, ensure_ascii=False))
+
+
+class Declared(SphinxDirective):
+    """`declared`: the mathematics of a formulation, given by a call such as `SVMDual(C=10)`."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        # The argument stands in a page of this repository, which is code as much as this file is.
+        latex = eval(self.arguments[0], {}, vars(iopt)).declare(EXAMPLE).latex()
+        return [nodes.math_block(latex, latex, nowrap=False, number=None, label=None)]
+
+
+class Benchmarks(SphinxDirective):
+    """`benchmarks`: the docstrings of the commands in a folder, and their last short numbers."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        folder = Path(self.env.doc2path(self.env.docname)).parent / self.arguments[0]
+        tables: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for line in map(json.loads, (folder / "history.jsonl").read_text("utf-8").splitlines()):
+            for name, kinds in {} if line["full"] else line["benchmarks"].items():
+                for kind, numbers in kinds.items():
+                    for row, number in numbers.items():
+                        cells = f"| {row} | {MEANINGS[kind]} | {number:.3g} | {line['commit']} |"
+                        tables[name][row] = cells
+        text = ""
+        for path in sorted(folder.glob("*.py")):
+            source = path.read_text("utf-8")
+            if "__main__" in source:  # others are helpers
+                text += f"## {path.name}\n\n{ast.get_docstring(ast.parse(source))}\n\n"
+            if path.stem in tables:
+                rows = "\n".join(tables[path.stem].values())
+                text += f"| what | kind | number | commit |\n|---|---|---|---|\n{rows}\n\n"
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
+    app.connect("autodoc-process-docstring", escape_bars, priority=600)  # after numpydoc, at 500
+    app.connect("autodoc-skip-member", skip_requests)
+    app.add_directive("declared", Declared)
+    app.add_directive("benchmarks", Benchmarks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
