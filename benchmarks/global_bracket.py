@@ -36,7 +36,6 @@ from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.studies.cells import Outcome
 from indefinite_opt.studies.store import Store
 
 Array = NDArray[np.float64]
@@ -204,10 +203,10 @@ class Journal:
 
     def put(self, key: str, kept: Kept) -> Kept:
         """Store an outcome, at once on disk, too."""
-        outcome = Outcome(f"{type(kept).__name__} {key}", [asdict(kept)])
-        self.kept[outcome.key] = outcome.rows
+        name, rows = f"{type(kept).__name__} {key}", [asdict(kept)]
+        self.kept[name] = rows
         if self.store is not None:
-            self.store.add(outcome)
+            self.store.add(name, rows)
         return kept
 
     def once(self, kind: type[Kept], key: str, work: Callable[[], Kept]) -> Kept:

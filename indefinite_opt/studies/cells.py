@@ -31,9 +31,9 @@ from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, Method
 from indefinite_opt.studies.metrics import METRICS, Fit
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
+from indefinite_opt.studies.store import Row
 from indefinite_opt.workflow import Options, Result, path_entries, solve
 
-Row = dict[str, Any]
 Indices = NDArray[np.intp]
 
 FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
@@ -58,60 +58,42 @@ class Plan:
 
 
 class Cell(NamedTuple):
-    """A method with the label that it has in the study, and the key of its rows in the store."""
+    """A method on a division of a data set; the names are those of the study."""
 
     key: str
+    data_name: str
+    data: Data
     label: str
     grid: Grid
-
-
-class CellUnit(NamedTuple):
-    """Cells that share a division of a data set, so that one process should run them."""
-
-    name: str
-    data: Data
     division: Division
-    cells: list[Cell]
     plan: Plan
 
-    def rows(self, cell: Cell) -> list[Row]:
-        """The rows of one of the cells by entry; a failure is reported in them."""
-        plan, division, entries = self.plan, self.division, cell.grid.entries
+    def rows(self) -> list[Row]:
+        """One row, or with a grid and no inner protocol one per entry; failures are in them."""
+        plan, entries = self.plan, self.grid.entries
         # What an earlier cell has loaded is used again.
-        data = _keep(self.data.token, lambda: (self.data.y.size, self.data))
-        row = _empty_row(self, cell)
+        data = _keep(self.data.digest, lambda: (self.data.y.size, self.data))
+        row: Row = {
+            "data": self.data_name, "method": self.label, "entry": 0, "chosen": str(entries[0]),
+            "solver": self.grid.solver, "run": self.division.run, "fold": self.division.fold,
+            "selection": float("nan"), "selection_seconds": 0.0,
+            **{name: METRICS[name].missing for name in ("status", *plan.metrics)}, "error": "",
+        }  # fmt: skip
         tested: Sequence[int] = range(len(entries))
         if plan.protocol.inner is not None and len(entries) > 1:
             began = clock()
             try:
-                scores = _selection_scores(data, division.train, cell.grid, plan)
+                scores = _selection_scores(data, self.division.train, self.grid, plan)
             except FAILURES as failure:
-                return [{**row, "chosen": str(entries[0]), "error": error_text(failure)}]
-            best = cell.grid.best(scores)
+                return [{**row, "error": error_text(failure)}]
+            best = self.grid.best(scores)
             tested = [best]
             row["selection"], row["selection_seconds"] = scores[best], clock() - began
         rows = [
             {**row, "entry": index, "chosen": str(entries[index]), **_measured(fit, plan.metrics)}
-            for index, fit in _trained(data, division[2:], cell.grid, tested, plan)
+            for index, fit in _trained(data, self.division[2:], self.grid, tested, plan)
         ]
         return sorted(rows, key=lambda row: row["entry"])
-
-    def failed(self, cell: Cell, error: str) -> list[Row]:
-        """The row of a cell that ended its process before it could report anything."""
-        chosen = str(cell.grid.entries[0])
-        return [{**_empty_row(self, cell), "chosen": chosen, "error": error}]
-
-
-class Outcome(NamedTuple):
-    """The rows of a cell: one, or with a grid and no inner protocol one per entry."""
-
-    key: str
-    rows: list[Row]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a search was ended by Ctrl-C, so that the cell has to be run again."""
-        return any(row.get("status") == str(Status.INTERRUPTED) for row in self.rows)
 
 
 @functools.cache
@@ -123,34 +105,6 @@ def key_of(*parts: str) -> str:
     """A digest of the version and of everything else that determines the rows of a cell."""
     content = "\n".join([_version(), *parts])
     return hashlib.sha256(content.encode()).hexdigest()[:24]
-
-
-def run_unit(unit: Any, write: Callable[[Outcome], None] | None = None) -> Iterator[Outcome]:
-    """The outcomes of the cells; each is first given to `write`, if it is not interrupted.
-
-    Every row has its part of the time that its cell took, in equal parts.
-
-    A unit is a `CellUnit`, or any other named tuple with `cells`, each of which has a `key`, and
-    with methods `rows` of a cell, and `failed` of a cell and an error.
-    """
-    for cell in unit.cells:
-        began = clock()
-        rows = unit.rows(cell)
-        spent = (clock() - began) / max(1, len(rows))
-        outcome = Outcome(cell.key, [{**row, "cell_seconds": spent} for row in rows])
-        if write is not None and not outcome.interrupted:
-            write(outcome)
-        yield outcome
-
-
-def _empty_row(unit: CellUnit, cell: Cell) -> Row:
-    """A row of a cell before anything is known of it."""
-    return {
-        "data": unit.name, "method": cell.label, "entry": 0, "chosen": "",
-        "solver": cell.grid.solver, "run": unit.division.run, "fold": unit.division.fold,
-        "selection": float("nan"), "selection_seconds": 0.0,
-        **{name: METRICS[name].missing for name in ("status", *unit.plan.metrics)}, "error": "",
-    }  # fmt: skip
 
 
 def _measured(fit: Fit | Exception, metrics: Iterable[str]) -> Row:
@@ -169,7 +123,6 @@ def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> lis
     An entry that fails on one of them has no score, NaN.
     """
     metric = METRICS[plan.select]
-    sign = 1.0 if metric.larger_is_better else -1.0
     inner = as_protocol(plan.protocol.inner or 0).divisions(data.y[train])
     scores = np.full((len(inner), len(grid.entries)), np.nan)
     # Each kernel is computed once: all divisions use it before the next one.
@@ -180,7 +133,7 @@ def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> lis
             for index, found in _trained(data, parts, grid, entries, plan):
                 if isinstance(found, Fit):
                     with suppress(*FAILURES):
-                        row[index] = sign * float(metric.value(found))
+                        row[index] = metric.sign * float(metric.value(found))
     return [float(score) for score in scores.mean(axis=0)]
 
 
@@ -191,23 +144,19 @@ def _trained(
     which: Iterable[int],
     plan: Plan,
 ) -> Iterator[tuple[int, Fit | Exception]]:
-    """Entries trained and to be tested on two sets of points, or the exceptions they raised.
-
-    They come in chains, in which only the parameter `grid.along` grows.
-    """
-    for _, several in itertools.groupby(sorted(which, key=grid.beside_path), grid.beside_path):
-        chain = sorted(several, key=grid.position)
-        methods = [grid.entries[index].method for index in chain]
+    """Entries trained and to be tested on two sets of points, or the exceptions they raised."""
+    for path in grid.paths(which):
+        methods = [grid.entries[index].method for index in path]
         try:
-            split = _split(data, grid.entries[chain[0]].kernel, *parts)
+            split = _split(data, grid.entries[path[0]].kernel, *parts)
         except FAILURES as failure:
-            yield from ((index, failure) for index in chain)
+            yield from ((index, failure) for index in path)
             continue
-        yield from zip(chain, _fits(split, methods, grid, plan), strict=True)
+        yield from zip(path, _fits(split, methods, grid, plan), strict=True)
 
 
 def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterator[Fit | Exception]:
-    """The methods of a chain, trained in order."""
+    """The methods of a path, trained in order."""
     limits: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
     solver = grid.entries[0].solver
     path: list[Result | IndefiniteOptError] = []
@@ -263,17 +212,15 @@ def _keep(key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
 
 def _split(data: Data, kernel: Kernel | None, train: Indices, test: Indices) -> Split:
     """The split of some training and test points with a kernel."""
+    whole = (data.digest, str(kernel))
 
     def made() -> tuple[int, Split]:
-        whole = (data.token, str(kernel))
-        problem = (
-            data.problem
-            if kernel is None
-            else _keep(whole, lambda: (data.y.size, data.with_kernel(kernel)))
-        )
+        problem = data.problem
+        if kernel is not None:
+            problem = _keep(whole, lambda: (data.y.size, data.with_kernel(kernel)))
         return train.size, data.split(problem, train, test)
 
-    return _keep((data.token, str(kernel), train.tobytes(), test.tobytes()), made)
+    return _keep((*whole, train.tobytes(), test.tobytes()), made)
 
 
 def forget_problems() -> None:

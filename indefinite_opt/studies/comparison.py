@@ -26,7 +26,7 @@ from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import Claim
 from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.studies.cells import FAILURES, Row
+from indefinite_opt.studies.cells import FAILURES
 from indefinite_opt.studies.data import Data, HeldOut
 from indefinite_opt.studies.methods import NO_SOLVER, Entry, Grid, Method, as_grid, default_methods
 from indefinite_opt.studies.protocols import (
@@ -36,6 +36,7 @@ from indefinite_opt.studies.protocols import (
     RepeatedKFold,
     as_protocol,
 )
+from indefinite_opt.studies.store import Row
 from indefinite_opt.studies.study import Progress, Study, run_means
 from indefinite_opt.workflow import Result, available_solvers, solve
 
@@ -104,12 +105,14 @@ class Comparison:
         return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
-        from indefinite_opt.studies.report.markup import escaped, table
+        import html
+
+        import pandas as pd
+
         from indefinite_opt.studies.report.tables import HEADS, table_cells
 
-        rows = ([f"<td>{escaped(cell)}</td>" for cell in row] for row in table_cells(self))
-        sentences = (f"<p>{escaped(sentence)}</p>" for sentence in self.conclusions)
-        return "".join([table(HEADS, rows), *sentences])
+        table = pd.DataFrame(table_cells(self), columns=list(HEADS)).to_html(index=False, border=0)
+        return "".join([table, *(f"<p>{html.escape(told)}</p>" for told in self.conclusions)])
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -215,7 +218,7 @@ def compare(
         One fixed test set instead of folds: (m, n) kernel rows, m labels, and the (m, m) kernel
         matrix of the new points if a formulation treats new points jointly.
     n_jobs : int, optional
-        Number of joblib processes that share the folds; each uses one BLAS thread.
+        Number of processes, as in joblib, that share the cells; each uses one BLAS thread.
     folds : int
         Number of stratified cross-validation folds, shuffled by `seed`.
     tol, time_limit
@@ -229,12 +232,12 @@ def compare(
         then tested once.
     record : path, optional
         A .jsonl file that receives every cell as soon as it is known, so that an interrupted
-        comparison can be resumed, or a folder for it. It may hold many comparisons, and several
-        processes may share it.
+        comparison can be resumed, or a folder for it. It may hold many comparisons, of which one
+        runs at a time.
     resume : bool
         Whether to use the cells of an existing record; otherwise all are run again.
     cluster : str, Client or Cluster of dask.distributed, optional
-        Runs the cells on an existing cluster, given by its address or an object.
+        Runs the cells by joblib's back end "dask" on an existing cluster.
     progress : callable, optional
         Called with (number of rows done, number of all rows, last row).
 
@@ -272,7 +275,7 @@ def compare(
     study = Study(
         {problem.name: Data(problem, test=held_out)},
         {f"{title} · {each.solver}": each for title, each in grids},
-        chosen, METRICS, seed=seed, tol=tol, time_limit=time_limit, name="comparison",
+        chosen, METRICS, seed=seed, tol=tol, time_limit=time_limit,
     )  # fmt: skip
     titles = dict(zip(study.grids, grids, strict=True))
 
@@ -341,7 +344,7 @@ def _written(item: Grid | Method | type[Method] | str, names: Iterable[str]) -> 
         return set(parse_call(item)[1])
     if isinstance(item, Grid):
         kernel = set() if item.kernels == (None,) else {"kernel"}
-        return {name for name, _ in item.parameters} | kernel
+        return {*item.parameters} | kernel
     usual = {each.name: each.default for each in dataclasses.fields(item)}  # type: ignore[arg-type]
     return {name for name in names if name in usual and getattr(item, name) != usual[name]}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,25 +9,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import one_thread
-from indefinite_opt.studies.cells import FAILURES, Row, error_text, key_of
+from indefinite_opt.studies.cells import FAILURES, error_text, key_of
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.study import Progress, run_all
+from indefinite_opt.studies.store import Row
+from indefinite_opt.studies.study import Progress, check_jobs, run_cells
 
 
 @dataclass(frozen=True, eq=False)
 class Computation:
     """A function that is called once for each of several settings of its arguments.
 
-    Its rows are stored, resumed and shared among processes as the cells of a `Study` are. This is
+    Its calls are stored, resumed and shared among processes as the cells of a `Study` are. This is
     for what is not the test of a classifier: eigenvalues, times, curves.
 
     Parameters
     ----------
     function : callable
         Returns a row or a list of rows: dictionaries of numbers, texts and lists of them. It must
-        be one of a module, so that other processes can import it. A setting is computed again if
-        the text of the function is changed; the functions that it calls are not looked into.
+        be one of a module, so that other processes can import it. In a store it is known by its
+        name: after a change of the function, take another store.
     settings : dict of str to dict
         The keyword arguments of each call by the name of the setting: numbers, texts, tuples of
         them, and `Data`.
@@ -76,30 +75,24 @@ class Computation:
 
         Raises
         ------
-        ParameterError
-            If n_jobs is not an integer other than 0.
+        ParameterError, DataError
+            As `Study.run`.
         """
-        units, source = [], _source(self.function)
+        check_jobs(n_jobs)
+        function = f"{self.function.__module__}.{self.function.__qualname__}"
+        calls = []
         for name, arguments in self.settings.items():
-            # A digest of everything that determines the rows of a setting.
+            # Everything that determines the rows of a setting.
             content = {
                 key: value.digest if isinstance(value, Data) else repr(value)
                 for key, value in sorted(arguments.items())
             }
-            cell = _Cell(key_of(source, str(content)), name)
-            units.append(_Unit([cell], self.function, arguments))
-        rows = run_all(units, store, n_jobs, cluster, True, progress)
+            calls.append(_Call(key_of(function, str(content)), name, self.function, arguments))
+        rows = run_cells(calls, store, n_jobs, cluster, True, progress)
+        # Settings of equal arguments have the same rows under several names.
         return ComputationOutcome(
-            {cell.name: rows[cell.key] for unit in units for cell in unit.cells}
+            {call.name: [{**row, "setting": call.name} for row in rows[call.key]] for call in calls}
         )
-
-
-def _source(function: Callable[..., Any]) -> str:
-    """The text of a function, so that a changed one is called again; of a built-in one the name."""
-    try:
-        return inspect.getsource(function)
-    except (TypeError, OSError):
-        return f"{function.__module__}.{function.__qualname__}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,31 +121,22 @@ class ComputationOutcome:
         return [row for rows in self.settings.values() for row in rows]
 
 
-class _Cell(NamedTuple):
+class _Call(NamedTuple):
+    """A setting of a computation, as `run_cells` runs it."""
+
     key: str
     name: str
-
-
-class _Unit(NamedTuple):
-    """A setting of a computation, as `run_all` runs it."""
-
-    cells: list[_Cell]
     function: Callable[..., Row | list[Row]]
     arguments: Mapping[str, Any]
 
-    def rows(self, cell: _Cell) -> list[Row]:
+    def rows(self) -> list[Row]:
         """What the function returns, or its error."""
         try:
-            with one_thread():
-                found = self.function(**self.arguments)
+            found = self.function(**self.arguments)
             rows, error = found if isinstance(found, list) else [found], ""
         except FAILURES as failure:
             rows, error = [{}], error_text(failure)
-        return [{"setting": cell.name, **_plain(row), "error": error} for row in rows]
-
-    def failed(self, cell: _Cell, error: str) -> list[Row]:
-        """The row of a setting that ended its process."""
-        return [{"setting": cell.name, "error": error}]
+        return [{"setting": self.name, **_plain(row), "error": error} for row in rows]
 
 
 def _plain(value: Any) -> Any:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
@@ -46,11 +43,6 @@ class Data:
     test : (K_new, labels, K_new_new), optional
         Test points beside the problem; every point of the problem trains.
 
-    Attributes
-    ----------
-    token : str
-        Tells data apart within a run, in every process.
-
     Examples
     --------
     >>> import indefinite_opt as iopt
@@ -63,7 +55,6 @@ class Data:
     kernel: str | Kernel | None = None
     options: dict[str, Any] = field(default_factory=dict)
     test: HeldOut | None = None
-    token: str = field(default_factory=lambda: uuid.uuid4().hex, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.options and not isinstance(self.source, str | Dataset):
@@ -128,49 +119,24 @@ class Data:
     @cached_property
     def digest(self) -> str:
         """A digest of everything that determines the problems, but for the kernels of a grid."""
+        import joblib
+
         given = self._loaded
-        told: list[Any] = [str(self.kernel), sorted(self.options.items())]
-        digest = hashlib.sha256()
         if isinstance(given, Dataset):
-            arrays = [given.y, given.X, given.K, given.D]
-            told.append(str(given.kernel))
+            content: list[Any] = [given.y, given.X, given.K, given.D, str(given.kernel)]
         else:
             problem = self.problem
             # Points of another scale may have the same kernel matrix.
-            arrays = [problem.X]
-            told += [str(problem.kernel), problem.scaling, data_digest(problem, self.test)]
-        for array in arrays:
-            digest.update(b"none" if array is None else _bytes(np.asarray(array)))
-        digest.update(repr(told).encode())
-        return digest.hexdigest()[:16]
+            content = [problem.y, problem.classes, problem.X, problem.scaling, str(problem.kernel)]
+            content += problem.gram.content()
+            if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
+                content.append(problem.directed)
+        digest: str = joblib.hash(
+            [content, str(self.kernel), sorted(self.options.items()), self.test]
+        )
+        return digest
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is derived is derived again in other processes.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def data_digest(problem: KernelProblem, test: HeldOut | None) -> str:
-    """A digest of all data that determine the cells. A stored K is read in place, not copied."""
-    digest = hashlib.sha256()
-    for array in (*problem.gram.content(), problem.y):
-        digest.update(_bytes(array))
-    if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
-        digest.update(_bytes(problem.directed))
-    if test is not None:
-        K_new, y_new, among = test
-        # Labels may be Python objects, whose bytes are addresses.
-        labels = repr((problem.classes.tolist(), y_new.tolist(), among.shape))
-        digest.update(labels.encode())
-        digest.update(_bytes(K_new))
-        digest.update(_bytes(among))
-    return digest.hexdigest()
-
-
-def _bytes(array: NDArray[Any]) -> memoryview | bytes:
-    """The bytes of an array in C order, without a copy if they are stored so.
-
-    Those of Python objects are addresses, which differ from process to process.
-    """
-    if array.dtype == object:
-        return repr(array.tolist()).encode()
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        # What is derived is derived again in other processes, but for the digest.
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**state, "digest": self.digest}

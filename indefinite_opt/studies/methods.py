@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.formulations import as_formulation, known
-from indefinite_opt.foundation import cached_property, checks, parse_call, short
+from indefinite_opt.foundation import checks, parse_call, short
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import Kernel, kernels
@@ -77,12 +76,11 @@ class Entry:
         return float(getattr(self.method, "C", math.inf))
 
 
-@dataclasses.dataclass(frozen=True, init=False)
 class Grid:
     """A method over all combinations of values of its parameters.
 
-    Ties go to the smallest C, then to the first entry. The entries are in the order of the
-    arguments: kernels vary slowest, and the last parameter fastest.
+    Ties go to the smallest C, then to the first entry. Kernels vary slowest; the other parameters
+    are in the order of scikit-learn's `ParameterGrid`: by name, and the last one varies fastest.
 
     Parameters
     ----------
@@ -100,6 +98,13 @@ class Grid:
     **parameters
         A value, or a list of values, for a parameter of the method.
 
+    Attributes
+    ----------
+    entries : list of Entry
+        All combinations, in order.
+    names : list of str
+        The names of all parameters of the method.
+
     Examples
     --------
     >>> grid = Grid("SVMDual", C=[1, 10], kernel=["linear", "gaussian"])
@@ -111,7 +116,9 @@ class Grid:
     kernels: tuple[Kernel | None, ...]
     solver: str
     warm: bool
-    parameters: tuple[tuple[str, tuple[Any, ...]], ...]
+    parameters: dict[str, tuple[Any, ...]]
+    entries: list[Entry]
+    names: list[str]
 
     def __init__(
         self,
@@ -122,64 +129,55 @@ class Grid:
         warm: bool = True,
         **parameters: Any,
     ) -> None:
-        base = as_method(method)
-        names = _names(base)
-        for name, values in parameters.items():
-            checks.choice(f"parameter of {type(base).__name__}", name, names)
-            if not _several(values):
-                raise ParameterError(name, "at least one value", repr(values))
-        chosen = [None] if kernel is None else [kernels.get(one) for one in _several(kernel)]
-        if not chosen:
+        from sklearn.model_selection import ParameterGrid
+
+        self.method, self.warm = as_method(method), warm
+        self.names = [field.name for field in dataclasses.fields(self.method)]  # type: ignore[arg-type]
+        self.parameters = {name: _several(values) for name, values in parameters.items()}
+        for name, values in self.parameters.items():
+            checks.choice(f"parameter of {type(self.method).__name__}", name, self.names)
+            if not values:
+                raise ParameterError(name, "at least one value", repr(parameters[name]))
+        self.kernels = tuple(None if one is None else kernels.get(one) for one in _several(kernel))
+        if not self.kernels:
             raise ParameterError("kernel", "at least one kernel", repr(kernel))
-        for name, value in {
-            "method": base,
-            "kernels": tuple(chosen),
-            "solver": _solver_of(base, solver),
-            "warm": warm,
-            "parameters": tuple((name, _several(v)) for name, v in parameters.items()),
-        }.items():
-            object.__setattr__(self, name, value)
-        _ = self.entries  # so that values out of range are refused here
+        self.solver = _solver_of(self.method, solver)
+        named = None if self.solver == BY_SIZE else self.solver
+        self.entries = [
+            Entry(_replaced(self.method, point), each, named)
+            for each in self.kernels
+            for point in ParameterGrid(self.parameters)
+        ]
 
     @property
     def base(self) -> Method:
         """The method with those parameters that have a single value."""
-        fixed = {name: values[0] for name, values in self.parameters if len(values) == 1}
+        fixed = {name: values[0] for name, values in self.parameters.items() if len(values) == 1}
         return _replaced(self.method, fixed)
-
-    @cached_property
-    def entries(self) -> list[Entry]:
-        """All combinations, in order; the kernel varies slower than the parameters."""
-        names, values = zip(*self.parameters, strict=True) if self.parameters else ((), ())
-        methods = [
-            _replaced(self.method, dict(zip(names, chosen, strict=True)))
-            for chosen in itertools.product(*values)
-        ]
-        solver = None if self.solver == BY_SIZE else self.solver
-        return [Entry(method, kernel, solver) for kernel in self.kernels for method in methods]
 
     @property
     def _varied(self) -> dict[str, tuple[Any, ...]]:
         """The values of the parameters that have several."""
-        return {name: values for name, values in self.parameters if len(values) > 1}
+        return {name: values for name, values in self.parameters.items() if len(values) > 1}
 
-    @cached_property
-    def along(self) -> str | None:
-        """The parameter in whose order entries are solved: C, else the first varied number."""
+    def paths(self, which: Iterable[int]) -> list[list[int]]:
+        """The indices of some entries in paths, along which one number grows and no more changes.
+
+        This number is C, else the first one that is varied.
+        """
         numbers = [n for n, values in self._varied.items() if all(map(checks.is_number, values))]
-        return "C" if "C" in numbers else next(iter(numbers), None)
+        along = "C" if "C" in numbers else next(iter(numbers), None)
+        paths: dict[str, list[int]] = {}
+        for index in which:
+            entry = self.entries[index]
+            others = [getattr(entry.method, name) for name in self.parameters if name != along]
+            paths.setdefault(repr([str(entry.kernel), *others]), []).append(index)
+        if along is not None:
+            for path in paths.values():
+                path.sort(key=lambda index: float(getattr(self.entries[index].method, along)))
+        return list(paths.values())
 
-    def position(self, index: int) -> float:
-        """The value of that parameter in an entry."""
-        return 0.0 if self.along is None else float(getattr(self.entries[index].method, self.along))
-
-    def beside_path(self, index: int) -> str:
-        """Everything else that tells an entry from others, as text."""
-        entry = self.entries[index]
-        others = [name for name, _ in self.parameters if name != self.along]
-        return repr([str(entry.kernel), *(getattr(entry.method, name) for name in others)])
-
-    @cached_property
+    @property
     def identity(self) -> str:
         """Everything that determines the fits, as text: the titles name arrays by their digests."""
         entries = [f"{entry}; {entry.method!r}" for entry in self.entries]
@@ -194,14 +192,8 @@ class Grid:
         finite = [-math.inf if math.isnan(score) else score for score in scores]
         most = max(finite)
         slack = 1e-12 * abs(most) if math.isfinite(most) else 0.0
-        entries = self.entries
         tied = [index for index, score in enumerate(finite) if score >= most - slack]
-        return min(tied, key=lambda index: (entries[index].C, index))
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all parameters of the method."""
-        return _names(self.method)
+        return min(tied, key=lambda index: (self.entries[index].C, index))
 
     @property
     def title(self) -> str:
@@ -212,11 +204,9 @@ class Grid:
 
     def over(self, solver: str, values: Mapping[str, Any]) -> Grid:
         """The same with another solver, and over these values in place of its own."""
-        own = {name: list(several) for name, several in self.parameters}
-        kernel = None if self.kernels == (None,) else list(self.kernels)
         chosen = None if solver in (NO_SOLVER, BY_SIZE) else solver
-        all_values = {"kernel": kernel, **own, **values}
-        return Grid(self.method, solver=chosen, warm=self.warm, **all_values)
+        own = {"kernel": self.kernels, **self.parameters}
+        return Grid(self.method, solver=chosen, warm=self.warm, **{**own, **values})
 
     def varied(self, index: int) -> str:
         """The parameters of an entry in which the entries of the grid differ, as text."""
@@ -236,17 +226,13 @@ def as_grid(given: Grid | Method | type[Method] | str) -> Grid:
     return given if isinstance(given, Grid) else Grid(given)
 
 
-def _names(method: Method) -> list[str]:
-    return [field.name for field in dataclasses.fields(method)]  # type: ignore[arg-type]
-
-
 def _replaced(method: Method, parameters: dict[str, Any]) -> Method:
     changed: Method = dataclasses.replace(method, **parameters)  # type: ignore[type-var]
     return changed
 
 
 def _several(values: Any) -> tuple[Any, ...]:
-    """A list as a tuple, and a single value as a tuple of one."""
+    """A list as a tuple, and a single value, such as None, as a tuple of one."""
     single = isinstance(values, str) or not isinstance(values, Iterable)
     return (values,) if single else tuple(values)
 

@@ -76,6 +76,11 @@ class Metric:
     missing: float | int | str = float("nan")
     """What stands in its place where a cell failed."""
 
+    @property
+    def sign(self) -> float:
+        """1 if larger is better, else -1: products with it are chosen by the largest."""
+        return 1.0 if self.larger_is_better else -1.0
+
 
 def _joint_rows(split: Split, change: KernelChange) -> Array:
     """The transformed rows of the test points of a split, made once."""

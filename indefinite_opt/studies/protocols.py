@@ -1,7 +1,8 @@
 """Evaluation protocols: which points train and which test, and where parameters are chosen.
 
-A protocol is a frozen dataclass that yields seeded divisions of n labelled points. The divisions
-are those of scikit-learn's splitters: run r of a protocol is the splitter with the seed `seed + r`.
+A protocol is a frozen dataclass that yields seeded divisions of n labelled points. They are those
+of scikit-learn's `LeaveOneOut`, `KFold`, `StratifiedKFold`, `ShuffleSplit` and
+`StratifiedShuffleSplit`; run r has the seed `seed + r`, so that any run can be made by itself.
 
 With `Nested` and `SelectThenTest` the parameters of a grid are chosen by the inner protocol on the
 training points of each division, and the chosen ones are tested once. With any other protocol each
@@ -65,8 +66,7 @@ class LeaveOneOut(Protocol):
         from sklearn.model_selection import LeaveOneOut as Splitter
 
         checks.whole("points", len(y), 2)
-        parts = Splitter().split(np.zeros((len(y), 1)))
-        return [Division(0, fold, train, test) for fold, (train, test) in enumerate(parts)]
+        return [Division(0, fold, *parts) for fold, parts in enumerate(Splitter().split(y))]
 
     def __str__(self) -> str:
         return "leave one out"
@@ -122,12 +122,13 @@ class RepeatedKFold(Protocol):
             kind, reason = StratifiedKFold, "the smaller class"
             most = int(np.unique(y, return_counts=True)[1].min())
         checks.whole("folds", self.folds, 2, most, reason=reason)
-        found = []
-        for run in range(self.repeats):
-            splitter = kind(self.folds, shuffle=True, random_state=self.seed + run)
-            parts = splitter.split(np.zeros((len(y), 1)), y)
-            found += [Division(run, fold, *part) for fold, part in enumerate(parts)]
-        return found
+        return [
+            Division(run, fold, *parts)
+            for run in range(self.repeats)
+            for fold, parts in enumerate(
+                kind(self.folds, shuffle=True, random_state=self.seed + run).split(y, y)
+            )
+        ]
 
     def __str__(self) -> str:
         times = f"{self.repeats} × " if self.repeats > 1 else ""
@@ -182,7 +183,7 @@ class RepeatedSplit(Protocol):
         for run in range(self.repeats):
             # Without the size of the other part some versions of scikit-learn test 10 % only.
             splitter = kind(1, train_size=size, test_size=n - size, random_state=self.seed + run)
-            ((train, test),) = splitter.split(np.zeros((n, 1)), y)
+            ((train, test),) = splitter.split(y, y)
             found.append(Division(run, 0, np.sort(train), np.sort(test)))
         return found
 
@@ -231,18 +232,17 @@ class Nested(Protocol):
         return f"{self.outer}, parameters chosen by {self.inner} of the training points"
 
 
-@dataclass(frozen=True)
-class SelectThenTest(Protocol):
+def SelectThenTest(
+    train: int | float = 0.5, inner: Protocol | int = 5, seed: int = 0, stratified: bool = True
+) -> Nested:
     """One random division: parameters are chosen on the training points, then tested once.
 
     Parameters
     ----------
-    train : int or float
+    train, seed, stratified
         As in `RepeatedSplit`.
     inner : Protocol or int
         Chooses the parameters; a number stands for as many stratified folds.
-    seed : int
-    stratified : bool
 
     Examples
     --------
@@ -251,24 +251,7 @@ class SelectThenTest(Protocol):
     >>> [(len(d.train), len(d.test)) for d in protocol.divisions(y)]
     [(6, 6)]
     """
-
-    train: int | float = 0.5
-    inner: Protocol | int = 5
-    seed: int = 0
-    stratified: bool = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "inner", Nested(self._outer, self.inner).inner)
-
-    @property
-    def _outer(self) -> RepeatedSplit:
-        return RepeatedSplit(self.train, 1, self.seed, self.stratified)
-
-    def divisions(self, y: Labels) -> list[Division]:
-        return self._outer.divisions(y)
-
-    def __str__(self) -> str:
-        return f"{self._outer}, parameters chosen by {self.inner} of the training points"
+    return Nested(RepeatedSplit(train, 1, seed, stratified), inner)
 
 
 def as_protocol(given: Protocol | int, argument: str = "protocol") -> Protocol:

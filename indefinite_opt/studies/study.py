@@ -1,17 +1,15 @@
 """Studies: data sets × methods × a protocol, divided into cells that are run once and stored.
 
-`study.run(store="cells.jsonl", n_jobs=2)` appends each finished cell to a file. When it is run
-again, after whatever end, it runs only the cells that are missing there; a cell is the same if the
-version of the package, the data, the protocol with the metrics, the method and the division are.
+`study.run(store="cells.jsonl", n_jobs=2)` shares the cells by joblib, and appends each finished one
+to a file. When it is run again, after whatever end, it runs only the cells that are missing there;
+a cell is the same if the version of the package, the data, the protocol with the metrics, the
+method and the division are.
 """
 
 from __future__ import annotations
 
-import functools
-import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,96 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import cached_property, checks, connected
-from indefinite_opt.studies.cells import (
-    Cell,
-    CellUnit,
-    Outcome,
-    Plan,
-    Row,
-    forget_problems,
-    key_of,
-    run_unit,
-)
+from indefinite_opt.foundation import cached_property, checks, clock, connected, one_thread
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Status
+from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of
 from indefinite_opt.studies.data import Data, Source
 from indefinite_opt.studies.methods import Grid, Method, as_grid
 from indefinite_opt.studies.metrics import METRICS, as_metrics
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
-from indefinite_opt.studies.store import Store, append
+from indefinite_opt.studies.store import Row, Store
+from indefinite_opt.workflow import solve
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def run_units(
-    units: Iterable[CellUnit], n_jobs: int | None, store: Store | None, several: bool
-) -> Iterator[Outcome]:
-    """The outcomes of units as they come; they are in the store already.
-
-    With several units and n_jobs other than 1, joblib's processes share them, and each writes to
-    the store what it has finished.
-    """
-    if n_jobs in (None, 1) or not several:
-        write = None if store is None else store.add
-        for unit in units:
-            yield from run_unit(unit, write)
-        return
-    from joblib import Parallel, delayed, parallel_config
-
-    write = None if store is None else functools.partial(append, store.path)
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-        for outcomes in parallel(delayed(_listed)(unit, write) for unit in units):
-            yield from outcomes
-
-
-def on_cluster(units: Iterable[CellUnit], cluster: Any, store: Store | None) -> Iterator[Outcome]:
-    """The outcomes of units that run on a Dask cluster, written to the store by this process.
-
-    A unit whose worker dies is given to another one. If several die of it, as many as the cluster's
-    `allowed-failures` say, its cells are run one by one, and the one of which workers die then has
-    failed; it is not stored, so that it is tried again next time. The cluster is what `connected`
-    takes.
-    """
-    with connected(cluster) as client:
-        from distributed import KilledWorker, as_completed
-
-        waiting, given = iter(units), {}
-
-        def submit(unit: Any) -> Any:
-            future = client.submit(_listed, unit, pure=False)
-            given[future.key] = unit
-            return future
-
-        running = as_completed([])
-        threads = sum(client.nthreads().values()) or 1
-        # Two units for each thread, so that none waits for the next one.
-        for _, unit in zip(range(2 * threads), waiting, strict=False):
-            running.add(submit(unit))
-        for future in running:
-            unit = given.pop(future.key)
-            try:
-                outcomes = future.result()
-            except KilledWorker as error:
-                if len(unit.cells) > 1:
-                    for cell in unit.cells:
-                        running.add(submit(unit._replace(cells=[cell])))
-                else:
-                    (cell,) = unit.cells
-                    rows = unit.failed(cell, f"KilledWorker: {error}")
-                    yield Outcome(cell.key, [{**row, "cell_seconds": 0.0} for row in rows])
-                outcomes = []
-            for outcome in outcomes:
-                if store is not None and not outcome.interrupted:
-                    store.add(outcome)
-                yield outcome
-            for unit in waiting:
-                running.add(submit(unit))
-                break
-
-
-def _listed(unit: CellUnit, write: Any = None) -> list[Outcome]:
-    return list(run_unit(unit, write))
 
 
 Progress = Callable[[int, int, Row], None]
@@ -135,7 +56,6 @@ class Study:
         Seed of the random starts of solvers; divisions have the seed of the protocol.
     tol, time_limit
         As in `solve`, for every fit.
-    name : str
 
     Examples
     --------
@@ -164,7 +84,6 @@ class Study:
     seed: int = 0
     tol: float = 1e-6
     time_limit: float | None = None
-    name: str = "study"
 
     def __post_init__(self) -> None:
         checks.limits(self.tol, self.time_limit)
@@ -199,19 +118,17 @@ class Study:
             self.seed, self.tol, self.time_limit,
         )  # fmt: skip
 
-    def units(self, stored: bool = True) -> list[CellUnit]:
-        """All cells, those of one division together; without a store they need no digest."""
-        found = []
-        for name, data in self.sources.items():
-            digest = data.digest if stored else data.token
-            for division in self.plan.protocol.divisions(data.y):
-                where = f"{digest} {division.run} {division.fold}"
-                cells = [
-                    Cell(key_of(repr(self.plan), grid.identity, where), label, grid)
-                    for label, grid in self.grids.items()
-                ]
-                found.append(CellUnit(name, data, division, cells, self.plan))
-        return found
+    def _cells(self) -> list[Cell]:
+        """By data set, then by division, so that methods find what others have made for it."""
+        return [
+            Cell(
+                key_of(repr(self.plan), grid.identity, data.digest, *map(str, division[:2])),
+                name, data, label, grid, division, self.plan,
+            )
+            for name, data in self.sources.items()
+            for division in self.plan.protocol.divisions(data.y)
+            for label, grid in self.grids.items()
+        ]  # fmt: skip
 
     def run(
         self,
@@ -227,31 +144,37 @@ class Study:
         Parameters
         ----------
         store : path, optional
-            A .jsonl file, or a folder that holds one. Several processes may share it; each then
-            runs those cells that no other one is running.
+            A .jsonl file, or a folder that holds one. Every cell is written to it, by this process,
+            as soon as it is finished. Only one process may run with a store at a time.
         n_jobs : int, optional
-            Number of joblib processes; each uses one BLAS thread.
+            Number of processes, as in joblib, whose back end can be chosen by
+            `joblib.parallel_config`; each uses one BLAS thread.
         cluster : str, Client or Cluster of dask.distributed, optional
-            An existing cluster to run on instead.
+            Runs the cells by joblib's back end "dask" instead.
         resume : bool
             Whether cells in the store are used; otherwise all are run, and written again.
         progress : callable, optional
             Called with (number of cells done, number of all cells, last row).
+
+        Raises
+        ------
+        ParameterError
+            If n_jobs is not an integer other than 0.
+        DataError
+            If the store cannot be written or holds something else, or if no cluster answers.
         """
         check_jobs(n_jobs)
-        units = self.units(store is not None)
-        # With few divisions single cells are distributed, so that no process is idle.
-        if len(units) < 8 and (cluster is not None or n_jobs not in (None, 1)):
-            units = [unit._replace(cells=[cell]) for unit in units for cell in unit.cells]
-        outcomes = run_all(units, store, n_jobs, cluster, resume, progress)
-        # By data set, then by method, then by division, in whose order the units are.
-        cells = [(unit.name, cell) for unit in units for cell in unit.cells]
-        names, labels = list(self.sources), list(self.grids)
-        cells.sort(key=lambda one: (names.index(one[0]), labels.index(one[1].label)))
+        cells = self._cells()
+        found = run_cells(cells, store, n_jobs, cluster, resume, progress)
+        # By data set, then by method, then by division.
+        labels = list(self.grids)
+        places = {name: place for place, name in enumerate(self.sources)}
+        cells.sort(key=lambda cell: (places[cell.data_name], labels.index(cell.label)))
+        # Cells of equal keys have the same rows under several names.
         rows = [
-            {**row, "data": name, "method": cell.label}
-            for name, cell in cells
-            for row in outcomes[cell.key]
+            {**row, "data": cell.data_name, "method": cell.label}
+            for cell in cells
+            for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
 
@@ -262,79 +185,64 @@ def check_jobs(n_jobs: Any) -> None:
         raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
 
 
-def run_all(
-    units: Sequence[Any],
+def run_cells(
+    cells: Sequence[Any],
     store: str | Path | None,
     n_jobs: int | None,
     cluster: Any,
     resume: bool,
     progress: Progress | None,
 ) -> dict[str, list[Row]]:
-    """The rows of all cells of units by key, as `Study.run` describes it; see also `run_unit`.
+    """The rows of cells by key, as `Study.run` describes it.
 
-    Cells in the store are taken over, and those that another process is running are waited for.
+    A cell is a `Cell`, or anything else that has a `key` and a method `rows`.
     """
-    check_jobs(n_jobs)
-    wanted = dict.fromkeys(cell.key for unit in units for cell in unit.cells)
-    outcomes: dict[str, list[Row]] = {}
-    started: set[str] = set()
+    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+
+    kept = None if store is None else Store(store)
+    wanted = {cell.key: cell for cell in cells}
+    rows: dict[str, list[Row]] = {}
+
+    def add(found: Mapping[str, list[Row]]) -> None:
+        rows.update(found)
+        if found and progress:
+            progress(len(rows), len(wanted), list(found.values())[-1][-1])
+
+    if kept and resume:
+        add({key: kept.outcomes[key] for key in wanted if key in kept.outcomes})
+    left = [cell for key, cell in wanted.items() if key not in rows]
     with ExitStack() as stack:
         stack.callback(forget_problems)
-        opened = None if store is None else stack.enter_context(Store(store))
-        shared = opened if resume else None
+        if cluster is not None and left:
+            client = stack.enter_context(connected(cluster))
+            stack.enter_context(parallel_config("dask", client=client))
+            n_jobs = None  # as many as the cluster has threads
+        if left and effective_n_jobs(n_jobs) > 1:
+            _compile_loops()
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        finished = parallel(delayed(_finished)(cell) for cell in left)
+        for key, found in stack.enter_context(closing(finished)):
+            # A search that was ended by Ctrl-C is run again next time.
+            interrupted = any(row.get("status") == str(Status.INTERRUPTED) for row in found)
+            if kept and not interrupted:
+                kept.add(key, found)
+            add({key: found})
+    return rows
 
-        def start(key: str) -> bool:
-            """Whether a cell is to be run here, and by nobody else from now on."""
-            if key in outcomes or key in started or (shared and not shared.claim(key)):
-                return False
-            if shared:
-                shared.refresh()  # another process may have finished it just before
-                if key in shared.outcomes:
-                    shared.release(key)
-                    return False
-            started.add(key)
-            return True
 
-        def pending() -> Iterator[Any]:
-            for unit in units:
-                cells = [cell for cell in unit.cells if start(cell.key)]
-                if cells:
-                    yield unit._replace(cells=cells)
+def _finished(cell: Any) -> tuple[str, list[Row]]:
+    """The key of a cell and its rows, each with its part of the time, in equal parts."""
+    began = clock()
+    with one_thread():
+        rows = cell.rows()
+    spent = (clock() - began) / max(1, len(rows))
+    return cell.key, [{**row, "cell_seconds": spent} for row in rows]
 
-        def keep(found: Mapping[str, list[Row]]) -> None:
-            outcomes.update(found)
-            if found and progress:
-                progress(len(outcomes), len(wanted), list(found.values())[-1][-1])
 
-        def left() -> set[str]:
-            return wanted.keys() - started - outcomes.keys()
-
-        def read_store() -> None:
-            if shared:
-                shared.refresh()
-                known = shared.outcomes
-                keep({key: known[key] for key in wanted if key in known and key not in outcomes})
-
-        read_store()
-        waited = False
-        while left():
-            execute = (
-                on_cluster(pending(), cluster, opened)
-                if cluster is not None
-                else run_units(pending(), n_jobs, opened, len(units) > 1)
-            )
-            for outcome in execute:
-                if shared:
-                    shared.release(outcome.key)
-                keep({outcome.key: outcome.rows})
-            read_store()
-            if shared and left():
-                if not waited:
-                    told = f"{shared.path}: waiting for cells that another process is running"
-                    warnings.warn(told, stacklevel=3)
-                waited = True
-                time.sleep(0.2)
-    return outcomes
+def _compile_loops() -> None:
+    """One tiny solve, after which the processes of workers find compiled loops on the disk."""
+    problem = KernelProblem(np.ones((4, 4)) - np.eye(4), [-1, -1, 1, 1])
+    solve(problem, "SVMDual")
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,27 +278,16 @@ class StudyOutcome:
         """
         if self.study.plan.protocol.inner is not None:
             return self.rows
-        kept = []
-        for (_, label), rows in self._groups(self.rows).items():
+        name, kept = self.study.select, []
+        for (_, label), rows in _groups(self.rows).items():
             grid = self.study.grids[label]
-            best = grid.best(self._scores(rows, len(grid.entries)))
+            scores: list[list[float]] = [[] for _ in grid.entries]
+            for row in rows:
+                scores[row["entry"]].append(METRICS[name].sign * float(row[name]))
+            # The mean is NaN if an entry failed on a division.
+            best = grid.best([float(np.mean(values)) if values else np.nan for values in scores])
             kept += [row for row in rows if row["entry"] == best]
         return kept
-
-    def _scores(self, rows: list[Row], count: int) -> list[float]:
-        """The mean score of each entry; NaN if it failed on a division."""
-        sign = 1.0 if METRICS[self.study.select].larger_is_better else -1.0
-        scores: list[list[float]] = [[] for _ in range(count)]
-        for row in rows:
-            scores[row["entry"]].append(sign * float(row[self.study.select]))
-        return [float(np.mean(values)) if values else float("nan") for values in scores]
-
-    @staticmethod
-    def _groups(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
-        groups: dict[tuple[str, str], list[Row]] = {}
-        for row in rows:
-            groups.setdefault((row["data"], row["method"]), []).append(row)
-        return groups
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -401,12 +298,11 @@ class StudyOutcome:
 
     def column(self, data: str, method: str, name: str) -> list[Any]:
         """An entry of the chosen rows of a data set and method, by run and fold."""
-        mine = (row for row in self.chosen_rows if (row["data"], row["method"]) == (data, method))
-        return [row[name] for row in mine]
+        return [row[name] for row in _groups(self.chosen_rows).get((data, method), [])]
 
     def run_means(self, data: str, method: str, name: str) -> list[float]:
         """As `run_means` of the chosen rows of a data set and method."""
-        return run_means(self._groups(self.chosen_rows)[data, method], name)
+        return run_means(_groups(self.chosen_rows)[data, method], name)
 
     @cached_property
     def table(self) -> list[Row]:
@@ -416,7 +312,7 @@ class StudyOutcome:
         deviation over the runs (of the population; of the folds, if there is one run only).
         """
         summary = []
-        for (data, label), rows in self._groups(self.chosen_rows).items():
+        for (data, label), rows in _groups(self.chosen_rows).items():
             good = [row for row in rows if not row["error"]]
             line: Row = {
                 "data": data, "method": label, "divisions": len(rows),
@@ -432,6 +328,14 @@ class StudyOutcome:
                 line[f"{name}_sd"] = float(np.std(spread)) if spread else float("nan")
             summary.append(line)
         return summary
+
+
+def _groups(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    """The rows of each data set and method."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["data"], row["method"]), []).append(row)
+    return groups
 
 
 def run_means(rows: list[Row], name: str) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.clusters import processes
 from helpers.processes import HANGS
-from indefinite_opt.studies import Computation, Grid, RepeatedKFold, Study
+from indefinite_opt.studies import Grid, RepeatedKFold, Study
 
 CELLS_BEFORE_DEATH = 1
 """Cells that are finished when a worker is killed: both workers hold others then."""
@@ -64,35 +63,3 @@ def test_a_killed_worker_costs_nothing(workers: Any, tmp_path: Path) -> None:
     # By its address, and with a store that has all cells, nothing is left to run.
     again = study().run(store, cluster=address)
     assert str(again.rows) == str(outcome.rows)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="processes end in another way")
-def test_a_cell_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    import dask
-
-    store = tmp_path / "cells.jsonl"
-    patience = {"distributed.scheduler.allowed-failures": 0}
-    with (
-        dask.config.set(patience),
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        deadly = Computation(os._exit, {"ends": {"status": 1}})
-        (row,) = deadly.run(store, cluster=client).rows
-        assert row["setting"] == "ends"
-        assert "KilledWorker" in row["error"]
-        (alive,) = Computation(dict, {"lives": {"n": 3}}).run(store, cluster=client).rows
-        assert alive["n"] == 3
-    assert store.read_bytes().count(b"\n") == 1
-
-
-def test_a_failed_cell_has_all_columns() -> None:
-    """The row of a cell that ended its process has the columns of one that was tested."""
-    unit = study().units(stored=False)[0]
-    (row,) = unit.failed(unit.cells[0], "KilledWorker: gone")
-    assert row.keys() == unit.rows(unit.cells[0])[0].keys()
-    assert row["error"] == "KilledWorker: gone"

@@ -11,15 +11,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import recall_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import LeaveOneOut as SklearnLeaveOneOut
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from helpers.processes import HANGS
 from indefinite_opt.errors import BadArgument, ParameterError, UnknownName
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.studies import (
@@ -51,39 +52,30 @@ def problem() -> iopt.KernelProblem:
 # ------------------------------------------------------------------------------------- divisions
 
 
-def test_folds_are_those_of_scikit_learn() -> None:
+def test_divisions_are_those_of_scikit_learn() -> None:
+    """Run r is the splitter with the seed r larger; indices ascend."""
     _, y = points()
-    divisions = RepeatedKFold(folds=4, repeats=3, seed=7).divisions(y)
-    assert [(d.run, d.fold) for d in divisions] == [(r, f) for r in range(3) for f in range(4)]
-    for run in range(3):
-        splitter = StratifiedKFold(4, shuffle=True, random_state=7 + run)
-        for (train, test), mine in zip(
-            splitter.split(y, y), divisions[4 * run : 4 * run + 4], strict=True
-        ):
-            np.testing.assert_array_equal(mine.train, train)
-            np.testing.assert_array_equal(mine.test, test)
-
-
-def test_splits_have_the_size_that_is_asked_for() -> None:
-    _, y = points()
+    shuffled = [StratifiedKFold(4, shuffle=True, random_state=7 + run) for run in range(3)]
+    plain = [KFold(4, shuffle=True, random_state=7 + run) for run in range(3)]
+    expected = {
+        RepeatedKFold(folds=4, repeats=3, seed=7): shuffled,
+        RepeatedKFold(folds=4, repeats=3, seed=7, stratified=False): plain,
+        LeaveOneOut(): [SklearnLeaveOneOut()],
+    }
     for train, share, size in ((30, 1.0, 30), (0.5, 1.0, 24), (100, 0.75, 36)):
-        divisions = RepeatedSplit(train, repeats=3, seed=2, max_share=share).divisions(y)
-        assert [d.run for d in divisions] == [0, 1, 2]
-        for run, mine in enumerate(divisions):
-            assert (mine.train.size, mine.test.size) == (size, y.size - size)
-            splitter = StratifiedShuffleSplit(
-                1, train_size=size, test_size=y.size - size, random_state=2 + run
-            )
-            ((expected, _),) = splitter.split(y, y)
-            assert set(mine.train) == set(expected)
-            assert not set(mine.train) & set(mine.test)
-
-
-def test_one_point_is_left_out_at_a_time() -> None:
-    divisions = LeaveOneOut().divisions(np.array([1, -1, 1]))
-    assert [(d.train.tolist(), d.test.tolist()) for d in divisions] == [
-        ([1, 2], [0]), ([0, 2], [1]), ([0, 1], [2]),
-    ]  # fmt: skip
+        expected[RepeatedSplit(train, repeats=3, seed=2, max_share=share)] = [
+            StratifiedShuffleSplit(1, train_size=size, test_size=48 - size, random_state=2 + run)
+            for run in range(3)
+        ]
+    for protocol, splitters in expected.items():
+        parts = [
+            (run, fold, sorted(train), sorted(test))
+            for run, splitter in enumerate(splitters)
+            for fold, (train, test) in enumerate(splitter.split(y, y))
+        ]
+        assert [
+            (d.run, d.fold, d.train.tolist(), d.test.tolist()) for d in protocol.divisions(y)
+        ] == parts
 
 
 def test_protocols_say_what_they_do() -> None:
@@ -325,70 +317,58 @@ def text(outcome: Any) -> str:
     return json.dumps([{**row, "cell_seconds": 0.0} for row in outcome.rows])
 
 
-def counted(study: Study, store: Path, **options: Any) -> tuple[int, Any]:
-    """How many cells were run, and the outcome; the first call tells what was in the store."""
-    calls: list[int] = []
-    before = len(store.read_bytes().splitlines()) if store.exists() else 0
-    outcome = study.run(store, progress=lambda done, total, row: calls.append(done), **options)
-    return len(store.read_bytes().splitlines()) - before, outcome
-
-
 SLOW_STUDY = """
 import sys, time
 from pathlib import Path
 import test_protocols
 from indefinite_opt.studies import cells
 
-original, ran = cells.CellUnit.rows, []
+original, ran = cells.Cell.rows, []
 
-def slowly(unit, cell):
-    time.sleep(3600 if len(ran) == int(sys.argv[2]) else 0.05)
+def slowly(cell):
+    time.sleep(3600 if len(ran) == 6 else 0.05)
     ran.append(cell)
-    return original(unit, cell)
+    return original(cell)
 
-cells.CellUnit.rows = slowly
-print(len(test_protocols.small().run(Path(sys.argv[1])).rows))
+cells.Cell.rows = slowly
+test_protocols.small().run(Path(sys.argv[1]))
 """
-
-
-def started(store: Path, cells: int) -> subprocess.Popen[str]:
-    """A process that runs a study slowly, and only so many of its cells."""
-    here = [Path(__file__).parent, Path(__file__).parents[1], Path(iopt.__file__).parents[1]]
-    return subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", SLOW_STUDY, str(store), str(cells)],
-        stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, here))},
-    )  # fmt: skip
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 def test_killed_and_continued(tmp_path: Path) -> None:
     store = tmp_path / "cells.jsonl"
-    process = started(store, 6)
+    here = [Path(__file__).parent, Path(__file__).parents[1], Path(iopt.__file__).parents[1]]
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", SLOW_STUDY, str(store)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, here))},
+    )
     try:
         while not (store.exists() and store.read_bytes().count(b"\n") >= 4):
             assert process.poll() is None
             time.sleep(0.01)
     finally:
         process.send_signal(signal.SIGKILL)
-        process.communicate()
-    done = store.read_bytes().count(b"\n")
-    assert 4 <= done <= 6
-    ran, outcome = counted(small(), store)
-    assert ran == 18 - done
+        process.wait()
+    lines = store.read_bytes().splitlines()
+    assert 4 <= len(lines) <= 6
+    # As if it had been killed while it was writing the last line.
+    store.write_bytes(b"\n".join([*lines[:-1], lines[-1][:40]]))
+    calls: list[int] = []
+    outcome = small().run(store, progress=lambda done, total, row: calls.append(done))
+    assert calls == list(range(len(lines) - 1, 19))
+    keys = [json.loads(line)["key"] for line in store.read_bytes().splitlines()]
+    assert len(keys) == len(set(keys)) == 18
     assert text(outcome) == text(small().run())
 
 
-@pytest.mark.filterwarnings("ignore:.*waiting for cells that another process is running")
-def test_two_processes_divide_the_cells(tmp_path: Path) -> None:
-    """This one and another, from the moment on at which that has begun."""
+def test_processes_give_the_same_rows_and_one_writes(tmp_path: Path) -> None:
     store = tmp_path / "cells.jsonl"
-    other = started(store, 99)
-    while not store.exists():
-        assert other.poll() is None
-        time.sleep(0.01)
-    assert len(small().run(store).rows) == 24
-    told, _ = other.communicate(timeout=HANGS)
-    assert told == "24\n"
-    keys = [json.loads(line)["key"] for line in store.read_bytes().splitlines()]
-    assert len(keys) == len(set(keys)) == 18
+    outcome = small().run(store, n_jobs=2)
+    assert text(outcome) == text(small().run())
+    assert len(store.read_bytes().splitlines()) == 18
+
+
+def test_the_back_end_is_that_of_joblib() -> None:
+    with joblib.parallel_config("threading", n_jobs=2):
+        assert text(small().run()) == text(small().run(n_jobs=1))

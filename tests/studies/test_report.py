@@ -177,12 +177,6 @@ def test_terminal_table_has_one_line_for_each_method(width: int) -> None:
     assert "C=10, rho=100" not in shown
 
 
-def test_what_was_chosen_can_be_listed() -> None:
-    comparison = hand_made()
-    comparison.summary["chosen"] = ["C=1 (3), C=10 (2)", *[""] * 4]
-    assert report.chosen_texts(comparison) == [("SVMDual · smo", "C=1 (3), C=10 (2)")]
-
-
 # ------------------------------------------------------------------------------------------ HTML
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import io
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.algebra import latex_expression, mathml
 from indefinite_opt.errors import IndefiniteOptError
@@ -18,16 +22,9 @@ from indefinite_opt.figures import (
     regions_figure,
     spectrum_figure,
 )
+from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.studies.report.markup import (
-    STYLE,
-    badge,
-    definitions,
-    escaped,
-    image,
-    write_page,
-)
 from indefinite_opt.studies.report.tables import (
     Row,
     accuracy_text,
@@ -39,7 +36,12 @@ from indefinite_opt.studies.report.tables import (
 from indefinite_opt.studies.report.verdict import conclusions
 from indefinite_opt.theory import diagnose
 
-_TEMPLATE, _SCRIPT = (Path(__file__).with_name(f"page.{kind}") for kind in ("html", "js"))
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TEMPLATE, _SCRIPT, _STYLE = (
+    Path(__file__).with_name(f"page.{kind}") for kind in ("html", "js", "css")
+)
 
 CLAIM_MEANINGS = {
     "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
@@ -76,7 +78,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     best = max((r["accuracy"] for r in rows if not math.isnan(r["accuracy"])), default=math.nan)
     page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(f"Indefinite kernels: {comparison.problem.name}"),
-        style=STYLE.read_text(encoding="utf-8"),
+        style=_STYLE.read_text(encoding="utf-8"),
         name=escaped(comparison.problem.name),
         lead=escaped(
             f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and "
@@ -102,7 +104,8 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         # A policy names the one script that may run by its digest.
         script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
     )
-    return write_page(Path(path), page)
+    write_bytes(Path(path), page.encode())
+    return Path(path)
 
 
 def _regions(comparison: ComparisonLike) -> str:
@@ -221,3 +224,34 @@ def _folds(comparison: ComparisonLike) -> str:
         ]  # fmt: skip
         rows.append(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>")
     return "\n".join(rows)
+
+
+def escaped(value: Any) -> str:
+    """The text of a value, in HTML."""
+    return html.escape(str(value))
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    """Rows of a definition list, from terms and meanings in HTML."""
+    return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
+
+
+def badge(name: str) -> str:
+    """A name in a box, whose colour is that of its class in the style sheet."""
+    return f'<span class="badge {escaped(name.lower())}">{escaped(name)}</span>'
+
+
+def image(figure: Figure, label: str) -> str:
+    """A figure as an embedded SVG image, with the same bytes on every run."""
+    import matplotlib
+
+    stream = io.BytesIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": label}):
+        figure.savefig(stream, format="svg", metadata=nothing, transparent=True)
+    data = base64.b64encode(stream.getvalue()).decode("ascii")
+    width = 96 * figure.get_size_inches()[0]
+    return (
+        f'<img alt="{escaped(label)}" style="max-width: {width:.0f}px" '
+        f'src="data:image/svg+xml;base64,{data}">'
+    )

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels
-from indefinite_opt.studies.report.markup import markdown_table
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
@@ -22,12 +21,6 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 MAX_ERRORS_SHOWN = 3
 """Number of different error messages shown per row; the table of folds has all of them."""
-
-
-def chosen_texts(comparison: ComparisonLike) -> list[tuple[str, str]]:
-    """The name of each row whose parameters were chosen, and how often each choice was made."""
-    rows = zip(row_labels(comparison), records_of(comparison.summary), strict=True)
-    return [(label, row["chosen"]) for label, row in rows if row["chosen"]]
 
 
 def number_text(value: float, form: str) -> str:
@@ -111,7 +104,11 @@ def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
 
 def to_markdown(comparison: ComparisonLike) -> str:
     """The summary as a GitHub Markdown table, followed by failures and conclusions."""
-    lines = markdown_table(HEADS, table_cells(comparison), "llrrllrr")
+    lines = []
+    for cells in (HEADS, *table_cells(comparison)):
+        shown = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+        lines.append(f"| {' | '.join(shown)} |")
+    lines.insert(1, "|---|---|---:|---:|---|---|---:|---:|")
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
     return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
@@ -133,7 +130,7 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
 
     No number is ever cut: columns that do not fit are left out as a whole, and the caption names
     them. Method, accuracy and claim always stay. Of the parameters that were chosen the most
-    frequent ones are shown; `chosen_text` has them all.
+    frequent ones are shown; the Markdown table has them all.
     """
     from rich import box
     from rich.table import Table
