@@ -134,11 +134,12 @@ def test_an_error_of_the_callback_comes_through(solver: str, title: str) -> None
 def test_a_run_repeats_itself(solver: str, title: str) -> None:
     """Not to the bit: products by BLAS depend on where arrays lie in memory.
 
-    So may the step at which a gap of 1e-12 is reached.
+    So may the step at which a gap of 1e-12 is reached, or at which rounding prevents more.
     """
     first, second = (run(solver, title, max_iter=20) for _ in range(2))
     steps = min(len(first.trace), len(second.trace))
-    assert max(len(first.trace), len(second.trace)) <= steps + 2
+    if iopt.Status.INACCURATE not in (first.status, second.status):
+        assert max(len(first.trace), len(second.trace)) <= steps + 2
     objectives = [each.trace.objective[:steps] for each in (first, second)]
     assert objectives[0] == pytest.approx(objectives[1], rel=1e-9, abs=1e-12)
     for name, value in first.values.items():
