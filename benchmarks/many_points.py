@@ -38,7 +38,9 @@ def two_classes(n: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarra
     return X, np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0, 1, -1)
 
 
-def ours(X: np.ndarray, y: np.ndarray, kernel: str, C: float, cache: float | None) -> iopt.Result:
+def ours(
+    X: np.ndarray, y: np.ndarray, kernel: str, C: float, cache: float | None
+) -> iopt.workflow.Result:
     problem = iopt.KernelProblem.from_data(X, y, kernel, cache_mb=cache)
     result = iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=TOLERANCE)
     _ = result.certificate

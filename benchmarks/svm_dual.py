@@ -75,7 +75,7 @@ def libsvm(K: np.ndarray, y: np.ndarray, C: float) -> Callable[[], object]:
     return lambda: SVC(kernel="precomputed", C=C, tol=TOLERANCE, cache_size=2000).fit(K, y)
 
 
-def solved(problem: iopt.KernelProblem, C: float) -> iopt.Result:
+def solved(problem: iopt.KernelProblem, C: float) -> iopt.workflow.Result:
     return iopt.solve(problem, iopt.SVMDual(C=C), solver="smo", tol=TOLERANCE)
 
 
@@ -173,7 +173,7 @@ def paths(full: bool) -> dict[str, float]:
     for n in (500, 2000) if full else (500,):
         for kernel in ("sigmoid", "l1-gaussian", "epanechnikov", "random", "gaussian"):
             problem = iopt.KernelProblem(*two_classes(n, kernel))
-            ways: list[Callable[[], list[iopt.Result]]] = [
+            ways: list[Callable[[], list[iopt.workflow.Result]]] = [
                 lambda p=problem: [iopt.solve(p, each, solver="smo") for each in formulations],
                 lambda p=problem: iopt.solve_path(p, formulations, solver="smo"),
             ]
