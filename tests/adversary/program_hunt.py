@@ -298,7 +298,9 @@ def _bracket_findings(
     unit = drawn.unit(x, float(optimum))
     if "gap inf" in str(bracket).replace("  ", "") and np.isfinite(bracket.lower):
         yield Finding("words", "the gap of a finite bracket is printed as infinite")
-    if not bracket.rigorous and abs(bracket.lower - bracket.upper) > ROUNDING * drawn.terms:
+    # A bracket may also say that its point is not proved to be feasible, which is honest.
+    beyond = not bracket.rigorous and "not proved to be feasible" not in str(bracket)
+    if beyond and abs(bracket.lower - bracket.upper) > ROUNDING * drawn.terms:
         yield Finding("bracket", "a point is found beyond the bound")
     for name, lower in (("bracket", bracket.lower), ("check", checked)):
         if lower is not None and np.isfinite(lower) and Fraction(lower) > optimum:
