@@ -21,6 +21,9 @@ Values = Mapping[str, Any]
 
 EPS = Fraction(1, 2**52)
 
+UNDERFLOW = Fraction(1, 10**300)
+"""What products of numbers as small as this may lose."""
+
 GAP = 1e-4
 """The relative gap at which `bound` stops."""
 
@@ -248,8 +251,10 @@ def bracket_findings(
     ):
         yield Finding("bracket", f"{bracket.status.name} at a gap of {bracket.relative_gap!r}")
     found = reference.value(bracket.values)
-    # It is moved outwards by its rounding, which is known up to that share.
+    # It is moved outwards by its rounding, which is known up to that share, and by what products
+    # may lose by underflow.
     rounding = 200 * EPS * Fraction(reference.terms(bracket.values)) + abs(found) / 10**9
+    rounding += UNDERFLOW
     if abs(attained - found) > rounding:
         yield Finding("bracket", f"{bracket.objective!r} is not the value of its point")
     violation = reference.violation(bracket.values)
