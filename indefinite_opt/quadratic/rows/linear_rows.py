@@ -170,6 +170,8 @@ class LinearRows:
                 return self._vertex(np.array(answer.col_value)), np.array(answer.row_dual)
             if state in (states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible):
                 return None
+            if self.remaining() <= 0.0:  # HiGHS has other words for it than a time limit, too
+                raise TimeLimitReached("a linear program did not end in time")
             # The simplex method has stalled: once more from the beginning, with presolve.
             highs.clearSolver()
         words = highs.modelStatusToString(highs.getModelStatus())
