@@ -113,7 +113,10 @@ class LinearRows:
                 if chosen[i] or np.isinf(ends[k, i]):
                     cost = np.zeros(n)
                     cost[i] = side
-                    answer = self._minimise(cost)
+                    try:
+                        answer = self._minimise(cost)
+                    except SolverFailed:  # the end is unknown, and stays infinite
+                        answer = None
                     if answer is None:
                         unbounded[i] = True
                     else:
@@ -173,8 +176,8 @@ class LinearRows:
             if self.remaining() <= 0.0:  # HiGHS has other words for it than a time limit, too
                 raise TimeLimitReached("a linear program did not end in time")
             # The simplex method has stalled: once more from the beginning, with presolve.
+            words = highs.modelStatusToString(state)
             highs.clearSolver()
-        words = highs.modelStatusToString(highs.getModelStatus())
         raise SolverFailed(f"HiGHS did not solve a linear program over the rows: {words}")
 
     def _vertex(self, near: Array) -> Array:
