@@ -1,5 +1,26 @@
-"""Programs as people read them: their expressions as text, LaTeX and MathML."""
+"""Models in the letters of papers: expressions, which are printed, read and translated into cvxpy.
 
-from indefinite_opt.algebra.expressions import latex_expression, mathml
+The atoms have cvxpy's names: `import indefinite_opt.algebra as cp`.
+"""
+
+from indefinite_opt.algebra.atoms import (
+    Constant,
+    Constraint,
+    Expression,
+    Translation,
+    Variable,
+    abs,
+    logistic,
+    multiply,
+    norm1,
+    pos,
+    quad_form,
+    square,
+    sum,
+    sum_squares,
+)
+from indefinite_opt.algebra.canonical import Affine, Canonical, NotCanonical, affine, canonical
 from indefinite_opt.algebra.notation import symbol_text
+from indefinite_opt.algebra.operators import Column, Diagonal, Factor, Matrix, Operator, Row
+from indefinite_opt.algebra.printing import latex_expression, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants

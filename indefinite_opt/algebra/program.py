@@ -1,4 +1,4 @@
-"""A declared optimization problem: cvxpy objects under the paper's names."""
+"""A declared optimization problem: an objective and named constraints, as the paper writes them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import expressions
+from indefinite_opt.algebra import printing
+from indefinite_opt.algebra.atoms import Constant, Translation
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, real_array
 
 
-def constants(**named: Any) -> list[Any]:
-    """Named cvxpy constants, in the order given.
+def constants(**named: Any) -> list[Constant]:
+    """Named constants, in the order given; a matrix may be an `Operator`.
 
     >>> C, mu = constants(C=1.0, mu=0.5)
     >>> C.name(), float(mu.value)
     ('C', 0.5)
     """
-    import cvxpy as cp
-
-    return [cp.Constant(value, name=name) for name, value in named.items()]
+    return [Constant(value, name=name) for name, value in named.items()]
 
 
 class Definition(NamedTuple):
@@ -42,8 +41,8 @@ class Inner:
 
     variable: Any
     subject_to: dict[str, Any]
-    equivalent: Callable[[], Any]
-    """Makes the `cvxpy.Problem` in the same variables with the inner problem eliminated."""
+    equivalent: Callable[[Translation], Any]
+    """Makes the `cvxpy.Problem` with the inner problem eliminated, in translated variables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,19 +51,29 @@ class Model:
 
     Attributes
     ----------
-    minimize, maximize : cvxpy expression
-        Exactly one of them.
-    subject_to : dict of str to cvxpy constraint
+    minimize, maximize : Expression
+        Exactly one of them; of this package's atoms or of cvxpy's.
+    subject_to : dict of str to Constraint
     inner : Inner or None
         A variable that the maximised objective is minimised over, for max-min programs.
     meanings : dict of str to str
         What symbols mean in this program, where it is not what they mean in the papers.
     where : tuple of Definition
         What symbols that are no data of the problem stand for.
+    coef : Expression, optional
+        The coefficients of the classifier, (n,), affine in the variables.
+    offset : Expression or str, optional
+        Its offset, or the name of the constraint whose multiplier it is; 0 by default.
+    classifier : callable, optional
+        (structure, values) -> classifier, where coefficients and offset are no such expressions.
+    change : object, optional
+        How training has changed the kernel; see `Classifier`.
+    theorem : callable, optional
+        Makes the structure of a program that is solved by a theorem about it.
 
     Examples
     --------
-    >>> import cvxpy as cp
+    >>> import indefinite_opt.algebra as cp
     >>> x = cp.Variable(2, name="x")
     >>> model = Model(minimize=cp.sum_squares(x), subject_to={"lower": x >= 1})
     >>> list(model.subject_to)
@@ -77,6 +86,11 @@ class Model:
     inner: Inner | None = None
     meanings: dict[str, str] = field(default_factory=dict)
     where: tuple[Definition, ...] = ()
+    coef: Any = None
+    offset: Any = None
+    classifier: Callable[..., Any] | None = None
+    change: Any = None
+    theorem: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
         if (self.minimize is None) == (self.maximize is None):
@@ -97,7 +111,7 @@ class Program(Model):
     structure : Structure
         The same model for direct solvers.
     minimize, maximize, subject_to, inner, meanings, where
-        As in `Model`.
+        As in `Model`, with its other attributes.
 
     Examples
     --------
@@ -125,7 +139,7 @@ class Program(Model):
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The declared cvxpy variables by name."""
+        """The declared variables by name."""
         found = list(self.objective.variables())
         for constraint in self.subject_to.values():
             found += constraint.variables()
@@ -149,15 +163,27 @@ class Program(Model):
         objective that equals the declared one on the feasible set and has a positive semidefinite
         Hessian, so that cvxpy does not have to decide its curvature.
         """
+        return self.in_cvxpy()[0]
+
+    def in_cvxpy(self, as_declared: bool = False) -> tuple[Any, dict[str, Any]]:
+        """The `cvxpy.Problem`, whose constraints have their names as labels, and its variables.
+
+        The objective is the declared one or, by default, that of `cvxpy`.
+        """
         import cvxpy as cp
 
+        translated = Translation()
+        variables = {name: translated(variable) for name, variable in self.variables.items()}
         if self.inner is not None:
-            return self.inner.equivalent()
-        objective = self.structure.convex_objective(self.variables)
+            return self.inner.equivalent(translated), variables
+        objective = None if as_declared else self.structure.convex_objective(variables)
         if objective is None:
-            objective = self.objective
+            objective = translated(self.objective)
         goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
-        return cp.Problem(goal, list(self.subject_to.values()))
+        constraints = [translated(one) for one in self.subject_to.values()]
+        for name, constraint in zip(self.subject_to, constraints, strict=True):
+            constraint.set_label(name)
+        return cp.Problem(goal, constraints), variables
 
     def set_values(self, values: Mapping[str, Array]) -> None:
         """Give values to the declared variables, for evaluation or as a starting point.
@@ -203,11 +229,11 @@ class Program(Model):
 
     def latex(self) -> str:
         """The program as LaTeX (an `array` environment), generated from the declaration."""
-        return expressions.latex(self)
+        return printing.latex(self)
 
     def legend(self) -> dict[str, str]:
         """The meaning of every symbol that appears."""
-        return expressions.legend(self)
+        return printing.legend(self)
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""
@@ -218,10 +244,10 @@ class Program(Model):
         return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"
 
     def __str__(self) -> str:
-        return expressions.text(self)
+        return printing.text(self)
 
     def _repr_html_(self) -> str:
-        return expressions.mathml(self.latex())
+        return printing.mathml(self.latex())
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

@@ -7,16 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.foundation import Array, Values
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import Values
 from indefinite_opt.modeling import (
-    Classifier,
     Formulation,
     check_weight_bound,
     constant_scores,
     reduced_weight,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 
 
@@ -72,19 +71,18 @@ class ConvexHullDual(ReducedHulls):
       subject to  yᵀᾱ = 0    (balance)
                   eᵀᾱ = 2    (total)
                   0 ≤ ᾱ ≤ μ  (lower, upper)
+      with        ᾱ ∈ R², μ = 1
+      solved as   a quadratic program on a box with two equations, by multistart
     >>> iopt.solve(problem, ConvexHullDual(mu=1.0)).objective          # minus squared distance
     -4.0
     """
 
     reference: ClassVar[str] = "Haasdonk (2005), CH-DU, (4)-(7)"
-    structure_type: ClassVar[type] = BoxLineQP
-    convex: ClassVar[bool | None] = None
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alphabar = cp.Variable(problem.n, name="alphabar")
-        mu, D2, y = constants(mu=self._mu(problem), D2=problem.squared_distances, y=problem.y)
+        D2, K, y, mu = problem.symbols("D2", "K", "y", mu=self._mu(problem))
+        plus, minus = (np.maximum(sign * problem.y, 0.0) for sign in (1.0, -1.0))
         return Model(
             maximize=0.5 * cp.quad_form(cp.multiply(y, alphabar), D2),
             subject_to={
@@ -93,19 +91,10 @@ class ConvexHullDual(ReducedHulls):
                 "lower": alphabar >= 0,
                 "upper": alphabar <= mu,
             },
+            coef=2 * cp.multiply(y, alphabar),
+            offset=cp.quad_form(cp.multiply(minus, alphabar), K)
+            - cp.quad_form(cp.multiply(plus, alphabar), K),
         )
-
-    def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP.hulls(problem, self._mu(problem))
-
-    def structure_order(self, problem: KernelProblem) -> int:
-        return 0
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alphabar, y = values["alphabar"], problem.y
-        hulls = [np.where(y == sign, alphabar, 0.0) for sign in (1.0, -1.0)]
-        plus, minus = (float(z @ problem.gram.times(z)) for z in hulls)
-        return Classifier(2.0 * y * alphabar, minus - plus, problem.classes)
 
     def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
         return constant_scores(problem, values["alphabar"])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, constants
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
 from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling import Classifier
-from indefinite_opt.modeling.structures import LiftedHulls
+from indefinite_opt.modeling import lifted_classifier
 from indefinite_opt.problem import KernelProblem, embed
 
 
@@ -52,26 +52,25 @@ class ConvexHullPrimal(ReducedHulls):
     >>> print(ConvexHullPrimal(mu=1.0).declare(problem))
     ConvexHullPrimal(mu=1)
       minimize    ½ wᵀMw - ρ₊ + ρ₋ + μ eᵀξ
-      subject to  ρ₊ y₊ - ρ₋ y₋ ≤ y∘ΦMw + ξ  (margin)
+      subject to  y∘ΦMw + ξ ≥ ρ₊ y₊ - ρ₋ y₋  (margin)
                   ξ ≥ 0                      (slack)
+      with        w ∈ R¹, ρ₊ ∈ R, ρ₋ ∈ R, ξ ∈ R², μ = 1
+      solved as   a primal of convex hulls in a pseudo-Euclidean space, by lift
     >>> round(iopt.solve(problem, ConvexHullPrimal(mu=1.0)).objective, 12)   # -½ · 2²
     -2.0
     """
 
     reference: ClassVar[str] = "Haasdonk (2005), appendix, Proposition 7"
-    structure_type: ClassVar[type] = LiftedHulls
-    convex: ClassVar[bool | None] = None
+    needs_spectrum: ClassVar[bool] = True
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         embedding = embed(problem)
         w = cp.Variable(embedding.M.size, name="w")
         plus, minus = cp.Variable(name="rho_plus"), cp.Variable(name="rho_minus")
         xi = cp.Variable(problem.n, name="xi")
         y = problem.y
-        mu, M, Phi, labels, y_plus, y_minus = constants(
-            mu=self._mu(problem), M=np.diag(embedding.M), Phi=embedding.points, y=y,
+        labels, mu, M, Phi, y_plus, y_minus = problem.symbols(
+            "y", mu=self._mu(problem), M=np.diag(embedding.M), Phi=embedding.points,
             y_plus=np.maximum(y, 0.0), y_minus=np.maximum(-y, 0.0),
         )  # fmt: skip
         planes = plus * y_plus - minus * y_minus
@@ -80,11 +79,5 @@ class ConvexHullPrimal(ReducedHulls):
             subject_to={
                 "margin": cp.multiply(labels, Phi @ M @ w) + xi >= planes, "slack": xi >= 0
             },
+            classifier=partial(lifted_classifier, problem, scale=2.0),
         )  # fmt: skip
-
-    def structure(self, problem: KernelProblem) -> LiftedHulls:
-        return LiftedHulls(problem, embed(problem), self._mu(problem))
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        coef, offset = self.structure(problem).coefficients(values)
-        return Classifier(2.0 * coef, 2.0 * offset, problem.classes)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from indefinite_opt.algebra import Definition, Model, constants
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, parameter, weighted_bound
-from indefinite_opt.modeling.structures import BoxLineQP, Stabilised, stabilise
+from indefinite_opt.modeling import Formulation, parameter, weighted_bound
+from indefinite_opt.modeling.structures import Stabilised, stabilise
 from indefinite_opt.problem import KernelProblem
 
 
@@ -57,6 +58,8 @@ class ESVM(Formulation):
                   0 ≤ α ≤ C  (lower, upper)
       where       K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ
                   α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))
+      with        α ∈ R², C = 10
+      solved as   a quadratic program on a box with one equation, by multistart
     >>> result = iopt.solve(problem, ESVM(C=10.0))
     >>> result.values["alpha"], result.classifier.coef
     (array([1., 1.]), array([-1.,  1.]))
@@ -70,8 +73,7 @@ class ESVM(Formulation):
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), Algorithm 1, (15)"
-    structure_type: ClassVar[type] = BoxLineQP
-    convex: ClassVar[bool | None] = True
+    needs_spectrum: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,25 +81,18 @@ class ESVM(Formulation):
             raise ParameterError("rank", "None if energy is given", shown(self.rank))
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        Ktilde = self.stabilised(problem).problem.K
-        C, Ktilde, y = constants(C=self._upper(problem), Ktilde=Ktilde, y=problem.y)
+        kept = self.stabilised(problem)
+        y, C, Ktilde, S = problem.symbols(
+            "y", C=self._upper(problem), Ktilde=kept.problem, S=kept.sign_operator
+        )
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
             where=self._definitions,
+            coef=S @ cp.multiply(y, alpha),
+            offset="balance",
         )
-
-    def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP.svm(self.stabilised(problem).problem, self._upper(problem))
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha = values["alpha"]
-        offset = self.structure(problem).offset(alpha)
-        coef = self.stabilised(problem).coefficients(problem.y * alpha)
-        return Classifier(coef, offset, problem.classes)
 
     @property
     def _definitions(self) -> tuple[Definition, Definition]:

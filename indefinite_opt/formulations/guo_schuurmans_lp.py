@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.algebra import Model, constants
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
 from indefinite_opt.formulations.guo_schuurmans_qp import WeighsSensitivity
-from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.linear_programs import (
-    Columns,
-    Entries,
-    LinearProgram,
-    Rows,
-    SensitivityGame,
-    SensitivityUnits,
-)
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
 
@@ -65,21 +56,20 @@ class GuoSchuurmansLP(WeighsSensitivity):
                   yᵀα = 0    (balance)
                   eᵀα = 1    (total)
                   0 ≤ α ≤ β̄  (lower, upper)
+      with        δ ∈ R, α ∈ R², β̄ = ½
+      solved as   a linear program, by highs
     >>> round(iopt.solve(problem, GuoSchuurmansLP(beta=0.5)).objective, 12)
     2.0
     """
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (11), (12)"
-    structure_type: ClassVar[type] = LinearProgram
-    convex: ClassVar[bool | None] = True
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
         delta = cp.Variable(name="delta")
-        game = self._game(problem)
-        betabar, Delta, y = constants(betabar=game.beta, Delta=game.Delta(), y=problem.y)
+        Q, y, betabar = problem.symbols("Q", "y", betabar=self._beta(problem))
+        given = own_sensitivity(problem, self.sensitivity)
+        (Delta,) = problem.symbols(Delta=2.0 * Q.value if given is None else given)
         return Model(
             minimize=delta,
             subject_to={
@@ -89,39 +79,5 @@ class GuoSchuurmansLP(WeighsSensitivity):
                 "lower": alpha >= 0,
                 "upper": alpha <= betabar,
             },
+            classifier=self._least_error(problem),
         )
-
-    def structure(
-        self, problem: KernelProblem, units: SensitivityUnits | None = None
-    ) -> LinearProgram:
-        """The program in given units, with the rows Δᵀα - δe ≤ 0."""
-        n, game = problem.n, self._game(problem)
-        units, bounds = units or game.natural_units(), ("lower", "upper")
-        sensitivity: dict[str, Entries] = {"alpha": partial(units.transposed, game), "delta": -1.0}
-        return LinearProgram(
-            {
-                "alpha": Columns((n,), lower=0.0, upper=game.beta, constraints=bounds),
-                "delta": Columns((), cost=units.scale),
-            },
-            {
-                "sensitivity": Rows((n,), sensitivity, upper=-units.shift),
-                "balance": Rows((), {"alpha": problem.y}, lower=0.0, upper=0.0),
-                "total": Rows((), {"alpha": 1.0}, lower=1.0, upper=1.0),
-            },
-            units=units,
-            repair=game.repaired,
-            least_unit=game.gap_floor,
-            slacks={"delta": 0.0},
-            source=(GuoSchuurmansLP, problem, self.sensitivity),
-            rescale=partial(self._rescaled, problem),
-        )
-
-    def _rescaled(self, problem: KernelProblem) -> LinearProgram:
-        return self.structure(problem, self._game(problem).units())
-
-    def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
-        return self._game(problem).bound(multipliers["sensitivity"])
-
-    def _game(self, problem: KernelProblem) -> SensitivityGame:
-        Delta = own_sensitivity(problem, self.sensitivity)
-        return SensitivityGame(problem, Delta, self._beta(problem))

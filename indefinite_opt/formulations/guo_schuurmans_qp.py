@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
-from indefinite_opt.algebra import Definition, Model, constants
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.foundation import Array, Values, checks, finite_array
 from indefinite_opt.modeling import (
     OFFSETS,
-    Classifier,
     Formulation,
+    LeastError,
     check_weight_bound,
-    confidence_classifier,
     constant_scores,
     parameter,
     reduced_weight,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import ConfidenceProblem, KernelProblem, own_sensitivity
 
 
@@ -36,12 +33,12 @@ class WeighsSensitivity(Formulation):
         super().__post_init__()
         check_weight_bound("beta", self.beta, self.relative)
 
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return confidence_classifier(problem, values["alpha"], self.sensitivity, self.offset)
-
     def remarks(self, problem: KernelProblem, values: Values) -> list[str]:
         Delta = own_sensitivity(problem, self.sensitivity)
         return constant_scores(problem, values["alpha"], Delta)
+
+    def _least_error(self, problem: KernelProblem) -> LeastError:
+        return LeastError(problem, self.sensitivity, self.offset)
 
     def _beta(self, problem: KernelProblem) -> float:
         return reduced_weight("beta", self.beta, 0.5, problem.smaller_class, self.relative)
@@ -91,28 +88,26 @@ class GuoSchuurmansQP(WeighsSensitivity):
       subject to  yᵀα = 0    (balance)
                   eᵀα = 1    (total)
                   0 ≤ α ≤ β̄  (lower, upper)
+      with        α ∈ R², β̄ = ½
+      solved as   a quadratic program on a box with two equations, by multistart
     >>> iopt.solve(problem, GuoSchuurmansQP(beta=0.5)).objective
     1.0
     """
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), (2), (4)"
-    structure_type: ClassVar[type] = BoxLineQP
-    convex: ClassVar[bool | None] = None
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        betabar, y = constants(betabar=self._beta(problem), y=problem.y)
+        y, betabar = problem.symbols("y", betabar=self._beta(problem))
         if self.sensitivity is None:
-            form = cp.quad_form(alpha, *constants(Q=problem.Q))
+            (matrix,) = problem.symbols("Q")
         else:
             Delta = finite_array("sensitivity", self.sensitivity, (problem.n, problem.n))
-            form = cp.quad_form(alpha, *constants(Delta_s=0.5 * (Delta + Delta.T)))
+            (matrix,) = problem.symbols(Delta_s=0.5 * (Delta + Delta.T))
         confidences = isinstance(problem, ConfidenceProblem) and self.sensitivity is None
         symmetric = Definition("Q = (Δ + Δᵀ)/4", r"Q = (\Delta + \Delta^\top)/4", ("Delta",))
         return Model(
-            minimize=form,
+            minimize=cp.quad_form(alpha, matrix),
             where=(symmetric,) if confidences else (),
             subject_to={
                 "balance": y @ alpha == 0,
@@ -120,17 +115,5 @@ class GuoSchuurmansQP(WeighsSensitivity):
                 "lower": alpha >= 0,
                 "upper": alpha <= betabar,
             },
+            classifier=self._least_error(problem),
         )
-
-    def structure(self, problem: KernelProblem) -> BoxLineQP:
-        form = problem
-        if self.sensitivity is not None:
-            Delta = finite_array("sensitivity", self.sensitivity, (problem.n, problem.n))
-            signed = 0.5 * (Delta + Delta.T) * np.outer(problem.y, problem.y)
-            form = KernelProblem(signed, problem.labels, name=problem.name)
-        return BoxLineQP(
-            form, hessian=2.0, linear=0.0, upper=self._beta(problem), lines=2, total=1.0
-        )
-
-    def structure_order(self, problem: KernelProblem) -> int:
-        return 0

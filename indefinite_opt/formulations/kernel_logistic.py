@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, parameter
-from indefinite_opt.modeling.structures import LogisticProgram
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Formulation, parameter
 from indefinite_opt.problem import KernelProblem
 
 
@@ -44,6 +44,8 @@ class KernelLogistic(Formulation):
     >>> print(KernelLogistic(C=2.0).declare(problem))
     KernelLogistic(C=2)
       minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Kα + b e)))
+      with        α ∈ R², b ∈ R, C = 2
+      solved as   a kernel logistic regression, by newton-cg
     >>> result = iopt.solve(problem, KernelLogistic(C=2.0))   # K = 0: 2C log 2
     >>> round(result.objective, 9), result.certificate.claim.name
     (2.772588722, 'GLOBAL')
@@ -52,22 +54,14 @@ class KernelLogistic(Formulation):
     C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Lin & Lin (2003), (33)"
-    structure_type: ClassVar[type] = LogisticProgram
-    convex: ClassVar[bool | None] = True
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
         b = cp.Variable(name="b")
-        C, K, y = constants(C=self.C, K=problem.K, y=problem.y)
+        K, y, C = problem.symbols("K", "y", C=self.C)
         margins = cp.multiply(y, K @ alpha + b)
         return Model(
             minimize=0.5 * cp.sum_squares(alpha) + C * cp.sum(cp.logistic(-margins)),
+            coef=alpha,
+            offset=b,
         )
-
-    def structure(self, problem: KernelProblem) -> LogisticProgram:
-        return LogisticProgram(problem, float(self.C))
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return Classifier(values["alpha"], float(values["b"]), problem.classes)

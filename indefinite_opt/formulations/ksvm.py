@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, parameter
-from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Formulation, mean_residual_classifier, parameter
 from indefinite_opt.problem import KernelProblem
 
 
@@ -57,6 +58,8 @@ class KSVM(Formulation):
       minimize    ‖Gα - e‖₂²
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
+      with        α ∈ R², C = ½
+      solved as   a quadratic program on a box with one equation, by multistart
     >>> result = iopt.solve(problem, KSVM(C=0.5), solver="smo")
     >>> result.values["alpha"], result.objective
     (array([0.5, 0.5]), 0.5)
@@ -65,28 +68,12 @@ class KSVM(Formulation):
     C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Loosli, Ong & Canu (2013), (26)"
-    structure_type: ClassVar[type] = KreinLeastSquares
-    convex: ClassVar[bool | None] = True
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        C, G, y = constants(C=self.C, G=problem.Q, y=problem.y)
+        G, y, C = problem.symbols("G", "y", C=self.C)
         return Model(
             minimize=cp.sum_squares(G @ alpha - np.ones(problem.n)),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
+            classifier=partial(mean_residual_classifier, problem),
         )
-
-    def structure(self, problem: KernelProblem) -> KreinLeastSquares:
-        return KreinLeastSquares.of(problem, self.C)
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        coef = problem.y * values["alpha"]
-        residual = problem.y - problem.gram.times(coef)
-        lower, upper = BoxLineQP(problem, 1.0, 0.0, self.C, lines=1).at_bounds(
-            values["alpha"], tol=1e-6
-        )
-        free = ~(lower | upper)
-        offset = float(residual[free if free.any() else slice(None)].mean())
-        return Classifier(coef, offset, problem.classes)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from indefinite_opt.algebra import Inner, Model, Program, constants
-from indefinite_opt.foundation import Array, checks
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Inner, Model, Program
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     TREATMENTS,
-    Classifier,
     Formulation,
-    ProxyChange,
-    kernel_variable,
     parameter,
+    proxy_change,
     proxy_dual,
     proxy_within,
 )
@@ -56,11 +55,11 @@ class LussBall(Formulation):
     1.0
     >>> print(LussBall(C=10.0, radius=2.0).declare(problem))
     LussBall(C=10, radius=2, new_points=projected)
-      maximize    min over K of eᵀα - ½ (y∘α)ᵀK(y∘α)
-      subject to  yᵀα = 0          (balance)
-                  0 ≤ α ≤ C        (lower, upper)
-                  ‖K - K₀‖_F² ≤ r  (ball)
-                  K ⪰ 0            (domain)
+      maximize    min over K ⪰ 0, ‖K - K₀‖_F² ≤ r of eᵀα - ½ (y∘α)ᵀK(y∘α)
+      subject to  yᵀα = 0    (balance)
+                  0 ≤ α ≤ C  (lower, upper)
+      with        α ∈ R², K ∈ R^(2×2), r = 2, C = 10
+      solved as   a dual with a proxy kernel in a ball, by newton
     >>> iopt.solve(problem, LussBall(C=10.0, radius=2.0)).values["alpha"]    # K* = eeᵀ + ...
     array([0.5, 0.5])
     """
@@ -70,8 +69,6 @@ class LussBall(Formulation):
     new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
 
     reference: ClassVar[str] = "Luss & d'Aspremont (2007), (2)"
-    structure_type: ClassVar[type] = ProxyBall
-    convex: ClassVar[bool | None] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"new_points"})
 
     @staticmethod
@@ -80,32 +77,26 @@ class LussBall(Formulation):
         return problem.spectrum.negative_square
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        K = kernel_variable(problem)
-        radius = ProxyBall.around(problem, self.radius, self.C).radius
-        C, r, K0, y = constants(C=self.C, r=radius, K0=problem.K, y=problem.y)
+        K = cp.Variable((problem.n, problem.n), name="K", PSD=True)
+        structure = ProxyBall.around(problem, self.radius, self.C)
+        K0, y, C, r = problem.symbols("K0", "y", C=self.C, r=structure.radius)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         ball = {"ball": cp.sum_squares(K - K0) <= r}
+        within = partial(proxy_within, alpha, constraints, problem, structure.radius)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z),
             subject_to=constraints,
-            inner=Inner(K, ball, partial(proxy_within, alpha, constraints, problem, radius)),
+            inner=Inner(K, ball, within),
+            theorem=lambda: structure,
+            coef=z,
+            offset="balance",
+            change=partial(proxy_change, problem),
         )
 
     def dual(self, problem: KernelProblem) -> Program:
         """The dual, a minimum over the proxy kernels in the ball as in (6)."""
-        structure = self.structure(problem)
+        structure: Any = self.structure(problem)
         model = proxy_dual(problem, self.C, radius=structure.radius)
         return model.program(f"Dual of {self}", structure)
-
-    def structure(self, problem: KernelProblem) -> ProxyBall:
-        return ProxyBall.around(problem, self.radius, self.C)
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        ball, alpha = self.structure(problem), values["alpha"]
-        z = problem.y * alpha
-        change = ProxyChange(problem, z, ball.penalty(ball.oracle.coordinates(z)))
-        return Classifier(z, ball.offset(alpha), problem.classes, self.new_points, change)

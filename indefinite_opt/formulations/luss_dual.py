@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from indefinite_opt.algebra import Inner, Model, Program, constants
-from indefinite_opt.foundation import Array, checks
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Inner, Model, Program
+from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import (
     TREATMENTS,
-    Classifier,
     Formulation,
-    ProxyChange,
-    kernel_variable,
     parameter,
     penalised_proxy,
+    proxy_change,
     proxy_dual,
 )
 from indefinite_opt.modeling.structures import ProxyDual
@@ -60,10 +59,11 @@ class LussDual(Formulation):
     >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])   # eigenvalues -1 and 1
     >>> print(LussDual(C=10.0, rho=1.0).declare(problem))
     LussDual(C=10, new_points=projected)
-      maximize    min over K of eᵀα - ½ (y∘α)ᵀK(y∘α) + ρ ‖K - K₀‖_F²
+      maximize    min over K ⪰ 0 of eᵀα - ½ (y∘α)ᵀK(y∘α) + ρ ‖K - K₀‖_F²
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
-                  K ⪰ 0      (domain)
+      with        α ∈ R², K ∈ R^(2×2), ρ = 1, C = 10
+      solved as   a dual with a proxy kernel at a penalty, by newton
     >>> result = iopt.solve(problem, LussDual(C=10.0, rho=1.0))
     >>> result.values["alpha"].round(5), result.certificate.claim.name
     (array([0.77092, 0.77092]), 'GLOBAL')
@@ -74,22 +74,22 @@ class LussDual(Formulation):
     new_points: str = parameter("projected", checks.choice, choices=TREATMENTS)
 
     reference: ClassVar[str] = "Luss & d'Aspremont (2007), (3), (5), (6)"
-    structure_type: ClassVar[type] = ProxyDual
-    convex: ClassVar[bool | None] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"new_points"})
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        K = kernel_variable(problem)
-        C, rho, K0, y = constants(C=self.C, rho=self.rho, K0=problem.K, y=problem.y)
+        K = cp.Variable((problem.n, problem.n), name="K", PSD=True)
+        K0, y, C, rho = problem.symbols("K0", "y", C=self.C, rho=self.rho)
         z = cp.multiply(y, alpha)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         return Model(
             maximize=cp.sum(alpha) - 0.5 * (z @ K @ z) + rho * cp.sum_squares(K - K0),
             subject_to=constraints,
             inner=Inner(K, {}, partial(penalised_proxy, alpha, K, constraints, problem, self.rho)),
+            theorem=partial(ProxyDual, problem, rho=self.rho, upper=self.C),
+            coef=z,
+            offset="balance",
+            change=partial(proxy_change, problem),
         )
 
     def dual(self, problem: KernelProblem) -> Program:
@@ -102,15 +102,8 @@ class LussDual(Formulation):
           subject to  λ ≥ 0  (lower)
                       μ ≥ 0  (upper)
                       K ⪰ 0  (domain)
+          with        λ ∈ R², μ ∈ R², ν ∈ R, K ∈ R^(2×2), C = 10, ρ = 1
+          solved as   a dual with a proxy kernel at a penalty, by newton
         """
         model = proxy_dual(problem, self.C, rho=self.rho)
         return model.program(f"Dual of {self}", self.structure(problem))
-
-    def structure(self, problem: KernelProblem) -> ProxyDual:
-        return ProxyDual(problem, rho=self.rho, upper=self.C)
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha = values["alpha"]
-        offset = self.structure(problem).offset(alpha)
-        change = ProxyChange(problem, problem.y * alpha, self.rho)
-        return Classifier(problem.y * alpha, offset, problem.classes, self.new_points, change)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, parameter
-from indefinite_opt.modeling.structures import LiftedPrimal
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Formulation, lifted_classifier, parameter
 from indefinite_opt.problem import KernelProblem, embed
 
 
@@ -50,6 +51,8 @@ class PseudoEuclideanPrimal(Formulation):
       minimize    ½ wᵀMw + C eᵀξ
       subject to  y∘(ΦMw + b e) ≥ e - ξ  (margin)
                   ξ ≥ 0                  (slack)
+      with        w ∈ R¹, ξ ∈ R², b ∈ R, C = 10
+      solved as   a primal in a pseudo-Euclidean space, by lift
     >>> round(iopt.solve(problem, PseudoEuclideanPrimal(C=10.0)).objective, 12)
     0.5
     """
@@ -57,26 +60,16 @@ class PseudoEuclideanPrimal(Formulation):
     C: float = parameter(1.0, checks.weight_bound)
 
     reference: ClassVar[str] = "Haasdonk (2005), (9), Proposition 2"
-    structure_type: ClassVar[type] = LiftedPrimal
-    convex: ClassVar[bool | None] = None
+    needs_spectrum: ClassVar[bool] = True
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         embedding = embed(problem)
         w = cp.Variable(embedding.M.size, name="w")
         b = cp.Variable(name="b")
         xi = cp.Variable(problem.n, name="xi")
-        C, M, Phi, y = constants(
-            C=self.C, M=np.diag(embedding.M), Phi=embedding.points, y=problem.y
-        )
+        y, C, M, Phi = problem.symbols("y", C=self.C, M=np.diag(embedding.M), Phi=embedding.points)
         return Model(
             minimize=0.5 * cp.quad_form(w, M) + C * cp.sum(xi),
             subject_to={"margin": cp.multiply(y, Phi @ M @ w + b) >= 1 - xi, "slack": xi >= 0},
+            classifier=partial(lifted_classifier, problem),
         )
-
-    def structure(self, problem: KernelProblem) -> LiftedPrimal:
-        return LiftedPrimal(problem, embed(problem), self.C)
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return Classifier(*self.structure(problem).coefficients(values), problem.classes)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, parameter
-from indefinite_opt.modeling.structures import SeparabilityProgram
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Formulation, parameter
 from indefinite_opt.problem import KernelProblem
 
 
@@ -49,6 +49,8 @@ class SeparabilitySVM(Formulation):
       minimize    ½ ‖α‖₂² + C eᵀξ
       subject to  Qα + b y ≥ e - ξ  (margin)
                   ξ ≥ 0             (slack)
+      with        α ∈ R², ξ ∈ R², b ∈ R, C = 10
+      solved as   a separability problem, by lifted-dual
     >>> iopt.solve(problem, SeparabilitySVM(C=10.0)).values["alpha"].round(9)
     array([0.5, 0.5])
     """
@@ -57,26 +59,16 @@ class SeparabilitySVM(Formulation):
     identity: bool = parameter(True, checks.switch)
 
     reference: ClassVar[str] = "Lin & Lin (2003), (5) and section 7"
-    structure_type: ClassVar[type] = SeparabilityProgram
-    convex: ClassVar[bool | None] = None
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
         b = cp.Variable(name="b")
         xi = cp.Variable(problem.n, name="xi")
-        C, Q, y = constants(C=self.C, Q=problem.Q, y=problem.y)
-        # Convexity has been decided by eigenvalues: cvxpy must not decide it differently.
-        R = cp.psd_wrap(Q) if self.structure(problem).is_convex else Q
-        square = cp.sum_squares(alpha) if self.identity else cp.quad_form(alpha, R)
+        Q, y, C = problem.symbols("Q", "y", C=self.C)
+        square = cp.sum_squares(alpha) if self.identity else cp.quad_form(alpha, Q)
         return Model(
             minimize=0.5 * square + C * cp.sum(xi),
             subject_to={"margin": Q @ alpha + b * y >= 1 - xi, "slack": xi >= 0},
+            coef=cp.multiply(y, alpha),
+            offset=b,
         )
-
-    def structure(self, problem: KernelProblem) -> SeparabilityProgram:
-        return SeparabilityProgram(problem, float(self.C), identity=bool(self.identity))
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        return Classifier(problem.y * values["alpha"], float(values["b"]), problem.classes)

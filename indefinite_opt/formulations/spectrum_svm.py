@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from indefinite_opt.algebra import Definition, Model, constants
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import (
     TREATMENTS,
-    Classifier,
     Formulation,
     KernelChange,
     parameter,
     weighted_bound,
 )
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import TRANSFORMS
 
@@ -61,6 +60,8 @@ class SpectrumSVM(Formulation):
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
       where       K̃ = V max(Λ, 0) Vᵀ, K = V Λ Vᵀ
+      with        α ∈ R², C = 10
+      solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, SpectrumSVM(C=10.0, transform="clip")).values["alpha"]
     array([1., 1.])
     """
@@ -72,30 +73,21 @@ class SpectrumSVM(Formulation):
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5"
-    structure_type: ClassVar[type] = BoxLineQP
-    convex: ClassVar[bool | None] = True
+    needs_spectrum: ClassVar[bool] = True
     in_every_title: ClassVar[frozenset[str]] = frozenset({"transform", "new_points"})
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        Ktilde = self._changed(problem).K
-        C, Ktilde, y = constants(C=self._upper(problem), Ktilde=Ktilde, y=problem.y)
+        changed = problem.transformed(self.transform, self.centered)
+        y, C, Ktilde = problem.symbols("y", C=self._upper(problem), Ktilde=changed)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
             where=(self._definition,),
+            coef=cp.multiply(y, alpha),
+            offset="balance",
+            change=KernelChange(problem, self.transform, self.centered),
         )
-
-    def structure(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP.svm(self._changed(problem), self._upper(problem))
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha = values["alpha"]
-        offset = self.structure(problem).offset(alpha)
-        change = KernelChange(problem, self.transform, self.centered)
-        return Classifier(problem.y * alpha, offset, problem.classes, self.new_points, change)
 
     @property
     def _definition(self) -> Definition:
@@ -118,6 +110,3 @@ class SpectrumSVM(Formulation):
 
     def _upper(self, problem: KernelProblem) -> float | Array:
         return weighted_bound(self.C, self.weights, problem.n)
-
-    def _changed(self, problem: KernelProblem) -> KernelProblem:
-        return problem.transformed(self.transform, self.centered)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.errors import ParameterError, UnboundedProblem
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier, Formulation, parameter, weighted_bound
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling import Formulation, parameter, weighted_bound
 from indefinite_opt.problem import KernelProblem
 
 
@@ -55,6 +54,8 @@ class SVMDual(Formulation):
       maximize    eᵀα - ½ αᵀQα
       subject to  yᵀα = 0    (balance)
                   0 ≤ α ≤ C  (lower, upper)
+      with        α ∈ R², C = 10
+      solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, SVMDual(C=10.0)).values["alpha"]
     array([0.5, 0.5])
     """
@@ -64,8 +65,6 @@ class SVMDual(Formulation):
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     reference: ClassVar[str] = "Haasdonk (2005), SVM-DU; Lin & Lin (2003), (2), (6), (19)"
-    structure_type: ClassVar[type] = BoxLineQP
-    convex: ClassVar[bool | None] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,10 +72,8 @@ class SVMDual(Formulation):
             raise ParameterError("weights", "None if C is infinite", "an array")
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        C, Q, y = constants(C=self._upper(problem), Q=problem.Q, y=problem.y)
+        Q, y, C = problem.symbols("Q", "y", C=self._upper(problem))
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         if not self.bias:
             del constraints["balance"]
@@ -85,54 +82,9 @@ class SVMDual(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q),
             subject_to=constraints,
+            coef=cp.multiply(y, alpha),
+            offset="balance" if self.bias else None,
         )
-
-    def structure(self, problem: KernelProblem) -> BoxLineQP:
-        if np.isinf(self.C):
-            _refuse_unbounded(problem, self.bias)
-        return self.as_written(problem)
-
-    def as_written(self, problem: KernelProblem) -> BoxLineQP:
-        return BoxLineQP.svm(problem, self._upper(problem), lines=int(self.bias))
-
-    def structure_order(self, problem: KernelProblem) -> int:
-        return 0
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha = values["alpha"]
-        offset = self.structure(problem).offset(alpha)
-        return Classifier(problem.y * alpha, offset, problem.classes)
 
     def _upper(self, problem: KernelProblem) -> float | Array:
         return weighted_bound(self.C, self.weights, problem.n)
-
-
-def _refuse_unbounded(problem: KernelProblem, bias: bool) -> None:
-    """Raise `UnboundedProblem` if a pair of points, or one point, proves it for C = inf."""
-    diagonal = problem.gram.diagonal
-    if not bias:
-        worst = int(np.argmin(diagonal))
-        if diagonal[worst] <= 0:
-            raise UnboundedProblem(
-                f"C = inf without a bias is unbounded: K[{worst}, {worst}] = "
-                f"{diagonal[worst]:.6g} ≤ 0, so the objective grows without end along that weight "
-                "(Lin & Lin 2003, Theorem 10). Use a finite C.",
-                np.where(np.arange(problem.n) == worst, 1.0, 0.0),
-            )
-        return
-    positive, negative = np.flatnonzero(problem.y > 0), np.flatnonzero(problem.y < 0)
-    for i in positive:
-        crossed = problem.gram.block(np.array([i]), negative)[0]
-        squared = diagonal[i] + diagonal[negative] - 2.0 * crossed
-        closest = np.flatnonzero(squared <= 0.0)
-        for k in closest[np.argsort(squared[closest], kind="stable")].tolist():
-            j, both = int(negative[k]), float(crossed[k])
-            # Where terms cancel, the sign of a rounded sum proves nothing; that of fsum is exact.
-            exact = math.fsum([diagonal[i], diagonal[j], -both, -both])
-            if exact <= 0.0:
-                raise UnboundedProblem(
-                    f"C = inf is unbounded: points {i} and {j} of opposite classes have "
-                    f"K_ii + K_jj - 2K_ij = {exact:.6g} ≤ 0, so the objective grows without end "
-                    "along that pair (Lin & Lin 2003, Theorem 5). Use a finite C.",
-                    np.where(np.isin(np.arange(problem.n), [int(i), j]), 1.0, 0.0),
-                )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from indefinite_opt.algebra import Model, constants
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import OFFSETS, Classifier, Formulation, confidence_classifier
-from indefinite_opt.modeling.linear_programs import Columns, LinearProgram
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import OFFSETS, Formulation, LeastError
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 
 
@@ -43,6 +43,8 @@ class UniformWeights(Formulation):
     UniformWeights
       maximize    eᵀα
       subject to  0 ≤ α ≤ 1/n  (lower, upper)
+      with        α ∈ R², 1/n = ½
+      solved as   a linear program, by highs
     >>> iopt.solve(problem, UniformWeights()).values["alpha"]
     array([0.5, 0.5])
     """
@@ -51,8 +53,6 @@ class UniformWeights(Formulation):
     offset: str = "widest"
 
     reference: ClassVar[str] = "Guo & Schuurmans (2009), section 6, α⁰"
-    structure_type: ClassVar[type] = LinearProgram
-    convex: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
         if self.bias is not None:
@@ -60,30 +60,13 @@ class UniformWeights(Formulation):
         checks.choice("offset", self.offset, OFFSETS)
 
     def model(self, problem: KernelProblem) -> Model:
-        import cvxpy as cp
-
         alpha = cp.Variable(problem.n, name="alpha")
-        (share,) = constants(**{"1/n": 1.0 / problem.n})
+        y, share = problem.symbols("y", **{"1/n": 1.0 / problem.n})
+        learned = own_sensitivity(problem, None) is not None
+        bias = not learned if self.bias is None else self.bias
         return Model(
             maximize=cp.sum(alpha),
             subject_to={"lower": alpha >= 0, "upper": alpha <= share},
+            coef=cp.multiply(y, alpha),
+            classifier=LeastError(problem, None, self.offset) if bias else None,
         )
-
-    def structure(self, problem: KernelProblem) -> LinearProgram:
-        n, bounds = problem.n, ("lower", "upper")
-        return LinearProgram(
-            {"alpha": Columns((n,), -1.0, lower=0.0, upper=1.0 / n, constraints=bounds)},
-            {},
-            sense=-1,
-            source=(UniformWeights, problem),
-        )
-
-    def classifier(self, problem: KernelProblem, values: dict[str, Array]) -> Classifier:
-        alpha, learned = values["alpha"], own_sensitivity(problem, None) is not None
-        if self.bias or (self.bias is None and not learned):
-            return confidence_classifier(problem, alpha, None, self.offset)
-        return Classifier(problem.y * alpha, 0.0, problem.classes)
-
-    def dual_bound(self, problem: KernelProblem, multipliers: dict[str, Array]) -> float:
-        """-1, as eᵀα ≤ n · 1/n."""
-        return -1.0

@@ -10,10 +10,13 @@ from indefinite_opt.modeling.classifier import (
     TREATMENTS,
     Classifier,
     KernelChange,
+    LeastError,
     ProxyChange,
-    confidence_classifier,
     constant_scores,
     least_error_offset,
+    lifted_classifier,
+    mean_residual_classifier,
+    proxy_change,
 )
 from indefinite_opt.modeling.formulation import (
     Formulation,
@@ -23,7 +26,6 @@ from indefinite_opt.modeling.formulation import (
     weighted_bound,
 )
 from indefinite_opt.modeling.semidefinite import (
-    kernel_variable,
     penalised_proxy,
     proxy_dual,
     proxy_within,

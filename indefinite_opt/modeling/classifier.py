@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array, cached_property, checks, finite_array
-from indefinite_opt.modeling.structures.proxy_kernel import MAX_PENALTY, ProxyEigen, proxy_oracle
+from indefinite_opt.foundation import Array, Values, cached_property, checks, finite_array
+from indefinite_opt.modeling.structures import (
+    MAX_PENALTY,
+    BoxLineQP,
+    ProxyEigen,
+    ProxyStructure,
+    SpacePrimal,
+    proxy_oracle,
+)
 from indefinite_opt.problem import KernelProblem, own_sensitivity
 from indefinite_opt.quadratic import CANCELLED, TRANSFORMS, eigendecomposition
 
@@ -272,16 +279,48 @@ def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     return -0.5 * float(low[cut] + high[cut])
 
 
-def confidence_classifier(
-    problem: KernelProblem, alpha: Array, sensitivity: Array | None, offset: str = "widest"
-) -> Classifier:
-    """ŷ(x) = argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, equation (3), b of least training error.
+@dataclass(frozen=True)
+class LeastError:
+    """ŷ(x) = argmax_y Σ_j α_j c(y, y_j | x, x_j) + by, (3), with b of least training error.
 
     A training point's score is ½ y_i (Δα)_i, which for Δ = 2Q is Σ_j α_j y_j K_ij.
     """
-    scores = _scores(problem, alpha, own_sensitivity(problem, sensitivity))
-    b = least_error_offset(scores, problem.y, offset)
-    return Classifier(problem.y * alpha, b, problem.classes)
+
+    problem: KernelProblem
+    sensitivity: Array | None
+    rule: str = "widest"
+
+    def __call__(self, structure: object, values: Values) -> Classifier:
+        problem, alpha = self.problem, values["alpha"]
+        scores = _scores(problem, alpha, own_sensitivity(problem, self.sensitivity))
+        b = least_error_offset(scores, problem.y, self.rule)
+        return Classifier(problem.y * alpha, b, problem.classes)
+
+
+def lifted_classifier(
+    problem: KernelProblem, structure: SpacePrimal, values: Values, scale: float = 1.0
+) -> Classifier:
+    """A multiple of wᵀMΦ(x) + b in values of the kernel; see `SpacePrimal.coefficients`."""
+    coef, offset = structure.coefficients(values)
+    return Classifier(scale * coef, scale * offset, problem.classes)
+
+
+def mean_residual_classifier(
+    problem: KernelProblem, structure: BoxLineQP, values: Values
+) -> Classifier:
+    """f = K(y∘α) + b with the mean of y - K(y∘α) over the free weights, or over all, as b."""
+    coef = problem.y * values["alpha"]
+    residual = problem.y - problem.gram.times(coef)
+    lower, upper = structure.at_bounds(values["alpha"], tol=1e-6)
+    free = ~(lower | upper)
+    offset = float(residual[free if free.any() else slice(None)].mean())
+    return Classifier(coef, offset, problem.classes)
+
+
+def proxy_change(problem: KernelProblem, structure: ProxyStructure, values: Values) -> ProxyChange:
+    """The change of the kernel at the weights of a solution."""
+    z = problem.y * values["alpha"]
+    return ProxyChange(problem, z, structure.penalty(structure.oracle.coordinates(z)))
 
 
 def _scores(problem: KernelProblem, alpha: Array, Delta: Array | None) -> Array:

@@ -1,20 +1,29 @@
-"""The base class of formulations, and the bound on weights that are shared within a class."""
+"""The base class of formulations: what follows from a declared model."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
-from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, shown
+from indefinite_opt.algebra import Model, Program, affine, canonical
+from indefinite_opt.errors import (
+    IndefiniteOptError,
+    InfeasibleProblem,
+    ParameterError,
+    ProblemError,
+    shown,
+)
 from indefinite_opt.foundation import Array, Values, checks, finite_array, short
 from indefinite_opt.modeling.classifier import Classifier
-from indefinite_opt.quadratic import Declaration
+from indefinite_opt.modeling.compiler import compiled
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Declaration, PairedQP, Structure
 
 
 def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
@@ -22,10 +31,43 @@ def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
     return dataclasses.field(default=default, metadata={"check": partial(check, **options)})
 
 
+class _OfProbe:
+    """An attribute of classes and objects that a probe of four points answers."""
+
+    def __init__(self, ask: Callable[[Structure[Any]], Any], otherwise: Any) -> None:
+        self.ask, self.otherwise = ask, otherwise
+
+    def __get__(self, formulation: Formulation | None, owner: type[Formulation]) -> Any:
+        for asked in (lambda: formulation, owner):
+            try:
+                return self.ask(asked().as_written(_probe()))  # type: ignore[union-attr]
+            except (AttributeError, TypeError, IndefiniteOptError):
+                continue  # no object, parameters without defaults, or arrays of other sizes
+        return self.otherwise
+
+
+@functools.cache
+def _probe() -> KernelProblem:
+    """Two points of each class, with an indefinite kernel whose eigenvalues are large."""
+    K = np.array([[8.0, 3.0, -9.0, 1.0], [3.0, -7.0, 4.0, 2.0], [-9.0, 4.0, 5.0, 6.0],
+                  [1.0, 2.0, 6.0, -8.0]])  # fmt: skip
+    return KernelProblem(K, [1, 1, -1, -1], name="probe")
+
+
+def _by_theorem(structure: Structure[Any]) -> bool | None:
+    """True if a theorem, or how its kernel is made, says that the program is convex."""
+    if isinstance(structure, PairedQP):
+        return structure.known_convex or None
+    always = structure.is_convex and structure.why_convex == Structure.why_convex.fget(structure)  # type: ignore[attr-defined]
+    return always or None
+
+
 class Formulation(Declaration):
     """An optimization problem of a paper; subclasses are frozen dataclasses of its parameters.
 
-    The methods take the `KernelProblem` that it is applied to.
+    A subclass defines `model`, and nothing else. What is printed, solved, certified and classified
+    with follows from it: the structure for direct solvers is compiled from the model, and the
+    classifier is made of its `coef` and `offset`.
 
     Attributes
     ----------
@@ -35,6 +77,10 @@ class Formulation(Declaration):
         Structure that a solver must accept.
     convex : bool or None
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
+    needs_spectrum : bool
+        Whether `model` decomposes the kernel matrix.
+    new_points : str
+        Treatment of a new point's kernel row; see `Classifier`.
     in_every_title : frozenset of str
         Parameters that titles name even at their defaults: results of different ones are not
         comparable.
@@ -51,6 +97,11 @@ class Formulation(Declaration):
     {'C': '10'}
     """
 
+    reference: ClassVar[str] = ""
+    structure_type: ClassVar[Any] = _OfProbe(type, Structure)
+    convex: ClassVar[Any] = _OfProbe(_by_theorem, None)
+    needs_spectrum: ClassVar[bool] = False
+    new_points = "original"
     in_every_title: ClassVar[frozenset[str]] = frozenset()
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
@@ -59,9 +110,56 @@ class Formulation(Declaration):
             if "check" in field.metadata:
                 field.metadata["check"](field.name, getattr(self, field.name))
 
-    @abstractmethod
+    def as_written(self, problem: Any) -> Any:
+        """The `Structure` compiled from `model`, whether or not the program has an optimum.
+
+        It is kept with the problem until another formulation is compiled for it.
+        """
+        return self._compiled(problem)[1]
+
+    def structure_order(self, problem: Any) -> int:
+        return int(problem.n) if self.needs_spectrum else 0
+
+    def declare(self, problem: Any) -> Program:
+        model, _ = self._compiled(problem)
+        return model.program(str(self), self.structure(problem))
+
+    def _compiled(self, problem: Any) -> tuple[Model, Structure[Any]]:
+        """The model and what is compiled from it."""
+        kept: dict[str, Any] = problem.__dict__.setdefault("_derived", {})
+        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        known = kept.get("compiled")
+        if known is None or type(self) is not known[0] or not _are_same(values, known[1]):
+            model = self.model(problem)
+            known = type(self), values, model, compiled(model, problem)
+            kept["compiled"] = known
+        return known[2], known[3]
+
     def classifier(self, problem: Any, values: Values) -> Classifier:
-        """The classifier that values of the variables define."""
+        """The classifier that values of the variables define.
+
+        Raises
+        ------
+        ProblemError
+            If the model says no coefficients.
+        """
+        model, structure = self._compiled(problem)
+        if model.classifier is not None:
+            found: Classifier = model.classifier(structure, values)
+            return found
+        if model.coef is None:
+            raise ProblemError("classifier", "a model with coef", f"{self}, which has none")
+        coef, offset = affine(model.coef).at(dict(values)), 0.0
+        if isinstance(model.offset, str):
+            point = structure.at(structure.from_values(values))
+            # Within the default tolerance of the solvers a weight counts as being at its bound.
+            offset = float(structure.optimality(point, None, 1e-6).multipliers[model.offset])
+        elif model.offset is not None:
+            offset = canonical(Model(minimize=model.offset)).value(dict(values))
+        change = model.change
+        if callable(change):
+            change = change(structure, values)
+        return Classifier(coef, offset, problem.classes, self.new_points, change)
 
     def parameters(self) -> dict[str, str]:
         """The parameters as text, without those that are None and switches at their default.
@@ -84,6 +182,14 @@ class Formulation(Declaration):
             if value != usual[name] or name in self.in_every_title
         )
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
+
+
+def _are_same(values: list[Any], others: list[Any]) -> bool:
+    """Whether two lists hold equal parameters, arrays being equal only to themselves."""
+    return all(
+        a is b or (not isinstance(a, np.ndarray) and type(a) is type(b) and a == b)
+        for a, b in zip(values, others, strict=True)
+    )
 
 
 def _digest(value: Any) -> str:

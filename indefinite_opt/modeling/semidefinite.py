@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, constants
+from indefinite_opt.algebra import Constraint, Model, Translation, Variable
 from indefinite_opt.problem import KernelProblem
 
 
-def kernel_variable(problem: KernelProblem) -> Any:
-    """The unknown proxy kernel K ⪰ 0, (n, n)."""
-    import cvxpy as cp
-
-    return cp.Variable((problem.n, problem.n), name="K", PSD=True)
-
-
 def penalised_proxy(
-    alpha: Any, K: Any, constraints: dict[str, Any], problem: KernelProblem, rho: float
+    alpha: Variable,
+    K: Variable,
+    constraints: dict[str, Constraint],
+    problem: KernelProblem,
+    rho: float,
+    translated: Translation,
 ) -> Any:
     """`LussDual` as a semidefinite program in α and K, without the inner minimum.
 
@@ -26,15 +24,20 @@ def penalised_proxy(
     """
     import cvxpy as cp
 
-    penalty, K0, y = constants(rho=rho, K0=problem.K, y=problem.y)
-    z = cp.multiply(y, alpha)
-    bordered = cp.bmat([[K - K0, z[:, None]], [z[None, :], 4.0 * penalty]])
-    least = penalty * (np.sum(problem.K**2) - cp.sum_squares(K))
-    return cp.Problem(cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0])
+    weights, proxy = translated(alpha), translated(K)
+    z = cp.multiply(problem.y, weights)
+    bordered = cp.bmat([[proxy - problem.K, z[:, None]], [z[None, :], np.full((1, 1), 4.0 * rho)]])
+    least = rho * (np.sum(problem.K**2) - cp.sum_squares(proxy))
+    rows = [translated(one) for one in constraints.values()]
+    return cp.Problem(cp.Maximize(cp.sum(weights) + least), [*rows, bordered >> 0])
 
 
 def proxy_within(
-    alpha: Any, constraints: dict[str, Any], problem: KernelProblem, radius: float
+    alpha: Variable,
+    constraints: dict[str, Constraint],
+    problem: KernelProblem,
+    radius: float,
+    translated: Translation,
 ) -> Any:
     """`LussBall` as a semidefinite program in α, the penalty ρ of the distance, and S = ρK*.
 
@@ -43,13 +46,14 @@ def proxy_within(
     """
     import cvxpy as cp
 
-    K0, y = constants(K0=problem.K, y=problem.y)
-    z = cp.multiply(y, alpha)
+    weights, K0 = translated(alpha), problem.K
+    z = cp.multiply(problem.y, weights)
     rho = cp.Variable(name="rho", nonneg=True)
     S = cp.Variable((problem.n, problem.n), name="S", PSD=True)
     bordered = cp.bmat([[S - rho * K0, 0.5 * z[:, None]], [0.5 * z[None, :], np.eye(1)]])
     least = rho * (np.sum(problem.K**2) - radius) - cp.quad_over_lin(S, rho)
-    return cp.Problem(cp.Maximize(cp.sum(alpha) + least), [*constraints.values(), bordered >> 0])
+    rows = [translated(one) for one in constraints.values()]
+    return cp.Problem(cp.Maximize(cp.sum(weights) + least), [*rows, bordered >> 0])
 
 
 def proxy_dual(
@@ -63,16 +67,17 @@ def proxy_dual(
     """
     import cvxpy as cp
 
-    K = kernel_variable(problem)
+    K = cp.Variable((problem.n, problem.n), name="K", PSD=True)
     lower = cp.Variable(problem.n, name="lambda")
     upper = cp.Variable(problem.n, name="mu")
     balance = cp.Variable(name="nu")
-    penalty, K0, y = constants(C=C, K0=problem.K, y=problem.y)
+    named = {"C": C, "K0": problem.K, "y": problem.y}
+    penalty, K0, y = (cp.Constant(value, name=name) for name, value in named.items())
     v = 1.0 + lower - upper + balance * y
     objective = 0.5 * cp.matrix_frac(cp.multiply(y, v), K) + penalty * cp.sum(upper)
     constraints, distance = {"lower": lower >= 0, "upper": upper >= 0}, cp.sum_squares(K - K0)
     if rho is not None:
-        objective += constants(rho=rho)[0] * distance
+        objective += cp.Constant(rho, name="rho") * distance
     if radius is not None:
-        constraints["ball"] = distance <= constants(r=radius)[0]
+        constraints["ball"] = distance <= cp.Constant(radius, name="r")
     return Model(minimize=objective, subject_to=constraints)

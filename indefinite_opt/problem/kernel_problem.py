@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from indefinite_opt.algebra import Constant
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     MAX_BYTES,
@@ -33,6 +34,7 @@ from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scalin
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
+from indefinite_opt.problem.symbols import symbols
 from indefinite_opt.quadratic import Construction, DenseGram, Gram, Spectrum
 
 _HIDING_SHARE = 2.0**-10
@@ -466,6 +468,37 @@ class KernelProblem(LabelledKernel):
         matrix, extremes = checked_matrix("K", K, False, "Give (K + K.T) / 2.")
         gram = DenseGram(_own(matrix, K), extremes)
         return KernelProblem.from_gram(gram, self.labels, name=name)
+
+    def symbols(self, *names: str, **values: Any) -> list[Constant]:
+        """Constants for a model: symbols of the problem by name, and others by value.
+
+        Parameters
+        ----------
+        *names : str
+            K or K0 for the kernel matrix, Q or G for y_i y_j K_ij, D2 for the squared distances
+            K_ii - 2 K_ij + K_jj, y for the labels, e for ones. Matrices stay references: nothing is
+            formed.
+        **values
+            Numbers, arrays and operators by the names that they have in formulas; a
+            `KernelProblem` stands for its kernel.
+
+        Returns
+        -------
+        list of Constant
+            In the order of the arguments, the names first.
+
+        Raises
+        ------
+        UnknownName
+            For another symbol.
+
+        Examples
+        --------
+        >>> Q, C = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1]).symbols("Q", C=10.0)
+        >>> Q.shape, float(C.value)
+        ((2, 2), 10.0)
+        """
+        return symbols(self, names, values)
 
     def without_constant(self) -> KernelProblem:
         """The same labels with K - c, where a large constant c hides the digits of K, else itself.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card
@@ -100,6 +101,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     QuadraticProgram(2 variables)
       minimize    ½ xᵀPx + qᵀx
       subject to  lb ≤ x ≤ ub  (lower, upper)
+      with        x ∈ R²
+      solved as   a quadratic program on a box, by multistart
     >>> result = iopt.solve(qp, solver="global")
     >>> result.values["x"], result.objective, result.certificate.claim.name
     (array([ 1., -1.]), -3.0, 'GLOBAL')
@@ -320,8 +323,6 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         return {}
 
     def model(self, problem: object = None) -> Model:
-        import cvxpy as cp
-
         x = cp.Variable(self.n, name="x")
         sense = float(self.sense)
         P, q = constants(P=sense * self.P, q=sense * self.q)
@@ -351,7 +352,7 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         return self.model().program(str(self), self.structure())
 
     def structure(self, problem: object = None) -> PolyhedralQP:
-        _ = self._structure.point  # or the error that there is none
+        self._structure.refuse_without_optimum()
         return self._structure
 
     def as_written(self, problem: object = None) -> PolyhedralQP:

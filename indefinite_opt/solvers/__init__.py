@@ -27,7 +27,7 @@ from indefinite_opt.quadratic import (
     status_at_end,
 )
 from indefinite_opt.solvers import finite_boxes
-from indefinite_opt.solvers.defaults import default_solver, usual_solver
+from indefinite_opt.solvers.defaults import default_solver
 
 __all__ = [
     "Callback",
@@ -44,7 +44,6 @@ __all__ = [
     "default_solver",
     "known",
     "status_at_end",
-    "usual_solver",
 ]
 
 

@@ -14,7 +14,7 @@ from indefinite_opt.modeling import Formulation
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.problem import Kernel, kernels
 from indefinite_opt.quadratic import TRANSFORMS
-from indefinite_opt.solvers import as_solver, usual_solver
+from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines import known as known_baselines
 from indefinite_opt.studies.baselines.baseline import Baseline
@@ -246,7 +246,7 @@ def _solver_of(method: Method, name: str | None) -> str:
         return NO_SOLVER
     if name is None:
         linear = issubclass(method.structure_type, LinearProgram)
-        return BY_SIZE if linear else usual_solver(method.structure_type)
+        return BY_SIZE if linear else method.structure_type.usual_solver
     if as_solver(name).name not in available_solvers(method):
         raise ParameterError("solver", f"one of {', '.join(available_solvers(method))}", name)
     return name

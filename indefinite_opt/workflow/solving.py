@@ -432,9 +432,14 @@ def _feasible_start(structure: Structure[Any], start: Start) -> Array:
     if not isinstance(structure, VectorProgram):
         expected = "nothing: this formulation is solved without a start"
         raise ParameterError("start", expected, "a start")
+    shapes = structure.shapes
     if not isinstance(start, Mapping):
-        start = {structure.variable: finite_array("start", start, (structure.n,))}
-    return structure.project(checked_values("start", start, structure.shapes)[structure.variable])
+        if len(shapes) > 1:
+            expected = f"a mapping with {', '.join(shapes)}"
+            raise ParameterError("start", expected, "an array", "It has several variables.")
+        ((name, shape),) = shapes.items()
+        start = {name: finite_array("start", start, shape)}
+    return structure.project(structure.from_values(checked_values("start", start, shapes)))
 
 
 def solve_path(

@@ -20,6 +20,7 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.algebra.atoms import Translation
 from indefinite_opt.algebra.program import Program
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
@@ -142,11 +143,12 @@ def check_inner_minimum(formulation: iopt.Formulation) -> None:
     inner = program.inner
     for scale in (0.1, 1.0):
         values = structure.values(scale * structure.random_start(generator))
-        weights = program.variables[structure.variable]
+        translated = Translation()
+        weights = translated(program.variables[structure.variable])
         fixed = cp.Constant(values[structure.variable])
         declared = cp.Problem(
-            cp.Minimize(substituted(program.objective, weights, fixed)),
-            list(inner.subject_to.values()),
+            cp.Minimize(substituted(translated(program.objective), weights, fixed)),
+            [translated(one) for one in inner.subject_to.values()],
         )
         declared.solve(solver="CLARABEL")
         assert declared.status == "optimal"
@@ -191,12 +193,14 @@ class DeclaredSet:
     """The declared constraints, and a bound on the size of every variable."""
 
     def __init__(self, program: Program, values: Values) -> None:
-        variables = {name: program.variables[name] for name in values}
+        translated = Translation()
+        variables = {name: translated(program.variables[name]) for name in values}
         self.sizes, self.variables = values, variables
         self.slopes = {name: cp.Parameter(v.shape, name=name) for name, v in variables.items()}
         goal = sum(cp.sum(cp.multiply(self.slopes[name], v)) for name, v in variables.items())
         small = [cp.abs(v) <= LARGEST for v in variables.values()]
-        self.problem = cp.Problem(cp.Minimize(goal), [*program.subject_to.values(), *small])
+        rows = [translated(one) for one in program.subject_to.values()]
+        self.problem = cp.Problem(cp.Minimize(goal), [*rows, *small])
 
     def minimum(self, g: Values) -> tuple[float, Values]:
         for name, parameter in self.slopes.items():
@@ -287,7 +291,7 @@ def test_a_dual_that_is_handed_over_is_the_dual(
             values = dual.multipliers(generator.standard_normal(dual.row_lower.size))
             x = program.repaired(program.write(values))
             assert program.infeasibility(x) <= 1e-12
-            assert formulation.dual_bound(problem, multipliers) <= best * (1.0 + TOL)
+            assert formulation.structure(problem).dual_bound(multipliers) <= best * (1.0 + TOL)
             assert best <= program.cost @ x * (1.0 + TOL)
 
 

@@ -44,7 +44,7 @@ def test_gap_below_1e8(kernel: str, C: float, solver: str) -> None:
 def test_clarabel_agrees(kernel: str) -> None:
     problem, formulation = noisy_problem(kernel), KernelLogistic(C=3.0)
     program = formulation.declare(problem)
-    model = program.cvxpy()
+    model, variables = program.in_cvxpy()
     assert model.is_dcp()
     with warnings.catch_warnings():  # of an inaccurate solution, which depends on rounding
         warnings.simplefilter("ignore", UserWarning)
@@ -54,10 +54,10 @@ def test_clarabel_agrees(kernel: str) -> None:
         assert result.objective == pytest.approx(model.value, rel=1e-4)
         return
     assert result.objective == pytest.approx(model.value, rel=1e-7)
-    for name, variable in program.variables.items():
+    for name, variable in variables.items():
         # Clarabel's gap is 1e-8 relative, and ½‖α - α*‖² is at most the gap.
         np.testing.assert_allclose(result.values[name], variable.value, atol=2e-3, err_msg=name)
-    values = {name: variable.value for name, variable in program.variables.items()}
+    values = {name: variable.value for name, variable in variables.items()}
     assert iopt.verify(problem, formulation, values).claim is iopt.Claim.GLOBAL
 
 

@@ -25,7 +25,7 @@ KERNELS = ("sigmoid", "l1-gaussian", "noise")
 def test_clarabel_agrees(kernel: str, C: float) -> None:
     problem, formulation = noisy_problem(kernel), SeparabilitySVM(C=C)
     program = formulation.declare(problem)
-    model = program.cvxpy()
+    model, variables = program.in_cvxpy()
     model.solve(solver="CLARABEL", tol_gap_abs=1e-14, tol_gap_rel=1e-10)
     result = iopt.solve(problem, formulation, tol=1e-8)
     assert result.status is iopt.Status.SOLVED
@@ -34,13 +34,13 @@ def test_clarabel_agrees(kernel: str, C: float) -> None:
     assert result.certificate.relative_gap <= 1e-8
     assert program.evaluate(result.values)[1] <= 1e-9
     if C == 0.1:  # what Clarabel returns is certified
-        values = {name: variable.value for name, variable in program.variables.items()}
-        multipliers = {name: row.dual_value for name, row in program.subject_to.items()}
+        values = {name: variable.value for name, variable in variables.items()}
+        multipliers = {row.label: row.dual_value for row in model.constraints}
         certificate = iopt.verify(problem, formulation, values, multipliers)
         assert certificate.claim is iopt.Claim.GLOBAL
     # ½‖α - α*‖² is at most the gap, on both sides.
     near = np.sqrt(2e-6 * model.value)
-    np.testing.assert_allclose(result.values["alpha"], program.variables["alpha"].value, atol=near)
+    np.testing.assert_allclose(result.values["alpha"], variables["alpha"].value, atol=near)
 
 
 def test_large_numbers_in_the_kernel() -> None:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.algebra.expressions import (
+from indefinite_opt.algebra.notation import GLOSSARY, TEXT
+from indefinite_opt.algebra.printing import (
     Printer,
     latex,
     latex_expression,
@@ -20,7 +21,6 @@ from indefinite_opt.algebra.expressions import (
     mathml,
     text,
 )
-from indefinite_opt.algebra.notation import GLOSSARY, TEXT
 from indefinite_opt.algebra.program import Model, Program
 
 N = 4

@@ -12,7 +12,7 @@ from indefinite_opt.algebra.program import Program
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.limits import TimeLimitReached
 from indefinite_opt.quadratic.solving.solver import status_at_end
-from indefinite_opt.solvers import as_solver, usual_solver
+from indefinite_opt.solvers import as_solver
 
 Status = iopt.Status
 FORMULATIONS = sorted(iopt.available_formulations())
@@ -45,7 +45,7 @@ def test_names_and_shapes_are_those_of_the_declaration(name: str) -> None:
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_the_default_solver_accepts_the_structure(name: str) -> None:
     structure = declared(name).structure
-    solver = as_solver(usual_solver(type(structure)))
+    solver = as_solver(type(structure).usual_solver)
     assert isinstance(structure, solver.accepts)
     assert not solver.needs_convex or structure.is_convex
 

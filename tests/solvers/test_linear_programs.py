@@ -200,7 +200,7 @@ def test_the_bound_of_the_game_is_below_its_exact_value(seed: int, offset: float
     Delta = 2.0 * K * np.outer(y, y)
     forms = generator.random(7), generator.random(7) ** 20, np.eye(7)[seed], 1e-300 * np.ones(7)
     for pi in forms:
-        bound = formulation.dual_bound(problem, {"sensitivity": pi})
+        bound = formulation.structure(problem).dual_bound({"sensitivity": pi})
         exact = exact_dual_value(Delta, y, 0.3, pi)
         assert Fraction(bound) <= exact
         assert bound >= float(exact) - 1e-7 * max(1.0, abs(float(exact)))
@@ -218,8 +218,8 @@ def test_the_bound_of_the_linear_machine_is_a_feasible_dual_value(seed: int, off
     exact = exact_dual_optimum(K, y, 2.0)
     solved = iopt.solve(problem, formulation, solver="highs")
     for margin in (generator.random(4), solved.multipliers["margin"], 1e9 * np.ones(4)):
-        assert Fraction(formulation.dual_bound(problem, {"margin": margin})) <= exact
-    bound = formulation.dual_bound(problem, solved.multipliers)
+        assert Fraction(formulation.structure(problem).dual_bound({"margin": margin})) <= exact
+    bound = formulation.structure(problem).dual_bound(solved.multipliers)
     assert bound >= float(exact) * (1.0 - 1e-6)
 
 

@@ -234,9 +234,10 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> N
     formulation = as_formulation(title)
     program = formulation.declare(problem)
     assert isinstance(program.structure, BoxLineQP)
-    variable = program.variables[program.structure.variable]
+    model, variables = program.in_cvxpy()
+    variable = variables[program.structure.variable]
     distance = cp.Minimize(cp.sum_squares(variable - point))
-    cp.Problem(distance, list(program.subject_to.values())).solve(
+    cp.Problem(distance, model.constraints).solve(
         solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
     )
     size = np.abs(point).max()

@@ -6,6 +6,11 @@ from indefinite_opt.modeling.linear_programs.bounds import (
     SensitivityGame,
     SensitivityUnits,
 )
+from indefinite_opt.modeling.linear_programs.kernel_programs import (
+    box_program,
+    game_program,
+    one_norm_program,
+)
 from indefinite_opt.modeling.linear_programs.linear_program import (
     Columns,
     DualUnits,

@@ -10,8 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, cached_property, power_near
+from indefinite_opt.foundation import EPS, Array, Values, cached_property, power_near
 from indefinite_opt.quadratic import Optimality, Point, StandardForm, Structure, relative
+
+MIN_GENERATED_ROWS = 400
+"""Rows from which linear programs are solved by `generation`. Between 250 and 600, depending on
+kernel and formulation, it becomes faster than the full model of HiGHS
+(benchmarks/linear_programs.py)."""
 
 Entries = float | Array | Callable[[], Array]
 
@@ -155,6 +160,8 @@ class LinearProgram(Structure[Array]):
     source : tuple of objects
         What A is made of: programs made of the same objects have the same A, so that a solver can
         keep its model. Empty if unknown.
+    bound : callable, optional
+        Multipliers -> a lower bound that holds whatever they are; see `dual_bound`.
     sense : {1, -1}
         Declared objective = sense · cᵀx.
 
@@ -180,6 +187,7 @@ class LinearProgram(Structure[Array]):
     """
 
     title = "a linear program"
+    usual_solver = "highs"
     is_linear = True
     is_convex = True
     multipliers_from_solver = True
@@ -196,6 +204,7 @@ class LinearProgram(Structure[Array]):
     dual: Callable[[], LinearProgram | None] = _no_program
     slacks: Mapping[str, float] = field(default_factory=dict)
     source: tuple[object, ...] = ()
+    bound: Callable[[Values], float] | None = None
     sense: int = 1
 
     def __post_init__(self) -> None:
@@ -409,6 +418,33 @@ class LinearProgram(Structure[Array]):
             for name, value in multipliers.items()
             if np.max(np.abs(value - implied[name]), initial=0.0) > tol * self._dual_unit
         ]
+
+    @property
+    def solver_by_size(self) -> str:
+        """The usual solver, or `generation` for many rows."""
+        return "generation" if self.row_lower.size >= MIN_GENERATED_ROWS else self.usual_solver
+
+    @property
+    def solved_as(self) -> str:
+        return f"{self.title}, by {self.solver_by_size}"
+
+    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
+        return self.dual_bound(dict(multipliers)) if multipliers else -np.inf
+
+    def dual_bound(self, multipliers: Values) -> float:
+        """A lower bound from multipliers of the declared constraints, which holds for any of them.
+
+        On a box it is that of the box; of other programs without a `bound` there is none.
+        """
+        if self.bound is not None:
+            return self.bound(multipliers)
+        if self.constraints:
+            return -np.inf
+        least = np.where(self.cost > 0.0, self.lower, self.upper)
+        terms = np.where(self.cost == 0.0, 0.0, self.cost * least)
+        rounding = (terms.size + 2.0) * EPS * float(np.abs(terms).sum())
+        total = math.fsum(terms.tolist())
+        return total - (rounding if np.isfinite(total) else 0.0)
 
     def arrays(self) -> Values:
         ends = ("row_lower", "row_upper", "lower", "upper")

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from indefinite_opt.algebra import Diagonal, Matrix, Operator
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -48,6 +49,12 @@ class Stabilised:
     def coefficients(self, z: Array) -> Array:
         """V sign(Λ) Vᵀz, (n,), the c with Kc = K̃z."""
         return self.vectors @ (self.signs * (self.vectors.T @ z))
+
+    @property
+    def sign_operator(self) -> Operator:
+        """V sign(Λ) Vᵀ, with which `coefficients` multiplies."""
+        V = Matrix(self.vectors)
+        return Operator.of(V, Diagonal(self.signs), V.T)
 
     def __str__(self) -> str:
         order, kept = self.vectors.shape

@@ -106,6 +106,7 @@ class LogisticProgram(ExplicitProgram):
     """Price of the losses."""
 
     title = "a kernel logistic regression"
+    usual_solver = "newton-cg"
     is_convex = True
 
     def arrays(self) -> dict[str, Array]:

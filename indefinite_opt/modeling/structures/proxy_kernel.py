@@ -227,6 +227,7 @@ class ProxyStructure(BoxLine):
 
     is_convex = True
     needs_spectrum = True
+    usual_solver = "newton"
     is_semidefinite = True
     lines = 1
     total = 0.0

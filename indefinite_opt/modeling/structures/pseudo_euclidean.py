@@ -25,6 +25,7 @@ class SpacePrimal(MarginProgram):
     """
 
     title = "a primal in a pseudo-Euclidean space"
+    usual_solver = "lift"
     embedding: Embedding
     """Φ and M of any isometric embedding."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.problem import KernelProblem
@@ -76,6 +78,29 @@ class BoxLineQP(ConvexBounds):
             and all(getattr(other, name, None) == getattr(self, name) for name in names)
             and np.array_equal(other.linear, self.linear)
         )
+
+    def refuse_without_optimum(self) -> None:
+        """Raise `UnboundedProblem` if a weight, or a pair of them, proves it, without upper bounds.
+
+        Along a weight, or a pair of opposite classes on the line yᵀx = 0, F is ½ct² + at with the
+        curvature c and the slope a; it falls without end for c < 0, and for c = 0 and a < 0.
+        `InfeasibleProblem` if the weights of a class cannot sum to t/2.
+        """
+        if self.lines == 2:
+            half, members = 0.5 * self.total, self.problem.smaller_class
+            if half > members * float(self.upper) * (1.0 + 1e-12):
+                raise InfeasibleProblem(
+                    "upper", f"at least {half / members!r} for a smaller class of {members} points",
+                    repr(float(self.upper)),
+                    "Below it no class can reach its total weight.",
+                )  # fmt: skip
+        elif np.any(np.isinf(self.upper)):
+            (_refuse_weight if self.lines == 0 else _refuse_pair)(self)
+
+    @property
+    def solved_as(self) -> str:
+        lines = ("", " with one equation", " with two equations")[self.lines]
+        return f"a quadratic program on a box{lines}, by {self.usual_solver}"
 
     @property
     def is_bounded(self) -> bool:
@@ -217,3 +242,42 @@ class BoxLineQP(ConvexBounds):
         positive, negative = self.problem.class_sizes
         largest = self.extent(self.typical_width)[1] * min(positive, negative)
         return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
+
+
+def _refuse_weight(qp: BoxLineQP) -> None:
+    """Raise `UnboundedProblem` if F falls without end along a single weight."""
+    diagonal, slope = qp.gram.diagonal, np.full(qp.n, qp.linear)
+    endless = np.isinf(np.full(qp.n, qp.upper))
+    endless &= (diagonal < 0.0) | ((diagonal == 0.0) & (slope < 0.0))
+    if not endless.any():
+        return
+    worst = int(np.argmin(np.where(endless, diagonal, np.inf)))
+    raise UnboundedProblem(
+        f"without an upper bound and without a bias the program is unbounded: K[{worst}, {worst}] "
+        f"= {diagonal[worst]:.6g} ≤ 0, so the objective grows without end along that weight (Lin & "
+        "Lin 2003, Theorem 10). Use a finite C.",
+        np.where(np.arange(qp.n) == worst, 1.0, 0.0),
+    )
+
+
+def _refuse_pair(qp: BoxLineQP) -> None:
+    """Raise `UnboundedProblem` if F falls without end along two weights of opposite classes."""
+    diagonal, slope, y = qp.gram.diagonal, np.full(qp.n, qp.linear), qp.problem.y
+    free = np.isinf(np.full(qp.n, qp.upper))
+    positive, negative = np.flatnonzero(free & (y > 0)), np.flatnonzero(free & (y < 0))
+    for i in positive if negative.size else ():
+        crossed = qp.gram.block(np.array([i]), negative)[0]
+        squared = diagonal[i] + diagonal[negative] - 2.0 * crossed
+        closest = np.flatnonzero(squared <= 0.0)
+        for k in closest[np.argsort(squared[closest], kind="stable")].tolist():
+            j, both = int(negative[k]), float(crossed[k])
+            # Where terms cancel, the sign of a rounded sum proves nothing; that of fsum is exact.
+            exact = math.fsum([diagonal[i], diagonal[j], -both, -both])
+            if exact < 0.0 or (exact == 0.0 and math.fsum([slope[i], slope[j]]) < 0.0):
+                raise UnboundedProblem(
+                    f"without an upper bound the program is unbounded: points {i} and {j} of "
+                    f"opposite classes have K_ii + K_jj - 2K_ij = {exact:.6g} ≤ 0, so the "
+                    "objective grows without end along that pair (Lin & Lin 2003, Theorem 5). Use "
+                    "a finite C.",
+                    np.where(np.isin(np.arange(qp.n), [int(i), j]), 1.0, 0.0),
+                )

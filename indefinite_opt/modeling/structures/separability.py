@@ -6,7 +6,9 @@ for any symmetric kernel. With its own term ½αᵀQα it is not convex; with ½
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +41,7 @@ class SeparabilityProgram(MarginProgram):
     """Whether R = I."""
 
     title = "a separability problem"
+    usual_solver = "lifted-dual"
     near_margin = 1e-5
     """Interior-point methods may leave an active constraint that far from equality."""
 
@@ -110,6 +113,15 @@ class SeparabilityProgram(MarginProgram):
         terms = self.problem.largest * float(np.abs(values["alpha"]).sum())
         size = terms + abs(float(values["b"])) + 1.0
         return np.full(self.problem.n, 2.0 * (self.problem.n + 4.0) * EPS * size)
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """½αᵀQα + C eᵀξ, whose convexity cvxpy must not decide differently."""
+        import cvxpy as cp
+
+        if self.identity or not self.is_convex:
+            return None
+        square = cp.quad_form(variables["alpha"], cp.psd_wrap(self.problem.Q))
+        return 0.5 * square + self.C * cp.sum(variables["xi"])
 
     def equations(self, values: Values) -> tuple[Array, Array, Array, Array]:
         """Qλ = Rα and yᵀλ = 0."""

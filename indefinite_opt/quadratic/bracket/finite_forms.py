@@ -193,7 +193,7 @@ class _Slacks(FiniteForm):
             MultiStart(budget=SEPARABLE_BUDGET) if self.quadratic.is_separable else MultiStart()
         )
         solution = search.solve(inner)
-        return solution.status, self._lifted(solution.values[self.asked.variable])
+        return solution.status, self._lifted(self.asked.from_values(solution.values))
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
         x, pairs = self.restored(z, 0.0), self._paired

@@ -100,7 +100,7 @@ def _quadratic_bound(
     if isinstance(witness, Proof):
         return bracket_document(structure, witness)
     if structure.is_convex:
-        return convex_document(structure, np.asarray(values[structure.variable], float))
+        return convex_document(structure, structure.from_values(dict(values)))
     return bound_document.dispatch(object)(structure, task, values, multipliers, witness)
 
 

@@ -62,6 +62,19 @@ class PolyhedralQP(Polyhedron, QP):
         """The program in units in which its entries are near 1."""
         return Equilibrated(self.P, self.q, self)
 
+    def refuse_without_optimum(self) -> None:
+        """Find a feasible point, or raise `InfeasibleProblem`."""
+        _ = self.point
+
+    @property
+    def solved_as(self) -> str:
+        if not self.has_rows:
+            return "a quadratic program on a box, by multistart"
+        kind = f"a quadratic program with {_count(self.h.size + self.b.size, 'row')}"
+        if self.is_disjoint:
+            return f"{kind}, by multistart"
+        return f"{kind}, by clarabel if it is convex, else by multistart"
+
     # ------------------------------------------------------------------ convexity
 
     @cached_property
@@ -104,10 +117,19 @@ class PolyhedralQP(Polyhedron, QP):
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        return self.stacked_shapes
+
+    @property
+    def stacked_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the multipliers of all rows and bounds that there are."""
         sizes = {"inequalities": self.h.size, "equalities": self.b.size}
         sizes |= {"lower": self.n * bool(np.isfinite(self.lower).any())}
         sizes |= {"upper": self.n * bool(np.isfinite(self.upper).any())}
         return {name: (size,) for name, size in sizes.items() if size}
+
+    def named_multipliers(self, stacked: Values) -> Values:
+        """Multipliers of all rows and bounds by the names of the declared constraints."""
+        return {name: stacked[name] for name in self.stacked_shapes}
 
     def random_start(self, generator: np.random.Generator) -> Array:
         low, high = self.ranges
@@ -231,7 +253,7 @@ class PolyhedralQP(Polyhedron, QP):
 
     def _fitted(self, point: Point[Array], tol: float) -> Values:
         multipliers = fitted(self, point.x, point.gradient, tol)
-        return {name: multipliers[name] for name in self.multiplier_shapes}
+        return {name: multipliers[name] for name in self.stacked_shapes}
 
     def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
         """See `convex_bound`; of the multipliers those of the rows count."""
@@ -278,3 +300,7 @@ class PolyhedralQP(Polyhedron, QP):
             "P": self.P, "q": self.q, "G": self.G, "h": self.h, "A": self.A, "b": self.b,
             "lb": self.lower, "ub": self.upper,
         }  # fmt: skip
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-import numpy as np
-
 from indefinite_opt.algebra import Model, Program
 from indefinite_opt.foundation import Values
 from indefinite_opt.quadratic.structures.structure import Structure
 
 
 class Declaration(ABC):
-    """A program for people, in cvxpy, and for direct solvers.
+    """A program for people, and for direct solvers.
 
     It is a formulation of a kernel problem, or a `QuadraticProgram`, which is its own problem.
 
@@ -37,26 +35,27 @@ class Declaration(ABC):
 
     @abstractmethod
     def model(self, problem: Any) -> Model:
-        """The objective and the constraints, in cvxpy."""
+        """The objective and the constraints."""
 
     @abstractmethod
-    def structure(self, problem: Any) -> Structure[Any]:
-        """The same program for direct solvers."""
+    def as_written(self, problem: Any) -> Any:
+        """The `Structure` of `model`, whether or not the program has an optimum."""
 
-    def as_written(self, problem: Any) -> Structure[Any]:
-        """The `structure`, even of a program that is known to have no optimum."""
-        return self.structure(problem)
+    def structure(self, problem: Any) -> Any:
+        """The `Structure` of `model`, for direct solvers.
+
+        Raises
+        ------
+        UnboundedProblem, InfeasibleProblem
+            If it is known to have no optimum.
+        """
+        structure: Structure[Any] = self.as_written(problem)
+        structure.refuse_without_optimum()
+        return structure
 
     def structure_order(self, problem: Any) -> int:
         """Order of the largest matrix that `structure` decomposes or multiplies, at most n."""
         return int(problem.n)
-
-    def dual_bound(self, problem: Any, multipliers: Values) -> float:
-        """Lower bound on the minimisation form from multipliers, for the linear programs.
-
-        It must hold for any multipliers, so that it does not depend on the solver they came from.
-        """
-        return -np.inf
 
     @abstractmethod
     def parameters(self) -> dict[str, str]:

@@ -30,6 +30,7 @@ class QP(VectorProgram):
     """
 
     title = "a quadratic program with linear constraints"
+    usual_solver = "multistart"
     examines_curvature = True
     linear: float | Array
     """c, a number for all variables or one per variable."""

@@ -109,6 +109,8 @@ class Structure(ABC, Generic[X]):
 
     title: ClassVar[str]
     """What kind of program it is, with its article, for messages."""
+    usual_solver: ClassVar[str]
+    """Name of the solver of this kind of program if the caller names none."""
     needs_spectrum: ClassVar[bool] = False
     """Whether F cannot be evaluated without the eigenvalues of the kernel matrix."""
     is_linear: ClassVar[bool] = False
@@ -133,6 +135,11 @@ class Structure(ABC, Generic[X]):
     @abstractmethod
     def is_convex(self) -> bool:
         """Whether F is convex on the feasible set."""
+
+    @property
+    def solved_as(self) -> str:
+        """What kind of program it is, and which solver solves it by default."""
+        return f"{self.title}, by {self.usual_solver}"
 
     @property
     def convexity_order(self) -> int:
@@ -160,6 +167,10 @@ class Structure(ABC, Generic[X]):
     def is_bounded(self) -> bool:
         """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
         return True
+
+    def refuse_without_optimum(self) -> None:
+        """Raise `UnboundedProblem` or `InfeasibleProblem` if the program is known to have none."""
+        return
 
     @property
     def constant(self) -> float:

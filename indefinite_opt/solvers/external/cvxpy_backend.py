@@ -62,7 +62,7 @@ def solve_convex(
         # cvxpy warns about inaccurate solutions, which the status and the certificate report.
         warnings.simplefilter("ignore")
         try:
-            program = _solved(task, backend, dict(options), unit)
+            program, variables = _solved(task, backend, dict(options), unit)
         except cp.SolverError as error:
             raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
         except KeyboardInterrupt as error:
@@ -76,8 +76,8 @@ def solve_convex(
             if unbounded is not None:
                 raise unbounded
         raise SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")
-    structure, declared = task.structure, task.program.variables
-    found = {name: declared[name].value for name in structure.shapes}
+    structure = task.structure
+    found = {name: variables[name].value for name in structure.shapes}
     if any(value is None for value in found.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     stats = program.solver_stats
@@ -88,23 +88,25 @@ def solve_convex(
         return abandoned(task, backend)
     return Solution(
         values=values,
-        multipliers=_multipliers(task, unit) if structure.multipliers_from_solver else {},
+        multipliers=_multipliers(program, unit) if structure.multipliers_from_solver else {},
         status=_status(program.status, task),
         iterations=int(stats.num_iters or 0),
         message=f"{backend}: {program.status}",
     )
 
 
-def _solved(task: Task[Any], backend: str, options: dict[str, Any], unit: float) -> Any:
-    """The cvxpy problem after its solution."""
-    program = task.program.cvxpy()
+def _solved(
+    task: Task[Any], backend: str, options: dict[str, Any], unit: float
+) -> tuple[Any, dict[str, Any]]:
+    """The cvxpy problem after its solution, and its variables by name."""
+    program, variables = task.program.in_cvxpy()
     if unit != 1.0:
         program = program / unit
     try:
         program.solve(solver=backend, **options)
     except ValueError as error:  # so cvxpy refuses what overflows in units of a tiny objective
         raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-    return program
+    return program, variables
 
 
 def abandoned(task: Task[Any], backend: str, error: BaseException | None = None) -> Solution:
@@ -122,8 +124,8 @@ def abandoned(task: Task[Any], backend: str, error: BaseException | None = None)
     return Solution(values=values, status=status_of(error), message=message)
 
 
-def _multipliers(task: Task[Any], unit: float) -> dict[str, Array]:
-    found = {name: constraint.dual_value for name, constraint in task.program.subject_to.items()}
+def _multipliers(program: Any, unit: float) -> dict[str, Array]:
+    found = {constraint.label: constraint.dual_value for constraint in program.constraints}
     if any(value is None for value in found.values()):
         return {}
     return {name: unit * np.asarray(value, dtype=float) for name, value in found.items()}

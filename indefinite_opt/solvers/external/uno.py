@@ -98,12 +98,10 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     """
     import cvxpy as cp
 
-    program = task.program
-    declared = program.maximize if program.sense == "maximize" else program.minimize
-    goal = cp.Maximize(declared) if program.sense == "maximize" else cp.Minimize(declared)
-    model = cp.Problem(goal, list(program.subject_to.values()))
-    variable = program.variables[task.structure.variable]
-    variable.value = start
+    model, variables = task.program.in_cvxpy(as_declared=True)
+    structure = task.structure
+    for name, value in structure.values(start).items():
+        variables[name].value = value
     options: dict[str, object] = {
         "logger": "SILENT",
         "primal_tolerance": TOLERANCE_SHARE * task.tol,
@@ -119,9 +117,10 @@ def _run(solver: UNO, task: Task[QP], start: Array) -> tuple[Array | None, int, 
     except cp.SolverError as error:
         return None, 0, str(error)
     steps = int((model.solver_stats and model.solver_stats.num_iters) or 0)
-    if variable.value is None or not np.all(np.isfinite(variable.value)):
+    found = {name: variables[name].value for name in structure.shapes}
+    if any(value is None or not np.all(np.isfinite(value)) for value in found.values()):
         return None, steps, str(model.status)
-    return np.asarray(variable.value), steps, str(model.status)
+    return structure.from_values(found), steps, str(model.status)
 
 
 @contextlib.contextmanager

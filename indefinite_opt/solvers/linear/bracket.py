@@ -18,7 +18,7 @@ _MAX_INFEASIBILITY = 1e-9
 class LinearBracket:
     """The best point x of a linear program with its value, and the best bound with its multipliers.
 
-    The point is repaired and the bound is the formulation's, so that both hold whoever found them.
+    The point is repaired and the bound holds for any multipliers, whoever found them.
     """
 
     def __init__(self, task: Task[Any], program: LinearProgram) -> None:
@@ -36,7 +36,7 @@ class LinearBracket:
 
     def offer_bound(self, multipliers: Values) -> None:
         """Keep the bound of multipliers of the declared constraints, if it is better."""
-        bound = self.task.formulation.dual_bound(self.task.problem, multipliers)
+        bound = self.program.dual_bound(multipliers)
         if bound > self.bound or not self.multipliers:
             self.bound, self.multipliers = bound, multipliers
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.algebra import latex_expression, mathml
+from indefinite_opt.algebra import Variable, latex_expression, mathml
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
     ComparisonLike,
@@ -180,8 +180,6 @@ def _number(name: str, value: float, text: str) -> str:
 
 
 def _card(formulation: Formulation, problem: KernelProblem) -> str:
-    import cvxpy as cp
-
     head = f"<h3>{_named(str(formulation))}</h3>"
     reference = f'<p class="reference">{escaped(formulation.reference)}</p>'
     try:
@@ -191,7 +189,7 @@ def _card(formulation: Formulation, problem: KernelProblem) -> str:
     legend = []
     for name, meaning in program.legend().items():
         # The vector of ones is a constant of the notation, not a variable.
-        symbol = r"\mathbf{e}" if name == "e" else latex_expression(cp.Variable(name=name))
+        symbol = r"\mathbf{e}" if name == "e" else latex_expression(Variable(name=name))
         legend.append((mathml(symbol, "inline"), _scripted(meaning)))
     tags = f"{badge(program.sense)} {badge(program.curvature)}"
     return (

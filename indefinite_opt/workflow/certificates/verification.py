@@ -415,11 +415,7 @@ class _Measured:
 
     def _bound_from(self, multipliers: Values) -> float:
         """The bound that the feasible point proves with multipliers, which may be any."""
-        bound = self.structure.bound_at(self.near, multipliers)
-        if multipliers:
-            own = self.task.formulation.dual_bound(self.task.problem, dict(multipliers))
-            bound = max(bound, own)
-        return bound
+        return self.structure.bound_at(self.near, multipliers)
 
     def global_bound(self, qp: QP, atol: float, witness: object) -> tuple[float, list[str]]:
         """A bound on a nonconvex F, from a proof or a new search, and sentences about it."""

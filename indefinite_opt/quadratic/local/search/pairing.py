@@ -34,13 +34,13 @@ class Paired:
 
     def restored(self, solution: Solution) -> Solution:
         """A solution of the scaled form in the variables that were asked for."""
-        name, z = self.asked.variable, self.qp.variable
+        z, named = self.qp.variable, self.asked.values
         optima = tuple(
-            replace(each, values={name: self.restore(each.values[z])} if each.values else {})
+            replace(each, values=named(self.restore(each.values[z])) if each.values else {})
             for each in solution.optima
         )
         x = self.restore(solution.values[z])
-        return replace(solution, values={name: x}, optima=optima, gradient=None)
+        return replace(solution, values=named(x), optima=optima, gradient=None)
 
 
 def as_paired(asked: PolyhedralQP) -> Paired | None:

@@ -243,6 +243,6 @@ class PolyhedralSearch(IteratedSearch):
         made = f"{self.descents} descents, {self.perturbations} of them after perturbations"
         return replace(
             self._solution(status, made, lambda z: qp.values(self.scaled.read(z))),
-            multipliers={name: best.multipliers[name] for name in qp.multiplier_shapes},
+            multipliers=qp.named_multipliers(best.multipliers),
             gradient=qp.gradient(self.scaled.read(best.x)),
         )

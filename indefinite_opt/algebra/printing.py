@@ -1,9 +1,9 @@
-r"""Prints cvxpy expressions as mathematics, in LaTeX or in Unicode text.
+r"""Prints expressions as mathematics, in LaTeX or in Unicode text.
 
-`Printer` finds the rule for each cvxpy class in `_RULES` and prints any other atom under its own
-name. Every vector is read as a column, so that cvxpy's `y @ alpha` is :math:`y^\top \alpha`. The
-text, with a legend of its symbols, is generated from the expressions of a `Program`, and so agrees
-with what is solved. Its variables and constants have the names to print.
+`Printer` finds the rule for each atom in `_RULES`, by the name of its class in cvxpy, and prints
+any other atom under that name. The expressions are ours or cvxpy's. Every vector is read as a
+column, so that `y @ alpha` is :math:`y^\top \alpha`. The text, with a legend of its symbols, is
+generated from the expressions of a `Program`. Its variables and constants have the names to print.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from indefinite_opt.algebra.atoms import kind_of
 from indefinite_opt.algebra.notation import (
     ATOM,
     GLOSSARY,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
+WIDTH = 79
+"""Columns of printed programs, of which heads take 14."""
+
+
 def latex_expression(expr: cp.Expression) -> str:
     r"""LaTeX of a cvxpy expression.
 
@@ -54,12 +59,13 @@ class Printer:
     def __init__(self, to: int) -> None:
         self.to = to
         self.symbols: dict[str, str] = {}
+        self.numbers: dict[str, float] = {}
         self._unnamed: dict[int, Piece] = {}
 
     def piece(self, expr: Any) -> Piece:
-        # By class name, so that cvxpy need not be imported. Only variables and parameters are found
-        # by their base class, since log1p, for example, derives from log.
-        kind = type(expr).__name__
+        # Only variables and parameters are found by an attribute, since log1p, for example, derives
+        # from log.
+        kind = kind_of(expr)
         leaf = hasattr(expr, "attributes") and kind != "Constant"
         return _RULES.get("Leaf" if leaf else kind, _unknown)(self, expr)
 
@@ -75,7 +81,7 @@ class Printer:
 
     def transposed(self, expr: Any) -> Piece:
         """A vector as a row, or a matrix transposed: (x @ A) as a row is xᵀA."""
-        kind = type(expr).__name__
+        kind = kind_of(expr)
         if kind == "MulExpression" and expr.args[0].ndim == 1 and expr.args[1].ndim == 2:
             return self.product(self.transposed(expr.args[0]), self.piece(expr.args[1]))
         return self.piece(expr.args[0]) if kind == "transpose" else self.turned(self.piece(expr))
@@ -123,18 +129,20 @@ def _is_matrix(expr: Any) -> bool:
 
 
 def _is_number(expr: Any) -> bool:
-    return type(expr).__name__ == "Constant" and expr._name is None
+    return kind_of(expr) == "Constant" and expr._name is None
 
 
 def unpromoted(expr: Any) -> Any:
     """The scalar that cvxpy has promoted to a vector, or the expression itself."""
-    promoted = type(expr).__name__ in ("Promote", "broadcast_to")
+    promoted = kind_of(expr) in ("Promote", "broadcast_to")
     return expr.args[0] if promoted and expr.args[0].size == 1 else expr
 
 
 def _constant(printer: Printer, expr: Any) -> Piece:
     if not _is_number(expr):
         printer.symbols[expr._name] = GLOSSARY.get(expr._name, f"constant{_shaped(expr)}")
+        if expr.ndim == 0:
+            printer.numbers[expr._name] = float(expr.value)
         return symbol(expr._name, printer.to)
     low, high = float(expr.value.min()), float(expr.value.max())
     if low == high:
@@ -147,7 +155,7 @@ def _constant(printer: Printer, expr: Any) -> Piece:
 
 
 def _leaf(printer: Printer, expr: Any) -> Piece:
-    name, kind = expr.name(), type(expr).__name__.lower()
+    name, kind = expr.name(), kind_of(expr).lower()
     known = {**GLOSSARY, **UNKNOWNS} if kind == "variable" else GLOSSARY
     printer.symbols[name] = known.get(name, kind + _shaped(expr))
     return symbol(name, printer.to)
@@ -195,7 +203,7 @@ def _quadratic(printer: Printer, expr: Any) -> Piece:
     x, matrix = expr.args[0], printer.piece(expr.args[1])
     if _is_matrix(x):
         return _unknown(printer, expr)
-    if type(expr).__name__ == "MatrixFrac":
+    if kind_of(expr) == "MatrixFrac":
         matrix = Piece(printer.write("inverse", matrix.closed(ATOM)), POWER)
     return printer.product(printer.transposed(x), matrix, printer.piece(x))
 
@@ -235,7 +243,7 @@ def _unknown(printer: Printer, expr: Any) -> Piece:
         plain_data = [part for part in data if type(part) in (int, float, Fraction, tuple)]
         args += [str(part) for part in plain_data if part != getattr(expr, "max_denom", None)]
         args += [printer.show(part) for part in data if hasattr(part, "is_constant")]
-    head = printer.write("word", plain(type(expr).__name__.removesuffix("Approx"), printer.to))
+    head = printer.write("word", plain(kind_of(expr).removesuffix("Approx"), printer.to))
     return Piece(f"{head}({', '.join(args)})", ATOM, word=True)
 
 
@@ -274,7 +282,7 @@ def _relation(printer: Printer, constraint: Any) -> str:
 
     cvxpy stores every inequality as low <= high.
     """
-    kind, args = type(constraint).__name__, constraint.args
+    kind, args = kind_of(constraint), constraint.args
     if kind == "PSD":
         return f"{printer.show(args[0])} {printer.write('>>')} 0"
     if kind not in ("Inequality", "Equality"):
@@ -309,9 +317,9 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
 
     Two constant bounds of the same expression share one line: 0 ≤ α ≤ C.
     """
-    inner = program.inner.subject_to if program.inner else {}
-    declared = [*program.subject_to.items(), *inner.items()]
-    variables = program.variables.values()
+    inner = program.inner and program.inner.variable
+    declared = list(program.subject_to.items())
+    variables = [variable for variable in program.variables.values() if variable is not inner]
     declared += [("domain", bound) for variable in variables for bound in variable.domain]
     shown: list[tuple[str, str]] = []
     single: dict[Any, tuple[int, str, str]] = {}  # the line, the end and the value of one bound
@@ -340,10 +348,10 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
 def _bound(printer: Printer, constraint: Any) -> tuple[tuple[Any, ...] | None, str, str]:
     """The text and the variables of what a constant bounds, the end, and the bound."""
     low, high = (*constraint.args, None, None)[:2]
-    if type(constraint).__name__ != "Inequality" or low.is_constant() == high.is_constant():
+    if kind_of(constraint) != "Inequality" or low.is_constant() == high.is_constant():
         return None, "", ""
     end, value, inside = ("lower", low, high) if low.is_constant() else ("upper", high, low)
-    same = tuple(variable.id for variable in inside.variables())
+    same = tuple(id(variable) for variable in inside.variables())
     return (_side(printer, inside, value), *same), end, _side(printer, value, inside)
 
 
@@ -369,7 +377,7 @@ def latex(program: Any) -> str:
     unknowns = ", ".join(printer.show(variable) for variable in outer)
     head = rf"\{program.sense[:3]}\limits_{{{unknowns}}}"
     if inner is not None:
-        head += rf"\ \min\limits_{{{printer.show(inner)}}}"
+        head += rf"\ \min\limits_{{{_inner_set(printer, program.inner)}}}"
     rows = [f"{head} & {printer.show(program.objective)}"]
     for i, (body, _) in enumerate(_lines(printer, program)):
         rows.append(("" if i else r"\text{s.t.}") + f" & {body}")
@@ -381,7 +389,7 @@ def latex(program: Any) -> str:
 def text(program: Any) -> str:
     """Unicode text of a declared program, with the names of the constraints on the right."""
     printer = Printer(TEXT)
-    least = f"min over {printer.show(program.inner.variable)} of " if program.inner else ""
+    least = f"min over {_inner_set(printer, program.inner)} of " if program.inner else ""
     rows = [program.name, f"  {program.sense:<12}{least}{printer.show(program.objective)}"]
     lines = _lines(printer, program)
     width = max((_width(body) for body, _ in lines), default=0)
@@ -391,7 +399,42 @@ def text(program: Any) -> str:
         rows.append(f"  {head:<12}{body}{padding}  ({names})")
     for i, definition in enumerate(program.where):
         rows.append(f"  {'' if i else 'where':<12}{definition.text}")
+    rows += _wrapped("with", _sizes(printer, program))
+    solved_as = getattr(program.structure, "solved_as", None)
+    if solved_as:
+        rows += _wrapped("solved as", solved_as.split(" "))
     return "\n".join(rows)
+
+
+def _inner_set(printer: Printer, inner: Any) -> str:
+    """The set under the inner minimum: K ⪰ 0, ‖K - K₀‖² ≤ r."""
+    relations = [*inner.variable.domain, *inner.subject_to.values()]
+    return ", ".join(_relation(printer, one) for one in relations)
+
+
+def _sizes(printer: Printer, program: Any) -> list[str]:
+    """The sizes of all variables and the values of all parameters: α ∈ R¹⁰, C = 1."""
+    found = []
+    for name, variable in program.variables.items():
+        size = "×".join(map(str, variable.shape))
+        power = script("^", "R", size, TEXT) if len(variable.shape) == 1 else f"R^({size})"
+        found.append(f"{symbol(name, TEXT).body} ∈ {power if size else 'R'}")
+    numbers = [name for name in printer.numbers if name not in program.meanings]
+    found += [
+        f"{symbol(n, TEXT).body} = {number(printer.numbers[n], TEXT).signed}" for n in numbers
+    ]
+    return [f"{part}," for part in found[:-1]] + found[-1:]
+
+
+def _wrapped(head: str, words: list[str]) -> list[str]:
+    """Words on as many lines of a column as they need, behind a head."""
+    lines: list[str] = []
+    for word in words:
+        if lines and _width(lines[-1]) + 1 + _width(word) <= WIDTH - 14:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return [f"  {'' if i else head:<12}{line}" for i, line in enumerate(lines)]
 
 
 def _width(body: str) -> int:
@@ -411,6 +454,8 @@ def legend(program: Any) -> dict[str, str]:
     """
     printer = Printer(TEXT)
     printer.show(program.objective)
+    if program.inner is not None:
+        _inner_set(printer, program.inner)
     _lines(printer, program)
     for definition in program.where:
         for name in definition.symbols:

@@ -1,0 +1,434 @@
+"""Expressions in cvxpy's spelling, which only record what was written.
+
+A model is read in three ways: it is printed, compiled for direct solvers, and translated into cvxpy
+for the solvers behind it. `Expression` therefore keeps the name of cvxpy's class and the arguments,
+and decides nothing about curvature. A matrix may be an `Operator`, which nothing here forms.
+
+>>> x = Variable(2, name="x")
+>>> x.value = np.array([3.0, -4.0])
+>>> (sum_squares(x) + 2 * norm1(x)).value
+39.0
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.algebra.operators import Operator
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.foundation import Array
+
+
+class Expression:
+    """An atom and its arguments.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the class that cvxpy has for the atom.
+    args : tuple of Expression
+    shape : tuple of int
+        () for a number, (n,) for a vector, (m, n) for a matrix.
+    key : object
+        The places of an index; None for other atoms.
+    """
+
+    __slots__ = ("args", "key", "kind", "shape")
+    __array_ufunc__ = None  # numpy leaves sums and products with expressions to their methods
+    axis = None
+
+    def __init__(
+        self, kind: str, args: tuple[Expression, ...], shape: tuple[int, ...] = (), key: Any = None
+    ) -> None:
+        self.kind, self.args, self.shape, self.key = kind, args, shape, key
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+
+    def is_constant(self) -> bool:
+        """Whether there is no variable in it."""
+        return all(arg.is_constant() for arg in self.args)
+
+    def variables(self) -> list[Variable]:
+        """The variables in it, in their order."""
+        return list(dict.fromkeys(v for arg in self.args for v in arg.variables()))
+
+    def name(self) -> str:
+        """How the expression is called in a message."""
+        inner = [arg.name() for arg in self.args]
+        if self.kind == "index":
+            return f"{inner[0]}[{_place(self.key)}]"
+        return f"{self.kind}({', '.join(inner)})"
+
+    __str__ = name
+
+    @property
+    def value(self) -> Any:
+        """The number or array at the values of the variables."""
+        values = [arg.value for arg in self.args]
+        if any(value is None for value in values):
+            return None
+        return _VALUES[self.kind](self, *values)
+
+    @property
+    def T(self) -> Expression:
+        if self.ndim < 2:
+            return self
+        return Expression("transpose", (self,), self.shape[::-1])
+
+    def __add__(self, other: Any) -> Expression:
+        return _total(self, cast(other))
+
+    def __radd__(self, other: Any) -> Expression:
+        return _total(cast(other), self)
+
+    def __neg__(self) -> Expression:
+        return Expression("NegExpression", (self,), self.shape)
+
+    def __sub__(self, other: Any) -> Expression:
+        return _total(self, -cast(other))
+
+    def __rsub__(self, other: Any) -> Expression:
+        return _total(cast(other), -self)
+
+    def __mul__(self, other: Any) -> Expression:
+        return _times(self, cast(other))
+
+    def __rmul__(self, other: Any) -> Expression:
+        return _times(cast(other), self)
+
+    def __truediv__(self, other: Any) -> Expression:
+        divisor = cast(other)
+        return Expression("DivExpression", (self, divisor), _common("/", self, divisor))
+
+    def __matmul__(self, other: Any) -> Expression:
+        return _product(self, cast(other))
+
+    def __rmatmul__(self, other: Any) -> Expression:
+        return _product(cast(other), self)
+
+    def __getitem__(self, key: Any) -> Expression:
+        shape = np.empty(self.shape, dtype=bool)[key].shape
+        return Expression("index", (self,), shape, key)
+
+    def __le__(self, other: Any) -> Constraint:
+        return Constraint("Inequality", self, cast(other))
+
+    def __ge__(self, other: Any) -> Constraint:
+        return Constraint("Inequality", cast(other), self)
+
+    def __eq__(self, other: Any) -> Constraint:  # type: ignore[override]
+        return Constraint("Equality", self, cast(other))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise ProblemError("expression", "no truth value", str(self), "Compare values instead.")
+
+
+class Variable(Expression):
+    """A variable: a number, a vector of n or a matrix; PSD for a positive semidefinite one."""
+
+    __slots__ = ("_held", "_name", "attributes")
+
+    def __init__(
+        self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
+    ) -> None:
+        super().__init__("Variable", (), (shape,) if isinstance(shape, int) else tuple(shape))
+        self._name, self.attributes = name, {"PSD": PSD}
+        self._held: Array | None = None
+
+    @property
+    def domain(self) -> list[Constraint]:
+        """What its attributes say, as constraints."""
+        return [Constraint("PSD", self)] if self.attributes["PSD"] else []
+
+    @property
+    def value(self) -> Any:
+        return self._held
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        held = np.asarray(value, dtype=float)
+        if held.shape != self.shape:
+            raise ValueError(f"invalid dimensions {held.shape} for the shape {self.shape}")
+        if self.attributes["PSD"] and _negative(held) > 1e-8 * float(np.abs(held).max()):
+            raise ValueError("the value must be positive semidefinite")
+        self._held = held
+
+    def is_constant(self) -> bool:
+        return False
+
+    def variables(self) -> list[Variable]:
+        return [self]
+
+    def name(self) -> str:
+        return self._name
+
+    __str__ = name
+
+
+class Constant(Expression):
+    """A number, an array or an `Operator`, with or without a name."""
+
+    __slots__ = ("_name", "_value")
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        held = value if isinstance(value, Operator) else np.asarray(value, dtype=float)
+        super().__init__("Constant", (), held.shape)
+        self._value, self._name = held, name
+
+    @property
+    def value(self) -> Any:
+        return self._value
+
+    def is_constant(self) -> bool:
+        return True
+
+    def variables(self) -> list[Variable]:
+        return []
+
+    def name(self) -> str:
+        return self._name or str(self._value)
+
+    __str__ = name
+
+
+class Constraint:
+    """low ≤ high or left = right entry by entry, or X ⪰ 0."""
+
+    __slots__ = ("args", "kind")
+
+    def __init__(self, kind: str, *args: Expression) -> None:
+        self.kind, self.args = kind, args
+        if len(args) == 2:
+            _common("≤" if kind == "Inequality" else "=", *args)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return max((arg.shape for arg in self.args), key=len)
+
+    def variables(self) -> list[Variable]:
+        return list(dict.fromkeys(v for arg in self.args for v in arg.variables()))
+
+    def violation(self) -> Any:
+        """By how much each entry misses the constraint at the values of the variables."""
+        if self.kind == "PSD":
+            return _negative(np.asarray(self.args[0].value))
+        left, right = (np.asarray(arg.value) for arg in self.args)
+        excess = left - right
+        return np.maximum(excess, 0.0) if self.kind == "Inequality" else np.abs(excess)
+
+    def __bool__(self) -> bool:
+        raise ProblemError(
+            "constraint", "no truth value", self.kind, "Write two constraints for low ≤ x ≤ high."
+        )
+
+    def __str__(self) -> str:
+        sign = {"Inequality": " <= ", "Equality": " == "}.get(self.kind, "")
+        return sign.join(map(str, self.args)) or self.kind
+
+
+def _negative(matrix: Array) -> float:
+    return max(-float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=0.0)), 0.0)
+
+
+def _place(key: Any) -> str:
+    parts = key if isinstance(key, tuple) else (key,)
+    return ", ".join(_slice(part) if isinstance(part, slice) else str(part) for part in parts)
+
+
+def _slice(part: slice) -> str:
+    ends = ["" if end is None else str(end) for end in (part.start, part.stop)]
+    return ":".join([*ends, str(part.step)] if part.step not in (None, 1) else ends)
+
+
+# ------------------------------------------------------------------------------------ the atoms
+
+
+def cast(value: Any) -> Expression:
+    """The expression itself, or a constant without a name."""
+    return value if isinstance(value, Expression) else Constant(value)
+
+
+def sum(x: Any) -> Expression:
+    """The sum of all entries."""
+    return Expression("Sum", (cast(x),))
+
+
+def multiply(x: Any, y: Any) -> Expression:
+    """The product entry by entry; a number multiplies all entries."""
+    left, right = cast(x), cast(y)
+    return Expression("multiply", (left, right), _common("*", left, right))
+
+
+def quad_form(x: Any, P: Any) -> Expression:
+    """xᵀPx for a symmetric P of any inertia."""
+    vector, matrix = cast(x), cast(P)
+    if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
+        raise _mismatch("quad_form", vector, matrix)
+    return Expression("QuadForm", (vector, matrix))
+
+
+def sum_squares(x: Any) -> Expression:
+    """The sum of the squares of all entries."""
+    return Expression("quad_over_lin", (cast(x), Constant(1.0)))
+
+
+def square(x: Any) -> Expression:
+    """The square of each entry."""
+    inner = cast(x)
+    return Expression("Power", (inner,), inner.shape)
+
+
+def abs(x: Any) -> Expression:
+    """The absolute value of each entry."""
+    inner = cast(x)
+    return Expression("abs", (inner,), inner.shape)
+
+
+def norm1(x: Any) -> Expression:
+    """The sum of the absolute values."""
+    return Expression("norm1", (cast(x),))
+
+
+def pos(x: Any) -> Expression:
+    """max(x, 0) of each entry."""
+    inner = cast(x)
+    return Expression("maximum", (inner, Constant(0.0)), inner.shape)
+
+
+def logistic(x: Any) -> Expression:
+    """log(1 + exp(x)) of each entry."""
+    inner = cast(x)
+    return Expression("logistic", (inner,), inner.shape)
+
+
+def _mismatch(atom: str, left: Expression, right: Expression) -> ProblemError:
+    found = f"{left.shape} and {right.shape} in {left} {atom} {right}"
+    return ProblemError("shapes", "those of one formula", found)
+
+
+def _common(sign: str, left: Expression, right: Expression) -> tuple[int, ...]:
+    """The shape of both, of which one may be a number."""
+    if left.shape == right.shape or not right.shape:
+        return left.shape
+    if not left.shape:
+        return right.shape
+    raise _mismatch(sign, left, right)
+
+
+def _spread(x: Expression, shape: tuple[int, ...]) -> Expression:
+    return x if x.shape == shape else Expression("Promote", (x,), shape)
+
+
+def _total(left: Expression, right: Expression) -> Expression:
+    shape = _common("+", left, right)
+    first: tuple[Expression, ...] = (_spread(left, shape),)
+    if left.kind == "AddExpression" and left.shape == shape:
+        first = left.args
+    return Expression("AddExpression", (*first, _spread(right, shape)), shape)
+
+
+def _times(left: Expression, right: Expression) -> Expression:
+    if left.shape and right.shape:
+        found = f"the shapes {left.shape} and {right.shape}"
+        raise ProblemError(
+            "x * y", "a number times an expression", found,
+            "Use `multiply` for products entry by entry, and @ for matrix products.",
+        )  # fmt: skip
+    return multiply(left, right)
+
+
+def _product(left: Expression, right: Expression) -> Expression:
+    if not left.shape or not right.shape or left.shape[-1] != right.shape[0]:
+        raise _mismatch("@", left, right)
+    return Expression("MulExpression", (left, right), left.shape[:-1] + right.shape[1:])
+
+
+_VALUES: dict[str, Callable[..., Any]] = {
+    "AddExpression": lambda _, *terms: functools.reduce(operator.add, terms),
+    "NegExpression": lambda _, x: -x,
+    "multiply": lambda _, x, y: x * y,
+    "DivExpression": lambda _, x, y: x / y,
+    "MulExpression": lambda _, x, y: x @ y,
+    "Promote": lambda to, x: np.broadcast_to(x, to.shape),
+    "transpose": lambda _, x: x.T,
+    "index": lambda to, x: x[to.key],
+    "Sum": lambda _, x: float(np.sum(x)),
+    "QuadForm": lambda _, x, P: float(x @ (P @ x)),
+    "quad_over_lin": lambda _, x, y: float(np.sum(np.square(x)) / y),
+    "Power": lambda _, x: np.square(x),
+    "abs": lambda _, x: np.abs(x),
+    "norm1": lambda _, x: float(np.sum(np.abs(x))),
+    "maximum": lambda _, x, y: np.maximum(x, y),
+    "logistic": lambda _, x: np.logaddexp(0.0, x),
+}
+
+
+class Translation:
+    """Expressions and constraints as objects of cvxpy; every variable is made once.
+
+    What is an object of cvxpy already is returned as it is.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, part: Any) -> Any:
+        if not isinstance(part, Expression | Constraint):
+            return part
+        if id(part) not in self._made:
+            # The part itself is kept, so that no other one gets its id.
+            self._made[id(part)] = part, self._translated(part)
+        return self._made[id(part)][1]
+
+    def _translated(self, part: Expression | Constraint) -> Any:
+        import cvxpy as cp
+
+        if isinstance(part, Variable):
+            return cp.Variable(part.shape, name=part.name(), PSD=part.attributes["PSD"])
+        if isinstance(part, Constant):
+            return cp.Constant(np.asarray(part.value), name=part._name)
+        args = [self(arg) for arg in part.args]
+        if isinstance(part, Constraint):
+            left, *right = args
+            if part.kind == "PSD":
+                return left >> 0
+            return left <= right[0] if part.kind == "Inequality" else left == right[0]
+        make: dict[str, Callable[..., Any]] = {
+            "AddExpression": lambda *terms: functools.reduce(operator.add, terms),
+            "NegExpression": operator.neg,
+            "multiply": cp.multiply,
+            "DivExpression": operator.truediv,
+            "MulExpression": operator.matmul,
+            "Promote": lambda x: cp.promote(x, part.shape),
+            "transpose": lambda x: x.T,
+            "index": lambda x: x[part.key],
+            "Sum": cp.sum,
+            "QuadForm": cp.quad_form,
+            "quad_over_lin": lambda x, _: cp.sum_squares(x),
+            "Power": cp.square,
+            "abs": cp.abs,
+            "norm1": cp.norm1,
+            "maximum": lambda x, _: cp.pos(x),
+            "logistic": cp.logistic,
+        }
+        return make[part.kind](*args)
+
+
+def kind_of(part: Any) -> str:
+    """The name of cvxpy's class for an expression or a constraint, of ours or of cvxpy's."""
+    return part.kind if isinstance(part, Expression | Constraint) else type(part).__name__
+
+
+__all__ = [
+    "Constant", "Constraint", "Expression", "Translation", "Variable", "abs", "cast", "kind_of",
+    "logistic", "multiply", "norm1", "pos", "quad_form", "square", "sum", "sum_squares",
+]  # fmt: skip

@@ -1,0 +1,53 @@
+"""From a declared model to the program that is solved: the most special class that can hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from indefinite_opt.algebra import Model, NotCanonical, canonical
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.modeling.compiler.comparison import compare
+from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP, declared_qp
+from indefinite_opt.modeling.compiler.kernel_programs import box_line_qp
+from indefinite_opt.modeling.compiler.linear_programs import box, game, one_norm
+from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
+from indefinite_opt.modeling.compiler.reading import Mismatch, Reading
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Structure
+
+RECOGNISERS: tuple[Callable[[Reading, KernelProblem], Structure[Any]], ...] = (
+    box_line_qp, box, one_norm, game, logistic, separability, lifted, declared_qp,
+)  # fmt: skip
+"""Each makes a program of one class, or raises `Mismatch`; the most special ones first."""
+
+
+def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
+    """The program of a model for direct solvers.
+
+    Every term and every constraint of the canonical form is taken over exactly once, and up to 200
+    points the objective and each constraint's residual are compared with the declaration at a
+    random point.
+
+    Raises
+    ------
+    NotCanonical
+        For a model with an atom that no class of programs has a place for; the message quotes it.
+    """
+    if model.theorem is not None:
+        structure: Structure[Any] = model.theorem()
+        return structure
+    form = canonical(model)
+    for recognise in RECOGNISERS:
+        reading = Reading(form)
+        try:
+            structure = recognise(reading, problem)
+        except Mismatch:
+            continue
+        if reading.is_complete:
+            compare(form, structure, problem)
+            return structure
+    raise ProblemError(
+        "model", "a linear, quadratic or logistic program of a known kind",
+        f"terms {sorted({part.kind for part in form.separables})}",
+    )  # fmt: skip

@@ -1,0 +1,274 @@
+"""Any other quadratic or linear program, with its arrays formed, under its declared names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indefinite_opt.algebra import Affine
+from indefinite_opt.foundation import Array, Values
+from indefinite_opt.modeling.compiler.reading import Reading, require
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Curvature, Optimality, Point, PolyhedralQP
+
+
+class Block(NamedTuple):
+    """A declared constraint: a part of the multipliers of one kind, in a shape."""
+
+    kind: str
+    """inequalities, equalities, lower or upper."""
+    part: slice
+    shape: tuple[int, ...]
+
+
+class Epigraph(NamedTuple):
+    """Σ w_i φ(u_i) with φ(u) = |u|, max(u, 0) or its square, and u = Ux + c; t_i ≥ ±u_i, t ≥ 0."""
+
+    kind: str
+    """abs, pos or pos2, as in `Separable`."""
+    place: slice
+    """Where t is in x."""
+    weights: Array
+    U: Array
+    c: Array
+
+    def least(self, x: Array) -> Array:
+        """The least feasible t."""
+        u = self.U @ x + self.c
+        return np.abs(u) if self.kind == "abs" else np.maximum(u, 0.0)
+
+    def sides(self) -> Iterator[tuple[Array, Array]]:
+        """The affine functions that t is above."""
+        yield self.U, self.c
+        if self.kind == "abs":
+            yield -self.U, -self.c
+
+    def atom(self, v: Any) -> Any:
+        """The term as an expression of cvxpy in the declared variables v."""
+        import cvxpy as cp
+
+        u = self.U[:, : v.size] @ v + self.c
+        t = cp.abs(u) if self.kind == "abs" else cp.pos(u)
+        return self.weights @ (cp.square(t) if self.kind == "pos2" else t)
+
+
+@dataclass(frozen=True, eq=False)
+class DeclaredQP(PolyhedralQP):
+    """A `PolyhedralQP` whose x is made of declared variables and, behind them, epigraphs.
+
+    An entry t of the epigraphs stands for |u_i| or max(u_i, 0) of an affine u, by rows t ≥ ±u_i.
+    """
+
+    title = "a quadratic program with rows"
+    _: KW_ONLY
+    layout: dict[str, tuple[slice, tuple[int, ...]]] = field(default_factory=dict)
+    """Place in x and shape of each declared variable."""
+    named: dict[str, Block] = field(default_factory=dict)
+    """The declared constraints by name."""
+    epigraphs: tuple[Epigraph, ...] = ()
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: shape for name, (_, shape) in self.layout.items()}
+
+    def values(self, x: Array) -> Values:
+        return {name: x[part].reshape(shape) for name, (part, shape) in self.layout.items()}
+
+    def from_values(self, values: Values) -> Array:
+        x = self.lower.copy()
+        for name, (part, _) in self.layout.items():
+            x[part] = np.ravel(values[name])
+        for term in self.epigraphs:
+            x[term.place] = term.least(x)
+        return x
+
+    def onto_constraints(self, values: Values) -> Values:
+        return self.values(self.project(self.from_values(values)))
+
+    def convex_objective(self, variables: Mapping[str, Any]) -> Any:
+        """The objective with a Hessian that cvxpy need not examine, if it is convex everywhere."""
+        import cvxpy as cp
+
+        if not self.is_convex_everywhere:
+            return None
+        v = cp.hstack([cp.vec(variables[name], order="F") for name in self.layout])
+        smooth = self.P[: v.size, : v.size]
+        objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + self.q[: v.size] @ v
+        terms = sum((term.atom(v) for term in self.epigraphs), objective)
+        return self.sense * (terms + self.constant)
+
+    # ------------------------------------------------------- multipliers by declared names
+
+    @property
+    def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: block.shape for name, block in self.named.items()}
+
+    def named_multipliers(self, stacked: Values) -> Values:
+        return {
+            name: np.reshape(stacked[block.kind][block.part], block.shape)
+            for name, block in self.named.items()
+        }
+
+    def _stacked(self, multipliers: Values) -> Values | None:
+        """The multipliers of all rows; None if those of epigraphs have to be recovered."""
+        if self.epigraphs:
+            return None
+        stacked = {name: np.zeros(size) for name, (size,) in self.stacked_shapes.items()}
+        for name, block in self.named.items():
+            stacked[block.kind][block.part] = np.ravel(multipliers[name])
+        return stacked
+
+    def optimality(
+        self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
+    ) -> Optimality:
+        stacked = None if multipliers is None else self._stacked(multipliers)
+        found = super().optimality(point, stacked, tol)
+        return _Stacked(**vars(found) | {
+            "multipliers": self.named_multipliers(found.multipliers), "stacked": found.multipliers,
+        })  # fmt: skip
+
+    def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
+        return super().inconsistencies(_as_stacked(optimality), tol)
+
+    def balanced_residual(self, point: Point[Array], optimality: Optimality) -> float:
+        return super().balanced_residual(point, _as_stacked(optimality))
+
+    def curvature(
+        self, point: Point[Array], optimality: Optimality, tol: float
+    ) -> tuple[Curvature, float, int]:
+        return super().curvature(point, _as_stacked(optimality), tol)
+
+    def bound_multipliers(self, point: Point[Array]) -> Values:
+        found = super().bound_multipliers(point)
+        return {} if found is None else self.named_multipliers(found)
+
+    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
+        stacked = self._stacked(multipliers) if multipliers else None
+        if stacked is None:
+            stacked = super().bound_multipliers(point)
+        return super().bound_at(point, stacked)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stacked(Optimality):
+    """Multipliers by declared names, and as the rows have them."""
+
+    stacked: Values = field(default_factory=dict)
+
+
+def _as_stacked(optimality: Optimality) -> Optimality:
+    stacked = optimality.stacked if isinstance(optimality, _Stacked) else optimality.multipliers
+    return replace(optimality, multipliers=stacked)
+
+
+def declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
+    """½xᵀPx + qᵀx on rows and bounds; |u|, max(u, 0) and its square by epigraphs."""
+    form = reading.form
+    require(all(part.kind in ("abs", "pos", "pos2") for part in form.separables))
+    require(all(np.all(np.asarray(part.weights) >= 0.0) for part in form.separables))
+    layout, n = {}, 0
+    for name, shape in form.variables.items():
+        layout[name] = slice(n, n + math.prod(shape)), shape
+        n += math.prod(shape)
+    tops, total = [], n
+    for part in form.separables:
+        tops.append(slice(total, total + part.u.m))
+        total += part.u.m
+    places = {name: part for name, (part, _) in layout.items()}
+    P, q, constant = _objective(reading, places, total)
+    lower, upper = np.full(total, -np.inf), np.full(total, np.inf)
+    named: dict[str, Block] = {}
+    G, h = _Stack(total), _Stack()
+    A, b = _Stack(total), _Stack()
+    for name in form.variables:
+        for side, bound in reading.bounds(name).items():
+            (lower if side == "lower" else upper)[places[name]] = np.ravel(bound.end)
+            named[bound.name] = Block(side, places[name], form.variables[name])
+    for row in reading.rows():
+        rows, ends, kind = (A, b, "equalities") if row.equal else (G, h, "inequalities")
+        shape = () if row.u.m == 1 else (row.u.m,)
+        below = rows.add(_dense(row.u, places, total))
+        ends.add(-row.u.constants)
+        named[row.name] = Block(kind, below, shape)
+    epigraphs = []
+    for part, top in zip(reading.separables(), tops, strict=True):
+        weights = np.broadcast_to(np.asarray(part.weights, dtype=float), (part.u.m,))
+        U, c = _dense(part.u, places, total), part.u.constants
+        term = Epigraph(part.kind, top, weights, U, c)
+        epigraphs.append(term)
+        lower[top], upper[top] = 0.0, _largest(term, lower, upper)
+        if part.kind == "pos2":
+            P[top, top] += np.diag(2.0 * weights)
+        else:
+            q[top] += weights
+        for slopes, level in term.sides():
+            above = slopes.copy()
+            above[:, top] -= np.eye(part.u.m)
+            G.add(above)
+            h.add(-level)
+    return DeclaredQP(
+        G.whole, h.whole, A.whole, b.whole, lower, upper, P=0.5 * (P + P.T), q=q, sense=form.sense,
+        constant=constant, layout=layout, named=named, epigraphs=tuple(epigraphs),
+    )  # fmt: skip
+
+
+class _Stack:
+    """Blocks of rows, one below the other."""
+
+    def __init__(self, *width: int) -> None:
+        self._parts: list[Array] = [np.zeros((0, *width))]
+        self._size = 0
+
+    def add(self, rows: Array) -> slice:
+        self._parts.append(rows)
+        self._size += len(rows)
+        return slice(self._size - len(rows), self._size)
+
+    @property
+    def whole(self) -> Array:
+        return np.concatenate(self._parts)
+
+
+def _largest(term: Epigraph, lower: Array, upper: Array) -> Array:
+    """Above every |u_i| that bounds of the variables allow; t is never larger at an optimum."""
+    held = term.U != 0.0
+    ends = np.maximum(np.abs(lower), np.abs(upper))
+    with np.errstate(invalid="ignore"):
+        sizes = np.where(held, np.abs(term.U) * ends, 0.0).sum(axis=1)
+    return np.asarray((1.0 + 1e-9) * (sizes + np.abs(term.c)))
+
+
+def _dense(u: Affine, places: dict[str, slice], total: int) -> Array:
+    """The coefficients of an affine expression in all entries, (m, total)."""
+    rows = np.zeros((u.m, total))
+    for name, A in u.linear.items():
+        rows[:, places[name]] = A.dense()
+    return rows
+
+
+def _objective(
+    reading: Reading, places: dict[str, slice], total: int
+) -> tuple[Array, Array, float]:
+    """P, q and the constant of the affine and the quadratic terms."""
+    P, q, constant = np.zeros((total, total)), np.zeros(total), reading.constant()
+    for name in reading.form.variables:
+        q[places[name]] += reading.cost(name)
+    for term in reading.quadratics():
+        offset = term.u.constants
+        if len(term.u.linear) == 1 and not offset.any():  # by factors, without a dense product
+            ((name, L),) = term.u.linear.items()
+            H = L.T @ L if term.P is None else L.T @ term.P @ L
+            part = places[name]
+            P[part, part] += 2.0 * term.weight * H.dense()
+            continue
+        U = _dense(term.u, places, total)
+        M = np.eye(term.u.m) if term.P is None else term.P.dense()
+        M = 0.5 * (M + M.T)
+        P += 2.0 * term.weight * (U.T @ M @ U)
+        q += 2.0 * term.weight * (U.T @ (M @ offset))
+        constant += term.weight * float(offset @ M @ offset)
+    return P, q, constant

@@ -1,0 +1,98 @@
+"""Quadratic programs in one variable with the kernel matrix, and the least squares of KSVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.algebra import Operator
+from indefinite_opt.modeling.compiler.reading import (
+    Line,
+    Mismatch,
+    Reading,
+    kernel_in,
+    level,
+    reduced,
+    require,
+)
+from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem.symbols import KernelFactor
+
+
+def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
+    """½hxᵀQx + cᵀx on 0 ≤ x ≤ u, with the lines yᵀx = 0 and eᵀx = t or without them."""
+    form = reading.form
+    require(len(form.variables) == 1 and not form.separables and form.quadratics)
+    ((variable, shape),) = form.variables.items()
+    require(shape == (problem.n,))
+    lines, bounds = reading.lines(variable), reading.bounds(variable)
+    total = _total(lines, problem)
+    require({side: bound.name for side, bound in bounds.items()}.items() <= _NAMES)
+    require("lower" in bounds and np.ndim(bounds["lower"].end) == 0 and bounds["lower"].end == 0.0)
+    upper = bounds["upper"].end if "upper" in bounds else np.inf
+    H, slope, constant = reading.quadratic_form(variable)
+    H, slope = reduced(H, slope, lines)
+    c = level(slope)
+    require(len(lines) < 2 or not (np.ndim(upper) or np.ndim(c)))
+    least_squares = _source(H)
+    if least_squares is not None:
+        weight, source = least_squares
+        require(weight == 2.0 and constant == problem.n and len(lines) == 1)
+        return KreinLeastSquares(
+            squared(source), hessian=weight, linear=c, upper=upper, lines=1, source=source,
+            sense=form.sense, variable=variable,
+        )  # fmt: skip
+    require(constant == 0.0)
+    h, kernel = _scaled_kernel(H, problem)
+    return BoxLineQP(kernel, h, c, upper, len(lines), total, form.sense, variable)
+
+
+_NAMES = {"lower": "lower", "upper": "upper"}.items()
+
+
+def _total(lines: list[Line], problem: KernelProblem) -> float:
+    """t of the lines yᵀx = 0 and eᵀx = t."""
+    require(tuple(line.name for line in lines) == ("balance", "total")[: len(lines)])
+    require(len(lines) <= 2)
+    if lines:
+        require(lines[0].b == 0.0 and np.array_equal(lines[0].a, problem.y))
+    if len(lines) < 2:
+        return 0.0
+    require(np.all(lines[1].a == 1.0) and lines[1].b > 0.0)
+    return lines[1].b
+
+
+def _source(H: Operator) -> tuple[float, KernelProblem] | None:
+    """c and the problem of K, if H is c·diag(y)K²diag(y)."""
+    if len(H.terms) != 1:
+        return None
+    ((c, factors),) = H.terms
+    inner = [factor for factor in factors if isinstance(factor, KernelFactor)]
+    if len(factors) != 4 or len(inner) != 2 or not inner[0].same(inner[1]):
+        return None
+    halves = Operator(H.shape, ((1.0, factors[:2]),)), Operator(H.shape, ((1.0, factors[2:]),))
+    kernel_in(halves[0], "dK")
+    kernel_in(halves[1], "Kd")
+    return c, inner[0].problem
+
+
+def _scaled_kernel(H: Operator, problem: KernelProblem) -> tuple[float, KernelProblem]:
+    """h > 0 and a problem with H = h·diag(y)K diag(y)."""
+    require(H.terms)
+    try:
+        h, kernel = kernel_in(H, "dKd")
+    except Mismatch:
+        return _formed(H, problem)
+    require(h > 0.0 and np.array_equal(kernel.problem.y, problem.y))
+    return h, kernel.problem
+
+
+def _formed(H: Operator, problem: KernelProblem) -> tuple[float, KernelProblem]:
+    """The same for a sum of matrices, which is formed: K plus a ridge, or an array of the user."""
+    h = H.terms[0][0] if len(H.terms) == 1 and H.terms[0][0] > 0.0 else 1.0
+    made: Any = H.scaled(1.0 / h).dense()
+    made *= problem.y[:, None]
+    made *= problem.y
+    return h, KernelProblem(0.5 * (made + made.T), problem.labels, copy=False, name=problem.name)

@@ -1,0 +1,100 @@
+"""Linear programs: the two with the kernel matrix in their rows, and those on a box."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from indefinite_opt.algebra import Matrix, Operator
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling.compiler.reading import (
+    Mismatch,
+    Reading,
+    kernel_in,
+    level,
+    only,
+    require,
+)
+from indefinite_opt.modeling.linear_programs import (
+    LinearProgram,
+    SensitivityGame,
+    box_program,
+    game_program,
+    one_norm_program,
+)
+from indefinite_opt.problem import KernelProblem
+
+
+def one_norm(reading: Reading, problem: KernelProblem) -> LinearProgram:
+    """min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
+    form = reading.form
+    require(set(form.variables) == {"u", "b", "xi"} and form.sense == 1)
+    require(len(form.separables) == 1 and not form.quadratics)
+    (norm,) = reading.separables()
+    require(norm.kind == "abs" and list(norm.u.linear) == ["u"] and only(norm.weights) == 1.0)
+    require(norm.u.linear["u"].multiple == 1.0 and not norm.u.constants.any())
+    kernel = margins(reading, "u", "dK")
+    require(kernel.gram is problem.gram)
+    return one_norm_program(problem, only(reading.cost("xi")))
+
+
+def margins(reading: Reading, variable: str, shape: str) -> KernelProblem:
+    """The problem of K in the rows e - ξ ≤ Av + by with ξ ≥ 0, of which A has the given shape."""
+    row = reading.row("margin", equal=False)
+    require(set(row.linear) == {variable, "b", "xi"})
+    c, factor = kernel_in(row.linear[variable], shape)
+    kernel = factor.problem
+    require(c == -1.0 and row.linear["xi"].multiple == -1.0 and np.all(row.constants == 1.0))
+    require(np.array_equal(row.linear["b"].column, -kernel.y))
+    require(reading.is_nonnegative("xi", "slack"))
+    return kernel
+
+
+def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
+    """min δ  s.t.  Δᵀα ≤ δe, yᵀα = 0, eᵀα = 1, 0 ≤ α ≤ β̄."""
+    form, y = reading.form, problem.y
+    require(form.variables == {"alpha": (problem.n,), "delta": ()} and form.sense == 1)
+    require(not form.separables and not form.quadratics)
+    require(only(reading.cost("delta")) == 1.0)
+    rows = reading.row("sensitivity", equal=False)
+    require(set(rows.linear) == {"alpha", "delta"} and not rows.constants.any())
+    require(np.all(rows.linear["delta"].column == -1.0))
+    for name, a, b in (("balance", y, 0.0), ("total", np.ones(y.size), 1.0)):
+        line = reading.row(name, equal=True)
+        require(line.m == 1 and list(line.linear) == ["alpha"] and line.constants[0] == -b)
+        require(np.array_equal(line.linear["alpha"].row, a))
+    bounds = reading.bounds("alpha")
+    require({side: bound.name for side, bound in bounds.items()} == _NAMES)
+    require(only(bounds["lower"].end) == 0.0)
+    Delta = _sensitivity(rows.linear["alpha"].T, problem)
+    return game_program(SensitivityGame(problem, Delta, only(bounds["upper"].end)))
+
+
+_NAMES = {"lower": "lower", "upper": "upper"}
+
+
+def _sensitivity(Delta: Operator, problem: KernelProblem) -> Array | None:
+    """Δ as an array, or None for 2Q."""
+    try:
+        c, kernel = kernel_in(Delta, "dKd")
+    except Mismatch:
+        if len(Delta.terms) == 1 and Delta.terms[0][0] == 1.0 and len(Delta.terms[0][1]) == 1:
+            (factor,) = Delta.terms[0][1]
+            if isinstance(factor, Matrix) and not factor.turned:
+                return np.asarray(factor.dense())  # the caller's own, by which models are shared
+        return Delta.dense()
+    require(c == 2.0 and kernel.problem.gram is problem.gram)
+    return None
+
+
+def box(reading: Reading, problem: KernelProblem) -> LinearProgram:
+    """min cᵀx on a box of finite ends."""
+    form = reading.form
+    require(len(form.variables) == 1 and not (form.rows or form.quadratics or form.separables))
+    ((variable, shape),) = form.variables.items()
+    require(len(shape) == 1)
+    cost, bounds = reading.cost(variable), reading.bounds(variable)
+    require(set(bounds) == {"lower", "upper"})
+    ends = [np.broadcast_to(np.asarray(bounds[side].end, float), shape) for side in _NAMES]
+    require(all(np.isfinite(end).all() for end in ends) and np.all(ends[0] <= ends[1]))
+    names = bounds["lower"].name, bounds["upper"].name
+    return box_program(variable, level(cost), (ends[0], ends[1]), names, form.sense)

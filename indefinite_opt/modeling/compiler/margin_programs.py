@@ -1,0 +1,78 @@
+"""Programs with a loss or a slack per point whose classes hold theorems about them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from indefinite_opt.algebra import Diagonal, Operator
+from indefinite_opt.modeling.compiler.linear_programs import margins
+from indefinite_opt.modeling.compiler.reading import Reading, kernel_in, only, require
+from indefinite_opt.modeling.structures import (
+    LiftedHulls,
+    LiftedPrimal,
+    LogisticProgram,
+    SeparabilityProgram,
+)
+from indefinite_opt.problem import KernelProblem, embed
+
+
+def logistic(reading: Reading, problem: KernelProblem) -> LogisticProgram:
+    """min ½‖α‖² + C Σ log(1 + exp(-y_i((Kα)_i + b)))."""
+    form = reading.form
+    require(form.variables == {"alpha": (problem.n,), "b": ()} and form.sense == 1)
+    require(len(form.separables) == 1 and len(form.quadratics) == 1)
+    (loss,), (square,) = reading.separables(), reading.quadratics()
+    require(loss.kind == "logistic" and set(loss.u.linear) == {"alpha", "b"})
+    require(square.P is None and square.weight == 0.5 and list(square.u.linear) == ["alpha"])
+    require(square.u.linear["alpha"].multiple == 1.0 and not square.u.constants.any())
+    c, kernel = kernel_in(loss.u.linear["alpha"], "dK")
+    require(c == -1.0 and kernel.problem.gram is problem.gram and not loss.u.constants.any())
+    require(np.array_equal(loss.u.linear["b"].column, -problem.y))
+    return LogisticProgram(problem, only(loss.weights))
+
+
+def separability(reading: Reading, problem: KernelProblem) -> SeparabilityProgram:
+    """min ½αᵀRα + C eᵀξ  s.t.  Qα + by ≥ e - ξ, ξ ≥ 0, with R = I or R = Q."""
+    form = reading.form
+    require(set(form.variables) == {"alpha", "b", "xi"} and form.sense == 1)
+    require(len(form.quadratics) == 1 and not form.separables)
+    (square,) = reading.quadratics()
+    require(list(square.u.linear) == ["alpha"] and square.weight == 0.5)
+    require(square.u.linear["alpha"].multiple == 1.0 and not square.u.constants.any())
+    identity = square.P is None or square.P.multiple == 1.0
+    if square.P is not None and not identity:
+        c, factor = kernel_in(square.P, "dKd")
+        require(c == 1.0 and factor.problem.gram is problem.gram)
+    kernel, C = margins(reading, "alpha", "dKd"), reading.cost("xi")
+    require(kernel.gram is problem.gram)
+    return SeparabilityProgram(problem, only(C), identity=identity)
+
+
+def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHulls:
+    """min ½wᵀMw + penalty·eᵀξ + ... with the points of an isometric embedding in the rows."""
+    form, y = reading.form, problem.y
+    scalars = {name for name, shape in form.variables.items() if not shape}
+    require(set(form.variables) == {"w", "xi"} | scalars and form.sense == 1)
+    require(len(form.quadratics) == 1 and not form.separables)
+    (square,), row = reading.quadratics(), reading.row("margin", equal=False)
+    require(list(square.u.linear) == ["w"] and square.weight == 0.5)
+    require(square.u.linear["w"].multiple == 1.0 and not square.u.constants.any())
+    M, embedding = None if square.P is None else square.P.diagonal, embed(problem)
+    # Lifting needs an isometric embedding of this very kernel.
+    require(M is not None and np.array_equal(M, embedding.M))
+    require(set(row.linear) == set(form.variables) and row.linear["xi"].multiple == -1.0)
+    signs, inner = Operator.of(Diagonal(y)), Operator.of(Diagonal(embedding.M))
+    points = (signs @ -row.linear["w"] @ inner).dense()
+    require(np.array_equal(points, embedding.points))
+    penalty = reading.cost("xi")
+    require(reading.is_nonnegative("xi", "slack"))
+    columns = {name: row.linear[name].column for name in scalars}
+    if scalars == {"b"}:
+        require(np.array_equal(columns["b"], -y) and np.all(row.constants == 1.0))
+        return LiftedPrimal(problem, embedding, only(penalty))
+    require(scalars == {"rho_plus", "rho_minus"} and not row.constants.any())
+    costs = [only(reading.cost(name)) for name in ("rho_plus", "rho_minus")]
+    require(costs == [-1.0, 1.0])
+    require(np.array_equal(columns["rho_plus"], np.where(y > 0, 1.0, 0.0)))
+    require(np.array_equal(columns["rho_minus"], np.where(y < 0, -1.0, 0.0)))
+    return LiftedHulls(problem, embedding, only(penalty))

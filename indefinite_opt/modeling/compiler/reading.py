@@ -1,0 +1,196 @@
+"""A canonical form while a compiled program takes it over, part by part."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from indefinite_opt.algebra import Affine, Canonical, Column, Diagonal, Operator, Row
+from indefinite_opt.algebra.canonical import Bound, Quadratic, Rows, Separable
+from indefinite_opt.foundation import Array
+from indefinite_opt.problem.symbols import KernelFactor
+
+
+class Mismatch(Exception):
+    """A class of programs cannot hold this form."""
+
+
+def require(condition: object) -> None:
+    """Raise `Mismatch` unless the condition holds."""
+    if not condition:
+        raise Mismatch
+
+
+class Line(NamedTuple):
+    """An equation aᵀx = b under its name."""
+
+    name: str
+    a: Array
+    b: float
+
+
+class Reading:
+    """Hands out the parts of a canonical form and counts them.
+
+    A program is a faithful compilation only if it `is_complete`: each part was taken exactly once.
+    """
+
+    def __init__(self, form: Canonical) -> None:
+        self.form = form
+        self._taken: Counter[object] = Counter()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each part of the form was taken exactly once."""
+        form = self.form
+        parts: list[object] = [("cost", name) for name in form.affine.linear]
+        parts += [("constant",)] * (form.constant != 0.0)
+        parts += [*form.quadratics, *form.separables, *form.rows, *form.bounds]
+        return self._taken == Counter(map(_key, parts))
+
+    def _take(self, parts: list[object]) -> None:
+        self._taken.update(map(_key, parts))
+
+    def cost(self, name: str) -> Array:
+        """The coefficients of a variable in the affine term, which may be zero."""
+        cost = self.form.cost(name)
+        if cost is None:
+            return np.zeros(math.prod(self.form.variables[name]))
+        self._take([("cost", name)])
+        return cost
+
+    def constant(self) -> float:
+        """The constant of the objective."""
+        if self.form.constant != 0.0:
+            self._take([("constant",)])
+        return self.form.constant
+
+    def quadratics(self) -> list[Quadratic]:
+        """All quadratic terms."""
+        self._take([*self.form.quadratics])
+        return self.form.quadratics
+
+    def separables(self) -> list[Separable]:
+        """All separable terms."""
+        self._take([*self.form.separables])
+        return self.form.separables
+
+    def row(self, name: str, *, equal: bool) -> Affine:
+        """u of the only row under a name."""
+        found = [row for row in self.form.rows if row.name == name and row.equal == equal]
+        require(len(found) == 1)
+        self._take([*found])
+        return found[0].u
+
+    def rows(self) -> list[Rows]:
+        """All rows."""
+        self._take([*self.form.rows])
+        return self.form.rows
+
+    def lines(self, variable: str) -> list[Line]:
+        """All rows, which must be single equations of one variable."""
+        for row in self.form.rows:
+            require(row.equal and row.u.m == 1 and list(row.u.linear) == [variable])
+        return [
+            Line(row.name, row.u.linear[variable].row, -float(row.u.constants[0]))
+            for row in self.rows()
+        ]
+
+    def bounds(self, variable: str) -> dict[str, Bound]:
+        """The bounds of a variable by their sides, at most one on each."""
+        found = [bound for bound in self.form.bounds if bound.variable == variable]
+        require(len({bound.side for bound in found}) == len(found))
+        self._take([*found])
+        return {bound.side: bound for bound in found}
+
+    def is_nonnegative(self, variable: str, name: str) -> bool:
+        """Whether the only bound of a variable is v ≥ 0 under this name."""
+        bounds = self.bounds(variable)
+        return set(bounds) == {"lower"} and (bounds["lower"].name, bounds["lower"].end) == (name, 0)
+
+    def quadratic_form(self, variable: str) -> tuple[Operator, Array, float]:
+        """H, c and a constant of all smooth terms, ½vᵀHv + cᵀv + constant, in one variable."""
+        n = math.prod(self.form.variables[variable])
+        H, c, constant = Operator.zero(n, n), np.zeros(n), self.constant()
+        c += self.cost(variable)
+        for term in self.quadratics():
+            require(list(term.u.linear) == [variable])
+            L, offset = term.u.linear[variable], term.u.constants
+            P = Operator.identity(term.u.m) if term.P is None else term.P
+            if term.P is not None and not is_symmetric(P):
+                P = (P + P.T).scaled(0.5)
+            H = H + (L.T @ P @ L).scaled(2.0 * term.weight)
+            if offset.any():
+                image = P.times(offset)
+                c += 2.0 * term.weight * L.T.times(image)
+                constant += term.weight * float(offset @ image)
+        return H, c, constant
+
+
+def _key(part: object) -> object:
+    return part if isinstance(part, tuple) else id(part)
+
+
+def is_symmetric(P: Operator) -> bool:
+    """Whether each term of an operator is symmetric by its factors."""
+    for _, factors in P.terms:
+        turned = tuple(factor.T for factor in reversed(factors))
+        if not all(a.same(b) for a, b in zip(factors, turned, strict=True)):
+            return False
+    return True
+
+
+def level(values: Array) -> float | Array:
+    """One number in place of an array of equal ones."""
+    return float(values[0]) if values.size and np.all(values == values[0]) else values
+
+
+def only(values: Array | float) -> float:
+    """The number that all entries are."""
+    found = level(np.atleast_1d(np.asarray(values, dtype=float)))
+    require(not np.ndim(found))
+    return float(found)
+
+
+def kernel_in(A: Operator, shape: str) -> tuple[float, KernelFactor]:
+    """c and K, if A is c times K between the diagonals of a pattern such as "dKd", "dK" or "K".
+
+    Every d is diag(y) for the labels y of the problem that K belongs to.
+    """
+    require(len(A.terms) == 1)
+    ((c, factors),) = A.terms
+    kinds = "".join({KernelFactor: "K", Diagonal: "d"}.get(type(f), "?") for f in factors)
+    require(kinds == shape)
+    (kernel,) = (factor for factor in factors if isinstance(factor, KernelFactor))
+    for factor in factors:
+        if isinstance(factor, Diagonal):
+            require(np.array_equal(factor.d, kernel.problem.y))
+    return c, kernel
+
+
+def reduced(H: Operator, c: Array, lines: list[Line]) -> tuple[Operator, Array]:
+    """H and c without the terms k·abᵀ of H where aᵀx or bᵀx has a fixed value by an equation."""
+    kept = []
+    for k, factors in H.terms:
+        choices: list[tuple[float, Array]] = []
+        if [type(factor) for factor in factors] == [Column, Row]:
+            a, b = factors[0].v, factors[1].v  # type: ignore[attr-defined]
+            fixed = (_fixed(a, lines), b), (_fixed(b, lines), a)
+            choices = [(value, other) for value, other in fixed if value is not None]
+        if choices:  # ½k(aᵀx)(bᵀx) = ½k · value · bᵀx, which vanishes if one value is 0
+            value, other = min(choices, key=lambda choice: abs(choice[0]))
+            c = c + 0.5 * k * value * other
+        else:
+            kept.append((k, factors))
+    return Operator(H.shape, tuple(kept)), c
+
+
+def _fixed(a: Array, lines: list[Line]) -> float | None:
+    """The value of aᵀx, if a is a multiple of the row of an equation."""
+    for line in lines:
+        if line.a[0] != 0.0 and np.array_equal(a * line.a[0], line.a * a[0]):
+            return line.b * float(a[0] / line.a[0])
+    return None

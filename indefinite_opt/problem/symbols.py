@@ -1,0 +1,83 @@
+"""The symbols of a kernel problem in a model: its kernel by reference, its labels, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from indefinite_opt.algebra import Column, Constant, Diagonal, Factor, Operator, Row, constants
+from indefinite_opt.errors import UnknownName
+from indefinite_opt.foundation import Array
+
+if TYPE_CHECKING:
+    from indefinite_opt.problem.kernel_problem import KernelProblem
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFactor(Factor):
+    """The kernel matrix of a problem, which products read and nothing here forms."""
+
+    problem: KernelProblem
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.problem.n, self.problem.n
+
+    def times(self, x: Array) -> Array:
+        return self.problem.gram.times(np.ascontiguousarray(x, dtype=float))
+
+    def dense(self) -> Array:
+        return self.problem.K
+
+    def terms(self, x: Array) -> Array:
+        return np.full(self.problem.n, self.problem.gram.largest * float(x.sum()))
+
+    def same(self, other: Factor) -> bool:
+        return isinstance(other, KernelFactor) and other.problem.gram is self.problem.gram
+
+
+def kernel(problem: KernelProblem) -> Operator:
+    """K by reference."""
+    return Operator.of(KernelFactor(problem))
+
+
+def _signed_kernel(problem: KernelProblem) -> Operator:
+    signs = Diagonal(problem.y)
+    return Operator.of(signs, KernelFactor(problem), signs)
+
+
+def _squared_distances(problem: KernelProblem) -> Operator:
+    d, e = problem.gram.diagonal, np.ones(problem.n)
+    ends = Operator.of(Column(d), Row(e)) + Operator.of(Column(e), Row(d))
+    found: Operator = kernel(problem).scaled(-2.0) + ends
+    return found
+
+
+_MATRICES: dict[str, Callable[[KernelProblem], Any]] = {
+    "K": kernel,
+    "K0": kernel,
+    "Q": _signed_kernel,
+    "G": _signed_kernel,
+    "D2": _squared_distances,
+    "y": lambda problem: problem.y,
+    "e": lambda problem: np.ones(problem.n),
+}
+
+
+def symbols(
+    problem: KernelProblem, names: tuple[str, ...], values: dict[str, Any]
+) -> list[Constant]:
+    """See `KernelProblem.symbols`."""
+    from indefinite_opt.problem.kernel_problem import KernelProblem
+
+    found: dict[str, Any] = {}
+    for name in names:
+        if name not in _MATRICES:
+            raise UnknownName("symbol", name, _MATRICES)
+        found[name] = _MATRICES[name](problem)
+    for name, value in values.items():
+        found[name] = kernel(value) if isinstance(value, KernelProblem) else value
+    return constants(**found)
