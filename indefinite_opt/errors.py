@@ -207,7 +207,7 @@ class UnboundedProblem(IndefiniteOptError):
     ...     iopt.solve(problem, iopt.SVMDual(C=float("inf")))
     ... except UnboundedProblem as error:
     ...     print(str(error).partition(":")[0])
-    C = inf is unbounded
+    without an upper bound the program is unbounded
     """
 
     def __init__(self, message: str, direction: Any = None) -> None:

@@ -19,7 +19,19 @@ from indefinite_opt.algebra.atoms import (
     sum,
     sum_squares,
 )
-from indefinite_opt.algebra.canonical import Affine, Canonical, NotCanonical, affine, canonical
+from indefinite_opt.algebra.canonical_form import (
+    Affine,
+    Bound,
+    Canonical,
+    NotCanonical,
+    Quadratic,
+    Rows,
+    Separable,
+    affine,
+    as_bound,
+    canonical,
+    difference,
+)
 from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import Column, Diagonal, Factor, Matrix, Operator, Row
 from indefinite_opt.algebra.printing import latex_expression, mathml

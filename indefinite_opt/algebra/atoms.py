@@ -74,7 +74,8 @@ class Expression:
         values = [arg.value for arg in self.args]
         if any(value is None for value in values):
             return None
-        return _VALUES[self.kind](self, *values)
+        found = _VALUES[self.kind](self, *values)
+        return found if self.shape else float(found)
 
     @property
     def T(self) -> Expression:

@@ -14,4 +14,5 @@ from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_matrix import remarks
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
+from indefinite_opt.problem.symbols import KernelFactor
 from indefinite_opt.quadratic import Spectrum

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.algebra import Column, Constant, Diagonal, Factor, Operator, Row, constants
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import Array
-
-if TYPE_CHECKING:
-    from indefinite_opt.problem.kernel_problem import KernelProblem
+from indefinite_opt.problem.labelled_kernel import LabelledKernel
 
 
 @dataclass(frozen=True, eq=False)
 class KernelFactor(Factor):
     """The kernel matrix of a problem, which products read and nothing here forms."""
 
-    problem: KernelProblem
+    problem: Any
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -39,24 +37,24 @@ class KernelFactor(Factor):
         return isinstance(other, KernelFactor) and other.problem.gram is self.problem.gram
 
 
-def kernel(problem: KernelProblem) -> Operator:
+def kernel(problem: LabelledKernel) -> Operator:
     """K by reference."""
     return Operator.of(KernelFactor(problem))
 
 
-def _signed_kernel(problem: KernelProblem) -> Operator:
+def _signed_kernel(problem: LabelledKernel) -> Operator:
     signs = Diagonal(problem.y)
     return Operator.of(signs, KernelFactor(problem), signs)
 
 
-def _squared_distances(problem: KernelProblem) -> Operator:
+def _squared_distances(problem: LabelledKernel) -> Operator:
     d, e = problem.gram.diagonal, np.ones(problem.n)
     ends = Operator.of(Column(d), Row(e)) + Operator.of(Column(e), Row(d))
     found: Operator = kernel(problem).scaled(-2.0) + ends
     return found
 
 
-_MATRICES: dict[str, Callable[[KernelProblem], Any]] = {
+_MATRICES: dict[str, Callable[[LabelledKernel], Any]] = {
     "K": kernel,
     "K0": kernel,
     "Q": _signed_kernel,
@@ -68,16 +66,14 @@ _MATRICES: dict[str, Callable[[KernelProblem], Any]] = {
 
 
 def symbols(
-    problem: KernelProblem, names: tuple[str, ...], values: dict[str, Any]
+    problem: LabelledKernel, names: tuple[str, ...], values: dict[str, Any]
 ) -> list[Constant]:
     """See `KernelProblem.symbols`."""
-    from indefinite_opt.problem.kernel_problem import KernelProblem
-
     found: dict[str, Any] = {}
     for name in names:
         if name not in _MATRICES:
             raise UnknownName("symbol", name, _MATRICES)
         found[name] = _MATRICES[name](problem)
     for name, value in values.items():
-        found[name] = kernel(value) if isinstance(value, KernelProblem) else value
+        found[name] = kernel(value) if isinstance(value, LabelledKernel) else value
     return constants(**found)

@@ -8,7 +8,14 @@ from typing import Any
 from indefinite_opt.algebra import Model, NotCanonical, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.modeling.compiler.comparison import compare
-from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP, declared_qp
+from indefinite_opt.modeling.compiler.convex_program import (
+    ConvexProgram as ConvexProgram,
+)
+from indefinite_opt.modeling.compiler.convex_program import (
+    as_convex_program,
+)
+from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP as DeclaredQP
+from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp
 from indefinite_opt.modeling.compiler.kernel_programs import box_line_qp
 from indefinite_opt.modeling.compiler.linear_programs import box, game, one_norm
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
@@ -17,7 +24,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Structure
 
 RECOGNISERS: tuple[Callable[[Reading, KernelProblem], Structure[Any]], ...] = (
-    box_line_qp, box, one_norm, game, logistic, separability, lifted, declared_qp,
+    box_line_qp, box, one_norm, game, logistic, separability, lifted, as_declared_qp,
 )  # fmt: skip
 """Each makes a program of one class, or raises `Mismatch`; the most special ones first."""
 
@@ -27,17 +34,21 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
 
     Every term and every constraint of the canonical form is taken over exactly once, and up to 200
     points the objective and each constraint's residual are compared with the declaration at a
-    random point.
+    random point. A convex model that no class holds goes to cvxpy as declared.
 
     Raises
     ------
     NotCanonical
-        For a model with an atom that no class of programs has a place for; the message quotes it.
+        For a model with an atom that no class of programs has a place for, and that is not convex
+        by cvxpy's rules; the message quotes the atom.
     """
     if model.theorem is not None:
         structure: Structure[Any] = model.theorem()
         return structure
-    form = canonical(model)
+    try:
+        form = canonical(model)
+    except NotCanonical as error:
+        return as_convex_program(model, error)
     for recognise in RECOGNISERS:
         reading = Reading(form)
         try:
@@ -47,7 +58,6 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
         if reading.is_complete:
             compare(form, structure, problem)
             return structure
-    raise ProblemError(
-        "model", "a linear, quadratic or logistic program of a known kind",
-        f"terms {sorted({part.kind for part in form.separables})}",
-    )  # fmt: skip
+    kinds = ", ".join(sorted({part.kind for part in form.separables}))
+    expected = "a linear, quadratic or logistic program of a known kind, or a convex one"
+    return as_convex_program(model, ProblemError("model", expected, f"terms with {kinds}"))

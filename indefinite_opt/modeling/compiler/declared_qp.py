@@ -165,7 +165,7 @@ def _as_stacked(optimality: Optimality) -> Optimality:
     return replace(optimality, multipliers=stacked)
 
 
-def declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
+def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
     """½xᵀPx + qᵀx on rows and bounds; |u|, max(u, 0) and its square by epigraphs."""
     form = reading.form
     require(all(part.kind in ("abs", "pos", "pos2") for part in form.separables))

@@ -17,8 +17,7 @@ from indefinite_opt.modeling.compiler.reading import (
     require,
 )
 from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
-from indefinite_opt.problem import KernelProblem
-from indefinite_opt.problem.symbols import KernelFactor
+from indefinite_opt.problem import KernelFactor, KernelProblem
 
 
 def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:

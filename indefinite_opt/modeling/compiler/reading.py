@@ -8,10 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import Affine, Canonical, Column, Diagonal, Operator, Row
-from indefinite_opt.algebra.canonical import Bound, Quadratic, Rows, Separable
+from indefinite_opt.algebra import (
+    Affine,
+    Bound,
+    Canonical,
+    Column,
+    Diagonal,
+    Operator,
+    Quadratic,
+    Row,
+    Rows,
+    Separable,
+)
 from indefinite_opt.foundation import Array
-from indefinite_opt.problem.symbols import KernelFactor
+from indefinite_opt.problem import KernelFactor
 
 
 class Mismatch(Exception):

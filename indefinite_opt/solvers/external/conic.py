@@ -10,6 +10,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import power_near
+from indefinite_opt.modeling.compiler import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
     LogisticProgram,
@@ -46,6 +47,7 @@ class _Conic(Solver[Structure[Any]]):
         ProxyBall,
         LogisticProgram,
         SeparabilityProgram,
+        ConvexProgram,
     )
     needs_convex = True
 

@@ -197,11 +197,9 @@ def canonical(model: Model) -> Canonical:
         kind = kind_of(constraint)
         if kind not in ("Equality", "Inequality", "Zero", "NonPos"):
             raise NotCanonical(f"{kind}: {constraint}", "affine equations and inequalities")
-        u = reader.affine(constraint.args[0])
-        if len(constraint.args) == 2:
-            u = u.plus(reader.affine(constraint.args[1]).scaled(-1.0))
+        u = reader.difference(constraint)
         equal = kind in ("Equality", "Zero")
-        bound = None if equal else _as_bound(name, u)
+        bound = None if equal else as_bound(name, u)
         if bound is None:
             form.rows.append(Rows(name, u, equal))
         else:
@@ -214,7 +212,12 @@ def affine(expression: Any) -> Affine:
     return _Reader().affine(expression)
 
 
-def _as_bound(name: str, u: Affine) -> Bound | None:
+def difference(constraint: Any) -> Affine:
+    """u of an affine constraint u ≤ 0 or u = 0."""
+    return _Reader().difference(constraint)
+
+
+def as_bound(name: str, u: Affine) -> Bound | None:
     """u ≤ 0 as a bound, if u is ±a∘v + c for a single variable v and a > 0."""
     if len(u.linear) != 1:
         return None
@@ -312,6 +315,13 @@ class _Reader:
         if kind == "MulExpression":
             return self._product(e)
         raise NotCanonical(e)
+
+    def difference(self, constraint: Any) -> Affine:
+        """The left side less the right one, if there is one."""
+        u = self.affine(constraint.args[0])
+        if len(constraint.args) == 2:
+            u = u.plus(self.affine(constraint.args[1]).scaled(-1.0))
+        return u
 
     def _variable(self, e: Any) -> Affine:
         attributes = [
