@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from indefinite_opt.foundation import TimeLimitReached, limited
-from indefinite_opt.quadratic import Task
+from indefinite_opt.quadratic import PolyhedralQP, Task
 
 
 def default_solver(task: Task[Any]) -> str:
-    """The name of the default solver of a task: that of its kind, but for two cases.
+    """The name of the default solver of a task: that of its kind, but for three cases.
 
-    Large linear programs are solved by `generation`, and convex quadratic programs with dense rows
-    by Clarabel, if convexity can be tested within the limits of the task.
+    Large linear programs are solved by `generation`, those of a user by HiGHS, whose vertices have
+    multipliers that prove a bound, and convex quadratic programs with dense rows by Clarabel, if convexity can be tested within the limits of the task.
     """
     structure = task.structure
     if structure.is_linear:
         return str(structure.solver_by_size)
+    if isinstance(structure, PolyhedralQP) and not structure.P.any():
+        return "highs"
     if structure.has_own_rows and not structure.is_disjoint:
         try:
             order = structure.convexity_order

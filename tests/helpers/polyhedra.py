@@ -42,6 +42,9 @@ class Rows(NamedTuple):
     def equilibrated(self) -> Equilibrated:
         return Equilibrated(self.P, self.q, self)
 
+    def named_multipliers(self, stacked: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: stacked[name] for name in self.multiplier_shapes}
+
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         return dict.fromkeys(("inequalities", "equalities", "lower", "upper"), ())

@@ -70,7 +70,10 @@ class PolyhedralQP(Polyhedron, QP):
     def solved_as(self) -> str:
         if not self.has_rows:
             return "a quadratic program on a box, by multistart"
-        kind = f"a quadratic program with {_count(self.h.size + self.b.size, 'row')}"
+        kind = f"a {{}} program with {_count(self.h.size + self.b.size, 'row')}"
+        if not self.P.any():
+            return f"{kind.format('linear')}, by highs"
+        kind = kind.format("quadratic")
         if self.is_disjoint:
             return f"{kind}, by multistart"
         return f"{kind}, by clarabel if it is convex, else by multistart"
