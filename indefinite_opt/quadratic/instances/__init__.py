@@ -4,13 +4,11 @@ from indefinite_opt.quadratic.instances.by_name import SUITE, generate, graph, n
 from indefinite_opt.quadratic.instances.graphs import (
     Graph,
     bomze,
-    complete_multipartite,
     cycle_join,
     hamming,
     johnson,
     keller,
     lattice,
-    motzkin_straus,
     paley,
     triangular,
     turan,

@@ -37,7 +37,6 @@ GRAPHS: dict[str, Callable[..., graphs.Graph]] = {
     "johnson": graphs.johnson,
     "hamming": graphs.hamming,
     "keller": graphs.keller,
-    "multipartite": graphs.complete_multipartite,
     "turan": graphs.turan,
     "paley": graphs.paley,
     "triangular": graphs.triangular,
@@ -46,11 +45,8 @@ GRAPHS: dict[str, Callable[..., graphs.Graph]] = {
 }
 """The functions of graphs by the first part of their names."""
 
-FORMS: dict[str, Callable[[graphs.Graph], QuadraticArrays]] = {
-    "clique": graphs.bomze,
-    "ms": graphs.motzkin_straus,
-}
-"""The programs of a graph by the part that stands before its name."""
+CLIQUE = "clique"
+"""What stands before the name of a graph in the name of its program."""
 
 BOX_SIZES = {
     20: (100,),
@@ -127,8 +123,8 @@ def generate(name: str) -> QuadraticArrays:
     indefinite_opt.errors.ParameterError: name: expected boxqp-n-density-seed, got 'boxqp-50-40'
     """
     family, _, rest = name.partition("-")
-    form = FORMS.get(family)
-    return replace(form(graph(rest)) if form else _called("family", FAMILIES, name), name=name)
+    program = graphs.bomze(graph(rest)) if family == CLIQUE else _called("family", FAMILIES, name)
+    return replace(program, name=name)
 
 
 def graph(name: str) -> graphs.Graph:
@@ -144,17 +140,15 @@ def _called(kind: str, functions: dict[str, Callable[..., Value]], name: str) ->
     """What the function of a name returns for the numbers in it."""
     first, *parts = name.split("-")
     if first not in functions:
-        known = functions if kind == "graph" else [*functions, *FORMS]
+        known = functions if kind == "graph" else [*functions, CLIQUE]
         raise UnknownName(kind, first, known)
     function = functions[first]
-    parameters = list(inspect.signature(function).parameters.values())
-    variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
+    parameters = list(inspect.signature(function).parameters)
     try:
         numbers = [int(part) for part in parts]
     except ValueError:
         numbers = []  # which do not make up the name again
     written = "-".join(map(str, [first, *numbers]))
-    if written != name or not (variadic or len(numbers) == len(parameters)):
-        expected = "-".join([first, *(parameter.name for parameter in parameters)])
-        raise ParameterError("name", expected, repr(name))
+    if written != name or len(numbers) != len(parameters):
+        raise ParameterError("name", "-".join([first, *parameters]), repr(name))
     return function(*numbers)

@@ -1,12 +1,9 @@
 """Graphs whose clique number ω is known, and the standard quadratic programs that have it as value.
 
-With A the adjacency matrix, Motzkin and Straus [MS65]_ show that
+With A the adjacency matrix, Bomze [B97]_ adds half of the identity to the program of Motzkin and
+Straus [MS65]_ and shows that
 
-    max xᵀA x = 1 - 1/ω               over the simplex Σ x_i = 1, x ≥ 0,
-
-and Bomze [B97]_ that with half of the identity added
-
-    max xᵀ(A + ½ I) x = 1 - 1/(2ω),
+    max xᵀ(A + ½ I) x = 1 - 1/(2ω)    over the simplex Σ x_i = 1, x ≥ 0,
 
 where every local maximiser is the uniform distribution on a clique that no vertex extends.
 
@@ -61,25 +58,15 @@ KELLER_CLIQUES = {1: 1, 2: 2, 3: 5, 4: 12, 5: 28, 6: 60}
 
 
 class Graph(NamedTuple):
-    """A simple graph by its adjacency, (n, n), and its clique number with the reason of it."""
+    """A simple graph by its adjacency, (n, n), and its clique number."""
 
     adjacency: NDArray[np.bool_]
     clique_number: int
-    reason: str
 
     @property
     def n(self) -> int:
         """Number of vertices."""
         return len(self.adjacency)
-
-
-def motzkin_straus(graph: Graph) -> QuadraticArrays:
-    """Minimise -xᵀA x over the simplex; the optimum is 1/ω - 1 [MS65]_.
-
-    >>> motzkin_straus(turan(6, 3)).optimum
-    -0.6666666666666667
-    """
-    return _standard(graph, 0.0, 1.0 / graph.clique_number - 1.0)
 
 
 def bomze(graph: Graph) -> QuadraticArrays:
@@ -88,13 +75,9 @@ def bomze(graph: Graph) -> QuadraticArrays:
     >>> bomze(turan(6, 3)).optimum
     -0.8333333333333334
     """
-    return _standard(graph, 1.0, 0.5 / graph.clique_number - 1.0)
-
-
-def _standard(graph: Graph, diagonal: float, optimum: float) -> QuadraticArrays:
-    n = graph.n
-    P = -2.0 * graph.adjacency - diagonal * np.eye(n)
-    return quadratic_arrays(P, A=np.ones((1, n)), b=[1.0], lb=0.0, ub=1.0, optimum=optimum)
+    P, simplex = -2.0 * graph.adjacency - np.eye(graph.n), np.ones((1, graph.n))
+    optimum = 0.5 / graph.clique_number - 1.0
+    return quadratic_arrays(P, A=simplex, b=[1.0], lb=0.0, ub=1.0, optimum=optimum)
 
 
 def johnson(n: int, w: int, d: int) -> Graph:
@@ -114,21 +97,20 @@ def johnson(n: int, w: int, d: int) -> Graph:
     checks.whole("d", d, 1, 2 * n)
     words = math.comb(n, w)
     _check_vertices(words)
-    return Graph(
-        _distant(_words_of_weight(n, w), d), *_constant_weight_code(n, d + d % 2, min(w, n - w))
-    )
+    size = _constant_weight_code(n, d + d % 2, min(w, n - w))
+    return Graph(_distant(_words_of_weight(n, w), d), size)
 
 
-def _constant_weight_code(n: int, d: int, w: int) -> tuple[int, str]:
-    """A(n, d, w) for even d and w ≤ n/2, and its source."""
-    if d <= 2:
-        return math.comb(n, w), "all words are at distances of at least 2"
-    if d > 2 * w:
-        return 1, "no two words are so far apart"
-    if d == 2 * w:
-        return n // w, "disjoint sets of w places"
+def _constant_weight_code(n: int, d: int, w: int) -> int:
+    """A(n, d, w) for even d and w ≤ n/2."""
+    if d <= 2:  # all words are at distances of at least 2
+        return math.comb(n, w)
+    if d > 2 * w:  # no two words are so far apart
+        return 1
+    if d == 2 * w:  # disjoint sets of w places
+        return n // w
     if (w, d) == (3, 4):
-        return n * ((n - 1) // 2) // 3 - (n % 6 == 5), "Schönheim (1966) and Spencer (1968)"
+        return n * ((n - 1) // 2) // 3 - (n % 6 == 5)
     known = CONSTANT_WEIGHT_CODE_SIZES.get((n, d, w))
     if known is None:
         raise ParameterError(
@@ -136,7 +118,7 @@ def _constant_weight_code(n: int, d: int, w: int) -> tuple[int, str]:
             f"A({n}, {d}, {w})",
             f"Known are d ≤ 2, d = 2w, w = 3 with d = 4, and {sorted(CONSTANT_WEIGHT_CODE_SIZES)}.",
         )  # fmt: skip
-    return known, "Brouwer, Shearer, Sloane and Smith (1990), Table I"
+    return known
 
 
 def hamming(n: int, d: int) -> Graph:
@@ -152,25 +134,24 @@ def hamming(n: int, d: int) -> Graph:
     checks.whole("n", n, 1, MAX_VARIABLES.bit_length() - 1)
     checks.whole("d", d, 1, 2 * n)
     words = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    size, reason = _binary_code(n, d)
-    return Graph(_distant(words.astype(np.int64), d), size, reason)
+    return Graph(_distant(words.astype(np.int64), d), _binary_code(n, d))
 
 
-def _binary_code(n: int, d: int) -> tuple[int, str]:
-    """A(n, d) and its source."""
-    if d > n:
-        return 1, "no two words are so far apart"
-    if d <= 2:
-        return 2 ** (n - d + 1), "all words, or those of even weight"
-    if 3 * d > 2 * n:
-        return 2, "three words have distances of at most 2n in all"
+def _binary_code(n: int, d: int) -> int:
+    """A(n, d)."""
+    if d > n:  # no two words are so far apart
+        return 1
+    if d <= 2:  # all words, or those of even weight
+        return 2 ** (n - d + 1)
+    if 3 * d > 2 * n:  # three words have distances of at most 2n in all
+        return 2
     odd = (n, d) if d % 2 else (n - 1, d - 1)
     if odd not in CODE_SIZES:
         raise ParameterError(
             "n, d", "one of a binary code whose size is known here", f"A({n}, {d})",
             f"Known are d ≤ 2, d > 2n/3, and {sorted(CODE_SIZES)}.",
         )  # fmt: skip
-    return CODE_SIZES[odd], "Best, Brouwer, MacWilliams, Odlyzko and Sloane (1978), Table I"
+    return CODE_SIZES[odd]
 
 
 def keller(n: int) -> Graph:
@@ -190,31 +171,20 @@ def keller(n: int) -> Graph:
         difference = (letter[:, None] - letter) % 4
         differing += difference != 0
         opposite |= difference == 2
-    size = KELLER_CLIQUES[n]
-    return Graph(opposite & (differing >= 2), size, "Debroni et al. (2011)")
-
-
-def complete_multipartite(*sizes: int) -> Graph:
-    """Vertices in parts of these sizes, adjacent if they are in different parts: ω is their number.
-
-    >>> complete_multipartite(2, 3, 4).clique_number
-    3
-    """
-    for size in sizes:
-        checks.whole("sizes", size)
-    checks.whole("number of parts", len(sizes))
-    _check_vertices(sum(sizes))
-    part = np.repeat(np.arange(len(sizes)), sizes)
-    return Graph(part[:, None] != part, len(sizes), "one vertex from each part")
+    return Graph(opposite & (differing >= 2), KELLER_CLIQUES[n])
 
 
 def turan(n: int, parts: int) -> Graph:
-    """The complete multipartite graph on n vertices with parts of nearly equal sizes."""
+    """Vertices in parts of nearly equal sizes, adjacent if they are in different parts: ω = parts.
+
+    >>> turan(9, 3).clique_number
+    3
+    """
     checks.whole("n", n)
     checks.whole("parts", parts, 1, n)
     _check_vertices(n)
     part = np.arange(n) % parts
-    return Graph(part[:, None] != part, parts, "one vertex from each part")
+    return Graph(part[:, None] != part, parts)
 
 
 def paley(p: int) -> Graph:
@@ -238,11 +208,11 @@ def paley(p: int) -> Graph:
     square[((u * u + nonresidue * v * v) % p) * p + 2 * u * v % p] = True
     square[0] = False
     adjacency = square[((u[:, None] - u) % p) * p + (v[:, None] - v) % p]
-    return Graph(adjacency, p, "Blokhuis (1984)")
+    return Graph(adjacency, p)
 
 
 def triangular(m: int) -> Graph:
-    """The pairs of m things, adjacent if they share one: ω = m - 1, and 3 for m = 3.
+    """The pairs of m things, adjacent if they share one: ω = m - 1, and 3 for m = 3 by a triple.
 
     >>> graph = triangular(7)
     >>> graph.n, graph.clique_number
@@ -251,8 +221,7 @@ def triangular(m: int) -> Graph:
     checks.whole("m", m, 3)
     _check_vertices(m * (m - 1) // 2)
     pairs = _words_of_weight(m, 2)
-    adjacency = pairs @ pairs.T == 1
-    return Graph(adjacency, max(m - 1, 3), "the pairs of one thing, or a triple")
+    return Graph(pairs @ pairs.T == 1, max(m - 1, 3))
 
 
 def lattice(m: int) -> Graph:
@@ -260,8 +229,7 @@ def lattice(m: int) -> Graph:
     checks.whole("m", m, 2)
     _check_vertices(m * m)
     row, column = np.divmod(np.arange(m * m), m)
-    adjacency = (row[:, None] == row) != (column[:, None] == column)
-    return Graph(adjacency, m, "a row of the board")
+    return Graph((row[:, None] == row) != (column[:, None] == column), m)
 
 
 def cycle_join(cycles: int, length: int) -> Graph:
@@ -280,8 +248,7 @@ def cycle_join(cycles: int, length: int) -> Graph:
     cycle, place = np.divmod(np.arange(n), length)
     step = (place[:, None] - place) % length
     joined = (cycle[:, None] == cycle) & ((step <= 1) | (step == length - 1))
-    size = cycles * (length // 2)
-    return Graph(~joined, size, "every other place of each cycle")
+    return Graph(~joined, cycles * (length // 2))
 
 
 def _words_of_weight(n: int, w: int) -> NDArray[np.int64]:
