@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import EPS, LEAST, Array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import ScaledRows
-from indefinite_opt.quadratic.rows.nearby import enclosed, exact_residuals, may_underflow
+from indefinite_opt.quadratic.rows.nearby import (
+    by_independence,
+    enclosed,
+    exact_residuals,
+    may_underflow,
+)
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 from indefinite_opt.quadratic.structures.gaps import CANCELLED
@@ -175,8 +180,6 @@ class DualBound:
         combinations of these with simple weights, exactly, in the rows and in the other terms of
         the slopes. None if that fails or an inequality could get a negative multiplier.
         """
-        from scipy.linalg import qr
-
         rows, members, weights = self.rows, np.flatnonzero(zero), np.abs(multipliers)
         weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
         weighted = rows[:, members] * weights[:, None]
@@ -184,10 +187,7 @@ class DualBound:
         weighted /= np.where(lengths > 0.0, lengths, 1.0)
         if not np.isfinite(weighted).all() or not lengths.any():
             return None
-        triangle, order = qr(weighted, mode="r", pivoting=True, check_finite=False)
-        sizes = np.abs(np.diagonal(triangle))
-        count = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
-        _, held = qr(weighted[:, order[:count]].T, mode="r", pivoting=True, check_finite=False)
+        held, order, count = by_independence(weighted, RANK_TOLERANCE)
         held, members, others = held[:count], members[order[:count]], members[order[count:]]
         B = rows[np.ix_(held, members)].T
         inverse: Array = np.linalg.inv(B).astype(float)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +18,12 @@ from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,
     run_within,
     simplex_limit,
+    solved_by_highs,
 )
 
 _FAR = 1e4
 """How many times larger than others the ends of rows and bounds are that are left out first where a
 conflict is sought."""
-
-
-class Ranges(NamedTuple):
-    """The least and largest value of each variable over the rows and bounds.
-
-    They are proved by weak duality, rounding included, also that the variables are bounded at all.
-    """
-
-    lower: Array  # (n,), -inf where nothing is proved
-    upper: Array  # (n,)
-    unbounded: NDArray[np.intp]  # variables that the rows leave unbounded, as HiGHS finds
 
 
 class LinearRows:
@@ -93,24 +82,24 @@ class LinearRows:
         answer = self._minimise(cost)
         return None if answer is None else answer[0]
 
-    def ranges(self, wanted: NDArray[np.bool_] | None = None) -> Ranges:
-        """The range of each variable, or of those `wanted`; others keep their bounds.
+    def ranges(self, wanted: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """The least and the largest value of the variables `wanted`; others keep their bounds.
 
+        They are proved by weak duality, rounding included, and infinite where nothing is proved.
         With multipliers y_i of the linear program of variable i, |z_i| ≤ c_i + Σ_j Δ_ij |z_j|,
         where Δ is what rounding has left of reduced costs on variables with an infinite bound. If
         Δ times positive weights w is less than w, no ray exists along these variables, and
         |z| ≤ M w with M = max c_i/w_i / (1 - max (Δw)_i/w_i).
         """
         scaled, n = self.scaled, self.n
-        chosen = np.ones(n, dtype=bool) if wanted is None else wanted
         ends = np.array([scaled.lower, -scaled.upper])
         open_ = np.isinf(ends).any(axis=0)
         # Lower bounds c of z and of -z, and Δ.
         least, left = np.full((2, n), -np.inf), np.zeros((2, n, n))
         unbounded = np.zeros(n, dtype=bool)
-        for i in np.flatnonzero(chosen | open_).tolist():
+        for i in np.flatnonzero(wanted | open_).tolist():
             for k, side in enumerate((1.0, -1.0)):
-                if chosen[i] or np.isinf(ends[k, i]):
+                if wanted[i] or np.isinf(ends[k, i]):
                     cost = np.zeros(n)
                     cost[i] = side
                     try:
@@ -127,7 +116,7 @@ class LinearRows:
         with np.errstate(invalid="ignore"):
             spent = np.where(left == 0.0, 0.0, left * sizes).sum(axis=2)
         lower, upper = np.maximum(ends, least - spent * (1.0 + n * EPS)) * [[1.0], [-1.0]]
-        return Ranges(lower, upper, np.flatnonzero(unbounded))
+        return lower, upper
 
     def _weak_duality(
         self, cost: Array, duals: Array, open_: NDArray[np.bool_]
@@ -163,10 +152,10 @@ class LinearRows:
         change_costs(highs, cost)
         for presolve in ("off", "on"):
             highs.setOptionValue("presolve", presolve)
-            seconds = self.remaining()
             states = highspy.HighsModelStatus
-            state = run_within(highs, seconds, simplex_limit(n + self.scaled.R.shape[0]))
-            if state == states.kTimeLimit or seconds <= 0.0:
+            limit = simplex_limit(n + self.scaled.R.shape[0])
+            state = run_within(highs, self.remaining(), limit)
+            if state == states.kTimeLimit:
                 raise TimeLimitReached("a linear program did not end in time")
             if state == states.kOptimal:
                 answer = highs.getSolution()
@@ -286,20 +275,11 @@ class LinearRows:
 
     def _farkas(self, normals: Array, ends: Array, units: Array) -> Array | None:
         """Multipliers λ ≥ 0 with normalsᵀλ = 0, endsᵀλ = -1 and least units·λ, if HiGHS has any."""
-        import highspy
-
         matrix, rhs = np.vstack([normals.T, ends]), np.append(np.zeros(self.n), -1.0)
         least, most = np.zeros(ends.size), np.full(ends.size, np.inf)
-        highs = highs_model(StandardForm(1, units, least, most, rhs, rhs, matrix))
-        for kind in ("primal", "dual"):
-            highs.setOptionValue(f"{kind}_feasibility_tolerance", 1e-9)
-        seconds = self.remaining()
-        state = run_within(highs, seconds, simplex_limit(sum(matrix.shape)))
-        if state == highspy.HighsModelStatus.kTimeLimit or seconds <= 0.0:
-            raise TimeLimitReached("the search for a conflict of rows did not end in time")
-        if state != highspy.HighsModelStatus.kOptimal:
-            return None
-        return np.array(highs.getSolution().col_value)
+        form = StandardForm(1, units, least, most, rhs, rhs, matrix)
+        found = solved_by_highs(form, 1e-9, self.remaining())
+        return None if found is None else found[0]
 
     def _named(self, conflict: Conflict) -> dict[str, Array]:
         """The multipliers of a conflict by the names of the constraints, in natural units."""

@@ -130,8 +130,6 @@ def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None
 
 def _solved(rows: Array, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
     """A point near x that solves these equations by a change of entries that have `slack`."""
-    from scipy.linalg import qr
-
     able = np.flatnonzero(slack > 0.0)
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
     # entries with much slack, and those with little still count.
@@ -145,12 +143,8 @@ def _solved(rows: Array, rhs: Array, missed: Array, slack: Array, x: Array) -> N
         return Nearby(x, np.zeros(x.size))
     height = power_near(largest[kept])
     scaled = scaled[kept] / height[:, None]
-    triangle, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
-    pivots = np.abs(np.diagonal(triangle))
-    rank = int(np.count_nonzero(pivots > _RANK_SHARE * pivots[0]))
-    columns = order[:rank]
-    _, order = qr(scaled[:, columns].T, mode="r", pivoting=True, check_finite=False)
-    held, others = order[:rank], order[rank:]
+    order, columns, rank = by_independence(scaled, _RANK_SHARE)
+    columns, held, others = columns[:rank], order[:rank], order[rank:]
     B: Array = scaled[np.ix_(held, columns)]
     if np.any((B != 0.0) & (np.abs(B) < _EXACT_SIZES[0])):
         return None  # scaling may have rounded it
@@ -172,6 +166,20 @@ def _solved(rows: Array, rhs: Array, missed: Array, slack: Array, x: Array) -> N
             return None
         radius[members] = unit[columns] * distance
     return Nearby(near, radius)
+
+
+def by_independence(matrix: Array, share: float) -> tuple[Indices, Indices, int]:
+    """The rows and the columns in such orders that the first r of both are independent; and r.
+
+    These are QR decompositions with pivoting, and pivots below a share of the first one are zero.
+    """
+    from scipy.linalg import qr
+
+    triangle, columns = qr(matrix, mode="r", pivoting=True, check_finite=False)
+    pivots = np.abs(np.diagonal(triangle))
+    rank = int(np.count_nonzero(pivots > share * pivots[0]))
+    chosen = matrix[:, columns[: max(rank, 1)]].T
+    return qr(chosen, mode="r", pivoting=True, check_finite=False)[1], columns, rank
 
 
 def _follow(sides: Array, held: Indices, others: Indices, shares: Array) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.nearby import by_independence
 
 Vector = list[Fraction]
 
@@ -205,8 +206,6 @@ def met_exactly(
         missed = [has - Fraction(wanted) for has, wanted in zip(missed, rhs.tolist(), strict=True)]
     if not any(missed):
         return found
-    from scipy.linalg import qr
-
     sizes = np.max(np.abs(rows), axis=1, initial=0.0)
     weights = np.abs(near) if weights is None else weights
     able = np.flatnonzero(weights)
@@ -214,13 +213,10 @@ def met_exactly(
         return None
     weighted = rows[:, able] * weights[able]
     weighted /= np.where(sizes > 0.0, sizes, 1.0)[:, None]
-    _, factor, columns = qr(weighted, mode="economic", pivoting=True)
-    pivots = np.abs(np.diag(factor))
     # A wrong rank proves nothing false: what follows from it is checked.
-    rank = int(np.count_nonzero(pivots > 1e-9 * pivots[0]))
+    order, columns, rank = by_independence(weighted, 1e-9)
     if not rank:
         return None
-    _, _, order = qr(weighted[:, columns[:rank]].T, mode="economic", pivoting=True)
     moving = able[columns[:rank]].tolist()
     system = []
     for k in order[:rank].tolist():

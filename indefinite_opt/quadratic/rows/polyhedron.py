@@ -262,9 +262,8 @@ class Polyhedron(ScaledRows):
         if missing.any() and self.has_rows and not self.is_disjoint:
             # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
             scaled = self._equilibrated
-            found = LinearRows(scaled).ranges(missing)
-            low = np.where(np.isinf(low), scaled.column * found.lower, low)
-            high = np.where(np.isinf(high), scaled.column * found.upper, high)
+            least, most = (scaled.read(end) for end in LinearRows(scaled).ranges(missing))
+            low, high = np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)
         return low, high
 
     @cached_property

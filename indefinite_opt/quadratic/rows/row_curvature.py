@@ -148,6 +148,8 @@ class RowCurvature:
 
         Both are in the units of the kept variables in which no row of P is small beside others.
         """
+        if not kept.size:
+            return np.inf, 0.0
         block, rows = in_own_units(self.P[np.ix_(kept, kept)], rows[:, kept])
         basis = np.eye(kept.size)
         if rows.size:

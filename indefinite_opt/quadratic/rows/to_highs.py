@@ -96,14 +96,21 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     return highs.getModelStatus()
 
 
-def solved_by_highs(form: StandardForm, tolerance: float = 1e-7) -> tuple[Array, Array] | None:
-    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none."""
+def solved_by_highs(
+    form: StandardForm, tolerance: float = 1e-7, seconds: float = np.inf
+) -> tuple[Array, Array] | None:
+    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none.
+
+    `TimeLimitReached` if it does not end in time.
+    """
     import highspy
 
     highs = highs_model(form)
     for kind in ("primal", "dual"):
         highs.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
-    status = run_within(highs, np.inf, simplex_limit(sum(form.matrix.shape)))
+    status = run_within(highs, seconds, simplex_limit(sum(form.matrix.shape)))
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        raise TimeLimitReached("a linear program did not end in time")
     if status != highspy.HighsModelStatus.kOptimal:
         return None
     answer = highs.getSolution()

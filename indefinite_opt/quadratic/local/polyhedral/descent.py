@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, Values, one_thread
-from indefinite_opt.quadratic.matrices.spectrum import in_own_units
+from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.solving.solution import Status
 
 Mask = NDArray[np.bool_]
@@ -42,9 +42,6 @@ _CONE_STARTS = 6
 _MIN_EXCHANGE_SHARE = 1e-10
 """Least decrease by a step to the end of an edge, as a share of the terms of F: far above rounding
 and far below any tolerance."""
-
-_RANK_SHARE = 1e-10
-"""Share of the largest singular value of normals below which others count as zero."""
 
 
 def directly(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -379,24 +376,9 @@ def is_convex(scaled: Equilibrated) -> bool:
 
 def _is_curved_down(program: Quadratic, strict: Mask) -> bool:
     """Whether dᵀPd < 0, beyond rounding, for a d that leaves strictly active constraints alone."""
-    from indefinite_opt.quadratic.local.polyhedral import _active_set_loops as loops
-
-    n = program.q.size
-    free = np.flatnonzero(~strict[:n])
-    if free.size == 0:
-        return False
-    block = program.P[np.ix_(free, free)], program.R[strict[n:]][:, free]
-    P, normals = in_own_units(*block)
-    floor = loops.CURVATURE_SHARE * n * float(np.max(np.abs(P), initial=0.0))
-    with one_thread():
-        if normals.shape[0]:
-            _, sizes, right = np.linalg.svd(normals)
-            rank = int(np.count_nonzero(sizes > _RANK_SHARE * max(sizes[0], 1e-300)))
-            basis = right[rank:]
-            if basis.shape[0] == 0:
-                return False
-            P = basis @ P @ basis.T
-        return float(np.linalg.eigvalsh(P)[0]) < -floor
+    n, rows = program.q.size, program.R[strict[program.q.size :]]
+    least, rounding = RowCurvature(program.P, rows).restricted(np.flatnonzero(~strict[:n]), rows)
+    return least < -rounding
 
 
 def directions(scaled: Equilibrated, low: Mask, high: Mask) -> Equilibrated:
