@@ -12,15 +12,11 @@ from numpy.typing import ArrayLike
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model, constants
-from indefinite_opt.errors import ParameterError, shown
+from indefinite_opt.errors import ParameterError, ProblemError, shown
 from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card
 from indefinite_opt.quadratic.files.reading import read_program, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
-from indefinite_opt.quadratic.program.arrays import (
-    QuadraticArrays,
-    program_of_qpsolvers,
-    quadratic_arrays,
-)
+from indefinite_opt.quadratic.program.arrays import LETTERS, QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.structures.declaration import Declaration
@@ -239,8 +235,22 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         ------
         ProblemError
             For another object, or arrays that make no program.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> problem = SimpleNamespace(P=[[2.0]], q=[1.0], lb=[0.0], ub=[3.0])
+        >>> QuadraticProgram.from_qpsolvers(problem).ub
+        array([3.])
         """
-        return cls.from_arrays(program_of_qpsolvers(problem))
+        given: dict[str, Any] = {letter: getattr(problem, letter, None) for letter in LETTERS}
+        missing = [letter for letter in ("P", "q") if given[letter] is None]
+        if missing:
+            raise ProblemError(
+                "problem", "an object with attributes P and q, as a qpsolvers.Problem",
+                f"one of type {type(problem).__name__} without {' and '.join(missing)}",
+            )  # fmt: skip
+        return cls.from_arrays(quadratic_arrays(**given))
 
     def write(self, path: str | Path) -> Path:
         """Write the program to a .in, .lp, .mps, .npz or .qplib file, which `read` reads.

@@ -22,10 +22,10 @@ from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.local.descent.descent import Descent, descend
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
-from indefinite_opt.quadratic.local.search.pairing import as_paired
+from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.paired_qp import PairedQP, paired
+from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,8 @@ KINDS = ("box", "simplex", "row", "rows", "mixed", "half", "free")
 def forms(one: Rows) -> tuple[PairedQP, Any, Any]:
     """The scaled form, within the bounds and those that the rows imply."""
     ends = Polyhedron(one.G, one.h, one.A, one.b, one.lower, one.upper).intervals
-    return paired(one.P, one.q, one.A, one.b, *ends)
+    form = Paired.of(one.P, one.q, one.A, one.b, *ends)
+    return form.qp, form.restore, form.place
 
 
 def check_feasible(one: Rows, x: Array) -> None:
@@ -245,7 +246,8 @@ def test_a_variable_in_two_rows_has_no_form() -> None:
     rows = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
     two = iopt.QuadraticProgram(np.eye(3), A=rows, b=np.ones(2), lb=0.0, ub=1.0).structure()
     assert as_paired(two) is None
-    assert paired(np.eye(3), np.zeros(3), 0.0 * rows, np.zeros(2), np.zeros(3), np.ones(3))
+    empty = iopt.QuadraticProgram(np.eye(3), A=0.0 * rows, b=np.zeros(2), lb=0.0, ub=1.0)
+    assert as_paired(empty.structure()) is not None
 
 
 def test_the_form_of_a_program() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import indefinite_opt as iopt
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic import instances
-from indefinite_opt.quadratic.program.arrays import program_of_qpsolvers
 from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -104,7 +104,7 @@ def test_order_and_names_of_variables() -> None:
 
 def test_rows_and_bounds() -> None:
     u = cp.Variable(3, name="u")
-    program = program_of_cvxpy(
+    program, _ = program_of_cvxpy(
         cp.Problem(
             cp.Minimize(cp.sum(u)),
             [
@@ -115,7 +115,7 @@ def test_rows_and_bounds() -> None:
                 M[:, :3] @ u >= -20,
             ],
         )
-    ).arrays  # fmt: skip
+    )  # fmt: skip
     assert program.lb.tolist() == [-1, -1, -1]
     # A third is no float, so that the last inequality stays a row.
     assert program.ub.tolist() == [5, 3.5, 4]
@@ -160,7 +160,7 @@ def test_rows_of_every_atom_are_those_of_the_constraint() -> None:
 
 def test_an_infeasible_constant_row_is_kept() -> None:
     u = cp.Variable(name="u")
-    program = program_of_cvxpy(cp.Problem(cp.Minimize(u), [0 * u >= 1, 0 * u == 2])).arrays
+    program, _ = program_of_cvxpy(cp.Problem(cp.Minimize(u), [0 * u >= 1, 0 * u == 2]))
     assert (program.G.tolist(), program.h.tolist()) == ([[0]], [-1])
     assert (program.A.tolist(), program.b.tolist()) == ([[0]], [2])
 
@@ -181,7 +181,7 @@ def test_large_problems_are_read_in_seconds() -> None:
     problem = cp.Problem(
         cp.Minimize(0.5 * cp.quad_form(u, box.P) + box.q @ u), [u >= 0, u <= 1, cp.sum(u) == 9]
     )
-    program = program_of_cvxpy(problem).arrays
+    program, _ = program_of_cvxpy(problem)
     assert np.array_equal(program.P, box.P)
     assert np.array_equal(program.q, box.q)
     assert np.array_equal(program.ub, box.ub)
@@ -236,14 +236,14 @@ def test_problems_of_qpsolvers() -> None:
         P=sparse.csc_matrix(SYMMETRIC), q=V, G=sparse.csr_matrix(M), h=np.ones(3), A=None, b=None,
         lb=None, ub=np.full(4, 2.0),
     )  # fmt: skip
-    program = program_of_qpsolvers(problem)
+    program = iopt.QuadraticProgram.from_qpsolvers(problem)
     assert np.array_equal(program.P, SYMMETRIC)
     assert np.array_equal(program.G, M)
     assert program.A.shape == (0, 4)
     assert program.lb.tolist() == [-np.inf] * 4
     for missing in ({"q": V}, {"P": SYMMETRIC}, {}):
         with pytest.raises(ProblemError, match="attributes P and q"):
-            program_of_qpsolvers(SimpleNamespace(**missing))
+            iopt.QuadraticProgram.from_qpsolvers(SimpleNamespace(**missing))
 
 
 def test_programs_of_generators_survive_cvxpy() -> None:
@@ -254,7 +254,7 @@ def test_programs_of_generators_survive_cvxpy() -> None:
         constraints: list[Any] = [program.A @ u == program.b] if len(program.b) else []
         constraints += [program.G @ u <= program.h] if len(program.h) else []
         objective = cp.Minimize(0.5 * cp.quad_form(u, program.P) + program.q @ u)
-        again = program_of_cvxpy(cp.Problem(objective, constraints)).arrays
+        again, _ = program_of_cvxpy(cp.Problem(objective, constraints))
         for letter in ("P", "q", "A", "b", "lb", "ub"):
             assert np.array_equal(getattr(again, letter), getattr(program, letter))
         # Rows in a single variable would become bounds.

@@ -202,7 +202,7 @@ class _Slacks(FiniteForm):
         else:
             run = Descent(task.on(pairs.qp, start=None), pairs.place(x))
             run.to_stationarity()
-            x = pairs.restore(run.alpha)
+            x = self.asked.project(pairs.restore(run.alpha))
         point = self._lifted(x)
         return point, self.structure.value(point)
 

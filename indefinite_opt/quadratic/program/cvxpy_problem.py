@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,15 +23,8 @@ from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-class CvxpyProgram(NamedTuple):
-    """A program, and what writes a point x into the variables of cvxpy that it was made of."""
-
-    arrays: QuadraticArrays
-    assign: Callable[[Array], None]
-
-
-def program_of_cvxpy(problem: Any) -> CvxpyProgram:
-    """The quadratic program of a cvxpy problem, convex or not.
+def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], None]]:
+    """The quadratic program of a cvxpy problem, convex or not, and what assigns a point to it.
 
     The variables are stacked in the order of `problem.variables()`, each column by column. The
     objective may be any sum of affine expressions and multiples of `quad_form`, `sum_squares`,
@@ -41,10 +34,11 @@ def program_of_cvxpy(problem: Any) -> CvxpyProgram:
     >>> import cvxpy as cp
     >>> x = cp.Variable(2, name="x")
     >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
-    >>> program = program_of_cvxpy(cp.Problem(objective, [x >= 0, x <= 2, cp.sum(x) == 2]))
-    >>> program.arrays.P.tolist(), program.arrays.q.tolist(), program.arrays.ub.tolist()
+    >>> problem = cp.Problem(objective, [x >= 0, x <= 2, cp.sum(x) == 2])
+    >>> program, assign = program_of_cvxpy(problem)
+    >>> program.P.tolist(), program.q.tolist(), program.ub.tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [-3.0, 0.0], [2.0, 2.0])
-    >>> program.assign(np.array([2.0, 0.0]))
+    >>> assign(np.array([2.0, 0.0]))
     >>> x.value
     array([2., 0.])
     """
@@ -71,7 +65,7 @@ def program_of_cvxpy(problem: Any) -> CvxpyProgram:
         np.reshape(rows, (len(rows), reader.n)), sense * P, sense * constant,
         variables=reader.names(), row_names=names,
     )  # fmt: skip
-    return CvxpyProgram(form.arrays(), reader.assign)
+    return form.arrays(), reader.assign
 
 
 Atom = tuple[Any, Any, Callable[[Array], Any]]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.quadratic.matrices.gram import DenseGram, Gram
+from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import in_own_units, negative_direction
 from indefinite_opt.quadratic.structures.gaps import CANCELLED
 from indefinite_opt.quadratic.structures.paired_box import PairedBox
 from indefinite_opt.quadratic.structures.qp import QP
-
-Map = Callable[[Array], Array]
 
 
 class PairedQP(PairedBox, QP):
@@ -115,51 +112,3 @@ class PairedQP(PairedBox, QP):
         support = np.flatnonzero(x)
         terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])
         return max(abs(value), CANCELLED * (0.5 * terms + pull))
-
-
-def paired(
-    P: Array, q: Array, rows: Array, rhs: Array, lower: Array, upper: Array
-) -> tuple[PairedQP, Map, Map]:
-    """min ½xᵀPx + qᵀx, rows·x = rhs, lower ≤ x ≤ upper, in variables that move in pairs.
-
-    The new variables are z_i = |a_i| x_i with a_i the coefficient of x_i in its row, divided by a
-    typical one of that row, or 1. No variable is in two rows, and a row of zeros is passed over.
-    Bounds that follow from a row and the other bounds must be among the given ones. With the
-    program come the x of a point z, which is at a bound exactly where z is, and the feasible z
-    nearest to that of an x.
-
-    >>> P, q = np.array([[0.0, 2.0], [2.0, 0.0]]), np.zeros(2)
-    >>> given = np.array([[4.0, -2.0]]), np.array([6.0]), np.zeros(2), np.full(2, 9.0)
-    >>> qp, restore, place = paired(P, q, *given)
-    >>> qp.signs, restore(place(np.array([2.0, 1.0])))
-    (array([ 1., -1.]), array([2., 1.]))
-    """
-    used = rows != 0.0
-    kept = used.any(axis=1)
-    rows, rhs, used = rows[kept], rhs[kept], used[kept]
-    k = rows.shape[0]
-    held = used.any(axis=0)
-    group = np.where(held, used.argmax(axis=0) if k else 0, k).astype(np.int64)
-    coefficients = np.where(held, rows.sum(axis=0), 1.0)
-    # Divided by a power of two, so that coefficients which are equal but for their signs become 1.
-    logs = np.bincount(group, np.log2(np.abs(coefficients)), k + 1)
-    counts = np.maximum(np.bincount(group, minlength=k + 1), 1)
-    units = np.append(np.exp2(np.round(logs / counts))[:k], 1.0)
-    sizes, signs = np.abs(coefficients) / units[group], np.sign(coefficients)
-    shape = signs / sizes
-    matrix = np.ascontiguousarray(P, dtype=np.float64)
-    if np.any(shape != 1.0):
-        matrix = matrix * shape[:, None]
-        matrix *= shape
-    low, high, totals = sizes * lower, sizes * upper, rhs / units[:k]
-    qp = PairedQP(DenseGram(matrix), q / sizes, signs, group, totals, low, high)
-
-    def restore(z: Array) -> Array:
-        x = np.clip(z / sizes, lower, upper)
-        x = np.where(z == low, lower, x)
-        return np.where(z == high, upper, x)
-
-    def place(x: Array) -> Array:
-        return qp.project(sizes * x)
-
-    return qp, restore, place

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.foundation import TimeLimitReached, Values, limited
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import as_paired
@@ -74,7 +74,14 @@ class MultiStart(Effort, Solver[QP]):
         if found is None:
             return _searched(begun(PolyhedralSearch, self, task))
         start = None if task.start is None else found.place(task.start)
-        ended = found.restored(_searched(LocalSearch(self, task.on(found.qp, start=start))))
+        ended = _searched(LocalSearch(self, task.on(found.qp, start=start)))
+
+        def restored(values: Values) -> Values:
+            z = values.get(found.qp.variable)  # optima beyond the best ones have no values
+            return {} if z is None else structure.values(structure.project(found.restore(z)))
+
+        optima = tuple(replace(each, values=restored(each.values)) for each in ended.optima)
+        ended = replace(ended, values=restored(ended.values), optima=optima, gradient=None)
         if ended.status is not Status.INACCURATE:
             return ended
         # Pair steps stall where units are mixed; a descent with an active set goes on from there.
