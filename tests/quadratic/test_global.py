@@ -217,12 +217,15 @@ class Recorded:
         return BoxOutcome(children, np.inf if children else node.bound, 1)
 
 
-def test_a_box_that_is_taken_still_counts_for_the_lower_end() -> None:
+def test_a_box_that_is_taken_still_counts_for_the_lower_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The root has one child, which has two, and the bound of one of these is that of the tree."""
-    settings = SimpleNamespace(seconds_between_reports=0.0, seconds_between_checks=0.0)
+    monkeypatch.setattr(f"{Tree.__module__}.SECONDS_BETWEEN_REPORTS", 0.0)
+    monkeypatch.setattr(f"{Tree.__module__}.SECONDS_BETWEEN_CHECKS", 0.0)
     bracket = SimpleNamespace(lower=-np.inf, value=0.0, cutoff=0.0, closed=False)
     task = SimpleNamespace(elapsed=0.0, stop=lambda: None)
-    search = SimpleNamespace(bracket=bracket, task=task, settings=settings)
+    search = SimpleNamespace(bracket=bracket, task=task)
     seen: list[float] = []
     tree = Tree(search, [SimpleNamespace(bound=-9.0)], lambda: seen.append(bracket.lower))
     crew = Recorded(bracket, {-9.0: [-8.0], -8.0: [-5.0, -7.0], -7.0: [], -5.0: [-4.0], -4.0: []})

@@ -51,13 +51,16 @@ def test_eigenpairs_above_a_level_are_those_of_numpy(n: int, share: float) -> No
 
 @pytest.mark.parametrize("tuning", Settings().tunings)
 @pytest.mark.parametrize("formulation", ["SVMDual(C=1)", "ConvexHullDual"])
-def test_partial_and_full_projections_are_the_same_method(tuning: Tuning, formulation: str) -> None:
-    """Rounding apart; max_rare_share = 1 takes the partial one in every iteration."""
+def test_partial_and_full_projections_are_the_same_method(
+    tuning: Tuning, formulation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounding apart; with all eigenvalues rare the partial one is taken in every iteration."""
     scaled, value = scaled_of(16, 3, formulation)
     ends = []
     for partial, rare in ((10**9, 0.0), (1, 0.0), (1, 1.0)):
-        settings = Settings(min_partial_order=partial, max_rare_share=rare)
-        relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool), tuning, settings)
+        monkeypatch.setattr(f"{Relaxation.__module__}.MIN_PARTIAL_ORDER", partial)
+        monkeypatch.setattr(f"{Relaxation.__module__}.MAX_RARE_SHARE", rare)
+        relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool), tuning)
         for _ in range(3):
             relaxation.run(20)
             relaxation.add_triangles(50, 1e-3)

@@ -20,6 +20,9 @@ from indefinite_opt.quadratic.bracket.proof import Part, Proof
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Threads, Tree
 
+MAX_NODES_PER_UNIT = 1000
+"""After so many nodes a worker begins no further box before it reports."""
+
 BOXES_PER_UNIT = 16
 """With how many boxes a worker begins at most: some close soon, and it goes on with others."""
 
@@ -84,8 +87,7 @@ class Workers:
         import cloudpickle  # a part of Dask, which knows functions without a name as well
 
         self.client, self.box_bound, self.own = client, box_bound, own
-        self.most = box_bound.settings.max_nodes_per_unit
-        self.batch = BOXES_PER_UNIT
+        self.most, self.batch = MAX_NODES_PER_UNIT, BOXES_PER_UNIT
         self.work: dict[str, tuple[int, int]] = {}
         bracket = box_bound.bracket
         task = replace(box_bound.task, callback=None, max_iter=None, start=None)

@@ -55,6 +55,14 @@ MAX_TRIANGLE_ORDER = 600
 """Most variables with triangle inequalities: finding them takes O(m³), half a second for
 these."""
 
+PENTAGONS_PER_VARIABLE = 5.0
+"""Most pentagonal inequalities added at a time, per variable."""
+
+MIN_PARTIAL_ORDER = 80
+MAX_RARE_SHARE = 0.1
+"""From this number of variables on, only the eigenpairs of the rarer sign are computed if these are
+at most this share of all; that takes a third to a half of the time."""
+
 MAX_EXTENDED = 3000
 """Most triangle inequalities that are extended to pentagonal ones at a time, O(m²) each."""
 
@@ -198,7 +206,7 @@ class Relaxation:
     settings : Settings
     iterations : int
     age : float
-        Iterations in units of `Settings.penalty_iterations`, with which changes of the penalty
+        Iterations in units of `PENALTY_ITERATIONS`, with which changes of the penalty
         decrease.
     positive : int
         Positive eigenvalues in the last projection, or a guess of their number.
@@ -274,14 +282,14 @@ class Relaxation:
         """Do some iterations; those of large problems end early if `stop` returns True."""
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
 
-        model, iterate, settings = self.model, self.iterate, self.settings
+        model, iterate = self.model, self.iterate
         steps = Steps(
             over=OVER_RELAXATION,
             sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size + iterate.delta.size else 0,
             adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
             balance=self.balance,
         )
-        if self.scaled.m < settings.min_partial_order:
+        if self.scaled.m < MIN_PARTIAL_ORDER:
             loops.advance(model, iterate, steps, iterations)
         else:
             G, residuals = np.empty_like(iterate.U), np.zeros(2)
@@ -305,7 +313,7 @@ class Relaxation:
         order = len(G)
         sign = 1.0 if 2 * self.positive <= order else -1.0
         rare = min(self.positive, order - self.positive)
-        few = rare <= self.settings.max_rare_share * order
+        few = rare <= MAX_RARE_SHARE * order
         pairs = eigenpairs_above(sign * G, 0.0) if few else None
         if pairs is None:
             values, vectors = np.linalg.eigh(G)
@@ -363,11 +371,11 @@ class Relaxation:
         rows share variables, and are combined for that reason, they are left out: of nine such
         programs six closed sooner without them, one in an eighth of the iterations.
         """
-        settings, m = self.settings, self.scaled.m
-        violated = self.add_triangles(int(settings.cuts_per_variable * m), MIN_VIOLATION)
+        m = self.scaled.m
+        violated = self.add_triangles(int(self.settings.cuts_per_variable * m), MIN_VIOLATION)
         combined = np.any(np.count_nonzero(self.scaled.weights, axis=1) > 1)
         if violated <= m and not combined:
-            most = int(settings.pentagons_per_variable * m)
+            most = int(PENTAGONS_PER_VARIABLE * m)
             self.add_pentagons(most, MIN_PENTAGON_VIOLATION)
 
     def add_triangles(self, most: int, least: float) -> int:

@@ -34,6 +34,9 @@ from indefinite_opt.quadratic.structures.qp import QP
 
 T = TypeVar("T")
 
+LOCAL_TIME_SHARE = 0.5
+"""Most time for the local search, as a share of the time that is left."""
+
 DESCENT_TOL = 1e-9
 """Tolerance of the local descents, far below any gap of a bracket."""
 
@@ -152,7 +155,7 @@ class GlobalSearch:
         """The upper end of the bracket, from a local search."""
         task = replace(self.task, callback=None, max_iter=None)
         left = max(task.time_limit - task.elapsed, 0.0)
-        task.time_limit = task.elapsed + self.settings.local_time_share * left
+        task.time_limit = task.elapsed + LOCAL_TIME_SHARE * left
         status, point = self.form.best_point(task)
         if point is not None:
             self.bracket.offer(point)

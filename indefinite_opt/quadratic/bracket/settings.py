@@ -38,18 +38,11 @@ class Settings:
 
     max_relaxed_variables: int = 2000
     """Larger problems get the cheap bounds only: the lifted point takes 100 MB and more."""
-    local_time_share: float = 0.5
-    """Most time for the local search, as a share of the time that is left."""
     default_max_nodes: int = 20_000
     """Most nodes if neither their number nor the time is limited: minutes for ten variables."""
-    seconds_between_reports: float = 0.1
-    """Least time between two entries of the trace."""
-    seconds_between_checks: float = 0.05
-    """Longest wait for a box before the time and the callback are checked again."""
     seconds_per_unit: float = 2.0
-    max_nodes_per_unit: int = 1000
     """How long a worker of a cluster divides before it reports: a hundred times as long as messages
-    take. It begins no further box after either limit."""
+    take."""
     max_secant_bounds: int = 40_000
     """Bounds by secants, if f is separable, before relaxations bound what is left: each takes a
     millisecond where all terms are concave and some where not, and a hundred of them less time than
@@ -63,8 +56,7 @@ class Settings:
     """A box is divided unless its gap falls to this share within this many iterations, at the root
     and below it. At the root more iterations take less time than the boxes they save."""
     cuts_per_variable: float = 20.0
-    pentagons_per_variable: float = 5.0
-    """Most triangle and pentagonal inequalities added at a time, per variable."""
+    """Most triangle inequalities added at a time, per variable."""
     min_width_loss: float = 0.1
     """A box that has lost this share of its mean width is bounded again before it is divided."""
     max_proof_numbers: float = 3e7
@@ -73,10 +65,6 @@ class Settings:
     """Tried at the root. Found on box programs and kernels of 80 to 200 points: the first suits
     programs whose minimisers have most variables at their ends, the second those with many inside,
     and either may leave three times the gap of the other after a thousand iterations."""
-    min_partial_order: int = 80
-    max_rare_share: float = 0.1
-    """From this number of variables on, only the eigenpairs of the rarer sign are computed if these
-    are at most this share of all; that takes a third to a half of the time."""
 
     def tunings_of(self, rows: Array, rhs: Array) -> tuple[Tuning, ...]:
         """The tunings to try on a box with these rows."""

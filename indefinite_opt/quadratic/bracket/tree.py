@@ -16,6 +16,12 @@ from indefinite_opt.foundation import interrupts_held
 from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.solving.solution import Status
 
+SECONDS_BETWEEN_REPORTS = 0.1
+"""Least time between two entries of the trace."""
+
+SECONDS_BETWEEN_CHECKS = 0.05
+"""Longest wait for a box before the time and the callback are checked again."""
+
 
 class BoxOutcome(NamedTuple):
     """What was made of some boxes."""
@@ -144,9 +150,7 @@ class Tree:
         seconds : float
             After so many since the task began no other box than the first is begun.
         """
-        bracket, task, settings = (
-            self.box_bound.bracket, self.box_bound.task, self.box_bound.settings
-        )  # fmt: skip
+        bracket, task = self.box_bound.bracket, self.box_bound.task
         reported = -np.inf
         while True:
             size = crew.size
@@ -169,9 +173,8 @@ class Tree:
                     self._running[job] = nodes, most
             self.raise_lower()
             now = time.perf_counter()
-            if self.report and (
-                now - reported >= settings.seconds_between_reports or not self._running
-            ):
+            due = now - reported >= SECONDS_BETWEEN_REPORTS or not self._running
+            if self.report and due:
                 reported = now
                 if self.report():
                     return Status.INTERRUPTED
@@ -183,11 +186,7 @@ class Tree:
             if status is not None:
                 return status
             with interrupts_held():
-                done, _ = wait(
-                    self._running,
-                    timeout=settings.seconds_between_checks,
-                    return_when=FIRST_COMPLETED,
-                )
+                done, _ = wait(self._running, SECONDS_BETWEEN_CHECKS, FIRST_COMPLETED)
                 self._collect(crew, done)
 
     def finish(self, crew: Crew) -> None:
