@@ -197,22 +197,6 @@ def test_rows_that_share_variables_cut_each_others_intervals() -> None:
     assert empty.on_lines(empty.start()) is not None
 
 
-def test_the_multiplier_of_a_row_with_a_slack() -> None:
-    """min x₀ - x₁, x₀ + 2x₁ ≤ 3, x₁ ≤ 2 with slacks up to 5, more than there can be.
-
-    So multipliers are not negative, and the cost of x₀ is positive. The second slack is 1 at least,
-    so that its multiplier is 0; the first one is once x₀ = 0, and x₁ = 1 follows.
-    """
-    rows = np.array([[1.0, 2.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
-    each = conditions(np.zeros((4, 4)), [1.0, -1.0, 0.0, 0.0], rows, [3.0, 2.0],
-                      upper=[1.0, 1.0, 5.0, 5.0])  # fmt: skip
-    left = each.stationary(each.on_lines(each.start()))
-    np.testing.assert_array_equal([left.lower[0], left.upper[0]], [0.0, 0.0])
-    assert left.live[1]
-    again = each.tightened(each.start())
-    np.testing.assert_array_equal([again.lower[1], again.upper[1]], [1.0, 1.0])
-
-
 def test_parallel_columns_are_found_exactly() -> None:
     """(1, 3) is a third of (3, 9), and a third of 1 is not 0.333…: 0.1·3 and 0.3 differ."""
     rows = np.array([[1.0, 3.0, 0.0, 0.1, 0.3, 0.0, -2.0], [3.0, 9.0, 0.0, 0.3, 0.9, 2.0, -6.0]])
@@ -225,116 +209,6 @@ def test_parallel_columns_are_found_exactly() -> None:
         pairs = conditions(H, rows=rows).exclusive
         assert pairs[0, 1] == pairs[1, 0] == expected
         assert not pairs[0, 3:].any()
-
-
-# ------------------------------------------------------------------------------------ first order
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_a_linear_function_leaves_one_variable_at_most(seed: int) -> None:
-    """min cᵀx, aᵀx = t: with p = ax the part of the range used up, the largest -ac come first."""
-    generator = np.random.default_rng(seed)
-    for _ in range(10):
-        n = int(generator.integers(2, 7))
-        a = generator.choice([-1.0, 1.0], n)
-        # Of whole eighths: the widths are equal to the last bit.
-        lower, width = generator.integers(-9, 10, n) / 8.0, float(2.0 ** generator.integers(-2, 3))
-        upper = lower + width
-        c = generator.permutation(n) + generator.uniform(0.1, 0.2, n)
-        share = generator.uniform(0.05, n - 0.05)
-        if abs(share - round(share)) < 1e-3:
-            continue
-        # Shares of the order of -ac, the first ⌊share⌋ whole, one more in part.
-        shares = np.zeros(n)
-        shares[np.argsort(a * c)] = np.clip(share - np.arange(n), 0.0, 1.0)
-        x = np.where(a > 0, lower + shares * (upper - lower), upper - shares * (upper - lower))
-        each = conditions(np.zeros((n, n)), c, a[None], [float(a @ x)], lower, upper)
-        left = each.stationary(each.start())
-        assert left.live.sum() == 1
-        slack = 1e-12 * (1.0 + np.abs(x))
-        assert np.all((left.lower <= x + slack) & (x - slack <= left.upper))
-
-
-def test_intervals_of_different_widths_and_coefficients() -> None:
-    """min 2x₀ + x₁, x₀ + x₁ = 1 in [0, 1] × [0, ½]: half of it is x₀'s, though x₁ is cheaper."""
-    each = conditions(np.zeros((2, 2)), [2.0, 1.0], np.ones((1, 2)), [1.0], upper=[1.0, 0.5])
-    left = each.tightened(each.start())
-    assert left.lower[0] <= 0.5 <= left.upper[0]
-    assert left.lower[1] <= 0.5 <= left.upper[1]
-    # The knapsack max 3x₀ + 4x₁ + 5x₂, 2x₀ + x₁ + 10x₂ = 3 in the unit box takes x₁ (4 a unit of
-    # the row) and x₀ (1.5), not x₂ (0.5).
-    weights = np.array([[2.0, 1.0, 10.0]])
-    each = conditions(np.zeros((3, 3)), [-3.0, -4.0, -5.0], weights, [2.5])
-    left = each.stationary(each.start())
-    np.testing.assert_array_equal(left.lower, [0.0, 1.0, 0.0])
-    np.testing.assert_array_equal(left.upper, [1.0, 1.0, 0.0])
-
-
-@pytest.mark.parametrize(("off", "live"), [(5e-12, 2), (-5e-12, 2), (7e-12, 1), (-7e-12, 1)])
-def test_a_count_near_a_whole_number_may_be_that(off: float, live: int) -> None:
-    """Σx = 2 + off with costs 1, 2, 3, 4: the third is nearly 0 or the second nearly 1.
-
-    Rounding is 1e-12 of the sizes 4 and 2.
-    """
-    c = np.array([1.0, 2.0, 3.0, 4.0])
-    each = conditions(np.zeros((4, 4)), c, np.ones((1, 4)), [2.0 + off])
-    left = each.stationary(each.start())
-    assert left.live.sum() == live
-    x = np.clip(2.0 + off - np.arange(4), 0.0, 1.0)
-    assert np.all((left.lower <= x) & (x <= left.upper))
-
-
-def test_all_or_none_of_a_row() -> None:
-    """Σx = 0 and Σx = 3 of three leave one point; the levels are infinite then."""
-    for total in (0.0, 3.0):
-        each = conditions(np.zeros((3, 3)), [1.0, 2.0, 3.0], np.ones((1, 3)), [total])
-        left = each.tightened(each.start())
-        assert left is not None
-        assert np.all(left.lower <= total / 3.0)
-        assert np.all(left.upper >= total / 3.0)
-        first = each.stationary(each.start())
-        assert np.all((first.lower <= total / 3.0) & (total / 3.0 <= first.upper))
-
-
-def test_the_sign_of_a_derivative_where_no_row_holds_a_variable() -> None:
-    """x₀ falls, x₁ rises, x₂ does neither, x₃ is on a row."""
-    H = np.zeros((4, 4))
-    H[2, 2] = 2.0
-    each = conditions(H, [1.0, -1.0, -1.0, 5.0], [[0.0, 0.0, 0.0, 1.0]], [0.5])
-    left = each.stationary(each.start())
-    np.testing.assert_array_equal(left.lower, [0.0, 1.0, 0.0, 0.0])
-    np.testing.assert_array_equal(left.upper, [0.0, 1.0, 1.0, 1.0])
-    # A variable that is supposed to be strictly inside cannot be at an end.
-    assert each.stationary(each.start().freed(0)) is None
-    assert each.stationary(each.start().freed(1)) is None
-    assert each.stationary(each.start().freed(2)) is not None
-    # Nor can one whose interval has lost the end.
-    assert each.stationary(each.start().narrowed(0, 0.5, 1.0)) is None
-    assert each.stationary(each.start().narrowed(1, 0.0, 0.5)) is None
-
-
-@pytest.mark.parametrize(("share", "decided"), [(0.7, False), (1.4, True)])
-def test_a_derivative_within_its_rounding_decides_nothing(share: float, decided: bool) -> None:
-    """∂f/∂x₀ = x₁ - 1 + δ at x₁ = 1: 16 eps, for each of two variables, of the terms 1 and 1."""
-    threshold = 16.0 * EPS * 2 * 2.0
-    for sign in (1.0, -1.0):
-        c = np.array([sign * (-1.0 + round(share * threshold / EPS) * EPS), 0.0])
-        H = sign * np.array([[0.0, 1.0], [1.0, 0.0]])
-        each = conditions(H, c)
-        left = each.stationary(part(each, [0.0, 1.0], [1.0, 1.0]))
-        assert (left.live[0] == 0) == decided
-        if decided:
-            assert left.lower[0] == (0.0 if sign > 0 else 1.0)
-
-
-def test_curvature_within_the_box_moves_the_derivative() -> None:
-    """∂f/∂x₀ = x₁ - ½ has one sign where x₁ stays on one side of ½."""
-    each = conditions(np.array([[0.0, 1.0], [1.0, 0.0]]), [-0.5, 0.0])
-    for (low, high), expected in (
-        ((0.0, 1.0), (0.0, 1.0)), ((0.75, 1.0), (0.0, 0.0)), ((0.0, 0.25), (1.0, 1.0)),
-    ):  # fmt: skip
-        left = each.stationary(part(each, [0.0, low], [1.0, high]))
-        assert (left.lower[0], left.upper[0]) == expected
 
 
 # --------------------------------------------------------------------------- parts and reductions
@@ -431,18 +305,14 @@ def replace_tightened(each: Conditions) -> Conditions:
 
 
 def test_conditions_follow_from_each_other_until_none_does() -> None:
-    """x₀ + x₁ = ½ is x₀'s, the cheaper one; x₁ = 0, so that x₂ with the slope 1 - 2x₁ is 0, too."""
-    H = np.zeros((4, 4))
-    H[1, 2] = H[2, 1] = -2.0
-    each = conditions(H, [-9.0, 0.0, 1.0, 0.0], [[1.0, 1.0, 0.0, 0.0]], [0.5])
-    left = each.tightened(each.start())
+    """x₂ is binary as f is concave in it; x₀ + x₁ = ½ leaves x₀ ≤ ½, and x₀ - x₃ = ¼ x₃ ≤ ¼."""
+    H, rows = np.diag([1.0, 1.0, -1.0, 1.0]), [[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, -1.0]]
+    each = conditions(H, np.zeros(4), rows, [0.5, 0.25])
+    left = each.tightened(each.start().narrowed(2, 0.5, 1.0))
     assert left is not None
-    np.testing.assert_allclose(left.lower[:3], [0.5, 0.0, 0.0], atol=1e-11)
-    np.testing.assert_allclose(left.upper[:3], [0.5, 0.0, 0.0], atol=1e-11)
-    once = each.stationary(each.start())
-    assert (once.lower[2], once.upper[2]) == (0.0, 1.0)
-    begun = each.begin()
-    np.testing.assert_array_equal(begun.lower, left.lower)
+    np.testing.assert_allclose(left.lower, [0.25, 0.0, 1.0, 0.0], atol=1e-11)
+    np.testing.assert_allclose(left.upper, [0.5, 0.25, 1.0, 0.25], atol=1e-11)
+    np.testing.assert_array_equal(each.begin().upper[[0, 1, 3]], left.upper[[0, 1, 3]])
     # Where rounding leaves no point at all a search begins with everything.
     empty = conditions(np.eye(2), rows=np.ones((1, 2)), rhs=[5.0])
     assert empty.tightened(empty.start()) is None

@@ -1,4 +1,4 @@
-"""First- and second-order conditions that hold at some global minimiser.
+"""Rows and second-order conditions that hold at some global minimiser.
 
 Among the global minimisers of a quadratic on a box there is one with the fewest weights strictly
 inside their bounds. Everything here holds for that one, so that a search may use several of these
@@ -23,9 +23,6 @@ from indefinite_opt.quadratic.bracket.tangents import TINY, Bound, Indices, Mask
 ROUNDING_SHARE = 16.0 * EPS
 """The sign of a sum is certain if the sum exceeds this share of the sizes of its terms."""
 
-LEAST_DIVISOR = 1e-150
-"""Smallest size of a number by which terms of the objective are divided without overflow."""
-
 OUTWARD_SHARE = 1e-12
 """Share of the sizes of a sum by which a box must miss an equality constraint to be infeasible, and
 by which intervals are cut off further out than in exact arithmetic: the rounding of 4000 terms."""
@@ -33,10 +30,6 @@ by which intervals are cut off further out than in exact arithmetic: the roundin
 MIN_CUT_SHARE, MAX_ROUNDS = 0.1, 5
 """Where rows share variables, the conditions are applied again if an interval has lost this share
 of its width, at most so many times."""
-
-MULTIPLIER_PASSES = 2
-"""How often the intervals of multipliers are cut by each other: one pass uses what is known of
-slacks, the second what follows for the multipliers of other rows."""
 
 MIN_PART_SHARE = 0.2
 """Least width of a part of a divided interval, as a share of its width."""
@@ -114,38 +107,17 @@ class Conditions:
         return bool(self.exclusive.any())
 
     @cached_property
-    def _closed(self) -> list[tuple[int, Indices, Array, float, float]]:
-        """Rows all of whose variables are in no other row, and by whose entries one can divide.
-
-        For each its index, its variables, their shares w_i = |a_i|(u_i - l_i) of the row, how much
-        of these is used up where the row is met, and the rounding of that.
-        """
-        whole = self.whole
-        single, found = np.count_nonzero(whole.rows, axis=0) == 1, []
-        for k, row in enumerate(whole.rows):
-            members = np.flatnonzero(row)
-            divisible = np.abs(row[members]).min(initial=np.inf) >= LEAST_DIVISOR
-            if members.size and single[members].all() and divisible:
-                ends = np.array([row * whole.lower, row * whole.upper])[:, members]
-                used = float(whole.rhs[k] - ends.min(axis=0).sum())
-                slack = OUTWARD_SHARE * float(np.abs(ends).sum() + abs(whole.rhs[k])) + TINY
-                found.append((k, members, np.ptp(ends, axis=0), used, slack))
-        return found
-
-    @cached_property
     def _open(self) -> bool:
-        """Whether a row shares variables with another one."""
-        return int(np.any(self.whole.rows != 0.0, axis=1).sum()) > len(self._closed)
+        """Whether rows share variables."""
+        return bool(np.any(np.count_nonzero(self.whole.rows, axis=0) > 1))
 
     @cached_property
-    def _stored(self) -> dict[str, Array]:
-        """The arrays of the whole program in the form that loops are compiled for."""
-        whole = self.whole
-        arrays = {
-            "H": whole.H, "c": whole.c, "rows": whole.rows, "columns": whole.rows.T,
-            "rhs": whole.rhs, "ends": np.array([whole.lower, whole.upper]),
-        }  # fmt: skip
-        return {key: read_only(np.ascontiguousarray(each, float)) for key, each in arrays.items()}
+    def _rows(self) -> tuple[Array, Array]:
+        """The rows and their right-hand sides in the form that loops are compiled for."""
+        rows, rhs = (
+            np.ascontiguousarray(part, float) for part in (self.whole.rows, self.whole.rhs)
+        )
+        return read_only(rows), read_only(rhs)
 
     def start(self) -> Box:
         """The whole box."""
@@ -210,7 +182,6 @@ class Conditions:
         rules = {
             "second order": self.consistent,
             "rows": self.on_lines,
-            "first order": self.stationary,
         }
         for count in itertools.count(1):
             before = box
@@ -250,49 +221,9 @@ class Conditions:
 
         if not self.whole.rows.size:
             return box
-        stored, low, high = self._stored, box.lower.copy(), box.upper.copy()
-        ends = box.lower, box.upper, OUTWARD_SHARE, TINY, low, high
-        loops.cut_by_rows(stored["rows"], stored["rhs"], *ends)
+        low, high = box.lower.copy(), box.upper.copy()
+        loops.cut_by_rows(*self._rows, box.lower, box.upper, OUTWARD_SHARE, TINY, low, high)
         return None if (low > high).any() else Box(low, high, box.binary, box.free)
-
-    def stationary(self, box: Box) -> Box | None:
-        """First order: a variable whose reduced cost has one sign in the whole box is at an end.
-
-        There is a multiplier ν for each equality constraint so that ∂f/∂x_i + Σ a_ki ν_k is not
-        negative unless x_i is at its upper end, and not positive unless it is at its lower end.
-        """
-        from indefinite_opt.quadratic.bracket import _condition_loops as loops
-
-        whole, stored = self.whole, self._stored
-        low, high, middle, swing = (np.empty(whole.n) for _ in range(4))
-        known = box.lower, box.upper, ROUNDING_SHARE * whole.n, TINY
-        loops.range_of_gradient(stored["H"], stored["c"], *known, middle, swing)
-        ranges = self._multipliers(middle, swing)
-        passes, rounding = MULTIPLIER_PASSES * self._open, ROUNDING_SHARE * len(whole.rows)
-        left = loops.put_at_ends(
-            box.lower, box.upper, box.free, stored["ends"], stored["columns"], passes, rounding,
-            middle - swing, middle + swing, *ranges, low, high,
-        )  # fmt: skip
-        return Box(low, high, box.binary, box.free) if left else None
-
-    def _multipliers(self, middle: Array, swing: Array) -> tuple[Array, Array]:
-        """Ranges of the multipliers of closed rows, if ∂f/∂x is within `swing` of `middle`."""
-        whole = self.whole
-        low, high = np.full(len(whole.rows), -np.inf), np.full(len(whole.rows), np.inf)
-        for k, members, shares, used, slack in self._closed:
-            # With p_i the position of a_i x_i in its range, from 0 to 1, and v_i = -∂f/∂x_i / a_i,
-            # p_i = 1 where v_i > ν and p_i = 0 where v_i < ν, while Σ w_i p_i is what is used up.
-            a = whole.rows[k, members]
-            v, spread = -middle[members] / a, swing[members] / np.abs(a)
-            order = np.argsort(spread - v)
-            at = np.searchsorted(np.cumsum(shares[order]), used + slack, side="right")
-            if at < order.size:
-                low[k] = (v - spread)[order[at]]
-            order = np.argsort(-v - spread)
-            at = np.searchsorted(np.cumsum(shares[order]), used - slack)
-            if used > slack and at < order.size:
-                high[k] = (v + spread)[order[at]]
-        return low, high
 
 
 def parallel_columns(rows: Array) -> list[Indices]:

@@ -120,48 +120,6 @@ def by_second_order(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
             left.upper[i] = p.lower[i]
 
 
-def by_first_order(p: ExactProgram, box: ExactBox, left: ExactBox) -> None:
-    """Put variables at the end that they have for all multipliers that the rows may have."""
-    slopes: list[Any] = []
-    for h, c in zip(p.H, p.c, strict=True):
-        ends = [sorted((a * box.lower[j], a * box.upper[j])) for j, a in enumerate(h)]
-        slopes.append([c + sum(end[side] for end in ends) for side in (0, 1)])
-    known: list[Any] = [level(p, slopes, row, target) for row, target in p.rows]
-
-    def reduced(i: int, *others: int) -> list[Any]:
-        """The interval of ∂f/∂x_i + Σ a·multiplier over the rows of x_i but `others`."""
-        parts = [[a * end for end in known[k]] for k, a in p.columns[i].items() if k not in others]
-        return [slopes[i][0] + sum(map(min, parts)), slopes[i][1] + sum(map(max, parts))]
-
-    for k, (row, _) in [*enumerate(p.rows)] * 2:
-        for i, a in row.items():
-            low, high = reduced(i, k)
-            rises = i in box.inside or box.upper[i] < p.upper[i]
-            falls = i in box.inside or box.lower[i] > p.lower[i]
-            ends = sorted(((0 - high if rises else -inf) / a, (0 - low if falls else inf) / a))
-            known[k] = [max(known[k][0], ends[0]), min(known[k][1], ends[1])]
-    for i in range(p.n):
-        low, high = reduced(i)
-        if high < 0 or (low > 0 and i in box.inside):
-            left.lower[i] = p.upper[i]
-        if low > 0 or (high < 0 and i in box.inside):
-            left.upper[i] = p.lower[i]
-    if any(low > high for low, high in known):
-        left.lower[0] = left.upper[0] + 1
-
-
-def level(p: ExactProgram, slopes: Any, row: Any, target: Fraction) -> list[Any]:
-    """The interval of the multiplier of a row that shares no variable with another one."""
-    if any(len(p.columns[i]) > 1 for i in row):
-        return [-inf, inf]
-    v = {i: sorted(-slope / a for slope in slopes[i]) for i, a in row.items()}
-    left = target - sum(min(a * p.lower[i], a * p.upper[i]) for i, a in row.items())
-    width = {i: abs(a) * (p.upper[i] - p.lower[i]) for i, a in row.items()}
-    least = [a for a, _ in v.values() if sum(width[i] for i in row if v[i][0] >= a) > left]
-    most = [a for _, a in v.values() if sum(width[i] for i in row if v[i][1] > a) < left]
-    return [max(least, default=-inf), min(most, default=inf)]
-
-
 class ExactMinorant:
     """const + slope·t + ½tᵀMt, at most f in a box, for the shares t of the intervals."""
 
@@ -374,7 +332,7 @@ def infeasible(data: Any, proof: Any) -> None:
 
 
 WITHOUT_OPTIMUM = {"unbounded": unbounded, "infeasible": infeasible}
-RULES = {"rows": by_rows, "second order": by_second_order, "first order": by_first_order}
+RULES = {"rows": by_rows, "second order": by_second_order}
 KINDS = {"boxes": tree, "linear": linear_bound, "proxy": proxy_bound}
 
 
