@@ -78,7 +78,7 @@ class OpenBracket:
         self, form: FiniteForm, gap: float, atol: float, best: tuple[float, Array] | None = None
     ) -> None:
         self.form, self.gap, self.atol = form, gap, atol
-        self.asked, self.finite = form.asked, form.structure
+        self.asked = form.asked
         self.value, self.point = best or (np.inf, form.start())
         self.lower = -np.inf
         self._lock = Lock()
@@ -88,7 +88,7 @@ class OpenBracket:
 
     def offer(self, point: Array) -> None:
         """Keep a point of the finite form if it is feasible and the best so far."""
-        if not self.finite.value(point) < self.value:
+        if not self.form.structure.value(point) < self.value:
             return
         attained = self.form.attained(point)
         with self._lock:

@@ -68,11 +68,6 @@ class Part:
     """One for each box of `Conditions.parts`; None for those the conditions exclude."""
 
     @property
-    def tangents(self) -> Iterator[Tangent]:
-        """Every tangent of this box, not of its parts."""
-        yield from (tangent for tangent, _ in self.bounds)
-
-    @property
     def bounds(self) -> list[tuple[Tangent, float | None]]:
         """The tangents, each with the value by which it cuts; the last one cuts nothing."""
         last = [] if self.last is None else [(self.last, None)]

@@ -42,8 +42,8 @@ class BranchAndBound(Solver[QP]):
 
     def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
-        if task.structure.is_convex:
-            return _convex(task)
+        if qp.is_convex:  # the dual proves the bound without any division
+            return MultiStart().solve(task)
         search = GlobalSearch(task, task.tol, settings=self.settings)
         status = search.run()
         return Solution(
@@ -57,8 +57,3 @@ class BranchAndBound(Solver[QP]):
             ),
             witness=search.proof,
         )
-
-
-def _convex(task: Task[QP]) -> Solution:
-    """Solve a convex problem, whose dual proves the bound without any division."""
-    return MultiStart().solve(task)

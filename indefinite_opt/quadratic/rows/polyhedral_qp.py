@@ -175,14 +175,7 @@ class PolyhedralQP(Polyhedron, QP):
     # ------------------------------------------------------------------ units
 
     def gap_unit(self, value: float, x: Array) -> float:
-        """|F|, or a floor where the terms of F vanish or cancel at x; see `gaps`.
-
-        The floor is `CANCELLED` times the larger of the sum of the absolute terms at x and, where F
-        is 0 at a point that satisfies the first-order conditions, of what they come to in other
-        places: the least, over the variables with a finite range w_j, of the terms
-        w_j(|∇F_j| + ½Σ|P_ij|w_i) in which x_j takes part when all of these variables move through
-        their ranges.
-        """
+        """|F|, or the floor that `gaps` derives where the terms of F vanish or cancel at x."""
         size = np.abs(x)
         terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
         if abs(value) > CANCELLED * terms:
