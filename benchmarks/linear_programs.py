@@ -3,8 +3,6 @@
 For each line one linear program is solved twice in this process, on the same matrix: as a full
 model with `highs`, up to a time limit, and with `generation`. Both times include the construction
 of the structure, but not of the problem. If the limit stops HiGHS, the ratio is a lower bound.
-
-`--large` takes n = 10,000 with `generation` alone, at most 5 minutes each; that takes 3 GB.
 """
 
 from __future__ import annotations
@@ -70,22 +68,6 @@ def table(sizes: list[int], kernels: list[str], limit: float) -> None:
         )
 
 
-def large(n: int, limit: float) -> None:
-    """Print one line per problem with `generation` alone."""
-    print(f"\n## n = {n}, generation alone, tol 1e-6, at most {limit:g} s (to reach: solved)\n")
-    print("| kernel | formulation | s | s of the processor | gap | how |\n" + "|---" * 6 + "|")
-    for kernel in ("sigmoid", "epanechnikov"):
-        problem = iopt.KernelProblem(*two_classes(n, kernel))
-        for formulation in FORMULATIONS[:2]:
-            processor = time.process_time()
-            spent, result = timed(problem, formulation, "generation", limit)
-            print(
-                f"| {kernel} | {formulation} | {spent:.1f} | {time.process_time() - processor:.1f} "
-                f"| {result.residual:.0e} | {result.status}: {result.message} |",
-                flush=True,
-            )
-
-
 def ratios(full: bool) -> dict[str, float]:
     """Time of HiGHS / time of generation, each the least of two runs: the median over the kernels.
 
@@ -113,14 +95,10 @@ def main() -> None:
     """Print the tables as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--large", action="store_true", help="n = 10,000 by generation alone")
     parser.add_argument("--sizes", type=int, nargs="*", default=[500, 1000, 2000])
     parser.add_argument("--kernels", nargs="*", default=list(KERNELS))
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for each solve")
     options = parser.parse_args()
-    if options.large:
-        large(10_000, limit=300.0)
-        return
     table([200] if options.quick else options.sizes, options.kernels, options.limit)
 
 

@@ -14,14 +14,12 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import luss_peers
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
-from indefinite_opt.figures import convergence_figure
 from indefinite_opt.modeling.structures import ProxyOracle
 
 KERNELS = ("sigmoid", "simpson", "epanechnikov")
@@ -180,63 +178,6 @@ def ratios(full: bool) -> dict[str, float]:
     return found | (against_eigh([LARGE], runs=1) if full else {})
 
 
-def growth(sizes: list[int]) -> None:
-    """Print the seconds to relative gap 1e-4 after the eigendecomposition, and their growth."""
-    print("\n## Relative gap 1e-4, seconds after the eigendecomposition, all threads\n")
-    print(
-        "| kernel | " + " | ".join(f"n = {n}" for n in sizes) + " | exponent | eigh at the last |"
-    )
-    print("|---" * (len(sizes) + 3) + "|")
-    for kernel in KERNELS:
-        times = []
-        for n in sizes:
-            problem, decomposition = decomposed(*instance(kernel, n))
-            times.append(iopt.solve(problem, iopt.LussDual(C, RHO), tol=1e-4).seconds)
-        exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
-        row = " | ".join(f"{t:.2f}" for t in times)
-        print(f"| {kernel} | {row} | {exponent:.2f} | {decomposition:.1f} |")
-    print("\nTo meet: 120 s at n = 3000.")
-
-
-def convergence(sizes: list[int], folder: Path) -> None:
-    """Repeat the paper's Figure 1, gap against iteration, and measure how straight the line is."""
-    print("\n## ACCPM, log gap against iteration (the paper: 1e4 to 1e-4 within 200 iterations)\n")
-    print("Without the proximal term the method is the paper's; it is stopped after 200 cuts.\n")
-    print("| n | kernel | solver | iterations | relative gap | gap first, last ", end="")
-    print("| iterations to gap 1e-4 | decades per iteration | R² |\n" + "|---" * 9 + "|")
-    for n in sizes:
-        results = {}
-        for kernel in KERNELS:
-            problem = iopt.KernelProblem(*instance(kernel, n))
-            for solver in ("accpm", "accpm(proximal=0, weight=0.1)"):
-                limit = 200 if "proximal" in solver else None
-                result = iopt.solve(problem, iopt.LussDual(C, RHO), solver=solver, max_iter=limit)
-                trace = result.trace
-                gap, at = np.array(trace.gap), np.array(trace.iterations)
-                log = np.log10(np.maximum(gap, 1e-300))
-                slope, offset = np.polyfit(at, log, 1)
-                straight = 1.0 - np.var(log - slope * at - offset) / np.var(log)
-                small = at[gap <= 1e-4]
-                print(f"| {n} | {kernel} | {solver} | {result.iterations} ", end="")
-                print(f"| {trace.residual[-1]:.0e} | {gap[0]:.0e}, {gap[-1]:.0e} ", end="")
-                print(f"| {small[0] if small.size else '-'} | {-slope:.3f} | {straight:.3f} |")
-                results[f"{kernel}, {solver}"] = result
-        problem = iopt.KernelProblem(*instance("simpson", n))
-        gradients = {
-            f"simpson, {solver}": iopt.solve(
-                problem, iopt.LussDual(C, RHO), solver=solver, max_iter=1000
-            )
-            for solver in (
-                "projected-gradient", "projected-gradient(smoothing=0.01)",
-                "projected-gradient(step=diminishing)", "accelerated-gradient",
-            )
-        }  # fmt: skip
-        for name, shown in (("accpm", results), ("gradient", gradients)):
-            path = folder / f"luss-{name}-{n}.png"
-            convergence_figure(shown).savefig(path, dpi=150)
-            print(f"\nPicture: {path}")
-
-
 def grid(n: int) -> None:
     """Compare a grid of C and ρ along a path with separate solves."""
     bounds, prices = np.geomspace(0.01, 10.0, 10), np.geomspace(0.01, 100.0, 10)
@@ -276,12 +217,11 @@ def warm_up() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    tables = ("eigh", "oracle", "peers", "growth", "convergence", "grid")
+    tables = ("eigh", "oracle", "peers", "grid")
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute or so")
     parser.add_argument("--only", nargs="+", choices=tables, default=tables)
     parser.add_argument("--large", action="store_true", help="n = 10,000 against one eigh")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for each peer")
-    parser.add_argument("--pictures", type=Path, default=Path("."), help="folder for the figures")
     arguments = parser.parse_args()
     quick = arguments.quick
     warm_up()
@@ -294,10 +234,6 @@ def main() -> None:
         oracle([200] if quick else [400, 800, 1600], runs=3)
     if "peers" in arguments.only:
         against_peers(150 if quick else 767, 10.0 if quick else arguments.limit)
-    if "growth" in arguments.only:
-        growth([100, 200] if quick else [400, 767, 1500, 3000])
-    if "convergence" in arguments.only:
-        convergence([60] if quick else [200, 767], arguments.pictures)
     if "grid" in arguments.only:
         grid(100 if quick else 767)
 

@@ -14,15 +14,14 @@ as other programs do; `--cpu` measures the time of processors instead of that of
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import local_solver
 import numpy as np
 from threadpoolctl import threadpool_limits
+from time_limits import spinning
 
 import indefinite_opt as iopt
 
@@ -192,24 +191,6 @@ def ratios(full: bool) -> dict[str, float]:
     return certificates(full) | threads(full) | summary(calls(full)) | paths(full)
 
 
-@contextmanager
-def beside(busy: bool) -> Iterator[None]:
-    """A process that spins until the block ends."""
-    process = multiprocessing.Process(target=_spin, daemon=True)
-    if busy:
-        process.start()
-    try:
-        yield
-    finally:
-        if busy:
-            process.terminate()
-
-
-def _spin() -> None:
-    while True:
-        pass
-
-
 def main() -> None:
     """Print every table as Markdown."""
     global clock
@@ -220,7 +201,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=TABLES, help="the tables to print")
     options = parser.parse_args()
     clock = CLOCKS["cpu" if options.cpu else "wall"]
-    with beside(options.busy):
+    with spinning(int(options.busy)):
         for name in options.only or TABLES:
             print(f"\n## {name}\n\n{TABLES[name].__doc__}\n\n| row | ratio |\n|---|---|")
             found = TABLES[name](options.full)
