@@ -92,7 +92,7 @@ class Case:
     def clique_number(self) -> int | None:
         """The clique number of the graph that the program is made of, or None."""
         kind, _, rest = self.name.partition("-")
-        return instances.graph(rest).clique_number if kind in ("clique", "ms") else None
+        return instances.graph(rest).clique_number if kind == "clique" else None
 
 
 @dataclass(frozen=True)

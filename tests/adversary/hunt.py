@@ -184,6 +184,10 @@ class Hunt(Campaign):
         self.by_kind[drawn.kind, what] += 1
         self.by_kind[drawn.name, what] += 1
 
+    def counts_of(self, what: str) -> int:
+        """How often something was said, of any kernel."""
+        return sum(self.by_kind[kind, what] for kind in self.kernels)
+
     def table(self) -> str:
         """Counts by kernel, by formulation, and of each kind of failure."""
         heads = ["GLOBAL", "LOCAL", "STATIONARY", "FEASIBLE", "NONE"]

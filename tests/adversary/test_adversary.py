@@ -1,6 +1,7 @@
 """Random problems of every kind and false points for them, against exact references.
 
-Five minutes by default: ADVERSARY_SECONDS and ADVERSARY_SEED say otherwise. For more, run.py.
+Some dozens by default. The slow test takes five minutes: ADVERSARY_SECONDS and ADVERSARY_SEED say
+otherwise. For more, run.py.
 """
 
 from __future__ import annotations
@@ -19,13 +20,22 @@ from references import reference_of
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, as_matrix, as_vector, is_psd, linear_optimum
 
-pytestmark = pytest.mark.slow
+
+@pytest.mark.parametrize("first", range(0, 120, 30))
+def test_nothing_false_is_claimed_of_kernels_of_every_kind(first: int) -> None:
+    hunt = Hunt(27)
+    hunt.run(draws=30, first=first)
+    assert_nothing_false(hunt)
+    claims = sum(hunt.counts_of(claim) for claim in ("GLOBAL", "LOCAL", "STATIONARY"))
+    assert claims >= 20
 
 
+@pytest.mark.slow
 def test_nothing_false_is_claimed(capsys: pytest.CaptureFixture[str]) -> None:
     long_campaign(Hunt, capsys)
 
 
+@pytest.mark.slow
 def test_brackets_hold_the_optimum_whatever_constant_a_kernel_has() -> None:
     """The constant has no effect along yᵀα = 0."""
     hunt = Hunt(38, ["constant"], list(BRACKETED), brackets_only=True)

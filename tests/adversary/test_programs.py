@@ -216,15 +216,3 @@ def test_large_variables_in_other_units_do_not_excuse_a_violated_row() -> None:
     assert bracket.values["x"] == pytest.approx([lb[0], 0.0])
     assert bracket.lower == pytest.approx(value, rel=1e-9)
     assert bracket.upper == pytest.approx(value, rel=1e-9)
-
-
-@pytest.mark.parametrize(("seed", "number"), [(75, 776), (76, 477), (76, 793)])
-def test_convex_programs_are_solved_in_any_units(seed: int, number: int) -> None:
-    """Beside a large gradient in one unit, those in other units once counted as zero."""
-    drawn = draw_program(seed, number)
-    assert drawn.convex
-    assert drawn.minimum is not None
-    result = iopt.solve(as_problem(drawn))
-    assert result.status is iopt.Status.SOLVED
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.objective == pytest.approx(float(drawn.minimum[0]), rel=1e-6)

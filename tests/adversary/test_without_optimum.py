@@ -6,8 +6,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from far_programs import FAR, draw_far
-from program_hunt import as_problem
 
 import indefinite_opt as iopt
 from helpers.processes import HANGS
@@ -74,11 +72,6 @@ def with_a_conflict(seed: int) -> iopt.QuadraticProgram:
     )  # fmt: skip
 
 
-def with_a_far_conflict(seed: int) -> iopt.QuadraticProgram:
-    """A contradiction of any size in a wide box, beside long rows."""
-    return as_problem(draw_far(9, len(FAR) * seed + list(FAR).index("contradiction")))
-
-
 CALLS = {
     "solve": lambda qp: iopt.solve(qp, time_limit=HANGS),
     "global": lambda qp: iopt.solve(qp, solver="global", time_limit=HANGS),
@@ -130,15 +123,7 @@ def test_infeasible_programs(part: int) -> None:
     assert ends["solve: proved"] == 10
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_infeasible_programs_in_wide_boxes(part: int) -> None:
-    seeds = range(10 * part, 10 * part + 10)
-    ends = hunt(with_a_far_conflict, iopt.errors.InfeasibleProblem, seeds)
-    assert ends["solve: proved"] >= 9
-
-
 @pytest.mark.slow
 def test_many_programs_without_optimum() -> None:
     print(hunt(with_a_ray, iopt.errors.UnboundedProblem, range(100, 400)))
     print(hunt(with_a_conflict, iopt.errors.InfeasibleProblem, range(100, 400)))
-    print(hunt(with_a_far_conflict, iopt.errors.InfeasibleProblem, range(100, 400)))

@@ -109,13 +109,6 @@ def test_infinite_bounds_are_null(folder: Path) -> None:
     assert run(*command, "--require-gap", 10).exit_code == 1
 
 
-def test_bound_writes_the_point(folder: Path, tmp_path: Path) -> None:
-    path, values = folder / "points.npz", tmp_path / "values.npz"
-    answer = strict(printed("bound", path, INDEFINITE, "--output", values, "--json"))
-    checked = strict(printed("verify", path, INDEFINITE, values, "--json"))
-    assert checked["objective"] == pytest.approx(answer["objective"], rel=1e-12)
-
-
 def test_bound_complains_before_it_works(folder: Path, tmp_path: Path) -> None:
     command = ("bound", folder / "points.npz", INDEFINITE)
     for path in (tmp_path / "absent" / "a.npz", tmp_path, tmp_path / "a.html"):

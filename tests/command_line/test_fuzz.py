@@ -165,11 +165,3 @@ def test_numbers_that_no_type_holds_in_a_table(
     except iopt.IndefiniteOptError:
         return
     assert np.isfinite(data.X).all()
-
-
-@pytest.mark.parametrize("index", ["inf", "1e400", "9" * 400, "-1", "0.5x", "9" * 5000])
-def test_indices_that_no_type_holds_in_a_table_of_values(index: str, tmp_path: Path) -> None:
-    lines = ["variable,index,value", *(f"alpha,{k},0.5" for k in range(11)), f"alpha,{index},0.5"]
-    path = stored(tmp_path / "values.csv", "\n".join(lines).encode())
-    with pytest.raises(iopt.errors.DataError, match="values: expected a table with the columns"):
-        read_values(path, MAX_BYTES)

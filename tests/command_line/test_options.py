@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -184,15 +183,3 @@ def test_values_that_cannot_be_read(
     if content is not None:
         (tmp_path / name).write_bytes(content)
     assert message in complaint("verify", folder / "points.npz", INDEFINITE, tmp_path / name)
-
-
-def test_files_that_are_too_large(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "values.json"
-    path.write_text(json.dumps({"alpha": [0.0] * 24}), encoding="utf-8")
-    command = ("verify", folder / "points.npz", INDEFINITE, path)
-    assert "points.npz: expected at most 100 bytes" in complaint(*command, "--max-bytes", 100)
-    size = (folder / "points.npz").stat().st_size
-    assert path.stat().st_size < size
-    printed(*command, "--max-bytes", 10 * size)
-    path.write_text(" " * 11 * size, encoding="utf-8")
-    assert "values.json: expected at most" in complaint(*command, "--max-bytes", 10 * size)

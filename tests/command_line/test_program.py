@@ -67,16 +67,6 @@ def test_the_program_is_also_a_module() -> None:
     assert "..." not in shown.stdout.partition("Commands:")[2]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="a shell with pipes is Unix's")
-def test_a_reader_that_has_seen_enough() -> None:
-    """COLUMNS says how wide lines are, also where no terminal reads them."""
-    command = f"COLUMNS=60 {sys.executable} -m indefinite_opt list data | head -2"
-    finished = execute("bash", "-c", command)
-    assert finished.stderr == ""
-    assert max(map(len, finished.stdout.splitlines())) == 60
-
-
 @pytest.mark.parametrize("command", [("bound", INDEFINITE), ("compare",)], ids=str)
 def test_ctrl_c_before_there_is_anything_to_print(
     command: tuple[str, ...], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -119,13 +119,6 @@ def test_columns_may_be_left_out(folder: Path) -> None:
     assert "left out: row names" in printed("diagnose", name)
 
 
-def test_columns_that_are_counted_or_years_have_names(folder: Path) -> None:
-    for header in ("0,1,label", "1,2,label", "2019,2020,label", "x,1,label"):
-        text = f"{header}\n1,2.5,a\n3,4.5,b\n2,2,b\n"
-        Path("t.csv").write_text(text, encoding="utf-8")
-        assert solved("t.csv")["n"] == 3
-
-
 def test_new_rows_with_a_category_that_training_did_not_have(folder: Path) -> None:
     printed("solve", written(FRAME), "UniformWeights", "--save", "m.npz")
     new = written(FRAME.iloc[:2].assign(colour=["red", "pink"]), "new.csv")
@@ -246,14 +239,6 @@ def test_a_matrix_in_the_place_of_points_is_refused(folder: Path) -> None:
         assert "--kind" in told
         np.savez("X.npz", X=matrix, y=LANGUAGES)
         assert "Name the array K or D" in complaint("diagnose", "X.npz")
-
-
-def test_there_is_no_such_file(folder: Path) -> None:
-    for name in ("missing.csv", "missing.npz", "folder/missing.csv.gz"):
-        told = complaint("solve", name, "SVMDual")
-        assert name in told
-        assert told.endswith("No such file or directory")
-    assert complaint("qp", "missing.lp").endswith("got No such file or directory")
 
 
 def test_options_that_do_not_apply_are_named(folder: Path) -> None:

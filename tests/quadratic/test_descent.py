@@ -24,7 +24,6 @@ from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.solvers.descent.smo import SMO
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @pytest.fixture
@@ -53,57 +52,7 @@ def test_long_runs_do_not_drift(n: int, d: int, gamma: float, name: str) -> None
     assert not np.any((x < program.upper) & (x > program.upper * (1.0 - EPS)))
 
 
-@pytest.mark.parametrize(
-    ("x", "scale", "C"), [([4.1, 1.97, -0.13], 1.0, 1e3), ([1.7, 1.1, -0.4, 0.3], 1e4, 10.0)]
-)
-def test_few_weights_in_long_runs_do_not_drift(x: list[float], scale: float, C: float) -> None:
-    """Rank one: 2704 and 28209 steps without Newton's, each of which rounds two weights."""
-    y, formulation = np.resize([1.0, -1.0], len(x)), iopt.SVMDual(C=C)
-    K = scale * np.outer(x, x)
-    result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
-    Program.of(K, y, formulation).check(result)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_a_start_at_the_bounds_keeps_them_exact(name: str) -> None:
-    """C = 0.1 is no machine number, and the sums of many of them are rounded."""
-    n = 30
-    K, y = symmetric(n, 3), np.resize([1.0, -1.0], n)
-    formulation = form(name, y, 1.7 if name in FORMS[2:] else 0.1)
-    program = Program.of(K, y, formulation)
-    start = np.where(np.random.default_rng(0).random(n) < 0.5, program.upper, 0.0)
-    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
-    x = program.check(result)
-    assert np.sum((x == 0.0) | (x == program.upper)) >= n // 2
-
-
 # ----------------------------------------------------------------------------- monotone, prefixes
-
-KINDS: dict[str, Array] = {
-    "indefinite": symmetric(14, 1),
-    "negative": -gaussian(14, 3, 0.5),
-    "positive": gaussian(14, 3, 0.5),
-    "twins": np.repeat(np.repeat(symmetric(7, 2), 2, axis=0), 2, axis=1),
-    "swaps": np.kron(np.eye(7), np.array([[0.0, 1.0], [1.0, 0.0]])),
-}
-
-
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_more_steps_are_never_worse(kind: str, name: str) -> None:
-    """max_iter = 1, 2, ...: the points of one and the same descent."""
-    K, y = KINDS[kind], labels(14)
-    problem, formulation = iopt.KernelProblem(K, y), form(name, y, 1.5)
-    program = Program.of(K, y, formulation)
-    whole = smo(problem, formulation)
-    parts = [smo(problem, formulation, max_iter=k + 1) for k in range(whole.iterations)]
-    points = [part.values[program.variable] for part in parts]
-    assert [part.iterations for part in parts] == list(range(1, whole.iterations + 1))
-    for point in points:
-        program.check_feasible(point)
-    values = np.array([program.value(point) for point in points])
-    assert np.all(np.diff(values) <= max(map(program.rounding, points)))
-    np.testing.assert_array_equal(points[-1], program.check(whole))
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -208,44 +157,6 @@ def test_kernels_at_the_ends_of_the_range(exponent: int, name: str) -> None:
     assert result.status is iopt.Status.SOLVED
 
 
-@pytest.mark.parametrize("C", [1.0, 1e3])
-@pytest.mark.parametrize("scale", [1e2, 1e4, 1e8])
-@pytest.mark.parametrize(("a", "b"), [(1.7, 1.1), (1.0, 0.1), (2.3, 0.1), (1.1, 0.7)])
-def test_two_weights_in_a_narrow_valley(a: float, b: float, scale: float, C: float) -> None:
-    """½s(aα₁ - bα₂)² - α₁ - α₂: α₂ = C, then sa(aα₁ - bC) = 1."""
-    K, y = scale * np.outer([a, b], [a, b]), np.array([1.0, -1.0])
-    formulation = iopt.SVMDual(C=C, bias=False)
-    result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
-    Program.of(K, y, formulation).check(result)
-    best = C * (1.0 + b / a) + 0.5 / (scale * a * a)
-    # αᵀQα is what is left of terms of size s(aC)².
-    rounding = EPS * scale * (a * C) ** 2
-    assert result.objective == pytest.approx(best, rel=TOL, abs=rounding)
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "C", "bias"),
-    [
-        (10, 2, 1.0, True), (10, 2, 100.0, False), (30, 3, 100.0, True), (300, 5, 1e4, True),
-        (300, 5, 1e4, False),
-    ],
-)  # fmt: skip
-def test_a_linear_kernel_of_raw_features(n: int, d: int, C: float, bias: bool) -> None:
-    """Features from 0 to 100, a kernel up to 1e4·d: the primal has d + 1 variables."""
-    import cvxpy as cp
-
-    generator = np.random.default_rng(n)
-    X = np.round(generator.uniform(0.0, 100.0, (n, d)))
-    y = np.where(X[:, 0] + 40.0 * generator.standard_normal(n) > 50.0, 1.0, -1.0)
-    w, b = cp.Variable(d), cp.Variable() if bias else 0.0
-    hinge = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
-    primal = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * hinge))
-    primal.solve(solver="CLARABEL")
-    problem = iopt.KernelProblem.from_data(X, y, "linear")
-    result = smo(problem, iopt.SVMDual(C=C, bias=bias))
-    assert result.objective == pytest.approx(primal.value, rel=TOL)
-
-
 @pytest.mark.parametrize("how", ["whole", "rows on demand", "steps of LIBSVM first"])
 @pytest.mark.parametrize("name", FORMS)
 def test_interior_points_lead_to_the_optimum(name: str, how: str) -> None:
@@ -278,24 +189,6 @@ STORED: dict[str, dict[str, Any]] = {
     "2 rows": {"cache_mb": 2.5 * 8e-6 * 70},
 }
 """How K is kept, for 70 points."""
-
-
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("how", STORED)
-def test_any_storage_solves_a_convex_problem(how: str, name: str) -> None:
-    """The objective by Clarabel, on the whole matrix."""
-    X, y = points(70, 7)
-    formulation = form(name, y, 2.0)
-    whole = iopt.KernelProblem.from_data(X, y, "gaussian")
-    other = iopt.solve(whole, formulation, solver="clarabel", tol=1e-9)
-    problem = iopt.KernelProblem.from_data(X, y, "gaussian", **STORED[how])
-    result = smo(problem, formulation)
-    program = Program.of(whole.K, y, formulation)
-    program.check_feasible(result.values[program.variable])
-    assert result.status is iopt.Status.SOLVED
-    assert result.objective == pytest.approx(other.objective, rel=TOL)
-    # A theorem says that the kernel is positive definite, by rows as well.
-    assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 @pytest.mark.parametrize("name", FORMS)

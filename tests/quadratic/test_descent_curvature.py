@@ -17,7 +17,6 @@ from helpers.programs import EPS, FORMS, TOL, Program, form, smo
 from indefinite_opt.formulations import as_formulation
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 def escapes(result: iopt.workflow.Result) -> int:
@@ -71,28 +70,6 @@ def test_stationary_points_that_are_no_optima_are_left(
     assert escapes(result) >= 1
     assert result.objective == pytest.approx(last, abs=TOL)
     assert result.certificate.claim >= iopt.Claim.LOCAL
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", FORMS[2:])
-def test_the_means_of_a_concave_problem_are_left(name: str, seed: int) -> None:
-    """-K positive definite with constant row sums in each class: the means are stationary."""
-    n = 16  # so that the bounds are powers of two
-    y = np.resize([1.0, -1.0], n)
-    A = np.random.default_rng(seed).standard_normal((n, n))
-    class_means = np.equal.outer(y, y) / (n / 2)
-    A -= class_means @ A
-    K = -A @ A.T - 0.1 * np.eye(n)
-    formulation = form(name, y, 2.0)
-    program = Program.of(K, y, formulation)
-    start = np.full(n, program.total / n)
-    assert program.violation(start) <= 1e-13
-    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
-    x = program.check(result)
-    assert escapes(result) >= 1
-    # A concave function has its local minima at vertices: half of each class at the bound.
-    np.testing.assert_array_equal(np.sort(x), np.repeat([0.0, program.upper], n // 2))
-    assert program.value(x) < program.value(start)
 
 
 def weak(schur: list[list[float]]) -> Array:

@@ -5,7 +5,6 @@ What is expected comes from enumeration over all faces, from closed forms, or fr
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.internals import descent_loops
-from helpers.polyhedra import Rows, lowest, program, uno
+from helpers.polyhedra import Rows, lowest, program
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic.local.descent.descent import Descent, descend
+from indefinite_opt.quadratic.local.descent.descent import descend
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
@@ -168,28 +167,6 @@ def test_a_flip_across_a_barrier() -> None:
 # --------------------------------------------------------------------------------- exchanges
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_no_change_of_two_variables_is_left(seed: int) -> None:
-    """After exchanges no two variables of a box have better values, one of them at an end."""
-    one = drawn("box", 8, seed)
-    qp, _, place = forms(one)
-    run = Descent(Task(None, "", qp), place(np.full(8, 0.5)))  # type: ignore[arg-type]
-    for _ in range(50):
-        run.to_local_minimum()
-        before = run.value
-        if not run.exchange():
-            break
-        assert run.value < before
-        assert run.value == pytest.approx(one.value(run.alpha), rel=1e-12)
-    grid = np.linspace(0.0, 1.0, 21)
-    for i, j in itertools.combinations(range(8), 2):
-        for values in itertools.product(grid, repeat=2):
-            x = run.alpha.copy()
-            x[[i, j]] = values
-            at_end = {values[0], values[1]} & {0.0, 1.0}
-            assert not at_end or one.value(x) >= run.value - 1e-9 * abs(run.value)
-
-
 def test_an_exchange_without_end_is_told() -> None:
     """x₁x₂ < 0 for x₁ = -x₂: the concave pair of a row goes on for ever."""
     K = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -292,20 +269,3 @@ def test_the_form_is_a_structure(kind: str) -> None:
             other = qp.random_start(generator)
             assert (outside - nearest) @ (other - nearest) <= 1e-11
         assert qp.infeasibility(z + 1.0) > 0.0
-
-
-# ---------------------------------------------------------------------------------- beside UNO
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["box", "simplex", "row", "rows", "mixed"])
-def test_not_worse_than_twenty_starts_of_uno(kind: str) -> None:
-    """On all but one of ten programs with 50 variables at most."""
-    pytest.importorskip("unopy")
-    worse = 0
-    for n, seed in itertools.product((20, 50), range(5)):
-        one = drawn(kind, n, seed)
-        best = uno(one, 20, seed)
-        assert np.isfinite(best)
-        worse += one.value(search(one)) > best + 1e-6 * abs(best)
-    assert worse <= 1

@@ -12,28 +12,9 @@ from helpers.programs import INF, Program, smo
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
-BARRIER = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and -1; Q(⅓, ⅓) = e
-TWO_BARRIERS = np.kron(np.eye(2), BARRIER)
 
 
 # ------------------------------------------------------------------------------------- stops
-
-
-@pytest.mark.parametrize("when", [1, 2])
-def test_a_true_answer_is_the_last_report(when: int) -> None:
-    """Two saddles to leave, each after a chunk that ends without a violation."""
-    K = TWO_BARRIERS * np.outer([1, 1, -1, -1], [1, 1, -1, -1])
-    problem, formulation = iopt.KernelProblem(K, [1, 1, -1, -1]), iopt.SVMDual(C=0.5, bias=False)
-    asked: list[int] = []
-
-    def callback(trace: iopt.solvers.Trace) -> bool:
-        asked.append(len(trace))
-        return len(trace) >= when
-
-    smo(problem, formulation, start=[1 / 3] * 4, callback=callback)
-    assert asked == list(range(1, when + 1))
 
 
 @pytest.mark.parametrize("bias", [True, False])

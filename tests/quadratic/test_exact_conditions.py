@@ -276,12 +276,6 @@ def test_the_nearest_point_where_there_is_only_one(x: list[float]) -> None:
     np.testing.assert_allclose(body.project(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-12)
 
 
-def test_the_unit_of_gaps_at_zero_is_that_of_the_variable_with_the_least_terms() -> None:
-    """x² + y² on [0, 3] × [0, 10]: through its range x has terms of 3·½·2·3 = 9, y 100."""
-    structure = iopt.QuadraticProgram(2.0 * np.eye(2), lb=0.0, ub=[3.0, 10.0]).structure()
-    assert structure.gap_unit(0.0, np.zeros(2)) == pytest.approx(CANCELLED * 9.0, rel=1e-14)
-
-
 @pytest.mark.parametrize(("ends", "share"), [((4.0, 20.0), 12.0), ((8.0, 20.0), 32.0)])
 def test_the_unit_of_gaps_where_terms_cancel_is_the_larger_of_two(
     ends: tuple[float, float], share: float

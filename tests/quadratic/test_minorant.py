@@ -594,19 +594,6 @@ def test_a_row_that_is_missed_is_charged_where_it_bends_f(half: float) -> None:
     assert least - 10 * Fraction(half) <= Fraction(bound.value) <= least
 
 
-def test_bound_is_attained_where_the_minorant_is_convex_already() -> None:
-    """A convex f without multipliers: the minimum by its own closed form, up to 1e-12."""
-    generator = np.random.default_rng(1)
-    for n in (1, 3, 8):
-        A = generator.standard_normal((n, n))
-        H, x = A @ A.T + np.eye(n), generator.uniform(0.2, 0.8, n)
-        q = BoxQuadratic(H, -H @ x, np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n))
-        scaled = q.scaled(q.lower, q.upper)
-        bound = lower_bound(scaled, Multipliers.spectral(n), np.zeros(n))
-        assert bound.value == pytest.approx(-0.5 * x @ H @ x, rel=1e-11)
-        np.testing.assert_allclose(scaled.point(bound.point), x, atol=1e-9)
-
-
 def test_separable_bound_is_that_of_mccormick() -> None:
     """x₀x₁ - x₀ - x₁ on the unit square: the envelope max(0, x₀ + x₁ - 1) gives -1 at (1, 1)."""
     H = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem, rugged_problem
@@ -21,11 +20,9 @@ from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.solving.solver import Task
 
-Array = NDArray[np.float64]
 INF = float("inf")
 
 QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
-ONE_DESCENT = MultiStart(starts=1, perturbations=0)
 
 
 def indefinite(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
@@ -214,16 +211,6 @@ def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, titl
 # ------------------------------------------------------------------------------------------ starts
 
 
-def test_a_start_at_each_optimum_of_lemma_4_stays_there() -> None:
-    data = iopt.datasets.load("haasdonk-lemma4(q=4, shift=0.5)")
-    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
-    assert data.optima is not None
-    formulation = iopt.SVMDual(C=float(data.optima["C"]))
-    for alpha in data.optima["alpha"]:
-        result = iopt.solve(problem, formulation, solver=ONE_DESCENT, start=alpha)
-        np.testing.assert_allclose(result.values["alpha"], alpha, atol=1e-12)
-
-
 @pytest.mark.parametrize("size", [1e4, 1e8, 1e12, 1e16, 1e20, 1e300])
 @pytest.mark.parametrize("title", ["SVMDual(C=1)", "ConvexHullDual(mu=0.4)", "GuoSchuurmansQP"])
 @pytest.mark.parametrize("solver", ["smo", "multistart"])
@@ -234,16 +221,6 @@ def test_a_start_far_outside_is_made_feasible(solver: str, title: str, size: flo
     qp, x = program_of(problem, title), weights(result)
     assert np.abs(qp.A @ x - qp.b).max() <= 1e-12 * x.sum()
     assert result.certificate.claim is iopt.Claim.GLOBAL
-
-
-@pytest.mark.parametrize("kernel", ["sigmoid", "random", "gaussian"])
-@pytest.mark.parametrize("title", QUADRATIC)
-def test_one_start_without_perturbations_is_one_descent(title: str, kernel: str) -> None:
-    problem = indefinite(kernel, 60, 5)
-    result = iopt.solve(problem, title, solver=ONE_DESCENT)
-    one = iopt.solve(problem, title, solver="smo")
-    assert told(result) == {"descents": 1, "perturbations": 0, "ends": 1}
-    assert result.objective == pytest.approx(one.objective, rel=1e-6)
 
 
 # ------------------------------------------------------------------------------------ when to stop
@@ -380,19 +357,3 @@ def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     alone = iopt.solve(problem, title, solver="clarabel", tol=1e-9)
     assert result.objective == pytest.approx(alone.objective, rel=1e-5)
-
-
-@pytest.mark.parametrize("title", QUADRATIC)
-def test_rows_on_demand(title: str) -> None:
-    """A cache of an eighth of K; the objective is recomputed from the whole matrix."""
-    whole = random_problem("sigmoid", n=120, seed=0)
-    problem = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", cache_mb=0.0145)
-    assert problem.gram.capacity == 15
-    result = iopt.solve(problem, title)
-    qp, x = program_of(whole, title), weights(result)
-    check_feasible(qp, x)
-    assert told(result)["perturbations"] == 0
-    assert qp.sense * qp.value(x) == pytest.approx(result.objective, rel=1e-9)
-    one = iopt.solve(problem, title, solver="smo").objective
-    assert qp.sense * result.objective <= qp.sense * one + 1e-9 * abs(one)
-    assert result.certificate.claim >= iopt.Claim.STATIONARY

@@ -68,22 +68,6 @@ def test_an_indefinite_problem_in_several_blocks_ends_where_the_gradient_says(
     assert program.violation(x) <= 1.01 * TOL * program.unit(x)
 
 
-def test_a_descent_on_blocks_never_rises_and_keeps_limits() -> None:
-    X, y = noisy(2)
-
-    def run(**limits: Any) -> Any:
-        problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.3, r=-0.5)", cache_mb=2.0)
-        return smo(problem, iopt.SVMDual(C=10.0), **limits)
-
-    trace = run().trace
-    assert np.all(np.diff(trace.objective) >= -1e-9 * abs(trace.objective[-1]))
-    short = run(max_iter=300)
-    assert short.iterations == 300
-    assert short.status is iopt.Status.MAX_ITER
-    stopped = run(callback=lambda trace: len(trace) >= 1)
-    assert stopped.status is iopt.Status.INTERRUPTED
-
-
 def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() -> None:
     generator = np.random.default_rng(3)
     X, y = noisy(3)

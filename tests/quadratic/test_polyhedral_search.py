@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -106,26 +105,6 @@ def test_standard_programs_give_the_clique_number(graph: Array, clique: int) -> 
     assert check(qp, search(qp)) == pytest.approx(1.0 / clique - 1.0, abs=1e-12)
 
 
-def test_a_concave_program_over_a_box_and_a_knapsack_is_that_of_its_vertices() -> None:
-    """-‖x - c‖² over the cube and a row: all vertices by enumeration of bounds and one free x_i."""
-    generator = np.random.default_rng(0)
-    n = 8
-    center, weights = generator.random(n), generator.integers(1, 9, n).astype(float)
-    limit = 0.45 * weights.sum()
-    qp = program(n, -2.0 * np.eye(n), 2.0 * center, weights, limit, lower=0.0, upper=1.0)
-    best = np.inf
-    for corner in itertools.product((0.0, 1.0), repeat=n):
-        x = np.array(corner)
-        points = [x]
-        for i in range(n):
-            on_row = x.copy()
-            on_row[i] += (limit - weights @ x) / weights[i]
-            points.append(on_row)
-        best = min([best, *(qp.value(p) for p in points if np.all((p >= 0) & (p <= 1))
-                            and weights @ p <= limit + 1e-12)])  # fmt: skip
-    assert check(qp, search(qp)) == pytest.approx(best, rel=1e-12)
-
-
 def test_a_convex_program_takes_one_descent() -> None:
     factor = np.random.default_rng(0).standard_normal((20, 20))
     qp = random_rows(20, 10, 2, 0)._replace(P=factor @ factor.T)
@@ -198,17 +177,6 @@ def test_limits_are_kept_with_the_best_point_so_far(monkeypatch: pytest.MonkeyPa
     assert 50 <= next(ticks) <= 50 + 10
 
 
-def test_a_limit_between_a_perturbation_and_its_descent_is_kept() -> None:
-    """Some of these limits leave no step after the first perturbation: its chain then has no
-    end."""
-    qp = random_rows(12, 4, 1, 0)
-    for limit in range(30, 50):
-        solution = search(qp, max_iter=limit)
-        assert solution.status is Status.MAX_ITER
-        assert solution.iterations <= limit
-        assert qp.violation(solution.values["x"]) <= 1e-14
-
-
 @pytest.mark.parametrize(("how", "when"), [("a true answer", 3), ("Ctrl-C", 1), ("Ctrl-C", 3)])
 def test_a_callback_stops_the_search(how: str, when: int) -> None:
     """The best point is kept."""
@@ -225,22 +193,3 @@ def test_a_callback_stops_the_search(how: str, when: int) -> None:
     assert values == sorted(values, reverse=True)
     assert values[-1] == pytest.approx(LONG.value(solution.values["x"]), rel=1e-12)
     assert LONG.violation(solution.values["x"]) <= 1e-14
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "build",
-    [
-        lambda s: random_rows(50, 25, 8, s, 0.3), lambda s: random_rows(100, 40, 10, s, 0.2),
-        lambda s: bilinear(60, 15, s), lambda s: concave(50, 25, s),
-        lambda s: transportation(7, 8, s), lambda s: knapsack(100, s),
-    ],
-)  # fmt: skip
-def test_larger_searches_are_no_worse_than_uno(build: Callable[[int], Rows]) -> None:
-    """On all but one of eight programs."""
-    worse = 0
-    for seed in range(8):
-        qp = build(1000 + seed)
-        value = check(qp, search(qp))
-        worse += value > uno(qp, starts=20) + 1e-6 * abs(value)
-    assert worse <= 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers
+from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
@@ -261,35 +259,3 @@ def test_a_tangent_of_another_size_is_none() -> None:
         # Nor are the reductions that follow one believed.
         honest = Tangent(good, np.zeros(m))
         assert Proof(Part([(tangent, 0.0), (honest, 0.0)])).lower_bound(conditions) == -np.inf
-
-
-def test_how_many_numbers_a_tangent_takes() -> None:
-    """Those of all its arrays: of pairs, squares, places, their multipliers, and the start."""
-    m = Multipliers(np.zeros((3, 4)), np.zeros(3), np.zeros((2, 3), np.int64), np.zeros(2))
-    arrays = (m.pairs, m.squares, m.places, m.gamma, np.zeros(3))
-    tangent = Tangent(m, np.zeros(3))
-    assert tangent.numbers == sum(array.size for array in arrays) == 26
-    part = Part([(tangent, 0.0), (tangent, 1.0)], tangent, (0, 0.5), [None, Part(last=tangent)])
-    assert len(part.bounds) == 3
-    assert Proof(part).boxes == 2
-
-
-def test_binary_variables_are_known_to_a_tangent() -> None:
-    """f = -½x² + ¼x on {0, 1} is least at 1, -¼. As x(1 - x) = 0 there, f + ½x(1 - x)·(-1) is
-    the line -¼x, whose tangent is exact; where x may be ½, too, no multiplier is negative."""
-    q = BoxQuadratic(-np.eye(1), np.array([0.25]), np.zeros((0, 1)), np.zeros(0),
-                     np.zeros(1), np.ones(1))  # fmt: skip
-    conditions = Conditions(q)
-    assert conditions.begin().binary.all()
-    scaled = q.scaled(np.zeros(1), np.ones(1))
-    convex = BoxQuadratic(np.eye(1), np.array([-0.5]), q.rows, q.rhs, q.lower, q.upper)
-    tangent = Tangent(Multipliers.plain(np.zeros((0, 4)), np.array([-0.5])), np.zeros(1))
-    for binary, expected in ((True, 0.0), (False, -0.125)):
-        # ½x² - ½x is -⅛ at ½ and 0 at both ends.
-        box = replace(conditions.start(), binary=np.array([binary]))
-        bound = tangent.bound(convex.scaled(np.zeros(1), np.ones(1)), box)
-        assert bound is not None
-        assert bound.value == pytest.approx(expected, abs=1e-12)
-    exact = tangent.bound(scaled, conditions.begin())
-    assert exact is not None
-    assert exact.value <= -0.25

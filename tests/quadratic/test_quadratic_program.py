@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
-from scipy.sparse import csgraph
 
 import indefinite_opt as iopt
 from helpers.exact import (
@@ -37,7 +36,6 @@ from indefinite_opt.quadratic.rows.dual_bound import _lowest
 from indefinite_opt.quadratic.rows.equilibration import balancing_units
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
-from indefinite_opt.quadratic.structures.gaps import CANCELLED
 
 Array = NDArray[np.float64]
 
@@ -60,29 +58,6 @@ def rows_of(n: int, seed: int) -> dict[str, dict[str, Any]]:
         "simplex": {"A": np.ones((1, n)), "b": [1.0], "lb": 0.0},
         "all": {"G": G, "h": np.ones(3), "A": np.ones((1, n)), "b": [1.0], "lb": -1.0, "ub": 2.0},
     }
-
-
-@pytest.mark.parametrize("kind", rows_of(2, 0))
-@pytest.mark.parametrize("seed", range(3))
-def test_clarabel_and_the_bound_of_a_convex_program_agree(kind: str, seed: int) -> None:
-    """The reference is cvxpy on the plain data, not on the declared program."""
-    n = 7
-    rows = rows_of(n, seed)[kind]
-    qp = convex_program(n, seed, **rows)
-    x = cp.Variable(n)
-    held = [x >= rows["lb"]] if "lb" in rows else []
-    held += [x <= rows["ub"]] if "ub" in rows else []
-    held += [rows["G"] @ x <= rows["h"]] if "G" in rows else []
-    held += [rows["A"] @ x == rows["b"]] if "A" in rows else []
-    value = cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, qp.P) + qp.q @ x), held).solve(
-        solver=cp.CLARABEL
-    )
-    result = iopt.solve(qp)
-    certificate = result.certificate
-    assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-7)
-    assert certificate.claim is iopt.Claim.GLOBAL, str(certificate)
-    assert certificate.gap_kind == "duality gap"
-    assert certificate.bound <= value + 1e-7 * max(1.0, abs(value))
 
 
 @pytest.mark.parametrize("solver", ["highs", "osqp", "clarabel", "scs"])
@@ -128,35 +103,6 @@ def test_convex_along_the_equations_only_without_bounds() -> None:
     qp = iopt.QuadraticProgram(P, [-40.0, -30.0, 40.0], A=A, b=b, lb=[-4.0, -np.inf, -np.inf])
     certificate = iopt.solve(qp).certificate
     assert certificate.bound == pytest.approx(-30.0, rel=1e-9)
-    assert certificate.claim is iopt.Claim.GLOBAL
-
-
-@pytest.mark.parametrize("n", [7, 40])
-def test_the_median_is_found_with_a_proof(n: int) -> None:
-    """min Σ|t_i - b| over b without bounds, whose multipliers must cancel exactly."""
-    t = np.random.default_rng(n).standard_normal(n)
-    A = np.hstack([np.ones((n, 1)), np.eye(n), -np.eye(n)])
-    q = np.concatenate([[0.0], np.ones(2 * n)])
-    lb = np.concatenate([[-np.inf], np.zeros(2 * n)])
-    certificate = iopt.solve(iopt.QuadraticProgram(q=q, A=A, b=t, lb=lb)).certificate
-    assert certificate.bound == pytest.approx(np.abs(t - np.median(t)).sum(), rel=1e-7)
-    assert certificate.claim is iopt.Claim.GLOBAL
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_potentials_prove_the_shortest_path(seed: int) -> None:
-    """max u_t - u_s with u_j - u_i ≤ c_ij: potentials are free, and only differences count."""
-    generator = np.random.default_rng(seed)
-    n = 7
-    lengths = np.where(generator.random((n, n)) < 0.6, generator.integers(1, 9, (n, n)), 0)
-    lengths[np.arange(n - 1), np.arange(1, n)] = 9  # so that there is a path
-    np.fill_diagonal(lengths, 0)
-    tails, heads = np.nonzero(lengths)
-    G = np.eye(n)[heads] - np.eye(n)[tails]
-    qp = iopt.QuadraticProgram(q=np.eye(n)[0] - np.eye(n)[-1], G=G, h=lengths[tails, heads])
-    certificate = iopt.solve(qp).certificate
-    shortest = csgraph.shortest_path(lengths.astype(float))[0, -1]
-    assert certificate.bound == pytest.approx(-shortest, rel=1e-9)
     assert certificate.claim is iopt.Claim.GLOBAL
 
 
@@ -499,13 +445,6 @@ def test_bad_arrays_are_refused_by_name(case: str) -> None:
     assert caught.value.argument == argument  # type: ignore[attr-defined]
 
 
-def test_rows_without_a_feasible_point_are_refused_before_anything_else() -> None:
-    qp = iopt.QuadraticProgram(-EYE, G=[[1.0, 1.0], [-1.0, -1.0]], h=[1.0, -3.0], lb=-9, ub=9)
-    for call in (iopt.solve, iopt.bound, lambda qp: iopt.verify(qp, {"x": [0.0, 0.0]})):
-        with pytest.raises(InfeasibleProblem, match=r"conflict of"):
-            call(qp)
-
-
 def test_a_proof_is_checked_for_the_program_that_is_asked_about() -> None:
     """-x²/2 on [0, 1] is -½ at least, and -3x²/2 is -3/2: one proof serves both, weakly or well."""
     bracket = iopt.bound(iopt.QuadraticProgram([[-1.0]], lb=0.0, ub=1.0))
@@ -551,25 +490,6 @@ def test_large_slacks_do_not_hide_what_a_row_leaves_open() -> None:
     bracket = iopt.bound(qp, gap=1e-6)
     assert bracket.values["x"].tolist() == [-(2.0**-13)]
     assert bracket.lower <= 120.0 <= bracket.upper <= 120.0 + 1e-12
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_ranges_from_rows_hold_every_vertex(seed: int) -> None:
-    """Vertices by enumeration of the pairs of active constraints in the plane."""
-    generator = np.random.default_rng(seed)
-    G = np.vstack([generator.standard_normal((4, 2)), [[1.0, 1.0]]])
-    h = np.append(generator.uniform(0.5, 2.0, 4), 3.0)
-    qp = iopt.QuadraticProgram(EYE, G=G, h=h, lb=[-1.0, 0.0])
-    low, high = qp.structure().ranges
-    rows, ends = np.vstack([G, -EYE]), np.append(h, [1.0, 0.0])
-    for pair in itertools.combinations(range(len(rows)), 2):
-        chosen = list(pair)
-        if abs(np.linalg.det(rows[chosen])) < 1e-9:
-            continue
-        vertex = np.linalg.solve(rows[chosen], ends[chosen])
-        if np.all(rows @ vertex <= ends + 1e-9):
-            assert np.all(vertex >= low - 1e-9)
-            assert np.all(vertex <= high + 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -670,28 +590,6 @@ def test_semidefinite_exactly(seed: int) -> None:
     assert is_semidefinite(P)
     P[0, 0] = np.nextafter(P[0, 0], -1.0)
     assert is_semidefinite(P) == is_psd(as_matrix(P))
-
-
-UNBOUNDED: dict[str, tuple[dict[str, Any], list[float]]] = {
-    # The only directions along which f falls without end, up to their lengths.
-    "concave along one ray": ({"P": np.diag([1.0, -1.0]), "lb": 0.0}, [0.0, 1.0]),
-    "linear": ({"P": np.zeros((2, 2)), "q": [-1.0, 1.0], "lb": 0.0}, [1.0, 0.0]),
-    "along a row": (
-        {"P": -EYE, "A": [[1.0, -1.0]], "b": [0.0], "lb": 0.0}, [1.0, 1.0],
-    ),
-    "flat and falling": ({"P": np.diag([1.0, 0.0]), "q": [0.0, -1.0], "lb": 0.0}, [0.0, 1.0]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", UNBOUNDED)
-def test_unbounded_programs_name_a_ray(case: str) -> None:
-    arrays, ray = UNBOUNDED[case]
-    qp = iopt.QuadraticProgram(**arrays)
-    for call in (iopt.solve, iopt.bound):
-        with pytest.raises(iopt.errors.UnboundedProblem) as caught:
-            call(qp)
-        for i, entry in enumerate(ray):
-            assert (f"{entry:g} in x[{i}]" in str(caught.value)) == (entry != 0.0)
 
 
 @pytest.mark.parametrize("sense", [1, -1])
@@ -906,15 +804,6 @@ def test_the_least_value_of_a_parabola(sigma: float, slope: float, reach: float)
     if sigma > 0.0:
         places.append(min(max(-slope / sigma, 0.0), reach))
     assert found == pytest.approx(min(slope * t + 0.5 * sigma * t * t for t in places), abs=1e-15)
-
-
-def test_the_unit_of_gaps_where_terms_cancel_is_a_share_of_their_sum() -> None:
-    """½xᵀPx + qᵀx = (9 - 4)/2 - 5/2 = 0 at (3, 2), with terms of 9/2 + 2 + 9/2 + 2."""
-    structure = iopt.QuadraticProgram(np.diag([1.0, -1.0]), [-1.5, 1.0]).structure()
-    x = np.array([3.0, 2.0])
-    assert structure.value(x) == 0.0
-    assert structure.gap_unit(0.0, x) == pytest.approx(CANCELLED * 13.0, rel=1e-14)
-    assert structure.gap_unit(-2.0, x) == 2.0
 
 
 def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:

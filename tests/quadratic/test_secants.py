@@ -17,7 +17,6 @@ from indefinite_opt.quadratic.bracket.optimality_conditions import Box
 from indefinite_opt.quadratic.bracket.proof import Tangent
 from indefinite_opt.quadratic.bracket.secants import SecantProgram
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.instances import random_programs
 
 
 def separable(n: int, rows: int, equations: int, seed: int, convex: float = 0.3) -> Program:
@@ -110,32 +109,6 @@ def test_an_open_bracket_claims_what_its_proof_proves(seed: int, nodes: int) -> 
     qp = quadratic_program(separable(12, 2, 10, seed, convex=0.3 * (seed < 3)))
     bracket = iopt.bound(qp, gap=1e-9, max_nodes=nodes)
     assert bracket.check(qp) == pytest.approx(bracket.bound, rel=1e-9)
-
-
-def test_a_concave_program_over_many_rows_closes_without_a_relaxation() -> None:
-    """Its bracket holds the value of every vertex that scipy's linear programs lead to."""
-    from scipy.optimize import linprog
-
-    program = separable(25, 12, 2, 5, convex=0.0)
-    bracket = iopt.bound(quadratic_program(program), gap=1e-6)
-    assert bracket.relative_gap <= 1e-6
-    assert bracket.iterations == 0
-    rng, ends = np.random.default_rng(0), list(zip(program.lb, program.ub, strict=True))
-    for _ in range(30):
-        x = linprog(rng.normal(size=25), program.G, program.h, program.A, program.b, ends).x
-        value = float(x @ (0.5 * program.P @ x + program.q))
-        assert value >= bracket.lower - 1e-9 * program.terms(x)
-
-
-def test_costs_that_fall_with_the_amount_are_bracketed_by_secants() -> None:
-    """A vertex of the polytope of a concave transportation problem is optimal: basic flows."""
-    a = random_programs.transportation(4, 6, 1)
-    qp = iopt.QuadraticProgram(a.P, a.q, A=a.A, b=a.b, lb=a.lb, ub=a.ub)
-    bracket = iopt.bound(qp, gap=1e-7)
-    assert bracket.relative_gap <= 1e-7
-    assert bracket.iterations == 0
-    x = bracket.values["x"]
-    assert np.count_nonzero((x > 1e-7) & (x < a.ub - 1e-7)) <= len(a.A)
 
 
 def test_an_objective_of_zero_over_rows_that_share_variables() -> None:

@@ -170,28 +170,6 @@ def test_agrees_with_newton(kernel: str, C: float, rho: float) -> None:
     np.testing.assert_allclose(solution.gradient, dual.gradient(alpha), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("C", "rho", "options"),
-    [
-        (1e-3, 1.0, {}), (1e3, 1.0, {}), (10.0, 1e-4, {}), (1.0, 1e6, {}),
-        (1.0, 1.0, {"cuts": 2}), (1.0, 1.0, {"rank": 0}), (1.0, 1.0, {"rank": 999}),
-        (1.0, 1.0, {"weight": 0.1}), (1.0, 1.0, {"weight": 10.0}), (1.0, 1.0, {"proximal": 0.3}),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_agrees_with_newton_far_out_and_on_other_ways(
-    C: float, rho: float, options: dict[str, Any]
-) -> None:
-    dual = ProxyDual(random_problem("sigmoid", n=60, seed=1), rho, C)
-    best = optimum(dual)
-    solution = run(dual, ACCPM(**options))
-    assert solution.status is Status.SOLVED
-    assert options or solution.iterations < 60
-    assert value(dual, solution.values["alpha"]) == pytest.approx(best, rel=2e-6)
-    least = min(solution.trace.bound) + dual.constant
-    assert least >= best - 1e-9 * best - rounding(dual) * (not options)
-
-
 @pytest.mark.parametrize("room", [0.0, 0.5, 50.0])
 def test_the_ball_agrees_with_newton(room: float) -> None:
     dual = ProxyBall(random_problem("sigmoid", n=40, seed=3), room, 1.0)
@@ -201,18 +179,6 @@ def test_the_ball_agrees_with_newton(room: float) -> None:
     best = max(reference.trace.objective)
     assert solution.trace.objective[-1] == pytest.approx(best, rel=2e-6)
     assert min(solution.trace.bound) >= best - 1e-8 * abs(best)
-
-
-def test_weights_end_at_their_bounds() -> None:
-    """Centres are inside the box; the answer has zeros, as many as Newton's."""
-    dual = ProxyDual(random_problem("gaussian", n=80, seed=2), 100.0, 1.0)
-    expected = run(dual, Newton(), tol=1e-9).values["alpha"]
-    alpha = run(dual, tol=1e-8).values["alpha"]
-    assert 0 < np.sum(expected == 0.0) < 80
-    assert np.sum(expected == 1.0) > 0
-    assert abs(np.sum(alpha == 0.0) - np.sum(expected == 0.0)) <= 1
-    assert abs(np.sum(alpha == 1.0) - np.sum(expected == 1.0)) <= 1
-    np.testing.assert_allclose(alpha, expected, atol=1e-4)
 
 
 def test_the_witness_proves_the_bound() -> None:
@@ -261,19 +227,6 @@ def test_convergence_is_linear(kernel: str, C: float, rho: float) -> None:
     assert slope < -1.0 / 6.0
     assert correlation < -0.95
     assert solution.trace.calls[-1] == solution.iterations + 2  # the start and the rounding
-
-
-def test_the_papers_method_is_linear_too() -> None:
-    """No proximal term: some hundred cuts for 50 points, still on a line."""
-    dual = ProxyDual(random_problem("sigmoid", n=50, seed=0), 100.0, 1.0)
-    solution = run(dual, ACCPM(proximal=0.0, weight=0.1))
-    slope, correlation = rate(solution)
-    assert solution.status is Status.SOLVED
-    assert solution.iterations < 200
-    assert slope < -0.02
-    assert correlation < -0.95
-    assert value(dual, solution.values["alpha"]) == pytest.approx(optimum(dual), rel=2e-6)
-    assert run(dual).iterations < 0.3 * solution.iterations
 
 
 # -------------------------------------------------------------------------------------- edge cases

@@ -57,26 +57,6 @@ def test_a_constant_added_to_the_kernel_does_not_keep_the_solvers_busy() -> None
     assert [float.fromhex(end[0]) for end in ends] == pytest.approx([exact] * 2, abs=1e-6)
 
 
-SCALES = (1e-12, 1e-9, 1e-4, 1e3, 1e7, 1e12)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian"])
-def test_the_game_is_the_same_at_every_scale(kernel: str, scale: float) -> None:
-    problem = random_problem(kernel, n=30, seed=3)
-    plain = iopt.solve(problem, iopt.GuoSchuurmansLP(relative=5))
-    scaled = iopt.solve(
-        iopt.KernelProblem(scale * problem.K, problem.y), iopt.GuoSchuurmansLP(relative=5)
-    )
-    assert plain.objective == pytest.approx(
-        game_value(problem.K, problem.y, 5.0 / (2.0 * problem.smaller_class)), abs=1e-9
-    )
-    assert scaled.objective == pytest.approx(scale * plain.objective, rel=1e-9, abs=1e-12 * scale)
-    np.testing.assert_allclose(scaled.values["alpha"], plain.values["alpha"], atol=1e-8)
-    assert scaled.status is Status.SOLVED
-    assert scaled.certificate.claim is Claim.GLOBAL
-
-
 @pytest.mark.parametrize("offset", [1e3, 1e6, 5e8])
 def test_the_linear_machine_does_not_notice_a_constant(offset: float) -> None:
     """b takes it up: b' = b - c eᵀu."""

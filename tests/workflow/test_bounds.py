@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 import indefinite_opt as iopt
 from helpers.callbacks import press, stop
 from helpers.cases import CASES
-from helpers.exact import global_minimum
 from helpers.problems import symmetric
 from helpers.processes import HANGS
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
@@ -136,32 +134,7 @@ def test_sensitivities_of_a_game_that_is_no_kernel() -> None:
     assert_holds(iopt.bound(problem, iopt.GuoSchuurmansQP(beta=0.5, sensitivity=Delta)), 1.0)
 
 
-# ---------------------------------------------------------------------------------- brute force
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_every_method_holds_the_optimum(method: str, seed: int) -> None:
-    K, y = symmetric(6, 100 + seed), np.resize([-1, 1], 6)
-    Q = K * np.outer(y, y)
-    optimum = -global_minimum(Q, -np.ones(6), 1.5, y[None].astype(float), np.zeros(1))
-    bracket = iopt.bound(iopt.KernelProblem(K, y), iopt.SVMDual(C=1.5), method=method)
-    assert_holds(bracket, optimum)
-    assert bracket.objective == pytest.approx(optimum, rel=1e-9)
-
-
 # ----------------------------------------------------------------------------------- hard margin
-
-
-def test_a_large_bound_is_no_bound() -> None:
-    """Every weight of the hard margin is at most 2/4 here, so that C = 1 and C = inf agree."""
-    problem = iopt.KernelProblem.from_dataset(haasdonk_lemma4(q=2, shift=1.0))
-    hard, soft = (iopt.bound(problem, iopt.SVMDual(C=C), gap=1e-8) for C in (INF, 1.0))
-    for bracket in (hard, soft):
-        assert_holds(bracket, 0.5)
-        assert bracket.relative_gap <= 1e-8
-    assert hard.objective == pytest.approx(soft.objective, rel=1e-9)
-    np.testing.assert_allclose(hard.values["alpha"], soft.values["alpha"], atol=1e-7)
 
 
 def test_a_hard_margin_that_no_pair_refuses() -> None:
@@ -186,43 +159,7 @@ def test_no_bias_needs_a_finite_bound() -> None:
         iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
 
 
-def test_a_bracket_proves_itself_again() -> None:
-    problem = problem_of(12, 3)
-    for name in ("SVMDual(C=2)", "ConvexHullDual", "GuoSchuurmansQP"):
-        for method in ("branch-and-bound", "clarabel", "cheap"):
-            bracket = iopt.bound(problem, name, method=method)
-            assert bracket.check(problem) == pytest.approx(bracket.bound, rel=1e-12)
-    linear = iopt.bound(problem, "SVMDual(C=2)")
-    other = problem_of(12, 4)
-    objective = iopt.solve(other, "SVMDual(C=2)").objective
-    assert linear.check(other) >= objective * (1.0 - 1e-12)  # weak there, and still true
-
-
 # ----------------------------------------------------------------------------------------- limits
-
-
-@pytest.mark.slow
-def test_every_box_that_is_left_counts() -> None:
-    """A search that divides, stopped early: wider than the whole one, and both hold the point."""
-    problem, formulation = problem_of(60, 3), iopt.ConvexHullDual(relative=5)
-    whole = iopt.bound(problem, formulation, gap=1e-6)
-    assert_consistent(whole)
-    assert whole.nodes > 1
-    assert whole.status is iopt.Status.SOLVED
-    assert whole.relative_gap <= 1e-6
-    part = iopt.bound(problem, formulation, gap=1e-6, max_nodes=2)
-    assert_consistent(part)
-    assert part.status is iopt.Status.MAX_ITER
-    assert part.nodes == 2
-    assert part.relative_gap > 1e-6
-    assert part.lower <= whole.upper
-    assert part.upper >= whole.lower
-
-
-def test_relaxation_is_one_box() -> None:
-    bracket = iopt.bound(problem_of(40, 1), "ConvexHullDual", gap=1e-14, method="relaxation")
-    assert_consistent(bracket)
-    assert bracket.nodes == 1
 
 
 @pytest.mark.parametrize("end", [stop, press])
@@ -236,11 +173,6 @@ def test_a_callback_or_ctrl_c_keeps_the_bracket(end: Any) -> None:
 
 
 # ----------------------------------------------------------------------------------------- answers
-
-
-@pytest.fixture(scope="module")
-def bracket() -> iopt.workflow.Bracket:
-    return iopt.bound(problem_of(40, 0), iopt.SVMDual(C=1.0), gap=1e-6)
 
 
 def open_program() -> iopt.QuadraticProgram:
@@ -277,18 +209,6 @@ def test_an_open_bracket_says_what_would_help() -> None:
 def test_what_would_help_before_the_root_is_divided(options: Any, advice: str) -> None:
     text = str(iopt.bound(open_program(), gap=1e-9, **options))
     assert advice in " ".join(text.split())
-
-
-def test_the_solver_and_the_certificate_agree(bracket: iopt.workflow.Bracket) -> None:
-    problem = problem_of(40, 0)
-    result = iopt.solve(problem, "SVMDual", solver="global")
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.certificate.gap_kind == "global bracket"
-    assert result.objective == pytest.approx(bracket.objective, rel=1e-9)
-    assert bracket.lower <= result.certificate.bound
-    own = iopt.verify(problem, "SVMDual", bracket.values, bound=True)
-    assert own.claim is iopt.Claim.GLOBAL
-    assert own.relative_gap <= 1e-6
 
 
 # ------------------------------------------------------------------------------------------ errors
@@ -365,29 +285,6 @@ def test_a_convex_program_is_bracketed_by_its_dual(name: str) -> None:
     assert bracket.upper - bracket.lower <= 1e-9 * max(1.0, abs(optimum))
     assert bracket.check(program) <= optimum
     assert bracket.check(program) == pytest.approx(bracket.lower, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_free_minima_against_exact_fractions(seed: int) -> None:
-    """-½qᵀP⁻¹q of small integers, by Cramer's rule for n = 2."""
-    g = np.random.default_rng(seed)
-    B, q = g.integers(-3, 4, (2, 2)), g.integers(-5, 6, 2)
-    (a, c), (_, d) = (B.T @ B + np.eye(2, dtype=int)).tolist()
-    u, v = q.tolist()
-    optimum = -Fraction(u * u * d - 2 * u * v * c + v * v * a, 2 * (a * d - c * c))
-    bracket = iopt.bound(iopt.QuadraticProgram([[a, c], [c, d]], q.astype(float)))
-    assert Fraction(bracket.lower) <= optimum
-    assert_holds(bracket, float(optimum))
-    assert bracket.status is iopt.Status.SOLVED
-
-
-def test_a_convex_hard_margin_without_bias_is_bracketed_by_its_dual() -> None:
-    """α = Q⁻¹e, so that the optimum is ½eᵀQ⁻¹e = 1/(1 - 0.3) for Q with -0.3 beside ones."""
-    problem = iopt.KernelProblem([[1.0, 0.3], [0.3, 1.0]], [1, -1])
-    bracket = iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
-    assert_holds(bracket, 1.0 / 0.7)
-    assert bracket.relative_gap <= 1e-4
-    assert bracket.check(problem) == pytest.approx(bracket.upper, rel=1e-9)
 
 
 def test_a_hard_margin_that_rounding_does_not_decide_has_no_infinite_bracket() -> None:

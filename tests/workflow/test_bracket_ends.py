@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -278,16 +277,3 @@ def test_a_convex_program_without_a_box_is_solved_when_its_gap_is_closed(gap: fl
     assert bracket.lower <= 0.875 <= bracket.upper
     assert (bracket.status is Status.SOLVED) == (bracket.relative_gap <= gap)
     assert Fraction(bracket.lower) <= Fraction(7, 8) <= Fraction(bracket.upper)
-
-
-def test_a_point_beyond_the_bound_is_called_wrong() -> None:
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    formulation = iopt.SVMDual(C=1.0)
-    search = GlobalSearch(Task(problem, formulation, formulation.structure(problem)), 1e-4)
-    search.bracket.lower = np.nextafter(search.bracket.value, INF)
-    assert search.bracket.contradicted
-    assert not search.bracket.closed
-    assert search.bracket.relative_gap > 0.0
-    bracket = iopt.bound(problem, formulation)
-    said = str(replace(bracket, rigorous=False))
-    assert "WRONG: the best point lies beyond the bound" in said

@@ -206,34 +206,6 @@ def test_a_bracket_without_time_for_eigenvalues_is_valid(
     assert bracket.upper >= known
 
 
-FORMS = (
-    iopt.SVMDual(C=3.0), iopt.SVMDual(C=2.0, bias=False), iopt.ConvexHullDual(mu=0.6),
-    iopt.GuoSchuurmansQP(beta=0.4),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("formulation", FORMS, ids=str)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_linear_bound_holds(seed: int, formulation: iopt.Formulation) -> None:
-    generator = np.random.default_rng(seed)
-    A = generator.standard_normal((6, 6))
-    problem = iopt.KernelProblem(A + A.T, [1, 1, 1, -1, -1, -1])
-    qp = formulation.structure(problem)
-    found = iopt.bound(problem, formulation, gap=1e-9)
-    bound = finite_form(qp).linear_bound()
-    assert bound <= qp.sense * found.objective - qp.constant + 1e-9
-
-
-def test_the_linear_bound_in_exact_arithmetic() -> None:
-    """K = diag(0, -2, 0, 1), C = 2: F ≥ -eᵀα + ½·(-2)·2·α₂ with yᵀα = 0."""
-    problem = iopt.KernelProblem(np.diag([0.0, -2.0, 0.0, 1.0]), [1, 1, -1, -1])
-    qp = iopt.SVMDual(C=2.0).structure(problem)
-    bound = finite_form(qp).linear_bound()
-    # Costs (-1, -3 | -1, -1): all four weights go to 2, which costs 2 · -6.
-    assert Fraction(bound) <= -12
-    assert bound == pytest.approx(-12.0, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     "formulation",
     [iopt.SVMDual(C=0.1), iopt.SVMDual(C=0.7, bias=False), iopt.ConvexHullDual(mu=0.25)],
@@ -388,18 +360,3 @@ def test_a_status_is_withdrawn_where_the_point_is_infeasible(
     result = iopt.solve(sigmoid_problem, iopt.SVMDual(C=1.0), solver="smo")
     assert result.status is Status.INACCURATE
     assert result.certificate.claim is Claim.NONE
-
-
-# ------------------------------------------------------------------------- limits of large problems
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["cheap", "branch-and-bound", "relaxation"])
-@pytest.mark.parametrize("n", [800, 3000])
-def test_a_bracket_of_many_points_ends_in_time(n: int, method: str) -> None:
-    """To close the gap would take far more than the time that is given."""
-    problem = random_problem("sigmoid", n=n, seed=0)
-    bracket = iopt.bound(problem, iopt.SVMDual(), time_limit=2.0, gap=1e-12, method=method)
-    assert bracket.status is not Status.SOLVED
-    assert bracket.rigorous
-    assert bracket.upper >= iopt.solve(problem, iopt.SVMDual(), solver="smo").objective

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 from dataclasses import replace
 
@@ -139,16 +138,6 @@ def test_each_point_of_a_path_is_stationary_and_the_optimum_of_a_convex_program(
             assert result.objective == pytest.approx(alone, rel=2e-6, abs=2e-6)
 
 
-def test_a_path_of_many_free_weights_takes_few_steps() -> None:
-    """Each value of C takes about a thousand pair steps alone, depending on the order of points."""
-    problem = path_problem("gaussian", n=400)
-    first, *others = iopt.solve_path(problem, svms(np.geomspace(10.0, 100.0, 20)), solver="smo")
-    assert first.iterations > 100
-    for result in others:
-        check_point(problem, result)
-    assert np.median([result.iterations for result in others]) <= 5
-
-
 def test_the_default_solver_is_that_of_solve(sigmoid_problem: iopt.KernelProblem) -> None:
     """A point of a path is no worse than the same call alone."""
     formulations = ["SVMDual(C=1)", "LPSVM", "LussDual", "KernelLogistic"]
@@ -160,51 +149,7 @@ def test_the_default_solver_is_that_of_solve(sigmoid_problem: iopt.KernelProblem
         assert result.objective == pytest.approx(alone.objective, rel=1e-6)
 
 
-def test_one_point_is_one_solve() -> None:
-    problem = path_problem("sigmoid")
-    (result,) = iopt.solve_path(problem, ["SVMDual(C=3)"], solver="smo")
-    alone = iopt.solve(problem, "SVMDual(C=3)", solver="smo")
-    np.testing.assert_array_equal(weights(result), weights(alone))
-    assert iopt.solve_path(problem, [], solver="smo") == []
-
-
-@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
-def test_a_repeated_point_costs_nothing(kernel: str) -> None:
-    problem = path_problem(kernel)
-    first, second, third = iopt.solve_path(problem, svms([3.0, 3.0, 3.0]), solver="smo")
-    assert first.iterations > 0
-    assert second.iterations <= 1  # a Newton step may still find something
-    assert third.objective == pytest.approx(first.objective, rel=1e-9)
-
-
 # -------------------------------------------------------------------------------------------- drift
-
-
-@pytest.mark.parametrize(
-    "kernel", ["gaussian", "sigmoid", pytest.param("random", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize(
-    "route",
-    [
-        "C zigzag",
-        "mu zigzag",
-        pytest.param("C up", marks=pytest.mark.slow),
-        pytest.param("C down", marks=pytest.mark.slow),
-    ],
-)
-def test_nothing_drifts_over_many_points(route: str, kernel: str) -> None:
-    """Weights and gradients are carried along; at every point they are held to the exact ones."""
-    problem = path_problem(kernel, n=30)
-    count = 100
-    zigzag = 0.5 + 0.4 * np.sin(0.7 * np.arange(count))
-    formulations = {
-        "C up": svms(np.logspace(-2, 2, count)),
-        "C down": svms(np.logspace(2, -2, count)),
-        "C zigzag": svms(10.0 ** (4.0 * zigzag - 2.0)),
-        "mu zigzag": hulls(zigzag, problem),
-    }[route]
-    for result in iopt.solve_path(problem, formulations, solver="smo"):
-        check_point(problem, result)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0])
@@ -328,14 +273,6 @@ def test_limits_hold_at_each_point(route: str) -> None:
         assert solved == (result.certificate.claim >= iopt.Claim.STATIONARY)
 
 
-def test_no_time_at_any_point() -> None:
-    problem = path_problem("random", n=200)
-    chosen = hulls([0.0, 0.05, 0.1], problem)
-    for result in iopt.solve_path(problem, chosen, time_limit=1e-9, solver="smo"):
-        check_feasible(program_of(problem, result.formulation), weights(result))
-        assert result.status in (iopt.Status.TIME_LIMIT, iopt.Status.SOLVED)
-
-
 def test_points_of_a_path_share_no_memory() -> None:
     """What a caller does to one result changes no other."""
     problem = path_problem("sigmoid")
@@ -372,29 +309,6 @@ def test_paths_of_solvers_of_convex_programs(route: str, solver: str) -> None:
         assert result.objective == pytest.approx(alone, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("unopy") is None, reason="no wheel of unopy")
-def test_paths_of_uno() -> None:
-    problem = path_problem("sigmoid", n=12)
-    chosen = [*svms([0.5, 2.0]), *svms([2.0], bias=False), *hulls([0.5], problem)]
-    for result in iopt.solve_path(problem, chosen, solver="uno"):
-        assert result.solver == "uno"
-        assert result.certificate.claim >= iopt.Claim.STATIONARY
-        sense = program_of(problem, result.formulation).sense
-        alone = iopt.solve(problem, result.formulation, solver="smo").objective
-        # From five starts, one of which is the point before; never far behind a single descent.
-        assert sense * result.objective <= sense * alone + 1e-2 * abs(alone)
-
-
-def test_multistart_on_a_path_is_never_worse_than_following() -> None:
-    """It starts at the point before, as `smo` does without its prediction."""
-    problem = path_problem("random")
-    formulations = svms([0.5, 1.0, 2.0, 4.0])
-    followed = iopt.solve_path(problem, formulations, solver="smo")
-    searched = iopt.solve_path(problem, formulations, solver="multistart")
-    for one, many in zip(followed, searched, strict=True):
-        assert many.objective >= one.objective * (1.0 - 1e-6)
-
-
 def sensitivities(n: int) -> list[Array]:
     factors = np.random.default_rng(0).standard_normal((3, n, n + 5))
     return [A @ A.T for A in factors]
@@ -423,10 +337,3 @@ def test_clarabel_agrees_at_each_point(kernel: str, chosen: Formulations) -> Non
         alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
         assert result.objective == pytest.approx(alone, rel=1e-5)
         assert result.certificate.claim is iopt.Claim.GLOBAL
-
-
-def test_rows_on_demand_on_a_path() -> None:
-    whole = random_problem("sigmoid", n=60, seed=0)
-    rows = iopt.KernelProblem.from_data(whole.X, whole.y, "sigmoid", cache_mb=0.01)
-    for result in iopt.solve_path(rows, svms(GRID), solver="smo"):
-        check_point(whole, result, tol=1.001e-6)

@@ -12,14 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.peers import libsvm
 from helpers.problems import random_problem
-from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
-from indefinite_opt.quadratic.solving.solution import Solution
-from indefinite_opt.quadratic.solving.solver import Solver, Task
 from indefinite_opt.solvers.external import highs
 
 Array = NDArray[np.float64]
@@ -183,22 +177,6 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
     except iopt.errors.SolverFailed:
         return
     assert result.status is iopt.Status.TIME_LIMIT
-
-
-# ------------------------------------------------------------------------------------- SMO itself
-
-
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_smo_against_libsvm(kernel: str, C: float, seed: int) -> None:
-    problem = random_problem(kernel, n=70, seed=seed)
-    svc, _, theirs = libsvm(problem, C, tol=1e-10)
-    result = iopt.solve(problem, iopt.SVMDual(C=C))
-    assert result.objective == pytest.approx(theirs, rel=1e-6)
-    decision = result.classifier.decision_function(problem.K)
-    # Second order in the weights for the objective, first order for the values.
-    np.testing.assert_allclose(decision, svc.decision_function(problem.K), atol=1e-3)
 
 
 # --------------------------------------------------------------------------------------- starts
