@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,7 +107,6 @@ class ProgramHunt(Campaign):
         if qp is None:
             return
         self.nonconvex += drawn.nonconvex
-        self._written(drawn, qp)
         self._bracket(drawn, qp)
         if drawn.number % 8 == 0:
             self._hurried(drawn, qp)
@@ -170,23 +167,6 @@ class ProgramHunt(Campaign):
             self.counts[f"hurried: {result.status.name}"] += 1
             findings = certificate_findings(drawn, result.values, result.certificate)
             self.examined(drawn, findings, call)
-
-    def _written(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
-        """Files give back every bit, or are refused."""
-        with tempfile.TemporaryDirectory() as folder:
-            for ending in ("lp", "mps", "npz", "qplib"):
-                path = Path(folder, f"program.{ending}")
-                call = f"again = iopt.QuadraticProgram.read(qp.write('program.{ending}'))"
-                again = self.call(
-                    drawn, call, lambda p=path: iopt.QuadraticProgram.read(qp.write(p))
-                )
-                if again is None:
-                    continue
-                self.counts[f"written as .{ending}"] += 1
-                for part in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
-                    first, second = getattr(qp, part), getattr(again, part)
-                    if first.shape != second.shape or first.tobytes() != second.tobytes():
-                        self.fail(drawn, "file", f"{part} changed in .{ending}", call)
 
     def _refused(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         """No numbers are returned of an empty program, and long chains are proved to be empty."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -50,44 +51,40 @@ def advice(call: Callable[..., object], *given: Any, **options: Any) -> str:
     return hint
 
 
-READ = iopt.KernelProblem.read
-CALLS: dict[str, tuple[Callable[..., object], str, dict[str, Any], dict[str, Any], str]] = {
-    "names": (READ, "named.csv", {}, {"ignore": ["name"]}, 'ignore=["name"]'),
-    "empty cells": (READ, "holes.csv", {}, {"missing": "impute"}, 'missing="impute"'),
-    "a matrix": (READ, "right.csv", {}, {"kind": "similarities"}, 'kind="similarities"'),
+CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "names": ("named.csv", {}, {"ignore": ["name"]}, "--ignore name"),
+    "empty cells": ("holes.csv", {}, {"missing": "impute"}, "--missing impute"),
+    "a matrix": ("right.csv", {}, {"kind": "similarities"}, "--kind similarities"),
     "asymmetric": (
-        READ, "wrong.csv", {"kind": "similarities"}, {"symmetrize": True}, "symmetrize=True"
+        "wrong.csv", {"kind": "similarities"}, {"symmetrize": True}, "Pass --symmetrize to use"
     ),
-    "a large file": (READ, "points.csv", {"max_bytes": 9}, {"max_bytes": 9999}, "max_bytes"),
+    "a large file": ("points.csv", {"max_bytes": 9}, {"max_bytes": 9999}, "--max-bytes"),
 }  # fmt: skip
+"""A file, the arguments of a call that fails, what to change, and the words of the command."""
 
 
-@pytest.mark.parametrize("case", CALLS)
+def as_options(arguments: dict[str, Any]) -> list[object]:
+    """The same arguments at the command line."""
+    options: list[object] = []
+    for name, value in arguments.items():
+        values = value if isinstance(value, list) else [] if value is True else [value]
+        options += [f"--{name.replace('_', '-')}", *values]
+    return options
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_advice_on_files_can_be_followed(case: str, files: Path) -> None:
-    call, name, given, change, words = CALLS[case]
-    assert words in advice(call, files / name, **given)
-    assert isinstance(call(files / name, **{**given, **change}), iopt.KernelProblem)
-
-
-COMMANDS: dict[str, tuple[str, list[object], list[object], str]] = {
-    "names": ("named.csv", [], ["--ignore", "name"], "--ignore name"),
-    "empty cells": ("holes.csv", [], ["--missing", "impute"], "--missing impute"),
-    "a matrix": ("right.csv", [], ["--kind", "similarities"], "--kind similarities"),
-    "asymmetric": (
-        "wrong.csv", ["--kind", "similarities"], ["--kind", "similarities", "--symmetrize"],
-        "Pass --symmetrize to use",
-    ),
-    "a large file": ("points.csv", ["--max-bytes", 9], ["--max-bytes", 9999], "--max-bytes"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", COMMANDS)
-def test_advice_of_commands_can_be_followed(case: str, files: Path) -> None:
-    name, given, change, words = COMMANDS[case]
-    told = complaint("diagnose", files / name, *given)
+    name, given, change, words = CASES[case]
+    read = iopt.KernelProblem.read
+    hint = advice(read, files / name, **given)
+    for argument, value in change.items():
+        shown = json.dumps(value) if value is not True else "True"
+        assert (f"{argument}={shown}" if argument != "max_bytes" else argument) in hint
+    assert isinstance(read(files / name, **{**given, **change}), iopt.KernelProblem)
+    told = complaint("diagnose", files / name, *as_options(given))
     assert words in told
     assert not re.search(r"symmetrize=|kind=|ignore=|missing=|max_bytes", told)
-    assert printed("diagnose", files / name, *change)
+    assert printed("diagnose", files / name, *as_options({**given, **change}))
 
 
 def test_a_command_without_the_option_does_not_advise_it(files: Path) -> None:

@@ -18,7 +18,6 @@ from helpers.processes import HANGS
 from helpers.programs import Program, check_feasible, program_of, weights
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
-from indefinite_opt.quadratic.solving.solver import Task
 
 INF = float("inf")
 
@@ -266,19 +265,6 @@ def on_perturbations(
 
     monkeypatch.setattr(Descent, "perturbed", count)
     return slices
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_time_runs_out_among_the_perturbations(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each chain ends when it next looks at the clock."""
-    problem, clock = rugged_problem(300), [0.0]
-    monkeypatch.setattr(Task, "elapsed", property(lambda task: clock[0]))
-    slices = on_perturbations(monkeypatch, lambda: clock.append(clock.pop() + 10.0))
-    result = iopt.solve(problem, "SVMDual", solver=MultiStart(jobs=jobs, **ENDLESS), time_limit=5.0)
-    assert result.status is iopt.Status.TIME_LIMIT
-    assert 1 <= len(slices) <= jobs
-    assert told(result)["perturbations"] == sum(slices) > 0
-    check_feasible(program_of(problem, "SVMDual"), weights(result))
 
 
 @pytest.fixture

@@ -175,18 +175,6 @@ def test_nothing_of_the_problem_changes() -> None:
     assert u.value is V or np.array_equal(u.value, V)
 
 
-def test_large_problems_are_read_in_seconds() -> None:
-    box = instances.box_qp(300, 100, 1)
-    u = cp.Variable(300)
-    problem = cp.Problem(
-        cp.Minimize(0.5 * cp.quad_form(u, box.P) + box.q @ u), [u >= 0, u <= 1, cp.sum(u) == 9]
-    )
-    program, _ = program_of_cvxpy(problem)
-    assert np.array_equal(program.P, box.P)
-    assert np.array_equal(program.q, box.q)
-    assert np.array_equal(program.ub, box.ub)
-
-
 def refusals() -> dict[str, tuple[Any, str]]:
     u = x()
     constant = cp.Minimize(cp.sum(u))

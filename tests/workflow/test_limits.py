@@ -23,7 +23,6 @@ from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.solving.solution import Claim, Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.solvers import finite_boxes
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
@@ -238,22 +237,6 @@ def test_without_any_limit_the_number_of_boxes_has_one() -> None:
     assert bracket.nodes <= 3
     more = iopt.bound(problem, dual, **options, max_nodes=5)
     assert more.nodes <= 5
-
-
-def test_the_local_search_leaves_time_for_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[float] = []
-
-    class Asked(Exception):
-        pass
-
-    def ask(options: Any, task: Task) -> Any:
-        limits.append(task.time_limit - task.elapsed)
-        raise Asked
-
-    monkeypatch.setattr(finite_boxes, "LocalSearch", ask)
-    with pytest.raises(Asked):
-        iopt.bound(random_problem("sigmoid", n=20, seed=0), iopt.SVMDual(), time_limit=10.0)
-    assert limits[0] <= 5.0
 
 
 def test_a_worker_gives_its_box_back_when_the_time_is_over(

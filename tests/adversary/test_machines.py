@@ -1,11 +1,9 @@
-"""Drawn machines of several classes against exact optima, and archives that inflate."""
+"""Drawn machines of several classes against exact optima."""
 
 from __future__ import annotations
 
-import io
 from fractions import Fraction
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.exact import BoxProgram, as_matrix
-from indefinite_opt.foundation import read_arrays
 
 ZERO = Fraction(0)
 
@@ -52,26 +49,3 @@ def test_certificates_of_several_classes_claim_nothing_false(scheme: str, estima
             assert certificate.bound >= best - 1e-5
             if certificate.claim is iopt.Claim.GLOBAL:
                 assert certificate.objective == pytest.approx(best, abs=1e-5)
-
-
-def inflated(arrays: dict[str, np.ndarray]) -> bytes:
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
-    return file.getvalue()
-
-
-def test_archives_that_inflate_are_refused_by_every_reader(tmp_path: Path) -> None:
-    """16 MB of zeros in some kilobytes, and archives whose directory lies about their size."""
-    path = tmp_path / "bomb.npz"
-    path.write_bytes(inflated({name: np.zeros(2**20) for name in ("facts", "y")}))
-    assert path.stat().st_size < 2**16
-    for read in (read_arrays, iopt.load):
-        with pytest.raises(iopt.errors.DataError, match="expected at most 1000000 bytes"):
-            read(path, 10**6)
-    # The sizes in the directory of the archive and in the headers of its members become 100.
-    content, size = path.read_bytes(), (2**20 * 8 + 128).to_bytes(4, "little")
-    assert content.count(size) >= 2
-    path.write_bytes(content.replace(size, (100).to_bytes(4, "little")))
-    for read in (read_arrays, iopt.load):
-        with pytest.raises(iopt.errors.DataError, match=r"readable \.npz file"):
-            read(path, 10**6)
