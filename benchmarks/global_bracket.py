@@ -307,9 +307,7 @@ def clique_cell(case: Case, found: Bracketed) -> str:
     wanted = case.clique_number
     if wanted is None:
         return ""
-    # The value of `bomze` is 1/(2ω) - 1 and that of `motzkin_straus` 1/ω - 1.
-    factor = 2.0 if case.name.startswith("clique") else 1.0
-    reached = 1.0 / (factor * (1.0 + found.value))
+    reached = 0.5 / (1.0 + found.value)  # the value of `bomze` is 1/(2ω) - 1
     return f"{reached:.6g} {'right' if abs(reached - wanted) < 1e-4 else f'WRONG: {wanted}'}"
 
 

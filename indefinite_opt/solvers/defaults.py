@@ -12,7 +12,8 @@ def default_solver(task: Task[Any]) -> str:
     """The name of the default solver of a task: that of its kind, but for three cases.
 
     Large linear programs are solved by `generation`, those of a user by HiGHS, whose vertices have
-    multipliers that prove a bound, and convex quadratic programs with dense rows by Clarabel, if convexity can be tested within the limits of the task.
+    multipliers that prove a bound, and convex quadratic programs with dense rows by Clarabel, if
+    convexity can be tested within the limits of the task.
     """
     structure = task.structure
     if structure.is_linear:

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from helpers.programs import check_feasible
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
+from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
+from indefinite_opt.quadratic.solving.solution import Solution
+from indefinite_opt.quadratic.solving.solver import Solver, Task
 from indefinite_opt.solvers.external import highs
 
 Array = NDArray[np.float64]
