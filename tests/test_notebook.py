@@ -146,7 +146,7 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
     )),
     "04": (2, (
         # 2 / ⟨v, v⟩ at the better vertex v = (2, -5/4) of Haasdonk's figure 3: 32/39.
-        r"0\.8205128205 ≤ optimal value ≤ 0\.82051282", "wᵀMw < 0 for every solution; unsuitable",
+        r"0\.8205128205 ≤ optimal value ≤ 0\.82051282", r"suitable +False",
         # By construction the machine is upside down in figure 2d.
         "the machine classifies 0% correctly",
     )),

@@ -17,6 +17,7 @@ from indefinite_opt.modeling import reduced_weight
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.lifting import stationary_weights
+from indefinite_opt.theory.numbers import Numbers
 
 
 class HullPoint(NamedTuple):
@@ -161,8 +162,8 @@ def hull_to_svm(
 
 
 @dataclass(frozen=True)
-class Uniqueness:
-    """What Lemma 5 of Haasdonk (2005) says about a stationary point; `print` it.
+class Uniqueness(Numbers):
+    """What Lemma 5 of Haasdonk (2005) says about a stationary point.
 
     Attributes
     ----------
@@ -198,25 +199,13 @@ class Uniqueness:
     bounded: bool
 
     @property
-    def missing(self) -> list[str]:
-        """The conditions that fail."""
-        p, q = self.signature
-        failing = []
-        if p != 1:
-            failing.append(f"the data live in R^({p},{q}), not in R^(1,q)")
-        if self.hull_distance <= self.enough:
-            failing.append(f"z⁺ and z⁻ have squared distance {self.hull_distance:.4g}")
-        if self.least_distance <= self.enough:
-            failing.append(
-                f"a point of a hull has squared distance {self.least_distance:.4g} in a direction "
-                "that leads into it"
-            )
-        return failing
-
-    @property
     def unique(self) -> bool:
-        """Whether z⁺ and z⁻ are the only stationary pair of their reduced hulls."""
-        return not self.missing
+        """Whether z⁺ and z⁻ are the only stationary pair of their reduced hulls.
+
+        They are if p = 1 and both distances are positive; otherwise the lemma says nothing.
+        """
+        least = min(self.hull_distance, self.least_distance)
+        return self.signature[0] == 1 and least > self.enough
 
     @property
     def globally_optimal(self) -> bool:
@@ -227,22 +216,6 @@ class Uniqueness:
         2/δ² of that expression.
         """
         return self.unique and self.mu >= 1.0 and not self.bounded
-
-    @property
-    def sentences(self) -> list[str]:
-        """The verdict and its reasons."""
-        if not self.unique:
-            return [f"Lemma 5 says nothing: {'; '.join(self.missing)}."]
-        said = [
-            f"z⁺ and z⁻ are the only stationary pair of the hulls with mu = {self.mu:.4g} "
-            "(Lemma 5), and so the nearest one."
-        ]
-        if self.globally_optimal:
-            said.append("The hulls are whole: the SVM is globally optimal.")
-        return said
-
-    def __str__(self) -> str:
-        return "\n".join(self.sentences)
 
 
 def haasdonk_lemma_5(

@@ -7,7 +7,9 @@ As yᵀα = 0 makes K and K + eeᵀ equivalent kernels, everything is computed f
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,15 +18,7 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import EPS, Array, checked_labels, checked_points, checks
 from indefinite_opt.problem import Sigmoid
 from indefinite_opt.quadratic import norm_bound, zero_tolerance
-from indefinite_opt.theory.sigmoid_statement import (
-    ClosestPair,
-    LeastEigenvalue,
-    ShiftThreshold,
-    SigmoidAnalysis,
-    least_eigenvalue,
-    log_half,
-    one_plus_tanh,
-)
+from indefinite_opt.theory.numbers import LeastEigenvalue, Numbers, least_eigenvalue
 
 R_RESOLUTION = 1e-4
 """Width in r at which the bisections for r̂ stop, far below the steps of a grid search over r."""
@@ -39,12 +33,153 @@ MAX_SCALED_NORM = 1e5
 """Largest √|a|·‖x‖: up to there a⟨x, z⟩ ≤ 1e10 is computed to 1e-6."""
 
 
+class ShiftThreshold(NamedTuple):
+    r"""Where K + eeᵀ stops being positive definite as r grows, for a > 0.
+
+    Attributes
+    ----------
+    sufficient : float
+        Bound in closed form, ½ log(λ_min(R) / ‖R∘E‖_∞) with R_ij = exp(-a‖x_i - x_j‖²) and
+        E_ij = exp(2a⟨x_i, x_j⟩). K + eeᵀ is positive definite for every r below it. -inf if
+        λ_min(R) is within rounding of zero.
+    proved : float
+        The largest r found for which K + eeᵀ is positive definite, as it is for every smaller r.
+        -inf if none was found.
+    refuted : float
+        The least r found for which K + eeᵀ is not positive semidefinite; it is not for any larger
+        r either. inf if none was found.
+
+    Notes
+    -----
+    The paper proves Theorem 4 by compactness, which gives no number. Two facts give one.
+
+    With t = e^{2r}, K + eeᵀ = 2t G_t for G_t = E/(1 + tE) entry by entry. For t' < t,
+    G_t' = G_t/(1 - (t - t')G_t) = Σ_k (t - t')ᵏ G_t^(k+1), a series of entrywise powers. If G_t is
+    positive semidefinite so are they (Schur), hence G_t' ⪰ G_t. So the r with K + eeᵀ ⪰ 0 form an
+    interval that reaches down to -∞, and bisection finds its end r̂ between `proved` and `refuted`.
+
+    With D = diag(exp(a‖x_i‖²)), every entry of R - D⁻¹G_tD⁻¹ lies between 0 and that of tR∘E,
+    which proves `sufficient`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> threshold = iopt.theory.shift_threshold([[0.0], [1.0]], a=1.0)
+    >>> threshold.sufficient <= threshold.proved < threshold.refuted
+    True
+    """
+
+    sufficient: float
+    proved: float
+    refuted: float
+
+
+class ClosestPair(NamedTuple):
+    """The pair of points, y_i = +1 and y_j = -1, that decides Theorem 5."""
+
+    i: int
+    j: int
+    squared_distance: float
+    """K_ii + K_jj - 2K_ij."""
+    rounding: float
+    """Bound on the error of the squared distance; 0 where that is known to be exactly 0."""
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the squared distance is proved to be at most 0."""
+        return self.squared_distance + self.rounding <= 0.0
+
+
+@dataclass(frozen=True)
+class SigmoidAnalysis(Numbers):
+    """What Lin & Lin (2003) prove about a sigmoid kernel on given data; `print` shows it all.
+
+    Attributes
+    ----------
+    n : int
+    a, r : float
+    case : int
+        1 to 4 as in section 3; 0 for a = 0, which the paper omits.
+    distinct : bool
+        Whether x_i ≠ x_j for all i ≠ j, as Theorem 4 asks.
+    levels : (least, largest)
+        Of a‖x_i‖² + r, the argument of tanh on the diagonal of K, with the exact signs.
+    kernel : LeastEigenvalue
+        Of K.
+    conditional : LeastEigenvalue
+        The least vᵀKv over ‖v‖ = 1, eᵀv = 0.
+    shifted : LeastEigenvalue or None
+        Of K + eeᵀ (of eeᵀ - K for a < 0) scaled to a unit diagonal; None for a = 0. Repeated
+        points count once.
+    threshold : ShiftThreshold or None
+        For |a|; None for a = 0.
+    pair : ClosestPair
+    theorem_7 : (i, j) or None
+        A pair that meets the conditions of Theorem 7, decided in rational arithmetic.
+    separated : bool
+        Whether every two points of one class, and every point with itself, have a larger kernel
+        value than any two of opposite classes.
+    settled : bool
+        Whether K is proved conditionally positive definite on the distinct points: (6) is bounded
+        unless a point occurs in both classes, where `pair` shows that it is not.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> found = iopt.theory.analyse_sigmoid([[0.0], [1.0]], [1, -1], a=1.0, r=-1.0)
+    >>> found.case, found.distinct, found.conditional.positive, found.bounded
+    (1, True, True, True)
+    """
+
+    n: int
+    a: float
+    r: float
+    case: int
+    distinct: bool
+    levels: tuple[float, float]
+    kernel: LeastEigenvalue
+    conditional: LeastEigenvalue
+    shifted: LeastEigenvalue | None
+    threshold: ShiftThreshold | None
+    pair: ClosestPair
+    theorem_7: tuple[int, int] | None
+    separated: bool
+    settled: bool
+
+    @property
+    def theorem_4(self) -> bool:
+        """Whether an r̂ exists below which K + eeᵀ is positive definite."""
+        return self.a > 0 and self.distinct
+
+    @property
+    def lemma_2(self) -> bool:
+        """Whether (9), repeated as (26), holds, so that every subproblem of SMO is convex."""
+        return self.a > 0 and self.levels[1] <= 0
+
+    @property
+    def theorem_6(self) -> bool:
+        """Whether r is proved to be beyond r̄, so that (6) is unbounded."""
+        known = self.a < 0 and self.threshold is not None
+        return known and -self.r <= self.threshold.proved  # type: ignore[union-attr]
+
+    @property
+    def theorem_10(self) -> bool:
+        """Whether some K_ii < 0, so that (19) without an upper bound is unbounded."""
+        return self.levels[0] < 0
+
+    @property
+    def bounded(self) -> bool | None:
+        """Whether (6), C = ∞, is proved bounded (True) or unbounded (False); None if neither."""
+        if self.pair.unbounded or self.theorem_7 is not None or self.theorem_6:
+            return False
+        return True if self.settled or self.separated else None
+
+
 def analyse_sigmoid(
     X: ArrayLike,
     y: ArrayLike,
     a: float | None = None,
     r: float = -1.0,
-    C: float | None = None,
 ) -> SigmoidAnalysis:
     """Find which results of Lin & Lin (2003), sections 3 to 6, apply to tanh(a⟨x, z⟩ + r) on X.
 
@@ -57,15 +192,13 @@ def analyse_sigmoid(
     a : float, optional
         Of any sign; 1/d if not given, as in `kernels.Sigmoid`.
     r : float
-    C : float, optional
-        Upper bound in (2), to be rescaled for the limits of Theorems 8 and 9.
 
     Raises
     ------
     ProblemError
         If X is not a finite matrix or is too large for a, or y is not n labels of two classes.
     ParameterError
-        If a, r or C is out of range.
+        If a or r is out of range.
 
     Notes
     -----
@@ -78,19 +211,12 @@ def analyse_sigmoid(
 
     Examples
     --------
-    >>> print(analyse_sigmoid([[-1.0], [1.0], [2.0]], [-1, 1, 1], a=-1.0, r=0.0))
-    tanh(a⟨x, z⟩ + r) with a = -1, r = 0 on 3 points: case 4, a < 0, r ≤ 0. Not a good choice: \
-the objective value of (6) is easily -∞.
-    K is not positive semidefinite (least eigenvalue -2.65); on eᵀv = 0 it is not positive \
-semidefinite (least eigenvalue -2.29).
-    Theorem 6: (6) is unbounded for every r ≥ r̄, and r̄ ≤ 2.9169; unlike here.
-    (6), C = ∞, is unbounded: points 2 and 0 of opposite classes have K_ii + K_jj - 2K_ij = \
--3.689 ≤ 0 (Theorem 5).
-    Without the bias (19) with C = ∞ is unbounded: the least a‖x‖² + r is -4 < 0 (Theorem 10).
+    >>> found = analyse_sigmoid([[-1.0], [1.0], [2.0]], [-1, 1, 1], a=-1.0, r=0.0)
+    >>> found.case, found.bounded, round(found.pair.squared_distance, 3)    # Theorem 5
+    (4, False, -3.689)
     """
-    points, a, r = checked_sigmoid(X, a, r)
+    points, a, r = _checked(X, a, r)
     _, labels = checked_labels(y, points.shape[0])
-    checks.positive("C", C, infinite=True, optional=True)
     inner = points @ points.T
     u = a * inner + r
     error = _argument_error(points, a, r)
@@ -100,17 +226,13 @@ semidefinite (least eigenvalue -2.29).
     once = conditional
     if 1 < different.shape[0] < points.shape[0]:
         once = _conditional(a * different @ different.T + r, error)
-    off_diagonal = inner[~np.eye(points.shape[0], dtype=bool)]
-    norms, same = np.diag(inner), labels[:, None] == labels[None, :]
+    same = labels[:, None] == labels[None, :]
     return SigmoidAnalysis(
         n=points.shape[0],
         a=a,
         r=r,
-        C=C,
         case=0 if a == 0 else (1 if r < 0 else 2) if a > 0 else (3 if r > 0 else 4),
         distinct=different.shape[0] == points.shape[0],
-        squared_norms=(float(norms.min()), float(norms.max())),
-        inner_products=(float(off_diagonal.min()), float(off_diagonal.max())),
         levels=_levels(points, a, r, error),
         kernel=least_eigenvalue(np.tanh(u), points.shape[0] * error),
         conditional=conditional,
@@ -152,15 +274,16 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     with q = e²; for two points of equal norm it never does:
 
     >>> q = np.exp(2)
-    >>> print(shift_threshold([[1.0], [2.0]], a=1.0))
-    K + eeᵀ is positive definite for every r ≤ -2.91661, and not for any r ≥ -2.91656
+    >>> found = shift_threshold([[1.0], [2.0]], a=1.0)
+    >>> round(found.proved, 5), round(found.refuted, 5)
+    (-2.91661, -2.91656)
     >>> print((-0.5 * np.log(q**3 - q**2 - q)).round(6))
     -2.916588
     >>> shift_threshold([[1.0], [-1.0]], a=1.0).refuted
     inf
     """
     checks.positive("a", a)
-    points = np.unique(checked_sigmoid(X, a, 0.0)[0], axis=0)
+    points = np.unique(_checked(X, a, 0.0)[0], axis=0)
     reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
     sufficient = _sufficient(points, a)
     bottom = sufficient if np.isfinite(sufficient) else -(reach + SATURATION)
@@ -178,7 +301,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     return ShiftThreshold(sufficient, proved, refuted)
 
 
-def checked_sigmoid(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
+def _checked(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
     """The points without negative zeros, a or its default, and r."""
     points = checked_points("X", X) + 0.0
     kernel = Sigmoid(a, r)
@@ -202,7 +325,7 @@ def _argument_error(points: Array, a: float, r: float) -> float:
 def _smaller(u: Array) -> Array:
     """The smaller one of K + eeᵀ and K - eeᵀ."""
     sign = 1.0 if u.max() <= -u.min() else -1.0
-    return sign * one_plus_tanh(sign * u)
+    return sign * _one_plus_tanh(sign * u)
 
 
 def _conditional(u: Array, error: float) -> LeastEigenvalue:
@@ -232,11 +355,11 @@ def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
     d = points.shape[1]
     squared = a * cdist(points, points, "sqeuclidean")
     u = a * points @ points.T + r
-    level = log_half(-u)
+    level = _log_half(-u)
     half = 0.5 * np.diag(level)
     # An entry of e^300 makes a minor negative as any larger one does.
     N = np.exp(np.minimum(level - half[:, None] - half[None, :] - squared, 300.0))
-    steepest = 2.0 * float(np.exp(log_half(u.max())))
+    steepest = 2.0 * float(np.exp(_log_half(u.max())))
     relative = 2.0 * steepest * _argument_error(points, a, r) + 2.0 * EPS * float(-level.min())
     relative += (d + 4) * EPS * float(np.max(squared, where=N > EPS, initial=1.0))
     largest = float(N.max())
@@ -317,3 +440,13 @@ def _pair_of_theorem_7(
     i, j = int(positive[p]), int(negative[q])
     x, z = points[i], points[j]
     return (i, j) if _inner(x, z) <= min(_inner(x, x), _inner(z, z)) else None
+
+
+def _one_plus_tanh(u: Array) -> Array:
+    """1 + tanh u, to full relative accuracy even where tanh u rounds to -1."""
+    return 2.0 * np.exp(_log_half(u))
+
+
+def _log_half(u: Array) -> Array:
+    """log((1 + tanh u)/2) = -log(1 + e^(-2u)), accurate for every u."""
+    return -np.logaddexp(0.0, -2.0 * u)

@@ -166,13 +166,11 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "theorem_1": (partial(theory.lin_lin_theorem_1, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
     "svm_to_hull": (partial(theory.svm_to_hull, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
     "lemma_5": (partial(theory.haasdonk_lemma_5, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
-    "hull_diagnosis": (partial(theory.hull_diagnosis, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
     "hull_to_svm": (partial(theory.hull_to_svm, PAIR, alphabar=[1.0, 1.0]), {"mu": 0.0}),
     "analyse_sigmoid": (
-        partial(theory.analyse_sigmoid, X, Y), {"a": np.nan, "r": np.inf, "C": -1.0}
+        partial(theory.analyse_sigmoid, X, Y), {"a": np.nan, "r": np.inf}
     ),
     "shift_threshold": (partial(theory.shift_threshold, X), {"a": -1.0}),
-    "limit_study": (partial(theory.limit_study, X, Y), {"a": 0.0, "C": np.inf}),
     "from_data": (
         partial(iopt.KernelProblem.from_data, X, Y, "linear"),
         {"cache_mb": 0},
@@ -206,12 +204,6 @@ def test_arguments_of_functions_are_checked(name: str) -> None:
     call, wrong = FUNCTIONS[name]
     for argument, value in wrong.items():
         refuses(call, argument, value)
-
-
-@pytest.mark.parametrize(("argument", "value"), [("shifts", (-2, 301)), ("scales", (0.1, 0.0))])
-def test_each_shift_and_scale_of_a_limit_study_is_checked(argument: str, value: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match=rf"^{argument}: .*, got {value[1]}$"):
-        theory.limit_study(X, Y, **{argument: value})
 
 
 @pytest.mark.parametrize("problem", [None, np.eye(2), ([[1.0]], [1])], ids=str)

@@ -386,7 +386,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "predict": ("K_new", lambda: CLASSIFIER.predict(np.ones((2, 3)))),
     "neighbours": ("K_new", lambda: iopt.KNN(k=1).fit(PAIR).predict(BAD)),
     "analyse_sigmoid": ("X", lambda: theory.analyse_sigmoid([1.0, 2.0], [1, -1])),
-    "limit_study": ("X_new", lambda: theory.limit_study([[1.0], [2.0]], [1, -1], X_new=PAIR.K)),
     "held-out kernel": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(BAD, [1, -1]))),
     "held-out labels": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(PAIR.K, [1]))),
     "digest": ("K", lambda: iopt.reference_library.Digest.of(BAD, [1, -1])),

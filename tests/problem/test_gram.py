@@ -332,7 +332,7 @@ def on_demand(kernel: str = "gaussian", **options: object) -> iopt.KernelProblem
         lambda p: p.transformed("clip"), iopt.theory.embed, iopt.theory.diagnose,
         lambda p: iopt.SVMDual().declare(p), lambda p: iopt.solve(p, "LPSVM"),
         lambda p: iopt.solve(p, "GuoSchuurmansLP"), lambda p: iopt.SpectrumSVM().structure(p),
-        lambda p: RVM().fit(p), iopt.theory.lin_lin_theorem_3,
+        lambda p: RVM().fit(p),
         iopt.theory.loosli_proposition_3_1, lambda p: p.perturbed(0.1),
     ],
 )  # fmt: skip

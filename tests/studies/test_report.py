@@ -39,7 +39,6 @@ class Page(HTMLParser):
         self.rows: list[list[str]] = []
         self.badges: list[str] = []
         self.headings: list[str] = []
-        self.scripts = ""
         self.feed(text)
         self.close()
         assert self.open == []
@@ -67,8 +66,6 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] == "script":
-            self.scripts += data
         if {"td", "th"} & set(self.open):
             self.rows[-1][-1] += f" {data}"
         if {"h1", "h2"} & set(self.open):
@@ -184,12 +181,9 @@ def test_page_is_one_valid_self_contained_document(text: str, page: Page) -> Non
     assert text.startswith('<!DOCTYPE html>\n<html lang="en">')
     assert '<meta name="viewport"' in text
     assert not {"link", "iframe", "object"} & set(page.tags)
-    assert page.tags["script"] == 1
+    assert page.tags["script"] == 0
     assert all(source.startswith("data:image/svg+xml;base64,") for source in page.values("src"))
-    *sections, cells = page.values("href")
-    assert all(f'<section id="{link.removeprefix("#")}">' in text for link in sections)
-    raw = base64.b64decode(cells.partition("base64,")[2]).decode()
-    assert raw == hand_made().frame.to_csv(index=False)
+    assert all(f'<section id="{link.removeprefix("#")}">' in text for link in page.values("href"))
     # The name of a language is no address.
     assert set(page.values("xmlns")) == {"http://www.w3.org/1998/Math/MathML"}
     bare = re.sub(r'src="[^"]*"|xmlns="[^"]*"', "", text)
@@ -245,12 +239,10 @@ def test_each_problem_is_a_card_with_its_mathematics(text: str, page: Page) -> N
     assert "mu: expected at least" in failed
 
 
-def test_kernel_section_has_the_inertia_and_the_diagnosis(text: str, page: Page) -> None:
+def test_kernel_section_has_the_inertia(page: Page) -> None:
     rows = [[cell.strip() for cell in row] for row in page.rows]
     # Eigenvalues 2, 0, 0 and -3.
     assert ["K", "1", "1", "2", "-3", "2", "60 %"] in rows
-    p, q = hand_made().problem.signature
-    assert f"R<sup>({p},{q})</sup>" in text
 
 
 def test_every_fold_and_setting_is_there(text: str, page: Page) -> None:
@@ -268,8 +260,7 @@ def test_everything_is_escaped(tmp_path: Path) -> None:
     comparison.summary = comparison.summary.drop(index=1)
     text = report.to_html(comparison, tmp_path / "evil.html").read_text(encoding="utf-8")
     page = Page(text)
-    assert page.tags["script"] == text.count("<script") == 1
-    assert "alert" not in page.scripts
+    assert page.tags["script"] == text.count("<script") == 0
     assert page.headings[0] == EVIL
 
 

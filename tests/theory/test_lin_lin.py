@@ -17,7 +17,6 @@ from helpers.cases import LIN_LIN
 from helpers.exact import stationary_points
 from helpers.printed_smo import paper_smo
 from indefinite_opt.solvers import as_solver
-from indefinite_opt.theory import NormalisedSigmoid
 from indefinite_opt.theory.sigmoid import analyse_sigmoid, shift_threshold
 
 INF = np.inf
@@ -165,23 +164,7 @@ def test_psd_and_cpsd_do_not_keep_6_bounded(K: np.ndarray) -> None:
         assert iopt.solve(problem, iopt.SVMDual(C=C)).objective == pytest.approx(2 * C)
 
 
-# Section 3.
-
-
-@pytest.mark.parametrize("delta", [-1.5, 0.3, 2.0])
-def test_lemma_1(delta: float) -> None:
-    """(1 + tanh(x + δ))/(1 + tanh x) → e^{2δ}; with a⟨x, z⟩ = δ it is the kernel of (16)."""
-    for r, accuracy in ((-2.0, 2.0), (-4.0, 0.05), (-20.0, 1e-14)):
-        value = NormalisedSigmoid(a=1.0, r=r)([[1.0]], [[delta]])[0, 0]
-        # Exactly e^{2δ}(1 + t)/(1 + te^{2δ}) with t = e^{2r}.
-        t = np.exp(2 * r)
-        assert value == pytest.approx(
-            np.exp(2 * delta) * (1 + t) / (1 + t * np.exp(2 * delta)), rel=1e-14
-        )
-        assert abs(value / np.exp(2 * delta) - 1) <= accuracy
-
-
-# Theorems 4 to 9 are in test_sigmoid.py, Theorem 1 is beside the formulation (5).
+# Theorems 4 to 7 are in test_sigmoid.py, Theorem 1 is beside the formulation (5).
 
 
 # Section 5: without the linear constraint.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
 import io
 import math
@@ -34,14 +33,11 @@ from indefinite_opt.studies.report.tables import (
     number_text,
 )
 from indefinite_opt.studies.report.verdict import conclusions
-from indefinite_opt.theory import diagnose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_TEMPLATE, _SCRIPT, _STYLE = (
-    Path(__file__).with_name(f"page.{kind}") for kind in ("html", "js", "css")
-)
+_TEMPLATE, _STYLE = (Path(__file__).with_name(f"page.{kind}") for kind in ("html", "css"))
 
 CLAIM_MEANINGS = {
     "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
@@ -64,14 +60,10 @@ MEASURE_MEANINGS = {
 
 
 def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
-    """Write one HTML file that contains everything: no fonts, no network.
+    """Write one HTML file that contains everything: no fonts, no scripts, no network.
 
-    The table can be sorted and filtered by a small script that is part of the file; without scripts
-    everything can be read. A policy in the file keeps browsers from running any other script and
-    from loading anything. Raises `DataError` if the path cannot be written.
+    Raises `DataError` if the path cannot be written.
     """
-    sentences = diagnose(comparison.problem).sentences
-    script = _SCRIPT.read_text(encoding="utf-8")
     settings = dict(comparison.settings)
     command = settings.pop("command", "")
     rows, count = records_of(comparison.summary), len(comparison.formulations)
@@ -93,16 +85,11 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         regions=_regions(comparison),
         problems="\n".join(_card(f, comparison.problem) for f in comparison.formulations),
         spectrum=image(spectrum_figure(comparison.problem), "Spectrum of the kernel"),
-        sentences="".join(f"<li>{_scripted(s)}</li>" for s in sentences),
         spectra=_spectra(comparison.problem),
         folds=_folds(comparison),
         settings=definitions((escaped(k), escaped(v)) for k, v in settings.items()),
         conclusions="".join(f"<li>{_scripted(told)}</li>" for told in conclusions(comparison)),
         command=f"<pre><code>{escaped(command)}</code></pre>\n" if command else "",
-        cells=base64.b64encode(comparison.frame.to_csv(index=False).encode()).decode(),
-        script=script,
-        # A policy names the one script that may run by its digest.
-        script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
     )
     write_bytes(Path(path), page.encode())
     return Path(path)
@@ -157,26 +144,24 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
         accuracy = f"<strong>{accuracy}</strong>"
     failed = failures_text(comparison, row)
     chosen = f"<small>{escaped(row['chosen'])}</small>" if row["chosen"] else ""
+    numbers = [
+        number_text(row[name], form)
+        for name, form in (("objective", ".6g"), ("support", ".4g"), ("seconds", ".3g"))
+    ]
+    objective, support, seconds = (f'<td class="n">{text}</td>' for text in numbers)
     cells = [
         f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
-        f'<td data-name="Solver">{escaped(row["solver"])}</td>',
-        _number("Accuracy", row["accuracy"], accuracy),
-        _number("Objective", row["objective"], number_text(row["objective"], ".6g")),
-        f'<td data-name="Claim">{badge(claim_text(row))}</td>',
-        f'<td class="measure" data-name="Evidence" data-value="{row["gap"]:.17g}">'
-        f"<small>{escaped(kind)}</small>{gap}</td>",
-        _number("SVs", row["support"], number_text(row["support"], ".4g")),
-        _number("Seconds", row["seconds"], number_text(row["seconds"], ".3g")),
+        f"<td>{escaped(row['solver'])}</td>",
+        f'<td class="n">{accuracy}</td>',
+        objective,
+        f"<td>{badge(claim_text(row))}</td>",
+        f'<td class="measure"><small>{escaped(kind)}</small>{gap}</td>',
+        support,
+        seconds,
     ]
     note = f'<tr class="error"><td colspan="8">{escaped(failed)}</td></tr>' if failed else ""
     opening = '<tr class="noted">' if failed else "<tr>"
     return f"{opening}{''.join(cells)}</tr>{note}"
-
-
-def _number(name: str, value: float, text: str) -> str:
-    """A cell with a number that sorts by its value, which is shown on hovering."""
-    shown = "" if math.isnan(value) else f' title="{value:.10g}"'
-    return f'<td class="n" data-name="{name}" data-value="{value:.17g}"{shown}>{text}</td>'
 
 
 def _card(formulation: Formulation, problem: KernelProblem) -> str:
