@@ -12,43 +12,31 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures.inputs import BracketLike, ResultLike
 from indefinite_opt.figures.style import (
     BLUE,
-    GAP_RANGE,
     GREY,
     INK,
     LINE_COLORS,
     LINE_STYLES,
     VERMILLION,
-    decades,
+    logarithmic,
     new_figure,
-    no_ticks,
-    plain_ticks,
-    power,
     side_by_side,
     styled,
 )
 from indefinite_opt.foundation import Array
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 @styled
-def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
+def bracket_figure(bracket: BracketLike) -> Figure:
     """The two ends of a bracket over time, and its relative gap on a logarithmic axis.
 
-    Both ends are step functions of what was known at each moment. For several brackets only the
-    gaps are drawn, since their objectives cannot be compared.
+    Both ends are step functions of what was known at each moment. A gap of 0 is not drawn.
 
     Parameters
     ----------
-    brackets : BracketLike or mapping of str to BracketLike
-        One bracket, or several with their names in the legend.
-
-    Raises
-    ------
-    ParameterError
-        If the mapping is empty.
+    bracket : Bracket
 
     Examples
     --------
@@ -58,21 +46,33 @@ def bracket_figure(brackets: BracketLike | Mapping[str, BracketLike]) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'seconds'
     """
-    if not isinstance(brackets, Mapping):
-        figure, (ends, gap) = side_by_side(7.6, 3.3, columns=2, widths=[1.15, 1.0])
-        _ends_panel(ends, brackets)
-        _closing_panel(gap, {"": brackets})
-        size = brackets.relative_gap
-        words = "unknown" if np.isinf(size) else f"{size:.1e}" if size else "0"
-        gap.set_title(f"relative gap {words} after {brackets.seconds:.3g} s")
-        return figure
-    if not brackets:
-        raise ParameterError("brackets", "at least one", "none")
-    figure, (gap,) = side_by_side(5.4, 3.4)
-    _closing_panel(gap, brackets)
-    gap.set_ylabel("relative gap")
-    entries = gap.get_legend_handles_labels()
-    figure.legend(*entries, loc="outside lower center", ncols=min(len(brackets), 3))
+    figure, (ends, closing) = side_by_side(7.6, 3.3, columns=2, widths=[1.15, 1.0])
+    seconds, objective, bound, gap = _steps(bracket)
+    ends.fill_between(seconds, objective, bound, step="post", color=GREY, alpha=0.16, linewidth=0.0)
+    for ax, values, color, label in (
+        (ends, objective, BLUE, "objective of the best point"),
+        (ends, bound, VERMILLION, "proved bound"),
+        (closing, np.where(gap > 0.0, gap, np.nan), INK, "relative gap"),
+    ):
+        ax.plot(seconds, values, color=color, drawstyle="steps-post", linewidth=1.6, label=label)
+        # The line of a bracket that took no time is invisible.
+        ax.plot(seconds[-1:], values[-1:], "o", color=color, markersize=4.0, clip_on=False)
+        ax.set_xlim(0.0, 1.02 * max(float(seconds[-1]), 1e-3))
+        ax.set_xlabel("seconds")
+        ax.grid(True)
+    ends.set_ylim(_around(seconds, objective, bound))
+    # The whole number at each tick, as readers overlook an offset or a common factor.
+    ends.yaxis.set_major_formatter(lambda value, _: f"{value:.10g}")
+    ends.set_ylabel("objective")
+    ends.legend(
+        title=textwrap.fill(bracket.title, 52), title_fontsize=9.5,
+        alignment="left", loc="lower left", ncols=2, bbox_to_anchor=(0.0, 1.0), borderpad=0.0,
+        handlelength=1.4, columnspacing=1.2,
+    )  # fmt: skip
+    logarithmic(closing, "y", gap)
+    size = bracket.relative_gap
+    words = "unknown" if np.isinf(size) else f"{size:.1e}" if size else "0"
+    closing.set_title(f"relative gap {words} after {bracket.seconds:.3g} s")
     return figure
 
 
@@ -95,27 +95,6 @@ def _steps(bracket: BracketLike) -> tuple[Array, Array, Array, Array]:
     return seconds, objective, bound, gap
 
 
-def _ends_panel(ax: Axes, bracket: BracketLike) -> None:
-    seconds, objective, bound, _ = _steps(bracket)
-    ax.fill_between(seconds, objective, bound, step="post", color=GREY, alpha=0.16, linewidth=0.0)
-    for values, color, label in (
-        (objective, BLUE, "objective of the best point"),
-        (bound, VERMILLION, "proved bound"),
-    ):
-        ax.plot(seconds, values, color=color, drawstyle="steps-post", linewidth=1.6, label=label)
-        # The line of a bracket that took no time is invisible.
-        ax.plot(seconds[-1:], values[-1:], "o", color=color, markersize=4.0, clip_on=False)
-    _seconds_axis(ax, seconds[-1])
-    ax.set_ylim(_around(seconds, objective, bound))
-    plain_ticks(ax.yaxis, float(np.max(np.abs(ax.get_ylim()))))
-    ax.set_ylabel("objective")
-    ax.legend(
-        title=textwrap.fill(bracket.title, 52), title_fontsize=9.5,
-        alignment="left", loc="lower left", ncols=2, bbox_to_anchor=(0.0, 1.0), borderpad=0.0,
-        handlelength=1.4, columnspacing=1.2,
-    )  # fmt: skip
-
-
 def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, float]:
     """Limits of the vertical axis that show the bracket except at the start."""
     # The first bounds are so far off that the rest of the bracket would be drawn as a line.
@@ -128,50 +107,6 @@ def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, floa
     # least a percent of the ends apart.
     margin = max(0.08 * (high - low), 0.005 * max(abs(low), abs(high))) or 1.0
     return low - margin, high + margin
-
-
-def _closing_panel(ax: Axes, brackets: Mapping[str, BracketLike]) -> None:
-    drawn = {name: _steps(bracket) for name, bracket in brackets.items()}
-    every = np.concatenate([gap for *_, gap in drawn.values()])
-    positive = every[every > GAP_RANGE[0]]
-    least = float(positive.min()) if positive.size else 10.0 * GAP_RANGE[0]
-    floor = float(10.0 ** (np.floor(np.log10(least)) - 1.0))  # where a gap of 0 is drawn
-    for i, (name, (seconds, _, _, gap)) in enumerate(drawn.items()):
-        color, line = LINE_COLORS[i % len(LINE_COLORS)], LINE_STYLES[i % len(LINE_STYLES)]
-        if not name:
-            color = INK
-        gap = np.maximum(gap, floor)
-        ax.plot(
-            seconds, gap, color=color, linestyle=line, drawstyle="steps-post", linewidth=1.6,
-            label=name,
-        )  # fmt: skip
-        ax.plot(seconds[-1:], gap[-1:], "o", color=color, markersize=4.0, clip_on=False)
-    _seconds_axis(ax, max(seconds[-1] for seconds, *_ in drawn.values()))
-    _gap_axis(ax, np.maximum(every, floor), floor)
-
-
-def _gap_axis(ax: Axes, gaps: Array, floor: float) -> None:
-    finite = gaps[np.isfinite(gaps)]
-    if not finite.size:
-        ax.set_yticks([])
-        return
-    closed = bool(np.any(finite <= floor))
-    low = floor if closed else 10.0 * floor
-    high = max(10.0 ** np.ceil(np.log10(finite.max())), 10.0 * low)
-    ax.set_yscale("log")
-    # A gap of 0 lies on the axis itself.
-    ax.set_ylim(low if closed else 0.7 * low, 1.4 * high)
-    ticks = decades(10.0 * floor, high, at_most=6)
-    ax.set_yticks([floor, *ticks] if closed else ticks)
-    ax.yaxis.set_major_formatter(lambda gap, _: "0" if closed and gap <= floor else power(gap))
-    ax.yaxis.set_minor_locator(no_ticks())
-
-
-def _seconds_axis(ax: Axes, last: float) -> None:
-    ax.set_xlim(0.0, 1.02 * max(last, 1e-3))
-    plain_ticks(ax.xaxis, ax.get_xlim()[1])
-    ax.set_xlabel("seconds")
-    ax.grid(True)
 
 
 @styled
@@ -209,6 +144,7 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     bounded = [not np.all(np.isnan(result.trace.bound)) for result in results.values()]
     figure = new_figure(9.6, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
+    drawn: list[float] = []
     for i, (name, result) in enumerate(results.items()):
         gaps = all(bounded) and not relative
         gap = np.array(result.trace.gap if gaps else result.trace.residual, dtype=float)
@@ -218,7 +154,8 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
             "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
         }
         for ax, along in zip(panels, (result.trace.iterations, result.trace.seconds), strict=True):
-            ax.semilogy(along, gap, label=name, linewidth=1.6, **style)
+            ax.plot(along, gap, label=name, linewidth=1.6, **style)
+            drawn.extend(gap)
     for ax, label in zip(panels, ("iteration", "seconds"), strict=True):
         ax.set_xlabel(label)
         ax.grid(True)
@@ -226,6 +163,7 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
         panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
     else:
         panels[0].set_ylabel("relative gap, or KKT residual" if any(bounded) else "KKT residual")
-    panels[1].set_xscale("log")
+    logarithmic(panels[0], "y", np.array(drawn))
+    logarithmic(panels[1], "x", np.concatenate([r.trace.seconds for r in results.values()]))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

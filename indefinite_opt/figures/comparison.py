@@ -22,7 +22,7 @@ from indefinite_opt.figures.style import (
     INK,
     PALE,
     VERMILLION,
-    log_limits,
+    logarithmic,
     no_ticks,
     power,
     side_by_side,
@@ -143,11 +143,10 @@ def _accuracy_panel(ax: Axes, comparison: ComparisonLike) -> None:
 def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:
     seconds = comparison.summary["seconds"].to_numpy(float)
     drawn = np.concatenate([seconds, comparison.frame["seconds"].to_numpy(float)])
-    log_limits(ax, drawn[drawn > 0.0])
+    logarithmic(ax, "x", drawn)
     _fold_dots(ax, comparison, "seconds", 1.0)
     ax.plot(seconds, range(len(seconds)), "o", color=BLUE, markersize=5.0, label="mean")
-    ax.xaxis.set_major_formatter(_duration)
-    ax.set_xlabel("time of one solve")
+    ax.set_xlabel("seconds of one solve")
 
 
 def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -> None:
@@ -193,10 +192,3 @@ def _reference_line(ax: Axes, at: float, name: str) -> None:
 def records_of(table: pd.DataFrame) -> list[dict[Any, Any]]:
     """The rows of a table by the names of its columns."""
     return table.to_dict("records")
-
-
-def _duration(seconds: float, _: Any = None) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= 0.999 * size:
-            return f"{seconds / size:g} {unit}"
-    return f"{seconds * 1e6:g} µs"

@@ -13,7 +13,6 @@ from indefinite_opt.foundation import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from indefinite_opt.figures.drawing import Drawing
@@ -115,15 +114,17 @@ def decades(low: float, high: float, at_most: int) -> list[float]:
     return [10.0**k for k in range(last, first - 1, -step)][::-1]
 
 
-def log_limits(ax: Axes, values: Array) -> None:
-    """Make the axis logarithmic from one whole decade to another, so that it always has ticks."""
-    low, high = (values.min(), values.max()) if values.size else (1e-3, 1.0)
+def logarithmic(ax: Axes, which: str, values: Array) -> None:
+    """Make the axis "x" or "y" logarithmic, from a whole decade below the values to one above."""
+    drawn = values[np.isfinite(values) & (values > 0.0)]
+    low, high = (drawn.min(), drawn.max()) if drawn.size else (1e-3, 1.0)
     first, last = 10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high))
     last = max(last, 10.0 * first)
-    ax.set_xscale("log")
-    ax.set_xlim(0.7 * first, 1.4 * last)
-    ax.set_xticks(decades(first, last, at_most=4))
-    ax.xaxis.set_minor_locator(no_ticks())
+    ax.set(**{f"{which}scale": "log", f"{which}lim": (0.7 * first, 1.4 * last)})
+    axis = getattr(ax, f"{which}axis")
+    axis.set_ticks(decades(first, last, at_most=5))
+    axis.set_major_formatter(power)
+    axis.set_minor_locator(no_ticks())
 
 
 def power(value: float, _: Any = None) -> str:
@@ -134,18 +135,3 @@ def power(value: float, _: Any = None) -> str:
     raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     size = "1" if exponent == 0 else "10" if exponent == 1 else f"10{raised}"
     return f"−{size}" if value < 0 else size
-
-
-def plain_ticks(axis: Axis, largest: float) -> None:
-    """Write the full number at every tick, as readers overlook an offset or a common factor.
-
-    All ticks have the same number of decimals, unless the values are very small or very large.
-    """
-    from matplotlib.ticker import ScalarFormatter
-
-    if not 1e-4 <= largest < 1e7:
-        axis.set_major_formatter(lambda value, _: f"{value:.10g}".replace("-", "−"))
-        return
-    formatter = ScalarFormatter(useOffset=False)
-    formatter.set_scientific(False)
-    axis.set_major_formatter(formatter)
