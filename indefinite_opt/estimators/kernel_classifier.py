@@ -19,15 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.multiclass import (
-    MULTICLASS,
-    BinaryProblem,
-    Machine,
-    Machines,
-    Training,
-    divisions,
-    votes,
-)
+from indefinite_opt.estimators.multiclass import Machine, Machines, Pair, Training, votes
 from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.formulations import known
@@ -51,18 +43,17 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     """What `KernelClassifier` and `IndefiniteSVC` share: fits, predictions, certificates."""
 
     break_ties: bool = True
+    _machines: Any
+    _calibration: Any
     solver: Any
     tol: Any
     class_weight: Any
     random_state: Any
     probability: Any
-    multiclass: Any
     decision_function_shape: Any
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on points X, or on a precomputed matrix, with labels y.
-
-        A fit that raises an error leaves the estimator as it was.
 
         Parameters
         ----------
@@ -76,33 +67,29 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             of weight 0 are left out. Only formulations with `weights` take them.
         """
         points, labels = self._validated(X, reset=True, y=y)
-        return self._fitted(X, self._learned(points, labels, sample_weight))
-
-    def _learned(self, X: Any, y: NDArray[Any], sample_weight: Any) -> dict[str, Any]:
-        """The attributes of a fit to points that have been validated."""
-        check_classification_targets(y)
-        checks.choice("multiclass", self.multiclass, MULTICLASS)
-        checks.choice("decision_function_shape", self.decision_function_shape, MULTICLASS)
-        weights = self._weights_of_points(X, sample_weight)
-        classes, training = self._sorted(X, y, weights)
+        check_classification_targets(labels)
+        checks.choice("decision_function_shape", self.decision_function_shape, ("ovo", "ovr"))
+        weights = self._weights_of_points(points, sample_weight)
+        classes, training = self._sorted(points, labels, weights)
         gram = training.gram()
         for remark in remarks(gram, 'kernel="distance(form=linear)" with metric="precomputed"'):
-            warnings.warn(remark, UserWarning, stacklevel=3)
+            warnings.warn(remark, UserWarning, stacklevel=2)
         method, seed = self._method(), self.random_state or 0
         if not checks.is_whole(seed):
             seed = int(check_random_state(seed).randint(2**31 - 1))
-        machines = Machines(training, [
-            self._machine(method, training, gram, division, seed)
-            for division in divisions(self.multiclass, classes.size)
-        ])  # fmt: skip
+        machines = Machines(
+            training, [self._machine(method, training, gram, pair, seed) for pair in training.pairs]
+        )
         self._warn_of_doubts(machines.members)
-        calibration = self._calibration_for(X, y, training) if self.probability else None
-        shown = self._shown(X, classes, machines)
-        return {"classes_": classes, "_machines": machines, "_calibration": calibration, **shown}
+        self._calibration = None
+        if self.probability:
+            self._calibration = self._calibration_for(points, labels, training)
+        self.classes_, self._machines = classes, machines
+        self._set_further_attributes(points)
+        return self
 
-    def _shown(self, X: Any, classes: NDArray[Any], machines: Machines) -> dict[str, Any]:
-        """Attributes of a fit that predictions do not need."""
-        return {}
+    def _set_further_attributes(self, X: Any) -> None:
+        """Attributes of a fit to X that predictions do not need."""
 
     def _weights_of_points(self, X: Any, sample_weight: Any) -> Array:
         if sample_weight is None:
@@ -139,16 +126,16 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         return classes, Training(data, places, bounds, own, of_class)
 
     def _machine(
-        self, method: Any, training: Training, gram: DenseGram, division: BinaryProblem, seed: int
+        self, method: Any, training: Training, gram: DenseGram, pair: Pair, seed: int
     ) -> Machine:
-        """Train the machine of one division."""
-        problem = training.problem(gram, division)
-        weighted = self._weighted(method, training, division)
+        """Train the machine of one pair of classes."""
+        problem = training.problem(gram, pair)
+        weighted = self._weighted(method, training, pair)
         if isinstance(method, Baseline):
-            return Machine(division, method.fit(problem, seed))
+            return Machine(pair, method.fit(problem, seed))
         limit = self._step_limit()
         result = solve(problem, weighted, self.solver, self.tol, max_iter=limit, seed=seed)
-        return Machine.of(division, result)
+        return Machine.of(pair, result)
 
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
@@ -156,7 +143,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _step_limit(self) -> int | None:
         return None
 
-    def _weighted(self, method: Any, training: Training, division: BinaryProblem) -> Any:
+    def _weighted(self, method: Any, training: Training, pair: Pair) -> Any:
         """The formulation or baseline with the weights of the points of one machine."""
         if training.weights is None:
             return method
@@ -167,7 +154,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
                 argument, f"None, as {type(method).__name__} takes no weights",
                 "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
             )  # fmt: skip
-        weights = training.weights[training.indices(division)]
+        weights = training.weights[training.indices(pair)]
         weighted_bound(method.C, weights, weights.size, argument)
         return replace(method, weights=weights)
 
@@ -185,7 +172,7 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
             f"{len(doubtful)} of {len(members)} classifiers of two classes did not reach tol: "
             f"{advice}. The worst: {worst.doubt} See `certificate_`.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
     def _calibration_for(self, X: Any, y: NDArray[Any], training: Training) -> Any:
@@ -215,8 +202,6 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         values = self._values(X)
         if self.classes_.size == 2:
             return values[:, 0]
-        if not self._machines.are_pairs:
-            return values
         if self.decision_function_shape == "ovo":
             return -values
         return votes(values, self.classes_.size)
@@ -226,9 +211,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         values = self._values(X)
         if self.classes_.size == 2:
             return self.classes_[(values[:, 0] > 0.0).astype(int)]
-        if self._machines.are_pairs:
-            values = votes(values, self.classes_.size, self.break_ties)
-        return self.classes_[np.argmax(values, axis=1)]
+        counted = votes(values, self.classes_.size, self.break_ties)
+        return self.classes_[np.argmax(counted, axis=1)]
 
     def _values(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -262,8 +246,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
 
     @property
     def certificates_(self) -> dict[tuple[Any, Any], Certificate]:
-        """The certificate of every pair of classes, or of each class and "rest"."""
-        return self._of_machines(lambda machine, problem: machine.certificate(problem))
+        """The certificate of every pair of classes."""
+        return self._of_pairs(lambda machine, problem: machine.certificate(problem))
 
     @property
     def bracket_(self) -> Bracket:
@@ -275,16 +259,18 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
 
     @property
     def brackets_(self) -> dict[tuple[Any, Any], Bracket]:
-        """The bracket of every pair of classes, or of each class and "rest"."""
-        return self._of_machines(lambda machine, problem: bound(problem, machine.solved))
+        """The bracket of every pair of classes."""
+        return self._of_pairs(lambda machine, problem: bound(problem, machine.solved))
 
-    def _of_machines(self, compute: Callable[[Any, KernelProblem], Any]) -> Any:
+    def _of_pairs(self, compute: Callable[[Any, KernelProblem], Any]) -> Any:
         check_is_fitted(self)
         training, classes = self._machines.training, self.classes_.tolist()
         gram = training.gram()
         return {
-            each.division.name(classes): compute(each, training.problem(gram, each.division))
-            for each in self._machines.members
+            tuple(classes[c] for c in machine.pair): compute(
+                machine, training.problem(gram, machine.pair)
+            )
+            for machine in self._machines.members
         }
 
 
@@ -302,11 +288,10 @@ class KernelClassifier(FormulationClassifier):
     metric : None or "precomputed"
         With "precomputed" X is a matrix of distances, of which a kernel such as
         "distance(form=linear)" makes kernel values.
-    multiclass : {"ovo", "ovr"}
-        With more than two classes, a classifier for each pair of classes, or for each class against
-        the rest.
     decision_function_shape : {"ovr", "ovo"}
-        Shape of the decision values of pairs.
+        Whether decision values of more than two classes are votes for each class, or the values of
+        each pair of classes. For each class against the rest use scikit-learn's
+        `OneVsRestClassifier`.
     class_weight : dict or "balanced", optional
         Weights of classes, by which C is multiplied; only formulations with `weights` take them.
     probability : bool
@@ -355,7 +340,6 @@ class KernelClassifier(FormulationClassifier):
         kernel: KernelLike = "rbf",
         *,
         metric: str | None = None,
-        multiclass: str = "ovo",
         decision_function_shape: str = "ovr",
         class_weight: dict[Any, float] | str | None = None,
         probability: bool = False,

@@ -1,10 +1,10 @@
-"""Several classes by classifiers of two: one against one, or one against the rest."""
+"""Several classes by a classifier for each pair of them: one against one, as in LIBSVM."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,33 +18,8 @@ from indefinite_opt.quadratic import Certificate, Declaration, DenseGram
 from indefinite_opt.workflow import Result
 from indefinite_opt.workflow.certificates import verify
 
-MULTICLASS = ("ovo", "ovr")
-
-
-class BinaryProblem(NamedTuple):
-    """The numbers of the classes that one machine tells apart."""
-
-    negative: tuple[int, ...]
-    positive: tuple[int, ...]
-
-    def name(self, classes: list[Any]) -> tuple[Any, Any]:
-        """The labels of both classes, or the label of one and "rest"."""
-        if len(self.negative) == 1:
-            return classes[self.negative[0]], classes[self.positive[0]]
-        return classes[self.positive[0]], "rest"
-
-
-def divisions(scheme: str, k: int) -> list[BinaryProblem]:
-    """The divisions of k classes, of which two always need a single machine.
-
-    >>> [tuple(division) for division in divisions("ovo", 3)]
-    [((0,), (1,)), ((0,), (2,)), ((1,), (2,))]
-    >>> [tuple(division) for division in divisions("ovr", 3)]
-    [((1, 2), (0,)), ((0, 2), (1,)), ((0, 1), (2,))]
-    """
-    if k == 2 or scheme == "ovo":
-        return [BinaryProblem((i,), (j,)) for i, j in itertools.combinations(range(k), 2)]
-    return [BinaryProblem(tuple(i for i in range(k) if i != j), (j,)) for j in range(k)]
+Pair = tuple[int, int]
+"""The numbers of two classes; the second one is positive."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,39 +36,44 @@ class Training:
     class_weights: Array
     """(k,)."""
 
-    def indices(self, division: BinaryProblem) -> NDArray[np.intp]:
-        """The points of a division, ascending."""
-        kept = sorted(division.negative + division.positive)
-        return np.concatenate([np.arange(*self.bounds[c : c + 2]) for c in kept])
+    @property
+    def pairs(self) -> list[Pair]:
+        """All pairs of classes."""
+        return list(itertools.combinations(range(len(self.bounds) - 1), 2))
 
-    def part(self, K: Array, division: BinaryProblem) -> tuple[Array, Array]:
-        """The kernel matrix of the points of a division, and their labels of -1 and +1."""
-        kept = sorted(division.negative + division.positive)
-        ranges = [slice(*self.bounds[c : c + 2]) for c in kept]
-        signs = [1.0 if c in division.positive else -1.0 for c in kept]
-        labels = np.repeat(signs, [each.stop - each.start for each in ranges])
-        if labels.size == len(K):
-            return K, labels
-        return np.block([[K[one, other] for other in ranges] for one in ranges]), labels
+    def indices(self, pair: Pair) -> NDArray[np.intp]:
+        """The points of a pair of classes, ascending."""
+        return np.concatenate([np.arange(*self.bounds[c : c + 2]) for c in pair])
 
     def gram(self) -> DenseGram:
         """The kernel matrix of all points."""
         return DenseGram.of_own(self.data.gram())
 
-    def problem(self, gram: DenseGram, division: BinaryProblem) -> KernelProblem:
-        """The problem of a division, for the kernel matrix of all points."""
-        K, labels = self.part(gram.matrix, division)
+    def part(self, K: Array, pair: Pair) -> tuple[Array, Array]:
+        """The kernel matrix of a pair of classes, and its labels of -1 and +1."""
+        first, second = (slice(*self.bounds[c : c + 2]) for c in pair)
+        sizes = [first.stop - first.start, second.stop - second.start]
+        y = np.repeat([-1.0, 1.0], sizes)
+        if y.size == len(K):
+            return K, y
+        return np.block(
+            [[K[one, other] for other in (first, second)] for one in (first, second)]
+        ), y
+
+    def problem(self, gram: DenseGram, pair: Pair) -> KernelProblem:
+        """The problem of a pair of classes, for the kernel matrix of all points."""
+        K, y = self.part(gram.matrix, pair)
         own = gram if K is gram.matrix else DenseGram(K)
-        return KernelProblem.from_gram(own, labels, definiteness=self.data.definiteness())
+        return KernelProblem.from_gram(own, y, definiteness=self.data.definiteness())
 
 
 @dataclass(frozen=True, eq=False)
 class Machine:
     """A trained classifier of two classes, without its problem, which holds the kernel matrix."""
 
-    division: BinaryProblem
+    pair: Pair
     fitted: Any
-    """A classifier of kernel rows, whose values are positive for the positive class."""
+    """A classifier of kernel rows, whose values are positive for the second class."""
     formulation: Declaration | None = None
     """What was solved; None for a baseline."""
     values: Values | None = None
@@ -104,13 +84,12 @@ class Machine:
     """What the solver returned, where `solve` was called."""
 
     @classmethod
-    def of(cls, division: BinaryProblem, result: Result) -> Machine:
+    def of(cls, pair: Pair, result: Result, steps_before: int = 0) -> Machine:
         """The machine of a result."""
         light = replace(result, problem=None)  # type: ignore[arg-type]
-        return cls(
-            division, result.classifier.unchanged(), result.formulation, result.values,
-            max(result.iterations, 1), light,
-        )  # fmt: skip
+        steps = max(result.iterations + steps_before, 1)
+        fitted = result.classifier.unchanged()
+        return cls(pair, fitted, result.formulation, result.values, steps, light)
 
     def certificate(self, problem: KernelProblem) -> Certificate:
         """The certificate of the solution, for the problem of the machine."""
@@ -137,10 +116,9 @@ class Machines:
     members: list[Machine]
 
     @property
-    def are_pairs(self) -> bool:
-        """Whether there are several, each of which tells two classes apart."""
-        single = all(len(machine.division.negative) == 1 for machine in self.members)
-        return single and len(self.members) > 1
+    def several(self) -> bool:
+        """Whether there are more than two classes."""
+        return len(self.members) > 1
 
     @cached_property
     def coef(self) -> Array | None:
@@ -150,7 +128,7 @@ class Machines:
             return None
         coef = np.zeros((len(self.members), self.training.places.size))
         for row, machine in zip(coef, self.members, strict=True):
-            row[self.training.indices(machine.division)] = machine.fitted.coef
+            row[self.training.indices(machine.pair)] = machine.fitted.coef
         return coef
 
     @property
@@ -168,7 +146,7 @@ class Machines:
         rows, among = data.rows(X), None
         if any(getattr(machine.fitted, "new_points", "") == "joint" for machine in self.members):
             among = data.among(X)
-        places = [self.training.indices(machine.division) for machine in self.members]
+        places = [self.training.indices(machine.pair) for machine in self.members]
         return np.column_stack([
             machine.fitted.decision_function(rows[:, chosen], among)
             for machine, chosen in zip(self.members, places, strict=True)

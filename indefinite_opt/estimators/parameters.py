@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -105,11 +104,9 @@ class KernelEstimator(BaseEstimator):
         dtype = "numeric" if self._precomputed and reset else np.float64
         for name, value in {"X": X, **options}.items():
             refuse_mask(name, value, "an array without a mask")
-        # validate_data sets n_features_in_ at once, but a fit that fails must change nothing.
-        target = copy.copy(self) if reset else self
         try:
             found = validate_data(
-                target, X, reset=reset, accept_sparse=accepted, dtype=dtype, **options
+                self, X, reset=reset, accept_sparse=accepted, dtype=dtype, **options
             )
         except ValueError as error:
             if not (self._precomputed and "features, but" in str(error)):
@@ -121,12 +118,6 @@ class KernelEstimator(BaseEstimator):
         if self.metric is not None:
             check_non_negative(found if "y" not in options else found[0], type(self).__name__)
         return found
-
-    def _fitted(self, X: Any, learned: dict[str, Any]) -> Self:
-        """Set the attributes of a fit at its end, also the number and names of features of X."""
-        validate_data(self, X, skip_check_array=True)
-        self.__dict__.update(learned)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

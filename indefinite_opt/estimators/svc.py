@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
-from indefinite_opt.estimators.multiclass import BinaryProblem, Machine, Machines, Training
+from indefinite_opt.estimators.multiclass import Machine, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
 from indefinite_opt.estimators.training_data import Points
 from indefinite_opt.formulations import SVMDual
@@ -48,8 +46,6 @@ class IndefiniteSVC(FormulationClassifier):
         Most steps per pair of classes; -1 for no limit.
     random_state : int, RandomState instance or None
         Seed of the solver; None stands for 0, so that fits are reproducible.
-    multiclass : {"ovo", "ovr"}
-        A classifier for each pair of classes, or for each class against the rest.
     solver : str or Solver, optional
         As in `solve`. By default the steps of LIBSVM go on until `tol`: a pair of classes usually
         ends at no worse point than in `SVC`, but may end at another local optimum, or at a saddle
@@ -116,7 +112,6 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: int | np.random.RandomState | None = None,
-        multiclass: str = "ovo",
         solver: str | Solver[Any] | None = None,
         cache_size: float = 200.0,
         shrinking: bool = True,
@@ -128,13 +123,13 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         return SVMDual(C=self.C)
 
     def _machine(
-        self, method: Any, training: Training, gram: DenseGram, division: BinaryProblem, seed: int
+        self, method: Any, training: Training, gram: DenseGram, pair: Pair, seed: int
     ) -> Machine:
         if self.solver is not None:
-            return super()._machine(method, training, gram, division, seed)
+            return super()._machine(method, training, gram, pair, seed)
         checks.tolerance("tol", self.tol)
-        K, y = training.part(gram.matrix, division)
-        formulation = self._weighted(method, training, division)
+        K, y = training.part(gram.matrix, pair)
+        formulation = self._weighted(method, training, pair)
         upper = np.full(y.size, float(self.C))
         if formulation.weights is not None:
             upper *= formulation.weights
@@ -147,12 +142,12 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             )
         if offset is not None:
             fitted = Classifier(y * alpha, offset, np.array([-1.0, 1.0]))
-            return Machine(division, fitted, formulation, {"alpha": alpha}, max(steps, 1))
+            return Machine(pair, fitted, formulation, {"alpha": alpha}, max(steps, 1))
         result = solve(
-            training.problem(gram, division), formulation, "smo(second_order=True)", self.tol,
+            training.problem(gram, pair), formulation, "smo(second_order=True)", self.tol,
             max_iter=None if limit is None else max(limit - steps, 1), start=alpha,
         )  # fmt: skip
-        return Machine.of(division, replace(result, iterations=result.iterations + steps))
+        return Machine.of(pair, result, steps)
 
     def _step_limit(self) -> int | None:
         if checks.is_whole(self.max_iter) and self.max_iter == -1:
@@ -185,33 +180,28 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             return kernels.Sigmoid(gamma, self.coef0)
         return kernels.Polynomial(self.degree, gamma, self.coef0)
 
-    def _shown(self, X: Any, classes: NDArray[Any], machines: Machines) -> dict[str, Any]:
+    def _set_further_attributes(self, X: Any) -> None:
+        machines, classes = self._machines, self.classes_.tolist()
         training, coef = machines.training, machines.coef
-        assert coef is not None  # machines of this class are linear
         needed = np.zeros(coef.shape[1], dtype=bool)
         for machine in machines.members:
-            needed[training.indices(machine.division)[machine.fitted.support]] = True
-        places = training.places[needed]
-        vectors = X[places] if isinstance(training.data, Points) else np.empty((0, 0))
-        steps = np.array([machine.steps for machine in machines.members])
+            needed[training.indices(machine.pair)[machine.fitted.support]] = True
+        self.n_iter_ = np.array([machine.steps for machine in machines.members])
         if self.verbose:
-            for machine, count in zip(machines.members, steps, strict=True):
-                one, other = machine.division.name(classes.tolist())
-                print(f"{one} and {other}: {count} steps")
-        layout = layout_of_pairs(coef, training.bounds) if machines.are_pairs else coef
-        return {
-            "support_": places,
-            "support_vectors_": vectors,
-            "n_support_": np.add.reduceat(needed, training.bounds[:-1], dtype=np.int32),
-            "dual_coef_": layout[:, needed],
-            "intercept_": -machines.offsets if machines.are_pairs else machines.offsets,
-            "class_weight_": training.class_weights,
-            "fit_status_": int(
-                any(m.result is not None and m.result.doubt for m in machines.members)
-            ),
-            "n_iter_": steps,
-            "shape_fit_": X.shape,
-        }
+            for (i, j), count in zip(training.pairs, self.n_iter_, strict=True):
+                print(f"{classes[i]} and {classes[j]}: {count} steps")
+        self.support_ = training.places[needed]
+        dense = isinstance(training.data, Points)
+        self.support_vectors_ = X[self.support_] if dense else np.empty((0, 0))
+        self.n_support_ = np.add.reduceat(needed, training.bounds[:-1], dtype=np.int32)
+        layout = layout_of_pairs(coef, training.bounds) if machines.several else coef
+        self.dual_coef_ = layout[:, needed]
+        self.intercept_ = -machines.offsets if machines.several else machines.offsets
+        self.class_weight_ = training.class_weights
+        self.fit_status_ = int(
+            any(m.result is not None and m.result.doubt for m in machines.members)
+        )
+        self.shape_fit_ = X.shape
 
     @property
     def coef_(self) -> Array:
@@ -220,7 +210,7 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             raise AttributeError('coef_ needs kernel="linear"')
         machines = self._machines
         normals = np.asarray(machines.coef @ machines.training.data.data)
-        if machines.are_pairs:
+        if machines.several:
             normals = -normals
         normals.flags.writeable = False
         return normals

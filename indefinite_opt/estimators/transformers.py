@@ -88,14 +88,12 @@ class PseudoEuclideanEmbedding(_KernelStep):
         largest = np.abs(vectors).argmax(axis=0)
         vectors = vectors * np.where(vectors[largest, np.arange(order.size)] < 0.0, -1.0, 1.0)
         weights = np.sign(values) / np.sqrt(np.abs(values))
-        return self._fitted(X, {
-            "eigenvalues_": values,
-            "signature_": (int((values > 0.0).sum()), int((values < 0.0).sum())),
-            "_data": data,
-            "_projection": (vectors - vectors.mean(axis=0)) * weights,
-            "_means": gram.matrix.mean(axis=0),
-            "_n_features_out": order.size,
-        })  # fmt: skip
+        self.eigenvalues_ = values
+        self.signature_ = int((values > 0.0).sum()), int((values < 0.0).sum())
+        self._data, self._means = data, gram.matrix.mean(axis=0)
+        self._projection = (vectors - vectors.mean(axis=0)) * weights
+        self._n_features_out = order.size
+        return self
 
     def transform(self, X: ArrayLike) -> Array:
         """Coordinates of new points X, (m, n_components)."""
@@ -156,12 +154,10 @@ class SpectrumTransformer(_KernelStep):
             for rows in (K, np.asarray(given, dtype=np.float64))
             for place, row in reversed(list(enumerate(rows)))
         }
-        return self._fitted(X, {
-            "eigenvalues_": spectrum.values,
-            "_projection": None if self.spectrum == "shift" else (vectors * signs) @ vectors.T,
-            "_place": place,
-            "_n_features_out": len(K),
-        })  # fmt: skip
+        self.eigenvalues_, self._place = spectrum.values, place
+        self._projection = None if self.spectrum == "shift" else (vectors * signs) @ vectors.T
+        self._n_features_out = len(K)
+        return self
 
     def transform(self, X: ArrayLike) -> Array:
         """Rows of the changed kernel for rows X of the original one, (m, n)."""

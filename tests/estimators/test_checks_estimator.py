@@ -28,10 +28,10 @@ ESTIMATORS = [
 WITH_WEIGHTS = [
     # Copies of points change the spectrum, and its changes: they are weights for definite kernels.
     iopt.KernelClassifier("SpectrumSVM", "gaussian"),
-    iopt.KernelClassifier("ESVM", "gaussian", multiclass="ovr"),
+    iopt.KernelClassifier("ESVM", "gaussian"),
     iopt.KernelClassifier(kernel="precomputed"),
     iopt.IndefiniteSVC(kernel="precomputed"),
-    iopt.IndefiniteSVC(kernel="l1-gaussian", multiclass="ovr"),
+    iopt.IndefiniteSVC(kernel="l1-gaussian"),
     iopt.IndefiniteSVC(kernel="sigmoid", break_ties=True),
     iopt.PseudoEuclideanEmbedding(kernel="precomputed"),
     iopt.PseudoEuclideanEmbedding(**DISTANCES),

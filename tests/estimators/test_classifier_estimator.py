@@ -19,7 +19,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
@@ -62,15 +61,6 @@ def test_the_classifier_of_a_definite_kernel_is_that_of_svc(parameters: dict[str
     np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4, atol=1e-5)
     assert {certificate.claim for certificate in ours.certificates_.values()} == {iopt.Claim.GLOBAL}
-
-
-def test_one_versus_rest_is_that_of_scikit_learn() -> None:
-    ours = iopt.IndefiniteSVC(multiclass="ovr", gamma=0.5).fit(X, y)
-    theirs = OneVsRestClassifier(SVC(gamma=0.5, tol=1e-8)).fit(X, y)
-    np.testing.assert_allclose(
-        ours.decision_function(X), theirs.decision_function(X), rtol=1e-5, atol=1e-6
-    )
-    assert set(ours.certificates_) == {(label, "rest") for label in ours.classes_.tolist()}
 
 
 @pytest.mark.parametrize(
@@ -185,17 +175,15 @@ def test_a_search_chooses_C_and_the_kernel_as_for_svc() -> None:
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
-def test_a_search_divides_a_precomputed_kernel(multiclass: str) -> None:
+def test_a_search_divides_a_precomputed_kernel() -> None:
     kernel = iopt.kernels.Sigmoid(0.3)
     grid = {"formulation__C": [0.1, 1.0]}
     searches = [
-        GridSearchCV(
-            iopt.KernelClassifier("ESVM", each, multiclass=multiclass), grid, cv=3,
-            error_score="raise",
-        ).fit(points, y)
+        GridSearchCV(iopt.KernelClassifier("ESVM", each), grid, cv=3, error_score="raise").fit(
+            points, y
+        )
         for each, points in ((kernel, X), ("precomputed", kernel(X)))
-    ]  # fmt: skip
+    ]
     np.testing.assert_array_equal(*(search.cv_results_["mean_test_score"] for search in searches))
 
 
@@ -212,7 +200,7 @@ def test_attributes_of_svc_are_not_those_of_other_formulations() -> None:
         (iopt.IndefiniteSVC(gamma="sale"), "gamma: expected a number, 'scale' or 'auto'"),
         (iopt.IndefiniteSVC(max_iter=0), "max_iter: expected a positive integer"),
         (iopt.IndefiniteSVC(class_weight={"setosa": 0.0}), "class_weight: expected a number"),
-        (iopt.IndefiniteSVC(multiclass="all"), "multiclass: expected one of ovo, ovr"),
+        (iopt.IndefiniteSVC(decision_function_shape="all"), "expected one of ovo, ovr"),
         (iopt.KernelClassifier("SVM"), "SVMDual"),
         (iopt.KernelClassifier(metric="precomputed"), "kernel: expected a kernel of distances"),
         (iopt.KernelClassifier(metric="cityblock"), "metric: expected None or 'precomputed'"),
@@ -397,3 +385,22 @@ def test_a_limit_of_steps_is_kept() -> None:
         fitted = iopt.IndefiniteSVC(C=100.0, gamma=0.1, max_iter=5).fit(X, y)
     assert fitted.n_iter_.max() <= 6
     assert fitted.fit_status_ == 1
+
+
+def test_a_fit_replaces_what_the_fit_before_left() -> None:
+    classifier = iopt.IndefiniteSVC(probability=True).fit(X[TWO], y[TWO])
+    classifier.predict_proba(X)
+    classifier.set_params(probability=False, kernel="precomputed").fit(X[TWO] @ X[TWO].T, y[TWO])
+    assert classifier.support_vectors_.size == classifier.probA_.size == 0
+    classifier.set_params(probability=True)
+    with pytest.raises(ValueError, match="not available when fitted with probability=False"):
+        classifier.predict_proba(X @ X[TWO].T)
+
+
+def test_fits_with_one_generator_draw_different_numbers() -> None:
+    generator = np.random.RandomState(0)
+    classifier = iopt.KernelClassifier(random_state=generator).fit(X[TWO], y[TWO])
+    state = generator.get_state()[2]
+    classifier.fit(X[TWO], y[TWO])
+    assert classifier.random_state is generator
+    assert generator.get_state()[2] != state
