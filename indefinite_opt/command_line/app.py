@@ -27,7 +27,6 @@ COMMANDS: dict[str, tuple[Any, str]] = {
     "qp": (solving.qp, "qp boxqp-50-40-1 --bound --output x.npz"),
     "check-proof": (solving.check_proof, "check-proof proof.json"),
     "compare": (compare, "compare words --form linear --formulations 'SVMDual, ESVM, KSVM'"),
-    "fetch": (shown.fetch, "fetch heart --data-dir data"),
 }
 """The commands in the order of the help, and one call of each."""
 

@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `fetch` and `reference`: what there is."""
+"""The commands `list`, `show` and `reference`: what there is."""
 
 from __future__ import annotations
 
@@ -94,17 +94,6 @@ def show(
     meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
     text = "\n".join([str(program), "", "where", *meanings, "", formulation.reference])
     say(program.latex() if latex else text)
-
-
-def fetch(
-    names: list[str] = Argument(help="Names of data sets from OpenML (see `list data`)."),
-    data_dir: Path | None = DATA_DIR,
-) -> None:
-    """Fetch named data sets from OpenML into a folder."""
-    folder = data_dir or Path("indefinite-opt-data")
-    for name in names:
-        say(f"{name}: {iopt.datasets.store_table(name, folder)}")
-    say(f"Set INDEFINITE_OPT_DATA={folder.absolute()}, or pass --data-dir, to use them.")
 
 
 INSTANCE = Argument(help="Name of an instance (see `reference list`).")

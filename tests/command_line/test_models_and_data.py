@@ -1,15 +1,12 @@
-"""`diagnose`, `predict` and `fetch`."""
+"""`diagnose` and `predict`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-import sklearn.datasets
 
 import indefinite_opt as iopt
 from helpers.commands import INDEFINITE, complaint, printed, run
@@ -73,21 +70,3 @@ def test_what_is_no_model(folder: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "damaged.npz", **{**content, "facts": np.array(json.dumps(facts))})
     words = complaint("predict", tmp_path / "damaged.npz", points)
     assert f" in {tmp_path / 'damaged.npz'}: expected " in words
-
-
-@pytest.fixture
-def openml(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """What OpenML answers; without a network."""
-    target = pd.Series(["present"] * 120 + ["absent"] * 150, dtype="category")
-    data = pd.DataFrame({"age": np.arange(270.0), "sex": ["m", "f"] * 135})
-    answer = SimpleNamespace(data=data, target=target)
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: answer)
-    return answer
-
-
-def test_fetch_writes_a_table(openml: SimpleNamespace, tmp_path: Path) -> None:
-    printed("fetch", "heart", "--data-dir", tmp_path)
-    openml.data = None  # from now on the file is read
-    assert iopt.datasets.load("heart", tmp_path).feature_names == ("age", "sex=m")
-    assert "Did you mean heart" in complaint("fetch", "hart", "--data-dir", tmp_path)
-    assert "a data set of OpenML" in complaint("fetch", "liver", "--data-dir", tmp_path)

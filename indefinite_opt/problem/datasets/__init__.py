@@ -19,7 +19,6 @@ from indefinite_opt.problem.datasets.synthetic import (
     haasdonk_figure4b,
     haasdonk_lemma4,
 )
-from indefinite_opt.problem.datasets.tables import store_table as store_table
 from indefinite_opt.problem.datasets.words import edit_distance
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.foundation import MAX_BYTES, checks, writing
+from indefinite_opt.foundation import MAX_BYTES, checks
 from indefinite_opt.problem.datasets.encoding import MISSING, Encoding
 from indefinite_opt.problem.datasets.reading import encoded, read_frame
 from indefinite_opt.problem.datasets.synthetic import Dataset
@@ -159,16 +159,3 @@ def read_labelled(path: Path, max_bytes: int) -> tuple[pd.DataFrame, pd.Series[A
         expected = "a comma-separated table with a last column 'label'"
         raise DataError(str(path), expected, f"the columns {list(frame.columns)[-3:]}")
     return frame, frame.pop("label")
-
-
-def store_table(name: str, folder: Path) -> Path:
-    """Fetch a table from OpenML and write it to `uci/NAME.csv` of a folder."""
-    checks.choice("data set", name, TABLES)
-    known, path = TABLES[name], folder / "uci" / f"{name}.csv"
-    if known.openml is None:
-        raise DataError(name, "a data set of OpenML", "one that is not there", HINT)
-    features, y = _fetch_table(known)
-    with writing("folder", folder, "folder"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        features.assign(label=y).to_csv(path, index=False, lineterminator="\n")
-    return path
