@@ -38,10 +38,6 @@ class ShiftThreshold(NamedTuple):
 
     Attributes
     ----------
-    sufficient : float
-        Bound in closed form, ½ log(λ_min(R) / ‖R∘E‖_∞) with R_ij = exp(-a‖x_i - x_j‖²) and
-        E_ij = exp(2a⟨x_i, x_j⟩). K + eeᵀ is positive definite for every r below it. -inf if
-        λ_min(R) is within rounding of zero.
     proved : float
         The largest r found for which K + eeᵀ is positive definite, as it is for every smaller r.
         -inf if none was found.
@@ -51,25 +47,21 @@ class ShiftThreshold(NamedTuple):
 
     Notes
     -----
-    The paper proves Theorem 4 by compactness, which gives no number. Two facts give one.
+    The paper proves Theorem 4 by compactness, which gives no number. A bisection does.
 
     With t = e^{2r}, K + eeᵀ = 2t G_t for G_t = E/(1 + tE) entry by entry. For t' < t,
     G_t' = G_t/(1 - (t - t')G_t) = Σ_k (t - t')ᵏ G_t^(k+1), a series of entrywise powers. If G_t is
     positive semidefinite so are they (Schur), hence G_t' ⪰ G_t. So the r with K + eeᵀ ⪰ 0 form an
     interval that reaches down to -∞, and bisection finds its end r̂ between `proved` and `refuted`.
 
-    With D = diag(exp(a‖x_i‖²)), every entry of R - D⁻¹G_tD⁻¹ lies between 0 and that of tR∘E,
-    which proves `sufficient`.
-
     Examples
     --------
     >>> import indefinite_opt as iopt
     >>> threshold = iopt.theory.shift_threshold([[0.0], [1.0]], a=1.0)
-    >>> threshold.sufficient <= threshold.proved < threshold.refuted
+    >>> threshold.proved < threshold.refuted
     True
     """
 
-    sufficient: float
     proved: float
     refuted: float
 
@@ -266,7 +258,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
 
     References
     ----------
-    Lin & Lin (2003), Theorem 4; the bounds are derived in `ShiftThreshold`.
+    Lin & Lin (2003), Theorem 4; see the notes of `ShiftThreshold`.
 
     Examples
     --------
@@ -285,11 +277,9 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     checks.positive("a", a)
     points = np.unique(_checked(X, a, 0.0)[0], axis=0)
     reach = abs(a) * float(np.max(np.sum(points**2, axis=1)))
-    sufficient = _sufficient(points, a)
-    bottom = sufficient if np.isfinite(sufficient) else -(reach + SATURATION)
-    grid = np.linspace(bottom, reach + SATURATION, R_GRID_SIZE)
+    grid = np.linspace(-(reach + SATURATION), reach + SATURATION, R_GRID_SIZE)
     least = [_shifted(points, a, r) for r in grid]
-    proved, refuted = sufficient, np.inf
+    proved, refuted = -np.inf, np.inf
     good = [k for k in range(R_GRID_SIZE) if least[k].positive]
     if good:
         low, high = grid[good[-1]], grid[min(good[-1] + 1, R_GRID_SIZE - 1)]
@@ -298,7 +288,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     if bad:
         low, high = grid[bad[0] - 1], grid[bad[0]]
         refuted = _bisect(lambda r: not _shifted(points, a, r).negative, low, high)[1]
-    return ShiftThreshold(sufficient, proved, refuted)
+    return ShiftThreshold(proved, refuted)
 
 
 def _checked(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, float]:
@@ -367,22 +357,6 @@ def _shifted(points: Array, a: float, r: float) -> LeastEigenvalue:
         # 1 - N_ij is an eigenvalue of (1, N_ij; N_ij, 1), so the least of N is at most that.
         return LeastEigenvalue(1.0 - largest, relative * largest)
     return least_eigenvalue(0.5 * (N + N.T), relative * norm_bound(N))
-
-
-def _sufficient(points: Array, a: float) -> float:
-    """½ log(λ_min(R) / ‖R∘E‖_∞); see `ShiftThreshold`."""
-    from scipy.spatial.distance import cdist
-
-    squared = a * cdist(points, points, "sqeuclidean")
-    gaussian = least_eigenvalue(np.exp(-squared), (points.shape[1] + 4) * EPS * points.shape[0])
-    if not gaussian.positive:
-        return -np.inf
-    exponents = 2.0 * a * points @ points.T - squared
-    highest = float(exponents.max())
-    rows = highest + float(np.log(np.exp(exponents - highest).sum(axis=1).max()))
-    # The logarithms are accurate to far more than nine digits.
-    slack = 1e-9 * (1.0 + abs(highest))
-    return 0.5 * (float(np.log(gaussian.value - gaussian.rounding)) - rows) - slack
 
 
 def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:

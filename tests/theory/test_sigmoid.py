@@ -39,7 +39,7 @@ def two_point_threshold(x: float, z: float, a: float) -> float:
 def test_the_threshold_of_two_points_is_that_of_the_closed_form(x, z, a) -> None:
     found = shift_threshold([[x], [z]], a)
     expected = two_point_threshold(x, z, a)
-    assert found.sufficient < found.proved <= expected <= found.refuted
+    assert found.proved <= expected <= found.refuted
     assert found.refuted - found.proved < 3e-4
 
 
@@ -62,22 +62,15 @@ def test_the_threshold_agrees_with_eigenvalues_on_a_grid(seed: int) -> None:
             assert r < found.refuted if least > 0 else r > found.proved
 
 
-def test_the_sufficient_bound_of_two_points() -> None:
-    """R = (1, ρ; ρ, 1) with ρ = e^{-a}: λ_min = 1 - ρ; R∘E has the rows (e², e⁴ρ), (e⁴ρ, e⁸)."""
-    rho = np.exp(-1.0)
-    expected = 0.5 * np.log((1 - rho) / (np.exp(8) + np.exp(4) * rho))
-    assert shift_threshold([[1.0], [2.0]], 1.0).sufficient == pytest.approx(expected, abs=1e-8)
-
-
-def test_the_sufficient_bound_survives_where_exponentials_overflow() -> None:
+def test_the_threshold_survives_where_exponentials_overflow() -> None:
     found = shift_threshold([[30.0], [31.0], [-30.0]], 1.0)  # e^(2·961) is no float
-    assert -1000 < found.sufficient < found.proved < found.refuted < -900
+    assert -1000 < found.proved < found.refuted < -900
 
 
 def test_points_too_close_for_the_digits_are_not_decided() -> None:
     """Seven points within 1e-3: λ_min of their RBF kernel is far below 1e-16."""
     found = shift_threshold(np.linspace(0, 1e-3, 7)[:, None], 1.0)
-    assert found.sufficient == found.proved == -np.inf
+    assert found.proved == -np.inf
 
 
 # Cases and theorems.
@@ -288,8 +281,8 @@ def test_every_proof_stands_in_two_hundred_digits(seed: int) -> None:
         ):  # fmt: skip
             assert not (claim.positive and not positive_definite(matrix))
             assert not (claim.negative and positive_definite(matrix))
-        for bound in (threshold.sufficient, threshold.proved):
-            assert np.isinf(bound) or positive_definite(shifted_exactly(X, a, bound))
+        if np.isfinite(threshold.proved):
+            assert positive_definite(shifted_exactly(X, a, threshold.proved))
         if np.isfinite(threshold.refuted):
             assert not positive_definite(shifted_exactly(X, a, threshold.refuted))
         exact = S[pair.i][pair.i] + S[pair.j][pair.j] - 2 * S[pair.i][pair.j]
