@@ -111,11 +111,8 @@ class Lift:
         `alpha`, `b` and `xi`.
     multipliers : dict of str to array
         `margin` = α and `slack` = C - α, with which the point is stationary for (5), too.
-    stationarity, complementarity : float
-        Of α in (2): the KKT residual, and multipliers times slacks relative to the objective.
-    infeasibility, residual : float
-        Of the values in (5): the largest violation of a constraint, and the residual of the
-        first-order conditions.
+    infeasibility : float
+        Of the values in (5): the largest violation of a constraint.
     short, bounded : int
         Number of margins below 1 and of weights at C. The first is at most the second, which
         thus limits the training error.
@@ -131,10 +128,7 @@ class Lift:
 
     values: dict[str, Array]
     multipliers: dict[str, Array]
-    stationarity: float
-    complementarity: float
     infeasibility: float
-    residual: float
     short: int
     bounded: int
 
@@ -184,10 +178,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     return Lift(
         values=values,
         multipliers=multipliers,
-        stationarity=stationarity,
-        complementarity=complementarity,
         infeasibility=program.infeasibility(values),
-        residual=program.residual(values, multipliers),
         short=int(np.sum(first_order.upper > tol)),
         bounded=int(np.sum(dual.at_bounds(weights, tol)[1])),
     )

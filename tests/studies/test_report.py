@@ -117,14 +117,6 @@ def test_markdown_rows() -> None:
     ]
 
 
-def test_the_best_baseline_is_remarked() -> None:
-    """Two rows of the four formulations with an accuracy reach 0.6."""
-    comparison = hand_made()
-    comparison.summary.loc[4, ["formulation", "solver", "accuracy"]] = ["KNN(k=3)", "-", 0.6]
-    told = "The best baseline, KNN(k=3), has 60.0 %, which 2 of 4 formulations reach."
-    assert told in report.conclusions(comparison)
-
-
 def test_markdown_cells_cannot_break_the_table() -> None:
     comparison = hand_made()
     comparison.summary["solver"] = "a|b\nc"

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels
 from indefinite_opt.foundation import EPS, finite_array
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.studies.methods import NO_SOLVER
 
 
 class Difference(NamedTuple):
@@ -117,8 +116,7 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
 
     There is an entry for each subject, of a sentence or two.
     """
-    told = [*_ranking(comparison), *_baselines(comparison), _proofs(comparison)]
-    return [*told, _negative_part(comparison.problem)]
+    return [*_ranking(comparison), _proofs(comparison), _negative_part(comparison.problem)]
 
 
 def _negative_part(problem: KernelProblem) -> str:
@@ -163,21 +161,6 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
         return [f"{told} No other method is significantly worse {how}."]
     rest = f"; {_listed(open_)} cannot be told from it" if open_ else ""
     return [f"{told} It is significantly better than {_listed(worse)}{rest} {how}."]
-
-
-def _baselines(comparison: ComparisonLike) -> list[str]:
-    """How many formulations reach the mean accuracy of the best baseline."""
-    rows = [row for row in records_of(comparison.summary) if not math.isnan(row["accuracy"])]
-    baselines = [row for row in rows if row["solver"] == NO_SOLVER]
-    others = [row["accuracy"] for row in rows if row["solver"] != NO_SOLVER]
-    if not (baselines and others):
-        return []
-    best = max(baselines, key=lambda row: row["accuracy"])
-    reached = sum(accuracy >= best["accuracy"] for accuracy in others)
-    return [
-        f"The best baseline, {best['formulation']}, has {100 * best['accuracy']:.1f} %, which "
-        f"{reached} of {len(others)} formulations reach."
-    ]
 
 
 def _proofs(comparison: ComparisonLike) -> str:
