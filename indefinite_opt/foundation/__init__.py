@@ -9,13 +9,13 @@ from indefinite_opt.foundation.arrays import (
     EPS,
     LEAST,
     SYMMETRY_TOLERANCE,
+    TILE_ENTRIES,
     Array,
     Values,
     checked_distances,
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_square,
     checked_values,
     finite_array,
     label_vector,
@@ -23,6 +23,7 @@ from indefinite_opt.foundation.arrays import (
     real_array,
     refuse_mask,
     symmetry_tolerance,
+    tiles,
 )
 from indefinite_opt.foundation.cached import cached_property, derived
 from indefinite_opt.foundation.clusters import connected
@@ -46,14 +47,4 @@ from indefinite_opt.foundation.naming import (
     split_calls,
 )
 from indefinite_opt.foundation.notebooks import html_card
-from indefinite_opt.foundation.threads import (
-    TILE,
-    TILE_ENTRIES,
-    in_tiles,
-    interrupts_held,
-    one_thread,
-    pool,
-    product,
-    thread_count,
-    tiles,
-)
+from indefinite_opt.foundation.threads import interrupts_held, one_thread, pool, thread_count

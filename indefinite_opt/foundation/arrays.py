@@ -28,8 +28,11 @@ Values = dict[str, Array]
 SYMMETRY_TOLERANCE = 1e-10
 """Largest |K_ij - K_ji| accepted as rounding of doubles; see `symmetry_tolerance`."""
 
-_TILE = 512
-"""Order of the square tiles that are compared with their mirror images: two fit into the cache."""
+TILE = 256
+"""Rows of a tile, or order of a square one: two that are compared fit into the cache."""
+
+TILE_ENTRIES = 2**17
+"""Entries of a tile that is read several times: a megabyte, which a processor's cache holds."""
 
 
 def real_array(
@@ -125,15 +128,6 @@ def checked_points(argument: str, X: ArrayLike, features: int | None = None) -> 
     return points
 
 
-def checked_square(argument: str, value: ArrayLike) -> Array:
-    """A finite square matrix; `ProblemError` for anything else."""
-    expected = "a finite square (n, n) matrix, n ≥ 2"
-    matrix: Array = real_array(argument, value, expected, (None, None))
-    if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ProblemError(argument, expected, f"shape {matrix.shape}")
-    return matrix
-
-
 def checked_values(
     argument: str, given: object, shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Array]:
@@ -208,10 +202,10 @@ def checked_matrix(
 
 def _mirrored(matrix: Array) -> Iterator[tuple[int, int, Array, Array]]:
     """The corner of each tile of the upper half, the tile, and the same tile of the transpose."""
-    for row in range(0, matrix.shape[0], _TILE):
-        for column in range(row, matrix.shape[0], _TILE):
-            tile = matrix[row : row + _TILE, column : column + _TILE]
-            yield row, column, tile, matrix[column : column + _TILE, row : row + _TILE].T
+    for row in range(0, matrix.shape[0], TILE):
+        for column in range(row, matrix.shape[0], TILE):
+            tile = matrix[row : row + TILE, column : column + TILE]
+            yield row, column, tile, matrix[column : column + TILE, row : row + TILE].T
 
 
 def _refuse_asymmetry(matrix: Array, argument: str, tolerance: float, hint: str) -> None:
@@ -219,7 +213,7 @@ def _refuse_asymmetry(matrix: Array, argument: str, tolerance: float, hint: str)
     sizes = np.maximum(matrix.max(axis=1), -matrix.min(axis=1))
     for row, column, tile, mirror in _mirrored(matrix):
         difference = np.abs(tile - mirror)
-        allowed = np.maximum.outer(sizes[row : row + _TILE], sizes[column : column + _TILE])
+        allowed = np.maximum.outer(sizes[row : row + TILE], sizes[column : column + TILE])
         excess = difference - tolerance * allowed
         if np.any(excess > 0.0):
             i, j = divmod(int(excess.argmax()), excess.shape[1])
@@ -293,3 +287,14 @@ def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
 def power_near(sizes: Array) -> Array:
     """For each size the nearest power of two, by which scaling is exact; 1 for 0."""
     return np.exp2(np.round(np.log2(np.where(sizes == 0.0, 1.0, sizes))))
+
+
+def tiles(count: int, size: int = TILE) -> Iterator[slice]:
+    """0, ..., count - 1 in slices of length max(size, 1).
+
+    >>> list(tiles(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(size, 1)
+    for first in range(0, count, size):
+        yield slice(first, min(first + size, count))

@@ -19,45 +19,35 @@ _VECTORISE = {"nnan", "ninf", "nsz", "reassoc", "contract"}
 
 
 @compiled(fastmath=_VECTORISE)
-def _add_squares(total: Array, x: Array, z: Array) -> None:
-    """total[t] += Σ_k (x[k] - z[k, t])² over four features."""
-    a, b, c, d = x[0], x[1], x[2], x[3]
-    p, q, r, s = z[0], z[1], z[2], z[3]
+def _add_squares(total: Array, x: float, z: Array) -> None:
     for t in range(total.size):
-        first = (a - p[t]) * (a - p[t]) + (b - q[t]) * (b - q[t])
-        total[t] += first + ((c - r[t]) * (c - r[t]) + (d - s[t]) * (d - s[t]))
+        total[t] += (x - z[t]) * (x - z[t])
 
 
 @compiled(fastmath=_VECTORISE)
-def _add_magnitudes(total: Array, x: Array, z: Array) -> None:
-    """total[t] += Σ_k |x[k] - z[k, t]| over four features."""
-    a, b, c, d = x[0], x[1], x[2], x[3]
-    p, q, r, s = z[0], z[1], z[2], z[3]
+def _add_magnitudes(total: Array, x: float, z: Array) -> None:
     for t in range(total.size):
-        total[t] += (abs(a - p[t]) + abs(b - q[t])) + (abs(c - r[t]) + abs(d - s[t]))
+        total[t] += abs(x - z[t])
 
 
 @compiled()
 def distances(X: Array, Z: Array, squared: bool, out: Array) -> None:
     """out[i, j] = ‖x_i - z_j‖², or ‖x_i - z_j‖₁, for points in the rows of X and Z."""
     d = X.shape[1]
-    # Features of zero fill up the last group of four.
-    features = 4 * ((d + 3) // 4)
-    left, right = np.zeros(features), np.zeros((features, STRIP))
+    right = np.zeros((d, STRIP))
     for first in range(0, Z.shape[0], STRIP):
         count = min(STRIP, Z.shape[0] - first)
         for j in range(count):
             for k in range(d):
                 right[k, j] = Z[first + j, k]
         for i in range(X.shape[0]):
-            left[:d] = X[i]
             total = out[i, first : first + count]
             total[:] = 0.0
-            for k in range(0, features, 4):
+            for k in range(d):
                 if squared:
-                    _add_squares(total, left[k : k + 4], right[k : k + 4])
+                    _add_squares(total, X[i, k], right[k])
                 else:
-                    _add_magnitudes(total, left[k : k + 4], right[k : k + 4])
+                    _add_magnitudes(total, X[i, k], right[k])
 
 
 @compiled(fastmath=_VECTORISE)

@@ -34,8 +34,8 @@ from indefinite_opt.foundation import (
     cached_property,
     checked_labels,
     checked_points,
-    checked_square,
     finite_array,
+    label_vector,
     read_only,
     real_array,
 )
@@ -129,7 +129,8 @@ class ConfidenceProblem(KernelProblem):
             return problem
         check_problem(problem)
         made = cls(problem.K, problem.labels, name=problem.name)
-        made._made_like(problem)
+        for attribute in (*KernelProblem.__annotations__, "meanings"):
+            setattr(made, attribute, getattr(problem, attribute))
         return made
 
     @classmethod
@@ -143,8 +144,8 @@ class ConfidenceProblem(KernelProblem):
         array([[0., 1.],
                [3., 0.]])
         """
-        sensitivity = checked_square("Delta", Delta)
-        _, signs = checked_labels(y, len(sensitivity))
+        n = label_vector("y", y).size
+        sensitivity, (_, signs) = finite_array("Delta", Delta, (n, n)), checked_labels(y, n)
         return cls._labelled(0.5 * np.outer(signs, signs) * sensitivity, y, name)
 
     @classmethod
@@ -175,8 +176,11 @@ class ConfidenceProblem(KernelProblem):
         array([[1.95, 1.1 ],
                [1.1 , 1.95]])
         """
-        first = checked_square("given", given)
-        second = finite_array("flipped", flipped, first.shape)
+        n = label_vector("y", y).size
+        first, second = (
+            finite_array("given", given, (n, n)),
+            finite_array("flipped", flipped, (n, n)),
+        )
         return cls.from_sensitivity(first - second, y, name=name)
 
     @classmethod
@@ -274,20 +278,6 @@ class ConfidenceProblem(KernelProblem):
         """
         return 2.0 * self.directed * np.outer(self.y, self.y)
 
-    def confidences_with(self, X_new: ArrayLike) -> tuple[Array, Array]:
-        """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j) for raw new points, two (m, n) arrays.
-
-        Raises
-        ------
-        ProblemError
-            If only values on the training points are known; see `rows`.
-        """
-        points, kernel = self._source()
-        if isinstance(kernel, ConfidenceKernel):
-            return kernel.tables(X_new, points)
-        plus = self.kernel_with(X_new) * self.y
-        return plus, -plus
-
     def rows(self, plus: ArrayLike, minus: ArrayLike) -> Array:
         """Kernel rows of new points, for `Classifier`, from their confidences.
 
@@ -339,11 +329,7 @@ class ConfidenceKernel:
 
     def __call__(self, X: ArrayLike, Z: Array) -> Array:
         """k(x, x_j) for points X, (m, d), and the labelled points Z, (n, d): an (m, n) array."""
-        return _rows(*self.tables(X, Z), self.y)
-
-    def tables(self, X: ArrayLike, Z: Array) -> tuple[Array, Array]:
-        """c(+1, y_j | x, x_j) and c(-1, y_j | x, x_j), two (m, n) arrays."""
-        return self.confidence(checked_points("X", X, Z.shape[1]), Z, self.y)
+        return _rows(*self.confidence(checked_points("X", X, Z.shape[1]), Z, self.y), self.y)
 
     def __str__(self) -> str:
         return self.title

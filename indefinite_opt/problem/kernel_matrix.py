@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
@@ -16,8 +16,6 @@ from indefinite_opt.foundation import (
     cached_property,
     checked_points,
     checks,
-    in_tiles,
-    read_only,
     real_array,
     tiles,
 )
@@ -25,14 +23,8 @@ from indefinite_opt.problem import kernels
 from indefinite_opt.problem.kernels import Kernel
 from indefinite_opt.quadratic import CHUNK, Construction, Gram, Indices
 
-_TILE_ROWS, _TILE_COLUMNS = 64, 1024
-"""Entries that are computed at once, half a megabyte, which stay in the cache of the processor. For
-the diagonal blocks of as many rows are computed: calls of the kernel do not dominate then, and few
-other entries are computed."""
-
-_CHEAP_FEATURES, _CHEAP_REQUESTS = 32, 3
-"""Features up to which computing an entry takes hardly longer than reading it from memory, and how
-often a row of such a kernel is computed before it is kept: to take memory for it costs more."""
+_IDLE_REQUESTS = 5
+"""Requests for rows after which a row that none of them asked for may be given up."""
 
 _SAMPLED_ROWS = 16
 """Rows that tell kernels on the same points apart, and on which a kernel is tested for symmetry."""
@@ -81,10 +73,10 @@ def remarks(
 
 
 class RowGram(Gram):
-    """K_ij = k(x_i, x_j), computed row by row, with the most recently used rows in a cache.
+    """K_ij = k(x_i, x_j), computed row by row; as many rows are kept as fit into a cache.
 
     For data whose matrix does not fit into memory: it takes only the points, the cache of so many
-    megabytes (10⁶ bytes), at least two rows, and the rows of one request.
+    megabytes (10⁶ bytes), at least two rows, and some rows that are computed at once.
 
     The kernel must be symmetric on a sample of points, whatever the other points in the call, and
     any method raises `ProblemError` if values are not finite. The same entry computed twice, as
@@ -92,10 +84,6 @@ class RowGram(Gram):
     the order of summation in matrix products depends on their shapes.
 
     >>> gram = RowGram([[1.0], [2.0], [3.0]], "linear", cache_mb=1)
-    >>> storage, slots = gram.rows([2, 0])
-    >>> storage[slots]
-    array([[3., 6., 9.],
-           [1., 2., 3.]])
     >>> gram.times(np.array([1.0, 0.0, 0.0])), gram.on_demand
     (array([1., 2., 3.]), True)
     """
@@ -120,14 +108,12 @@ class RowGram(Gram):
                 "cache_mb", f"at least {2e-6 * row:g} megabytes, two rows of K", repr(cache_mb)
             )
         check_symmetric(self.kernel, self.points)
-        self._divisible = kernels.is_divisible(self.kernel)
+        # Memory is taken when it is first written to.
         self._storage = np.empty((self.capacity, self.n))
         self._slot_of = np.full(self.n, -1)
         self._row_in = np.full(self.capacity, -1)
-        self._last_use = np.zeros(self.capacity, np.int64)
-        self._requests = self._used = self._reserved = 0
-        cheap = self._divisible and self.points.shape[1] <= _CHEAP_FEATURES
-        self._asked, self._patience = np.zeros(self.n, np.int64), _CHEAP_REQUESTS if cheap else 0
+        self._last_use = np.full(self.capacity, -_IDLE_REQUESTS)
+        self._requests, self._room = 0, self.capacity
         self._largest_read = 0.0
 
     def content(self) -> tuple[Array, ...]:
@@ -144,15 +130,15 @@ class RowGram(Gram):
 
     @cached_property
     def diagonal(self) -> Array:
-        squares = tiles(self.n, _TILE_ROWS)
-        return np.concatenate([np.diag(self._values(part, part)) for part in squares], dtype=float)
+        parts = (self.points[part] for part in tiles(self.n, 64))
+        return np.concatenate([np.diag(self._entries(each, each)) for each in parts], dtype=float)
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
         """min K_ij and max K_ij, by one pass over the upper half of K."""
         least, most = np.inf, -np.inf
         for part in tiles(self.n, CHUNK // self.n):
-            values = self._values(part, slice(part.start, None))
+            values = self._entries(self.points[part], self.points[part.start :])
             least, most = min(least, float(values.min())), max(most, float(values.max()))
         return least, most
 
@@ -160,94 +146,52 @@ class RowGram(Gram):
     def largest_read(self) -> float:
         return self._largest_read
 
-    def rows(self, indices: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
-        """An array (s, n) that holds at most `capacity` different rows of K, and their places (m,).
-
-        storage[slots[k]] = K[indices[k]] until the next call; the storage is read-only. Missing
-        rows take the places of the least recently used ones.
-        """
-        wanted = np.asarray(indices, dtype=np.int64)
-        self._requests += 1
-        slots = self._slot_of[wanted]
-        self._last_use[slots[slots >= 0]] = self._requests
-        missing = np.unique(wanted[slots < 0])
-        if missing.size:
-            different = np.unique(wanted).size
-            if different > self.capacity:
-                raise ParameterError(
-                    "indices", f"at most {self.capacity} different rows at once", str(different),
-                    "Ask for fewer, or give a larger cache_mb.",
-                )  # fmt: skip
-            slots = self._vacated(missing.size)
-
-            def keep(rows: slice, columns: slice, values: Array) -> None:
-                self._storage[slots[rows], columns] = values
-
-            self._compute(missing, slice(None), keep)
-            # After `_vacated`, an interrupt between two lines loses rows but never confuses them.
-            self._row_in[slots] = missing
-            self._last_use[slots] = self._requests
-            self._slot_of[missing] = slots
-            slots = self._slot_of[wanted]
-        return read_only(self._storage), slots
-
-    def _vacated(self, count: int) -> Indices:
-        """Slots without a row, or whose rows were used least recently and are given up."""
-        # Memory is taken when it is first written to, so that new slots are taken in order.
-        fresh = np.arange(self._used, min(self._used + count, self.capacity))
-        given_up = count - fresh.size
-        oldest = np.argsort(self._last_use[: self._used], kind="stable")[:given_up]
-        self._used += fresh.size
-        evicted = self._row_in[oldest]
-        self._slot_of[evicted[evicted >= 0]] = -1
-        self._row_in[oldest] = -1
-        return np.concatenate([oldest, fresh])
-
     def spread(
         self, indices: Indices, amounts: Array, v: Array, columns: Indices | None = None
     ) -> None:
-        """See `Gram.spread`; rows that are asked for often enough are kept.
-
-        They take the places of rows that have not been asked for of late.
-        """
-        self._asked[indices] += 1
-        often = indices[(self._asked[indices] > self._patience) & (self._slot_of[indices] < 0)]
-        # Rows that five requests have not asked for may be given up.
-        idle = self._last_use[: self._used] < self._requests - 5
-        fresh = max(self.capacity - self._reserved - self._used, 0)
-        self.rows(often[: fresh + int(np.sum(idle))])
+        """See `Gram.spread`; the rows are kept where there is room, or others are idle."""
+        self._requests += 1
         slots = self._slot_of[indices]
         self._last_use[slots[slots >= 0]] = self._requests
-        self._add(indices, -amounts, v, slice(None) if columns is None else columns)
+        missing, slots = indices[slots < 0], self._vacated(int(np.sum(slots < 0)))
+        kept = missing[: slots.size]
+        for part, values in self._computed(kept, self.points):
+            self._storage[slots[part]] = values
+        # An interrupt between two of these lines loses rows but never confuses them.
+        self._row_in[slots] = kept
+        self._last_use[slots] = self._requests
+        self._slot_of[kept] = slots
+        self._add(indices, -amounts, v, columns)
+
+    def _vacated(self, count: int) -> Indices:
+        """Up to so many places that are free, or whose rows are idle and are given up."""
+        last = self._last_use[: self._room]
+        idle = np.flatnonzero(last <= self._requests - _IDLE_REQUESTS)
+        chosen = idle[np.argsort(last[idle], kind="stable")][:count]
+        evicted = self._row_in[chosen]
+        self._slot_of[evicted[evicted >= 0]] = -1
+        self._row_in[chosen] = -1
+        return chosen
 
     def reserve(self, size: int) -> None:
-        self._reserved = -(-size // (8 * self.n))
+        self._room = max(self.capacity + size // (-8 * self.n), 0)
 
     def _times(self, x: Array) -> Array:
         """Kx, (n,); rows are read from the cache where possible, which is left unchanged."""
         support, total = np.flatnonzero(x), np.zeros(self.n)
-        self._add(support, x[support], total, slice(None))
+        self._add(support, x[support], total, None)
         return total
 
-    def _add(
-        self, indices: Indices, amounts: Array, total: Array, columns: Indices | slice
-    ) -> None:
+    def _add(self, indices: Indices, amounts: Array, total: Array, columns: Indices | None) -> None:
         """total += Σ_k amounts[k] · K[indices[k]] at some columns; the cache is read."""
         slots = self._slot_of[indices]
         held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
-
-        def use(rows: slice, part: slice, values: Array) -> None:
-            where = part if isinstance(columns, slice) else columns[part]
-            total[..., where] += amounts[..., missing[rows]] @ values
-
-        def read(part: slice) -> None:
-            for rows in tiles(held.size, _TILE_ROWS):
-                values = self._storage[slots[held[rows]], part]
-                total[..., part] += amounts[..., held[rows]] @ values
-
-        self._compute(indices[missing], columns, use)
-        if held.size:
-            in_tiles(read, tiles(self.n, _TILE_COLUMNS))
+        for part in tiles(held.size, CHUNK // self.n):
+            total += amounts[..., held[part]] @ self._storage[slots[held[part]]]
+        right = self.points if columns is None else self.points[columns]
+        where = slice(None) if columns is None else columns
+        for part, values in self._computed(indices[missing], right):
+            total[..., where] += amounts[..., missing[part]] @ values
 
     def block(self, rows: Indices, columns: Indices) -> Array:
         block = np.empty((rows.size, columns.size))
@@ -255,45 +199,18 @@ class RowGram(Gram):
         return block
 
     def write(self, rows: Indices, columns: Indices, target: Array, places: Indices) -> None:
-        def use(tile: slice, part: slice, values: Array) -> None:
-            target[places[tile], part] = values
+        for part, values in self._computed(rows, self.points[columns]):
+            target[places[part], : columns.size] = values
 
-        self._compute(rows, columns, use)
-
-    def _compute(
-        self,
-        rows: Indices,
-        columns: Indices | slice,
-        use: Callable[[slice, slice, Array], None],
-    ) -> None:
-        """Call `use` with tiles of K[rows, columns]: their places in it, and their entries.
-
-        If the kernel is divisible this happens on all threads, each of which has columns of its
-        own; otherwise a tile has all columns.
-        """
-        left, right = self.points[rows], self.points[columns]
-        if 0 in (len(left), len(right)):
+    def _computed(self, rows: Indices, right: Array) -> Iterator[tuple[slice, Array]]:
+        """Some rows of K at a time, at the points on the right: their places, and their entries."""
+        if len(right) == 0:
             return
-        # Where threads are worth starting, two or four of them get equally many tiles.
-        parts = -(-len(right) // _TILE_COLUMNS)
-        if left.size * len(right) > 2e7:
-            parts = 4 * -(-parts // 4)
-        height, width = _TILE_ROWS, -(-len(right) // parts)
-        if not self._divisible:
-            height, width = CHUNK // len(right), len(right)
-        largest = [self._largest_read]
-
-        def compute(part: slice) -> None:
-            for tile in tiles(rows.size, height):
-                values = self._entries(left[tile], right[part])
-                largest.append(max(float(values.max()), -float(values.min())))
-                use(tile, part, values)
-
-        in_tiles(compute, tiles(len(right), width))
-        self._largest_read = max(largest)
-
-    def _values(self, rows: Indices | slice, columns: Indices | slice) -> Array:
-        return self._entries(self.points[rows], self.points[columns])
+        for part in tiles(rows.size, CHUNK // len(right)):
+            values = self._entries(self.points[rows[part]], right)
+            largest = max(float(values.max()), -float(values.min()))
+            self._largest_read = max(self._largest_read, largest)
+            yield part, values
 
     def _entries(self, left: Array, right: Array) -> Array:
         values = self.kernel.values(left, right)

@@ -394,11 +394,6 @@ class KernelProblem(LabelledKernel):
         self.X, self.kernel, self.scaling, self._scaled = X, kernel, scaling, scaled
         return self
 
-    def _made_like(self, other: KernelProblem) -> None:
-        """Take over how the kernel of another problem was made."""
-        for name in (*KernelProblem.__annotations__, "meanings"):
-            setattr(self, name, getattr(other, name))
-
     @property
     def features(self) -> Array | None:
         """The scaled points Φ, (n, d), of a linear kernel, whose K is ΦΦᵀ but for rounding."""
@@ -447,27 +442,6 @@ class KernelProblem(LabelledKernel):
         problem = self._of_spectrum(image, f"{self.name}, {transform}", why)
         problem.gram.spectrum = image
         return problem
-
-    def with_labels(self, y: ArrayLike) -> KernelProblem:
-        """The same kernel with other labels; what is known of the kernel alone is shared.
-
-        Examples
-        --------
-        >>> problem = KernelProblem([[0.0, 1.0], [1.0, 0.0]], [-1, 1])
-        >>> spectrum = problem.spectrum
-        >>> problem.with_labels([1, -1]).spectrum is spectrum
-        True
-        """
-        problem = KernelProblem.from_gram(self.gram, y, name=self.name)
-        problem._made_like(self)
-        problem._convex = {lines: known for lines, known in self._convex.items() if lines < 2}
-        return problem
-
-    def with_kernel(self, K: ArrayLike, name: str = "problem") -> KernelProblem:
-        """The same labels with another kernel matrix."""
-        matrix, extremes = checked_matrix("K", K, False, "Give (K + K.T) / 2.")
-        gram = DenseGram(_own(matrix, K), extremes)
-        return KernelProblem.from_gram(gram, self.labels, name=name)
 
     def symbols(self, *names: str, **values: Any) -> list[Constant]:
         """Constants for a model: symbols of the problem by name, and others by value.

@@ -31,11 +31,9 @@ from indefinite_opt.foundation import (
     Array,
     checked_points,
     checks,
-    in_tiles,
     instantiate,
     read_only,
     real_array,
-    symmetry_tolerance,
     tiles,
 )
 
@@ -56,10 +54,8 @@ __all__ = [
     "Simpson",
     "definiteness",
     "get",
-    "is_divisible",
     "names",
     "of_distances",
-    "symmetric_matrix",
 ]
 
 PairFunction: TypeAlias = Callable[[Array, Array], npt.ArrayLike]
@@ -74,6 +70,10 @@ FORMS = ("gaussian", "linear", "raw")
 
 _MANY_FEATURES = 32
 """From which on products of points take less time than their differences."""
+
+_ASYMMETRY = 2e-6
+"""Largest difference of k(x, z) and k(z, x), beside the largest value, that may be rounding: of
+functions that compute in single precision. Both are then replaced by their mean."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class Kernel(ABC):
     Attributes
     ----------
     divisible : bool
-        Whether k(x, z) = k(z, x) for this formula, whatever other points are in the call, and
-        several threads may evaluate it: a matrix is then made in tiles.
+        Whether k(x, z) = k(z, x) for this formula, whatever other points are in the call: of a
+        matrix only the upper half is then computed.
 
     Examples
     --------
@@ -151,9 +151,17 @@ class Kernel(ABC):
         left = checked_points("X", X)
         if Z is not None:
             return self.values(left, checked_points("Z", Z, left.shape[1]))
-        if is_divisible(self):
-            return symmetric_matrix(self, left)
-        return symmetric_part(self.values(left, left), self, left)
+        if self.divisible and _speaks_for_itself(self, "divisible"):
+            return _by_upper_half(self, left)
+        K = self.values(left, left)
+        difference, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
+        if difference > _ASYMMETRY * largest:
+            got = f"values that differ from their transpose by up to {difference:.3g}"
+            raise ProblemError(
+                "K", f"{self!r} to be symmetric in its two arguments", got,
+                "If that is rounding, compute its values in float64.",
+            )  # fmt: skip
+        return 0.5 * (K + K.T)
 
     def values(self, X: Array, Z: Array) -> Array:
         """The same for points that have already been checked; only the values are checked."""
@@ -194,53 +202,16 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def symmetric_part(K: Array, kernel: Kernel, X: Any) -> Array:
-    """(K + Kᵀ)/2 of the values of a kernel on all pairs of points, which may differ by rounding."""
-    difference, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
-    # Matrix products round k(x, z) and k(z, x) differently, but by far less than this.
-    if difference > 1e-8 * largest and (
-        difference > symmetry_tolerance(type_of_values(kernel, X)) * largest
-    ):
-        got = f"values that differ from their transpose by up to {difference:.3g}"
-        raise ProblemError("K", f"{kernel!r} to be symmetric in its two arguments", got)
-    return 0.5 * (K + K.T)
-
-
-def type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
-    """The type of the numbers that a kernel gives for points X.
-
-    `Custom` kernels, and those of a distance that is a function, convert them to doubles.
-
-    >>> type_of_values(Custom(lambda X, Z: (X @ Z.T).astype(np.float32)), np.ones((3, 2)))
-    dtype('float32')
-    """
-    first = X[:1].toarray() if hasattr(X, "toarray") else X[:1]
-    for name in ("function", "distance"):
-        function = getattr(kernel, name, None)
-        if callable(function):
-            return np.asarray(function(first, first)).dtype
-    return np.asarray(kernel.evaluate(first, first)).dtype
-
-
-def symmetric_matrix(kernel: Kernel, X: Array) -> Array:
-    """K_ij = k(x_i, x_j) of a divisible kernel, (n, n), from its upper half.
-
-    >>> symmetric_matrix(Linear(), np.array([[0.0], [1.0], [3.0]]))
-    array([[0., 0., 0.],
-           [0., 1., 3.],
-           [0., 3., 9.]])
-    """
+def _by_upper_half(kernel: Kernel, X: Array) -> Array:
+    """K_ij = k(x_i, x_j) of a divisible kernel, (n, n)."""
     n = len(X)
     K = np.empty((n, n))
-
-    def fill(rows: slice) -> None:
+    for rows in tiles(n):
         values = kernel.values(X[rows], X[rows.start :])
         size = rows.stop - rows.start
         values[:, :size] = 0.5 * (values[:, :size] + values[:, :size].T)
         K[rows, rows.start :] = values
         K[rows.stop :, rows] = values[:, size:].T
-
-    in_tiles(fill, tiles(n))
     return K
 
 
@@ -722,15 +693,6 @@ def definiteness(kernel: object, d: int) -> Definiteness | None:
     except ParameterError:
         return None
     return kernel.definiteness(d)
-
-
-def is_divisible(kernel: Kernel) -> bool:
-    """Whether a kernel is `divisible`, and says so of the values that it computes.
-
-    >>> is_divisible(Gaussian()), is_divisible(Custom(lambda X, Z: X @ Z.T))
-    (True, False)
-    """
-    return _speaks_for_itself(kernel, "divisible") and kernel.divisible
 
 
 def _speaks_for_itself(kernel: Kernel, name: str) -> bool:

@@ -113,13 +113,9 @@ class LabelledKernel(Problem):
     @cached_property
     def class_mean_distance(self) -> float:
         """Squared distance of the class means, cᵀKc with c_i = 1/n₊ or -1/n₋ (section 7.3)."""
-        c = self._mean_difference
-        return float(c @ self.gram.times(c))
-
-    @cached_property
-    def _mean_difference(self) -> Array:
         positive, negative = self.class_sizes
-        return np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
+        c = np.where(self.y > 0, 1.0 / positive, -1.0 / negative)
+        return float(c @ self.gram.times(c))
 
     # ------------------------------------------------------------------ spectrum
 
@@ -142,11 +138,6 @@ class LabelledKernel(Problem):
     def centered_spectrum(self) -> Spectrum:
         """Eigendecomposition of PKP."""
         return self.gram.centered_spectrum
-
-    @property
-    def is_decomposed(self) -> bool:
-        """Whether an eigendecomposition of K or of PKP has been computed."""
-        return bool(self.gram.decompositions)
 
     @property
     def zero_tolerance(self) -> float:
@@ -232,7 +223,7 @@ class LabelledKernel(Problem):
             return max(found) - 4.0 * self.zero_tolerance
         if self.gram.on_demand or self.n > most or self.gram.norm == 0.0:
             return 0.0
-        normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy(), self.gram.norm
+        normals, matrix, norm = _orthonormal(self.y, lines), self.K.copy().T, self.gram.norm
         tolerance = convexity_tolerance(matrix, norm)
         if normals is not None:
             without_directions(matrix, normals, 2.0 * norm)

@@ -14,7 +14,6 @@ from indefinite_opt.foundation import (
     TILE_ENTRIES,
     Array,
     cached_property,
-    in_tiles,
     tiles,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -93,7 +92,8 @@ class LineForm(FiniteForm):
             products *= y[part, None]
             push[part] = 0.5 * qp.hessian * np.minimum(products, 0.0, out=products).sum(axis=1)
 
-        in_tiles(add, tiles(qp.n, TILE_ENTRIES // qp.n))
+        for part in tiles(qp.n, TILE_ENTRIES // qp.n):
+            add(part)
         size = float(upper @ (np.abs(linear) - push))
         # Each product may lose a smallest number, times the weight that it belongs to.
         underflow = LEAST * (qp.n + 8) * (qp.n + 8 + float(upper.sum())) if np.any(push) else 0.0

@@ -109,9 +109,6 @@ def test_advice_of_constructors_names_their_arguments() -> None:
     assert iopt.KernelProblem(WRONG, Y, symmetrize=True).n == 12
     far = np.abs(X[:, :1] - X[:, 0]) + 1e-3 * (np.arange(144).reshape(12, 12) == 1)
     assert advice(iopt.KernelProblem.from_distances, far, Y).startswith("Pass symmetrize=True")
-    problem = iopt.KernelProblem(K, Y)
-    assert advice(problem.with_kernel, WRONG) == "Give (K + K.T) / 2."
-    assert problem.with_kernel((WRONG + WRONG.T) / 2).n == 12
     assert "Use a finite C." in str(endless())
 
 

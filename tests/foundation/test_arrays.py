@@ -20,7 +20,6 @@ from indefinite_opt.foundation.arrays import (
     checked_labels,
     checked_matrix,
     checked_points,
-    checked_square,
     checked_values,
     finite_array,
     label_vector,
@@ -131,16 +130,6 @@ def test_points_stand_in_rows(points: Any, got: str) -> None:
     assert checked_points("X", [[1, 2]], 2).tolist() == [[1.0, 2.0]]
     assert "of shape (m, 3) with m ≥ 1" in message(checked_points, "X", points, 3)
     assert message(checked_points, "X", np.ones((4, 2)), 3).endswith("m ≥ 1, got shape (4, 2)")
-
-
-def test_a_square_matrix_is_square() -> None:
-    assert checked_square("Delta", [[0, 1], [3, 0]]).tolist() == [[0.0, 1.0], [3.0, 0.0]]
-    for value, got in (
-        (np.ones((2, 3)), "shape (2, 3)"), (np.empty((0, 0)), "shape (0, 0)"),
-        (np.ones(4), "shape (4,)"), ([["a"]], "text"), ([[INF]], "inf at (0, 0)"),
-    ):  # fmt: skip
-        said = message(checked_square, "Delta", value)
-        assert said == f"Delta: expected a finite square (n, n) matrix, n ≥ 2, got {got}"
 
 
 SHAPES = {"alpha": (2,), "b": ()}

@@ -100,11 +100,10 @@ def test_confidences_of_a_kernel(sigmoid_problem: iopt.KernelProblem) -> None:
     assert ConfidenceProblem.from_kernel(problem) is problem
     X_new = np.random.default_rng(0).standard_normal((5, 5))
     rows = sigmoid_problem.kernel_with(X_new)
-    plus, minus = problem.confidences_with(X_new)
     # c(y, y_j | x, x_j) = y y_j k(x, x_j), and (5): the opposite label has the opposite value.
-    np.testing.assert_array_equal(plus, rows * sigmoid_problem.y)
-    np.testing.assert_array_equal(minus, -plus)
-    np.testing.assert_array_equal(problem.rows(plus, minus), rows)
+    plus = rows * sigmoid_problem.y
+    np.testing.assert_array_equal(problem.rows(plus, -plus), rows)
+    np.testing.assert_array_equal(problem.kernel_with(X_new), rows)
 
 
 @pytest.mark.parametrize("title", [*WEIGHTINGS, "LussDual", "SVMDual(C=2)", "SpectrumSVM"])
@@ -323,7 +322,7 @@ def test_new_points_of_a_learned_problem() -> None:
     X_new = learning_data(n=30, seed=5)[0]
     result = iopt.solve(problem, "GuoSchuurmansLP")
     alpha, offset = result.values["alpha"], result.classifier.offset
-    plus, minus = problem.confidences_with(X_new)
+    plus, minus = Bayes().fit(X, y)(X_new, X, y)
     decided = np.where(plus @ alpha + offset > minus @ alpha - offset, "yes", "no")
     np.testing.assert_array_equal(result.classifier.predict(problem.kernel_with(X_new)), decided)
 
@@ -371,7 +370,7 @@ class Certain:
          ParameterError, "learner: .*new confidence function"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], Certain()),
          ProblemError, "plus: .*finite"),
-        (lambda: any_problem(0)[0].confidences_with(np.ones((2, 5))), ProblemError,
+        (lambda: any_problem(0)[0].kernel_with(np.ones((2, 5))), ProblemError,
          "without points"),
     ],
 )  # fmt: skip

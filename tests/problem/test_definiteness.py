@@ -175,4 +175,3 @@ def test_parts_of_a_problem_keep_the_theorem_and_changed_kernels_do_not(points: 
     part = problem.split(np.arange(30), np.arange(30, 40)).problem
     assert part.known_convex(0)
     assert not problem.perturbed(0.5).known_convex(0)
-    assert not problem.with_kernel(-problem.K).known_convex(0)

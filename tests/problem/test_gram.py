@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -69,11 +68,6 @@ def test_rows_on_demand_are_those_of_the_matrix(kernel: str) -> None:
     assert (gram.n, gram.capacity, gram.on_demand) == (70, 9, True)
     np.testing.assert_allclose(gram.diagonal, np.diag(K), atol=rounding)
     assert gram.largest == pytest.approx(np.abs(K).max(), rel=20.0 * EPS)
-    for wanted in ([3], [69, 0, 3], [3, 3, 5, 3], [], list(range(20, 29))):
-        storage, slots = gram.rows(wanted)
-        assert storage.flags.c_contiguous
-        assert slots.shape == (len(wanted),)
-        np.testing.assert_allclose(storage[slots], K[wanted], atol=rounding)
     some, others = np.array([5, 2, 68]), np.array([1, 2])
     np.testing.assert_allclose(gram.block(some, others), K[np.ix_(some, others)], atol=rounding)
     generator = np.random.default_rng(1)
@@ -99,54 +93,39 @@ def test_a_dense_matrix_is_read_where_it_is() -> None:
         gram.matrix[0, 0] = 1.0
 
 
-@given(requests=st.lists(st.integers(0, 11), min_size=1, max_size=60), rows=st.integers(2, 6))
-def test_the_cache_against_a_model(requests: list[int], rows: int) -> None:
-    """An ordered dictionary with the oldest entry first says which rows must be computed."""
-    gram, counting, K = line(12, rows)
-    model: OrderedDict[int, None] = OrderedDict()
-    for i in requests:
-        storage, slots = gram.rows([i])
-        np.testing.assert_allclose(storage[slots[0]], K[i], rtol=4.0 * EPS)
-        assert counting.taken() == ([] if i in model else [[float(i)]])
-        model[i] = None
-        model.move_to_end(i)
-        if len(model) > rows:
-            model.popitem(last=False)
-
-
 @given(data=st.data())
-def test_eviction_never_corrupts(data: st.DataObject) -> None:
-    """Requests of any size, repetitions included, between products that must not disturb them."""
+def test_the_cache_never_confuses_rows(data: st.DataObject) -> None:
+    """Requests of any size, with products between them that must not disturb what is kept."""
     gram, counting, K = line(12, rows=5)
+    v, expected = np.zeros(12), np.zeros(12)
     for _ in range(data.draw(st.integers(1, 15))):
-        wanted = data.draw(st.lists(st.integers(0, 11), max_size=5))
+        wanted = data.draw(st.lists(st.integers(0, 11), max_size=8, unique=True))
+        indices, amounts = np.array(wanted, np.intp), 1.0 + np.arange(len(wanted))
+        kept = np.flatnonzero(gram._slot_of >= 0)
         counting.taken()
-        storage, slots = gram.rows(wanted)
-        assert len(counting.taken()) <= 1
-        gram.times(np.ones(12))
-        gram.block(np.arange(12), np.arange(3))
-        np.testing.assert_allclose(storage[slots], K[wanted], rtol=4.0 * EPS)
-        counting.taken()
-        gram.rows(wanted)
-        assert counting.taken() == []
+        gram.spread(indices, amounts, v)
+        computed = [x for call in counting.taken() for x in call]
+        assert sorted(computed) == sorted(set(wanted) - set(kept))
+        expected -= amounts @ K[indices]
+        np.testing.assert_allclose(v, expected, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(gram.times(np.ones(12)), K.sum(axis=0), rtol=1e-14)
+        assert np.sum(gram._slot_of >= 0) == np.sum(gram._row_in >= 0) <= 5
 
 
 def test_a_product_takes_from_the_cache_what_is_there() -> None:
     gram, counting, K = line(10, rows=3)
-    gram.rows([2, 6])
+    gram.spread(np.array([2, 6]), np.ones(2), np.zeros(10))
     counting.taken()
     x = np.zeros(10)
     x[[2, 4, 6, 9]] = [1.0, -1.0, 2.0, 0.5]
     np.testing.assert_allclose(gram.times(x), K @ x, atol=10.0 * EPS)
     assert counting.taken() == [[4.0, 9.0]]
-    gram.rows([2, 6])
-    assert counting.taken() == []
 
 
 @pytest.mark.parametrize("room", [3, 40, 300])
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid(a=0.2, r=-1)", "custom"])
 def test_spread_subtracts_rows_from_a_vector(kernel: str, room: int) -> None:
-    """By the matrix itself; more columns than a tile has, and rows that come back or not."""
+    """By the matrix itself; rows that come back or not."""
     n, generator = 1100, np.random.default_rng(3)
     X = points(n)
     formula = iopt.kernels.get("gaussian" if kernel == "custom" else kernel)
@@ -163,8 +142,6 @@ def test_spread_subtracts_rows_from_a_vector(kernel: str, room: int) -> None:
         seen = max(seen, np.abs(K[indices]).max())
         np.testing.assert_allclose(v, expected, atol=40.0 * EPS * size)
         assert gram.largest_read >= (1.0 - 10.0 * EPS) * seen
-        storage, slots = gram.rows(indices[:3])
-        np.testing.assert_allclose(storage[slots], K[indices[:3]], atol=20.0 * EPS)
     x = np.where(np.arange(n) < 250, 1.0, 0.0)
     np.testing.assert_allclose(gram.times(x), K @ x, atol=40.0 * EPS * 250)
 
@@ -190,16 +167,6 @@ def test_no_columns_of_a_kernel_that_is_computed_row_by_row() -> None:
     gram.write(np.array([1, 2]), none, np.empty((2, 0)), np.array([0, 1]))
     assert gram.block(none, np.arange(10)).shape == (0, 10)
     assert counting.taken() == []
-
-
-def test_rows_of_a_cheap_kernel_are_kept_when_they_come_back() -> None:
-    """Those of points with many features, or of a function, the first time."""
-    for features, kernel, times in ((3, "gaussian", 4), (200, "gaussian", 1), (3, "custom", 1)):
-        function = iopt.kernels.Gaussian().evaluate if kernel == "custom" else kernel
-        gram = RowGram(points(50, features), function, cache_mb=1.0)
-        for k in range(1, 6):
-            gram.spread(np.arange(5), np.ones(5), np.zeros(50))
-            assert np.sum(gram._slot_of >= 0) == (5 if k >= times else 0)
 
 
 def test_a_full_cache_gives_up_idle_rows_only() -> None:
@@ -240,20 +207,13 @@ def test_a_row_that_fails_leaves_the_cache_sound() -> None:
     gram = RowGram(X, kernel, cache_mb=8e-6 * 99 * 2)
     gram.points[-1] = 99.0
     bad = np.nan
-    gram.rows([1, 2])
-    with pytest.raises(iopt.errors.ProblemError, match="K: expected finite values"):
-        gram.rows([98, 1])
-    storage, slots = gram.rows([1, 2])
-    np.testing.assert_array_equal(storage[slots], np.outer([1.0, 2.0], gram.points[:, 0]))
-
-
-def test_more_rows_than_there_is_room_for() -> None:
-    gram, counting, K = line(10, rows=3)
-    with pytest.raises(iopt.errors.ParameterError, match=r"indices: expected at most 3 .*, got 4"):
-        gram.rows([0, 1, 2, 3])
-    assert counting.taken() == []
-    storage, slots = gram.rows([0, 1, 2, 1, 0])
-    np.testing.assert_allclose(storage[slots], K[[0, 1, 2, 1, 0]], rtol=4.0 * EPS)
+    some, v = np.array([1, 2]), np.zeros(99)
+    gram.spread(some, np.ones(2), v)
+    for _ in range(7):
+        with pytest.raises(iopt.errors.ProblemError, match="K: expected finite values"):
+            gram.spread(np.array([98, 1]), np.ones(2), np.zeros(99))
+    gram.spread(some, np.ones(2), v)
+    np.testing.assert_array_equal(v, -6.0 * gram.points[:, 0])
 
 
 def test_a_cache_holds_two_rows_at_least() -> None:
@@ -306,7 +266,7 @@ def test_rows_on_demand_stay_within_their_memory() -> None:
         assert gram.largest <= 1.0
         assert gram.diagonal.shape == (n,)
         for i in range(0, 600, 2):
-            gram.rows([i, i + 1])
+            gram.spread(np.array([i, i + 1]), np.ones(2), x)
         assert np.isfinite(gram.times(x)).all()
         result = iopt.verify(problem, iopt.SVMDual(C=1e-3), {"alpha": np.zeros(n)})
         assert result.claim is iopt.Claim.FEASIBLE

@@ -257,20 +257,6 @@ def test_no_noise_changes_nothing() -> None:
     np.testing.assert_array_equal(zero.perturbed(1.0).K, zero.K)  # the size is relative to K
 
 
-def test_other_labels_share_what_is_known_of_the_kernel(monkeypatch) -> None:
-    problem = random_problem("sigmoid", n=12, seed=3)
-    signature = problem.signature
-    assert not problem.is_convex(1)
-    monkeypatch.setattr(problem_module, "eigendecomposition", None)
-    labels = np.where(np.arange(12) < 5, "a", "b")
-    other = problem.with_labels(labels)
-    assert other.signature == signature
-    assert not other.is_convex(1)
-    assert other.gram is problem.gram
-    assert other.is_decomposed
-    np.testing.assert_array_equal(other.Q, np.outer(other.y, other.y) * problem.K)
-
-
 # ------------------------------------------------------------------- data that would overflow
 
 

@@ -1,4 +1,4 @@
-"""Whole calls use one BLAS thread, and threads of the package take tiles as they come."""
+"""Whole calls use one BLAS thread, whatever runs beside them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import indefinite_opt as iopt
 from helpers.problems import gaussian, symmetric
+from helpers.processes import fresh
 from indefinite_opt.modeling.structures import BoxLineQP
 
 
@@ -44,6 +45,48 @@ def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatc
         assert 0 < solved < certified < len(seen)
         assert all(each == {1} for each in seen)
         assert blas_threads() == before
+
+
+FIRST_CALLS = """
+import numpy as np
+import indefinite_opt as iopt
+
+def problem(seed):
+    K = np.random.default_rng(seed).standard_normal((30, 30))
+    return iopt.KernelProblem(K + K.T, np.resize([1, -1], 30))
+
+def bracket(seed):
+    found = iopt.bound(problem(seed), "SVMDual(C=1)", time_limit=None, max_nodes=2)
+    return found.rigorous and found.lower <= found.upper and found.nodes > 0
+
+def solution(seed):
+    return iopt.solve(problem(seed), "SVMDual(C=1)").certificate.claim >= iopt.Claim.LOCAL
+
+def fit(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 3))
+    machine = iopt.IndefiniteSVC(kernel="sigmoid").fit(X, X[:, 0] > 0.0)
+    return np.isfinite(machine.decision_function(X)).all()
+
+calls = [bracket, solution, fit, bracket, solution, fit]
+begin, right = threading.Barrier(len(calls)), []
+
+def run(seed):
+    begin.wait()
+    right.append(bool(calls[seed](seed)))
+
+threads = [threading.Thread(target=run, args=(seed,)) for seed in range(len(calls))]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(right.count(True))
+"""
+
+
+@pytest.mark.slow
+def test_six_threads_of_a_fresh_process_end_as_one_does() -> None:
+    """Each loads loops while others work."""
+    assert fresh(FIRST_CALLS) == "6\n"
 
 
 def test_a_bracket_does_not_depend_on_what_runs_beside_it() -> None:

@@ -320,7 +320,7 @@ def newton_point(qp: ConvexBounds, point: Point[Array]) -> Array | None:
     normals = np.array([g / np.sqrt(np.count_nonzero(g)) for g in groups if g.any()]).T
     residual = y[free] * qp.first_order(x, point.gradient, FREE_TOL).reduced[free] / qp.hessian
     if normals.size:
-        without_directions(block, normals, size)
+        without_directions(block.T, normals, size)
         residual -= normals @ (normals.T @ residual)
     block[np.diag_indices(free.size)] += zero_tolerance(free.size, size)
     factor = block.T  # by columns, as LAPACK reads it

@@ -13,7 +13,6 @@ from indefinite_opt.foundation import (
     Array,
     cached_property,
     checked_matrix,
-    product,
     read_only,
     tiles,
 )
@@ -156,6 +155,7 @@ class Gram(ABC):
             return 0.0, 0.0
         if normals.shape[1]:
             # Along the normals the eigenvalue is raised to 2‖K‖, so that it is never the least.
+            block = block.T  # by columns
             without_directions(block, normals, 2.0 * norm)
         rounding = zero_tolerance(kept.size, norm)
         return least_eigenvalue(block, rounding + convexity_tolerance(block, norm)), rounding
@@ -304,4 +304,4 @@ class DenseGram(Gram):
             for part in tiles(support.size, CHUNK // self.n):
                 total += x[support[part]] @ self.matrix[support[part]]
             return total
-        return product(self.matrix, x[:, None])[:, 0]
+        return np.asarray(self.matrix @ x)

@@ -18,11 +18,8 @@ from indefinite_opt.foundation import (
     Array,
     cached_property,
     checks,
-    in_tiles,
     one_thread,
-    product,
     read_only,
-    tiles,
 )
 
 _MIN_NORM = 1e-140
@@ -34,23 +31,16 @@ _LOOPED_ENTRIES = 2**16
 _MIN_INVERTED_ORDER = 400
 """Order from which some dozens of substitutions take much less time than all eigenvalues."""
 
-_MIN_TILED_ORDER = 1500
-"""Order from which products are divided: LAPACK factorises a smaller matrix on one thread in some
-hundredths of a second, and one of order 1000 in two thirds of the time that blocks take."""
 
-
-def cholesky_in_place(matrix: Array, block: int = 256) -> int:
+def cholesky_in_place(matrix: Array) -> int:
     """Overwrite the lower triangle of a symmetric matrix by its Cholesky factor L, A = LLᵀ.
 
-    OpenBLAS crashes the process (a segmentation fault) if two of its threads factorise a matrix of
-    order 16 000 or more, and is slow at it beside other busy processes. Here it factorises one
-    block at a time with one thread; the products, most of the work, are made in tiles on all.
+    Only the lower triangle is read and written, and nothing is copied if the matrix is stored by
+    columns. The result is 0, or the number of the first pivot that is not positive, counted from 1:
+    the leading block before that pivot, and its row up to it, are those of L.
 
-    Only the lower triangle is read, and only it and the diagonal blocks are written. The result is
-    0, or the number of the first pivot that is not positive, counted from 1: as in LAPACK, the
-    leading block before that pivot, and its row up to it, are those of L. What is not a product
-    takes n²/2 times as many multiplications as a `block` has columns; with 256 the interpreter gets
-    control several times a second even at order 20 000.
+    OpenBLAS ends the process by a segmentation fault if two of its threads factorise a matrix of
+    order 16 000 or more, so that this happens on one.
 
     >>> import numpy as np
     >>> A = np.array([[4.0, 2.0], [2.0, 2.0]])
@@ -59,32 +49,13 @@ def cholesky_in_place(matrix: Array, block: int = 256) -> int:
     >>> cholesky_in_place(np.array([[1.0, 2.0], [2.0, 1.0]]))
     2
     """
-    from scipy.linalg import blas, lapack
-
-    n = len(matrix)
-    if n < _MIN_TILED_ORDER:
-        with one_thread():
-            factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-        if factor is not matrix:
-            matrix[:] = factor
-        return int(failed)
-
-    def subtract(rows: slice) -> None:
-        matrix[rows, k:end] -= matrix[rows, :k] @ matrix[k:end, :k].T
+    from scipy.linalg import lapack
 
     with one_thread():
-        for k in range(0, n, block):
-            end = min(k + block, n)
-            if k:
-                in_tiles(subtract, (slice(k + t.start, k + t.stop) for t in tiles(n - k)))
-            factor, failed = lapack.dpotrf(matrix[k:end, k:end], lower=1, clean=0)
-            matrix[k:end, k:end] = factor
-            if failed:
-                return k + int(failed)
-            if end < n:
-                below = matrix[end:, k:end]
-                matrix[end:, k:end] = blas.dtrsm(1.0, factor, below, side=1, lower=1, trans_a=1)
-    return 0
+        factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+    if factor is not matrix:
+        matrix[:] = factor
+    return int(failed)
 
 
 class Inertia(NamedTuple):
@@ -139,7 +110,7 @@ def norm_bound(K: Array) -> float:
 
     K = read_only(K)
     sums, squares = np.empty(len(K)), np.empty(len(K))
-    in_tiles(lambda part: row_norms(K[part], sums[part], squares[part]), tiles(len(K)))
+    row_norms(K, sums, squares)
     norm = float(np.sqrt(squares.sum()))
     return min(norm if norm > _MIN_NORM else np.inf, float(sums.max()))
 
@@ -284,7 +255,8 @@ class Spectrum:
         """V diag(values) Vᵀ, (n, n), exactly symmetric; O(n²r) for r nonzero values."""
         kept = values != 0
         vectors = self.vectors[:, kept]
-        rebuilt = product(vectors * values[kept], vectors.T)
+        with one_thread():
+            rebuilt = (vectors * values[kept]) @ vectors.T
         return 0.5 * (rebuilt + rebuilt.T)
 
     def transformed(self, transform: str) -> Spectrum:
@@ -335,30 +307,15 @@ def negative_direction(
     down, the factor so far gives the direction, of unit length; None proves vᵀKv ≥ -2τ‖v‖² for
     every v orthogonal to the orthonormal columns, (n, k). `norm` is `norm_bound(K)`, if known.
     """
-    order = K.shape[0]
     norm = norm_bound(K) if norm is None else norm
     if norm == 0.0:
         return None
     tolerance = convexity_tolerance(K, norm)
-    shifted = np.empty((order, order))
-    left = right = np.empty((order, 0))
+    shifted = K.copy().T  # by columns, as LAPACK reads it
     if orthogonal_to is not None:
         # PKP + ‖K‖(I - P) is positive in the excluded directions.
-        cross = product(K, orthogonal_to)
-        inner = orthogonal_to.T @ cross + norm * np.eye(orthogonal_to.shape[1])
-        half = cross - 0.5 * orthogonal_to @ inner
-        left, right = np.hstack([half, orthogonal_to]), np.hstack([orthogonal_to, half])
-    right = -right.T
-
-    def copy(part: slice) -> None:
-        upper = shifted[part, part.start :]
-        np.matmul(left[part], right[:, part.start :], out=upper)
-        upper += K[part, part.start :]
-
-    in_tiles(copy, tiles(order))
-    shifted[np.diag_indices(order)] += tolerance
-    # By columns, as LAPACK reads it, this is the transpose, of which the lower half is read.
-    shifted = shifted.T
+        without_directions(shifted, orthogonal_to, norm)
+    shifted[np.diag_indices(len(K))] += tolerance
     breakdown = cholesky_in_place(shifted)
     if breakdown == 0:
         return None
@@ -405,12 +362,19 @@ def least_eigenvalue(matrix: Array, shift: float) -> float:
 
 
 def without_directions(K: Array, normals: Array, raised: float) -> None:
-    """Make PKP + raised·NNᵀ of K in place, P = I - NNᵀ for orthonormal columns N, (n, k)."""
+    """Make PKP + raised·NNᵀ of a symmetric K, P = I - NNᵀ for orthonormal columns N, (n, k).
+
+    Only the lower triangle is written, in place, which is all that factorisations read. Nothing is
+    copied if K is stored by columns.
+    """
+    from scipy.linalg import blas
+
     crossed = K @ normals
     inner = normals.T @ crossed + raised * np.eye(normals.shape[1])
     half = crossed - 0.5 * normals @ inner
-    K -= half @ normals.T
-    K -= normals @ half.T
+    changed = blas.dsyr2k(-1.0, half, normals, beta=1.0, c=K, lower=1, overwrite_c=1)
+    if changed is not K:
+        K[:] = changed
 
 
 def breakdown_direction(factor: Array, breakdown: int) -> Array:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import TILE, Array, in_tiles, thread_count, tiles
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import PredictorCorrector, StepSettings, cholesky_in_place
 
@@ -178,17 +178,10 @@ class NormalEquations:
             raise np.linalg.LinAlgError
         self.scale = scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
 
-        def fill(part: slice) -> None:
-            """The part of these rows right of the diagonal, scaled to a diagonal of ones."""
-            # numpy computes only half of a product with its own transpose.
-            np.matmul(scaled[part], scaled[part].T, out=matrix[part, part])
-            np.matmul(scaled[part], scaled[part.stop :].T, out=matrix[part, part.stop :])
-            block = matrix[part, part.start :]
-            block *= scale[part, None]
-            block *= scale[part.start :]
-
-        # Without other threads a single tile takes a tenth less time.
-        in_tiles(fill, tiles(len(rows), TILE if thread_count() > 1 else len(rows)))
+        # numpy computes only half of a product with its own transpose.
+        np.matmul(scaled, scaled.T, out=matrix)
+        matrix *= scale[:, None]
+        matrix *= scale
         np.fill_diagonal(matrix, 1.0 + DIAGONAL_SHIFT)
         # By columns, as LAPACK reads it, the part right of the diagonal is the lower triangle.
         if cholesky_in_place(matrix.T):

@@ -2,7 +2,7 @@
 
 A block is a program in some of the weights, whose part of K is held in memory, and is solved as any
 other in memory. At all other points v changes by the rows of those weights that the block has
-changed: only these rows are computed, in tiles on all threads.
+changed: only these rows are computed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import in_tiles, read_only, tiles
+from indefinite_opt.foundation import read_only, tiles
 from indefinite_opt.quadratic.local.descent import _loops as loops
 from indefinite_opt.quadratic.local.descent._block_loops import mirror
 from indefinite_opt.quadratic.local.descent.settings import COMPUTING_WORK, DescentSettings
@@ -142,9 +142,8 @@ class Blocks:
         placed = np.empty(count, np.int64)
         placed[kept], placed[places] = before[kept], np.setdiff1d(members, before[kept])
         self.gram.write(placed[places], placed, self.part, places)
-        in_tiles(
-            lambda tile: mirror(self.part, kept[tile], places), tiles(kept.size, MIRRORED_ROWS)
-        )
+        for tile in tiles(kept.size, MIRRORED_ROWS):
+            mirror(self.part, kept[tile], places)
         self.members = placed
         return placed, places.size
 
