@@ -16,8 +16,8 @@ else:
     class cached_property(functools.cached_property):  # noqa: N801
         """`functools.cached_property` as it is from Python 3.12 on: without a lock.
 
-        Before, one lock served the property of all instances, and a call that was abandoned at a
-        time limit held it: other threads waited for that call to end, whatever they asked.
+        Before, one lock served the property of all instances: threads that solved different
+        problems waited for each other.
         """
 
         def __init__(self, func: Callable[[Any], Any]) -> None:

@@ -103,8 +103,6 @@ class KernelProblem(LabelledKernel):
     table: Encoding | None = None
     objects: tuple[str, ...] = ()
     _scaled: Callable[[Array], Array] = staticmethod(unscaled)
-    _remade: partial[KernelProblem] | None = None
-    """Makes the problem of fewer points, where they have another kernel than a block of K."""
 
     def __init__(
         self,
@@ -229,10 +227,9 @@ class KernelProblem(LabelledKernel):
         problem = cls.from_gram(gram, y, name=name, definiteness=theorem)
         names = _columns(X)
         problem.table = Encoding.of_numbers(names) if names else None
-        problem.cache_mb = cache_mb
-        if cache_mb is not None or not keeps_scaling(scaling):
-            problem._remade = partial(cls.from_data, kernel=function, cache_mb=cache_mb, name=name)
-        return problem._of_points(points, function, scaling, scaled)
+        problem.X, problem.kernel, problem.cache_mb = points, function, cache_mb
+        problem.scaling, problem._scaled = scaling, scaled
+        return problem
 
     @classmethod
     def from_dataset(
@@ -382,17 +379,6 @@ class KernelProblem(LabelledKernel):
             problem = cls.from_gram(DenseGram.of_own(kernel), y, name=name)
         problem.form = form, float(gamma)
         return problem
-
-    def _of_points(
-        self,
-        X: Array,
-        kernel: Callable[..., Array],
-        scaling: str | None,
-        scaled: Callable[[Array], Array],
-    ) -> KernelProblem:
-        """The problem itself, with the points and the kernel that it was made of."""
-        self.X, self.kernel, self.scaling, self._scaled = X, kernel, scaling, scaled
-        return self
 
     @property
     def features(self) -> Array | None:
@@ -627,17 +613,19 @@ class KernelProblem(LabelledKernel):
         other problems, K is cut into blocks.
         """
         known, labels = self.labels[train], self.labels[test]
-        if self._remade is None:
+        kept = keeps_scaling(self.scaling)
+        if kept and self.cache_mb is None:
             block = self.gram.block
             problem = KernelProblem.from_gram(self.gram.part(train), known, name=self.name)
             problem.form = self.form
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
-        kept = keeps_scaling(self.scaling)
-        part = self._scaled(X[train]) if kept else X[train]
-        problem = self._remade(part, known, scaling=None if kept else self.scaling)
+        part, scaling = (self._scaled(X[train]), None) if kept else (X[train], self.scaling)
+        problem = self.from_data(
+            part, known, kernel, scaling=scaling, cache_mb=self.cache_mb, name=self.name
+        )
         if kept:
-            problem._of_points(X[train], kernel, self.scaling, self._scaled)
+            problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         new = X[test]
         return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
 
