@@ -32,6 +32,7 @@ from indefinite_opt.foundation import (
     checked_points,
     checks,
     instantiate,
+    one_thread,
     read_only,
     real_array,
     tiles,
@@ -133,6 +134,7 @@ class Kernel(ABC):
     divisible: ClassVar[bool] = False
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
+    @one_thread()
     def __call__(self, X: npt.ArrayLike, Z: npt.ArrayLike | None = None) -> Array:
         """Kernel matrix K_ij = k(x_i, z_j).
 

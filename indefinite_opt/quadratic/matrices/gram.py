@@ -13,6 +13,7 @@ from indefinite_opt.foundation import (
     Array,
     cached_property,
     checked_matrix,
+    one_thread,
     read_only,
     tiles,
 )
@@ -304,4 +305,5 @@ class DenseGram(Gram):
             for part in tiles(support.size, CHUNK // self.n):
                 total += x[support[part]] @ self.matrix[support[part]]
             return total
-        return np.asarray(self.matrix @ x)
+        with one_thread():
+            return np.asarray(self.matrix @ x)
