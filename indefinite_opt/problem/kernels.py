@@ -35,6 +35,7 @@ from indefinite_opt.foundation import (
     one_thread,
     read_only,
     real_array,
+    symmetry_tolerance,
     tiles,
 )
 
@@ -72,9 +73,8 @@ FORMS = ("gaussian", "linear", "raw")
 _MANY_FEATURES = 32
 """From which on products of points take less time than their differences."""
 
-_ASYMMETRY = 2e-6
-"""Largest difference of k(x, z) and k(z, x), beside the largest value, that may be rounding: of
-functions that compute in single precision. Both are then replaced by their mean."""
+_ROUNDED_PRODUCTS = 1e-8
+"""Difference of k(x, z) and k(z, x), beside the largest value, to which products may round them."""
 
 
 @dataclass(frozen=True)
@@ -157,12 +157,10 @@ class Kernel(ABC):
             return _by_upper_half(self, left)
         K = self.values(left, left)
         difference, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
-        if difference > _ASYMMETRY * largest:
+        rounding = max(_ROUNDED_PRODUCTS, symmetry_tolerance(_type_of_values(self, left)))
+        if difference > rounding * largest:
             got = f"values that differ from their transpose by up to {difference:.3g}"
-            raise ProblemError(
-                "K", f"{self!r} to be symmetric in its two arguments", got,
-                "If that is rounding, compute its values in float64.",
-            )  # fmt: skip
+            raise ProblemError("K", f"{self!r} to be symmetric in its two arguments", got)
         return 0.5 * (K + K.T)
 
     def values(self, X: Array, Z: Array) -> Array:
@@ -202,6 +200,22 @@ def _shown(value: object) -> str:
         # Its repr holds an address, which differs from run to run.
         return str(getattr(value, "__qualname__", type(value).__qualname__))
     return str(value)
+
+
+def _type_of_values(kernel: Kernel, X: Any) -> np.dtype[Any]:
+    """The type of the numbers that a kernel gives for points X.
+
+    `Custom` kernels, and those of a distance that is a function, convert them to doubles.
+
+    >>> _type_of_values(Custom(lambda X, Z: (X @ Z.T).astype(np.float32)), np.ones((3, 2)))
+    dtype('float32')
+    """
+    first = X[:1].toarray() if hasattr(X, "toarray") else X[:1]
+    for name in ("function", "distance"):
+        function = getattr(kernel, name, None)
+        if callable(function):
+            return np.asarray(function(first, first)).dtype
+    return np.asarray(kernel.evaluate(first, first)).dtype
 
 
 def _by_upper_half(kernel: Kernel, X: Array) -> Array:
