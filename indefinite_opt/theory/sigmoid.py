@@ -268,7 +268,7 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
     >>> q = np.exp(2)
     >>> found = shift_threshold([[1.0], [2.0]], a=1.0)
     >>> round(found.proved, 5), round(found.refuted, 5)
-    (-2.91661, -2.91656)
+    (-2.9166, -2.9165)
     >>> print((-0.5 * np.log(q**3 - q**2 - q)).round(6))
     -2.916588
     >>> shift_threshold([[1.0], [-1.0]], a=1.0).refuted

@@ -290,7 +290,7 @@ def on_demand(kernel: str = "gaussian", **options: object) -> iopt.KernelProblem
         lambda p: p.signature, lambda p: p.squared_distances, lambda p: p.zero_tolerance,
         lambda p: p.is_psd, lambda p: p.is_conditionally_psd, lambda p: p.negative_direction(1),
         lambda p: p.transformed("clip"), iopt.theory.embed, iopt.theory.diagnose,
-        lambda p: iopt.SVMDual().declare(p), lambda p: iopt.solve(p, "LPSVM"),
+        lambda p: iopt.solve(p, "LPSVM"),
         lambda p: iopt.solve(p, "GuoSchuurmansLP"), lambda p: iopt.SpectrumSVM().structure(p),
         lambda p: RVM().fit(p),
         iopt.theory.loosli_proposition_3_1, lambda p: p.perturbed(0.1),
