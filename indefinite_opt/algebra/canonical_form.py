@@ -38,12 +38,12 @@ class Affine:
 
     @property
     def constants(self) -> Array:
-        """c as an array, (m,)."""
-        return np.broadcast_to(np.asarray(self.constant, dtype=float), (self.m,))
+        """c as a new array, (m,)."""
+        return np.full(self.m, self.constant, dtype=float)
 
     def at(self, values: dict[str, Any]) -> Array:
         """The vector at some values of the variables."""
-        total = self.constants.copy()
+        total = self.constants
         for name, A in self.linear.items():
             total += A.times(np.ravel(values[name], order="F"))
         return total
@@ -222,6 +222,10 @@ def as_bound(name: str, u: Affine) -> Bound | None:
     if len(u.linear) != 1:
         return None
     ((variable, A),) = u.linear.items()
+    multiple = A.multiple
+    if multiple and np.ndim(u.constant) == 0:
+        side = "upper" if multiple > 0.0 else "lower"
+        return Bound(name, variable, side, 0.0 - u.constant / multiple)
     d: Any = A.multiple if A.multiple is not None else A.diagonal
     if d is None or not (np.all(np.asarray(d) > 0.0) or np.all(np.asarray(d) < 0.0)):
         return None

@@ -149,7 +149,10 @@ class Formulation(Declaration):
             return found
         if model.coef is None:
             raise ProblemError("classifier", "a model with coef", f"{self}, which has none")
-        coef, offset = affine(model.coef).at(dict(values)), 0.0
+        kept = problem.__dict__["_derived"]
+        if kept.get("coef", (None, None))[0] is not model:
+            kept["coef"] = model, affine(model.coef)
+        coef, offset = kept["coef"][1].at(dict(values)), 0.0
         if isinstance(model.offset, str):
             point = structure.at(structure.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
