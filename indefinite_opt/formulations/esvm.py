@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import indefinite_opt.algebra as cp
-from indefinite_opt.algebra import Definition, Model
+from indefinite_opt.algebra import Model
 from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Formulation, parameter, weighted_bound
-from indefinite_opt.modeling.structures import Stabilised, stabilise
+from indefinite_opt.modeling.structures import Stabilised, stabilise, stabilised_symbols
 from indefinite_opt.problem import KernelProblem
 
 
@@ -89,36 +89,9 @@ class ESVM(Formulation):
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
-            where=self._definitions,
+            where=stabilised_symbols(self.energy, self.rank),
             coef=S @ cp.multiply(y, alpha),
             offset="balance",
-        )
-
-    @property
-    def _definitions(self) -> tuple[Definition, Definition]:
-        """K̃ by the eigenvalues in use, and the weights of the paper by those declared."""
-        kept = ("", "")
-        if self.rank is not None:
-            count = f"the {self.rank} largest " if self.rank > 1 else "the largest "
-            kept = f", {count}|λ|", rf",\ \text{{{count}}}|\lambda|"
-        elif self.energy < 1.0:
-            share = f"{100.0 * self.energy:g}"
-            kept = (
-                f", the largest |λ| with {share} % of Σ|λ|",
-                rf",\ \text{{the largest }}|\lambda|\text{{ with {share}\ \% of }}\sum|\lambda|",
-            )
-        sign, near = ("=", "=") if kept == ("", "") else ("≈", r"\approx")
-        return (
-            Definition(
-                f"K̃ = V |Λ| Vᵀ, K {sign} V Λ Vᵀ{kept[0]}",
-                rf"\tilde{{K}} = V |\Lambda| V^\top,\ K {near} V \Lambda V^\top{kept[1]}",
-                ("V", "Lambda"),
-            ),
-            Definition(
-                "α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
-                r"\alpha\text{ stands for the paper's }\tilde\alpha,\text{ whose }\alpha = "
-                r"y \circ (V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \tilde\alpha))",
-            ),
         )
 
     def _upper(self, problem: KernelProblem) -> float | Array:

@@ -9,6 +9,7 @@ from indefinite_opt.modeling.structures.krein import (
     Stabilised,
     squared,
     stabilise,
+    stabilised_symbols,
 )
 from indefinite_opt.modeling.structures.logistic import LogisticPoint, LogisticProgram
 from indefinite_opt.modeling.structures.proxy_kernel import (

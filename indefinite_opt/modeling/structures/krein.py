@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from indefinite_opt.algebra import Diagonal, Matrix, Operator
+from indefinite_opt.algebra import Definition, Diagonal, Matrix, Operator
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -141,6 +141,33 @@ def _leading(K: Array, energy: float, rank: int | None) -> tuple[Spectrum, float
             return part, rest
         count *= 2
     return None
+
+
+def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Definition]:
+    """K̃ by the eigenvalues in use, and the weights of the paper by those declared."""
+    kept = ("", "")
+    if rank is not None:
+        count = f"the {rank} largest " if rank > 1 else "the largest "
+        kept = f", {count}|λ|", rf",\ \text{{{count}}}|\lambda|"
+    elif energy < 1.0:
+        share = f"{100.0 * energy:g}"
+        kept = (
+            f", the largest |λ| with {share} % of Σ|λ|",
+            rf",\ \text{{the largest }}|\lambda|\text{{ with {share}\ \% of }}\sum|\lambda|",
+        )
+    sign, near = ("=", "=") if kept == ("", "") else ("≈", r"\approx")
+    return (
+        Definition(
+            f"K̃ = V |Λ| Vᵀ, K {sign} V Λ Vᵀ{kept[0]}",
+            rf"\tilde{{K}} = V |\Lambda| V^\top,\ K {near} V \Lambda V^\top{kept[1]}",
+            ("V", "Lambda"),
+        ),
+        Definition(
+            "α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
+            r"\alpha\text{ stands for the paper's }\tilde\alpha,\text{ whose }\alpha = "
+            r"y \circ (V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \tilde\alpha))",
+        ),
+    )
 
 
 def squared(problem: KernelProblem) -> KernelProblem:
