@@ -182,6 +182,8 @@ class Constant(Expression):
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         held = value if isinstance(value, Operator) else np.asarray(value, dtype=float)
+        if not isinstance(held, Operator) and np.isnan(held).any():
+            raise ProblemError(name or "a constant", "numbers", "NaN")
         super().__init__("Constant", (), held.shape)
         self._value, self._name = held, name
 

@@ -91,9 +91,16 @@ class ConvexProgram(ExplicitProgram):
         return np.nan if value is None else float(value)
 
     def infeasibility(self, values: Values) -> float:
-        """The largest violation of a constraint, beside the larger of its sides or 1."""
+        """The largest violation of a constraint, beside the larger of its sides or 1.
+
+        Attributes of variables, such as `nonneg`, are constraints, too.
+        """
         self._set(values)
         worst = 0.0
+        for variable in self._translated[2].values():
+            away = np.abs(variable.value - variable.project(variable.value))
+            size = max(1.0, float(np.max(np.abs(variable.value), initial=0.0)))
+            worst = max(worst, float(np.max(away, initial=0.0)) / size)
         for row in self._translated[1].values():
             missed = float(np.max(row.violation(), initial=0.0))
             sides = [np.max(np.abs(arg.value), initial=0.0) for arg in row.args]
@@ -202,6 +209,7 @@ def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
     program = ConvexProgram(model)
     objective, rows, _ = program._translated
     problem = cp.Problem(cp.Minimize(objective), list(rows.values()))
-    if not problem.is_dcp() or problem.is_mixed_integer():
+    names = [variable.name() for variable in problem.variables()]
+    if len(set(names)) < len(names) or not problem.is_dcp() or problem.is_mixed_integer():
         raise refused
     return program

@@ -84,8 +84,11 @@ class BoxLineQP(ConvexBounds):
 
         Along a weight, or a pair of opposite classes on the line yᵀx = 0, F is ½ct² + at with the
         curvature c and the slope a; it falls without end for c < 0, and for c = 0 and a < 0.
-        `InfeasibleProblem` if the weights of a class cannot sum to t/2.
+        `InfeasibleProblem` if an upper bound is negative, or a class cannot sum to t/2.
         """
+        least = float(np.min(self.upper))
+        if least < 0.0:
+            raise InfeasibleProblem("upper", "at least 0, the lower bound", repr(least))
         if self.lines == 2:
             half, members = 0.5 * self.total, self.problem.smaller_class
             if half > members * float(self.upper) * (1.0 + 1e-12):
