@@ -431,7 +431,22 @@ def kind_of(part: Any) -> str:
     return part.kind if isinstance(part, Expression | Constraint) else type(part).__name__
 
 
+def is_square(power: Any) -> bool:
+    """Whether a power, of ours or of cvxpy's, is a square."""
+    exponent = getattr(power, "p", 2.0)
+    return float(np.asarray(getattr(exponent, "value", exponent))) == 2.0
+
+
+def is_positive_part(expression: Any) -> bool:
+    """Whether an expression, of ours or of cvxpy's, is max(u, 0)."""
+    args = expression.args
+    if kind_of(expression) != "maximum" or len(args) != 2 or not args[1].is_constant():
+        return False
+    return not np.any(args[1].value)
+
+
 __all__ = [
-    "Constant", "Constraint", "Expression", "Translation", "Variable", "abs", "cast", "kind_of",
-    "logistic", "multiply", "norm1", "pos", "quad_form", "square", "sum", "sum_squares",
+    "Constant", "Constraint", "Expression", "Translation", "Variable", "abs", "cast",
+    "is_positive_part", "is_square", "kind_of", "logistic", "multiply", "norm1", "pos", "quad_form",
+    "square", "sum", "sum_squares",
 ]  # fmt: skip

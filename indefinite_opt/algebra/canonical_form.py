@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from indefinite_opt.algebra.atoms import kind_of
+from indefinite_opt.algebra.atoms import is_positive_part, is_square, kind_of
 from indefinite_opt.algebra.operators import Column, Diagonal, Matrix, Operator, Row
 from indefinite_opt.algebra.program import Model
 from indefinite_opt.errors import ProblemError
@@ -413,8 +413,8 @@ class _Reader:
         elif kind == "quad_over_lin" and e.size == 1 and args[1].is_constant():
             share = float(weight) / _number(args[1])
             self.quadratics.append(Quadratic(share, self.affine(args[0]), None))
-        elif kind in _POWERS and _is_square(e):
-            if _is_pos(args[0]):
+        elif kind in _POWERS and is_square(e):
+            if is_positive_part(args[0]):
                 self.separables.append(Separable("pos2", weight, self.affine(args[0].args[0])))
             elif np.ndim(weight) == 0:
                 self.quadratics.append(Quadratic(float(weight), self.affine(args[0]), None))
@@ -427,7 +427,7 @@ class _Reader:
             for sign in (1.0, -1.0):
                 both = u.plus(v.scaled(sign))
                 self.quadratics.append(Quadratic(0.25 * sign * float(weight), both, None))
-        elif kind in ("norm1", "Pnorm", "abs", "logistic") or _is_pos(e):
+        elif kind in ("norm1", "Pnorm", "abs", "logistic") or is_positive_part(e):
             if kind == "Pnorm" and float(np.asarray(e.p)) != 1.0:
                 raise NotCanonical(e)
             name = {"logistic": "logistic", "maximum": "pos"}.get(kind, "abs")
@@ -471,18 +471,6 @@ def _is_affine(e: Any) -> bool:
         a, b = e.args
         return (a.is_constant() and _is_affine(b)) or (b.is_constant() and _is_affine(a))
     return False
-
-
-def _is_square(e: Any) -> bool:
-    exponent = getattr(e, "p", 2.0)
-    return float(np.asarray(getattr(exponent, "value", exponent))) == 2.0
-
-
-def _is_pos(e: Any) -> bool:
-    """Whether it is max(u, 0)."""
-    if kind_of(e) != "maximum" or len(e.args) != 2 or not e.args[1].is_constant():
-        return False
-    return not np.any(e.args[1].value)
 
 
 def _vector(e: Any) -> Array:

@@ -75,6 +75,7 @@ NOTATION = {
     "dot": (r"%s \cdot %s", "%s·%s"),
     "fraction": ("%s / %s", "%s/%s"),
     "norm": (r"\|%s\|", "‖%s‖"),
+    "absolute": ("|%s|", "|%s|"),
     "logistic": (r"\log(1 + \exp(%s))", "log(1 + exp(%s))"),
     "=": ("=", "="),
     "<=": (r"\le", "≤"),

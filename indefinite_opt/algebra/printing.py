@@ -12,9 +12,9 @@ import math
 import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from indefinite_opt.algebra.atoms import kind_of
+from indefinite_opt.algebra.atoms import is_positive_part, is_square, kind_of
 from indefinite_opt.algebra.notation import (
     ATOM,
     GLOSSARY,
@@ -34,18 +34,14 @@ from indefinite_opt.algebra.notation import (
     total,
 )
 
-if TYPE_CHECKING:
-    import cvxpy as cp
+ROOM = 79 - 14
+"""Columns of formulas in a printed program, behind heads of 14."""
 
 
-WIDTH = 79
-"""Columns of printed programs, of which heads take 14."""
+def latex_expression(expr: Any) -> str:
+    r"""LaTeX of an expression, of ours or of cvxpy's.
 
-
-def latex_expression(expr: cp.Expression) -> str:
-    r"""LaTeX of a cvxpy expression.
-
-    >>> import cvxpy as cp, numpy as np
+    >>> import numpy as np, indefinite_opt.algebra as cp
     >>> alpha, Q = cp.Variable(2, name="alpha"), cp.Constant(np.diag([1, -1]), name="Q")
     >>> print(latex_expression(cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q)))
     \mathbf{e}^\top \alpha - \tfrac{1}{2} \alpha^\top Q \alpha
@@ -226,6 +222,21 @@ def _summed(printer: Printer, expr: Any) -> Piece:
     return printer.product(row, printer.piece(arg), *([ones] if arg.ndim == 2 else []))
 
 
+def _squared(printer: Printer, expr: Any) -> Piece:
+    """The square of each entry; any other power has cvxpy's name."""
+    if not is_square(expr):
+        return _unknown(printer, expr)
+    base = printer.piece(expr.args[0])
+    return Piece(script("^", base.closed(ATOM), "2", printer.to), POWER)
+
+
+def _positive_part(printer: Printer, expr: Any) -> Piece:
+    """max(u, 0) of each entry; a maximum of other things has cvxpy's name."""
+    if not is_positive_part(expr):
+        return _unknown(printer, expr)
+    return Piece(script("_", f"({printer.show(expr.args[0])})", "+", printer.to), ATOM)
+
+
 def _indexed(printer: Printer, expr: Any) -> Piece:
     """Entries in Python's notation, counted from 0."""
     keys = expr.name()[len(expr.args[0].name()) :]
@@ -268,13 +279,18 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
     "norm1": lambda printer, expr: (
         printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
     ),
+    "abs": lambda printer, expr: Piece(printer.write("absolute", printer.show(expr.args[0])), ATOM),
+    "Power": _squared,
+    "PowerApprox": _squared,
+    "power": _squared,
+    "maximum": _positive_part,
     "logistic": lambda printer, expr: Piece(
         printer.write("logistic", printer.show(expr.args[0])), ATOM, word=True
     ),
     "index": _indexed,
     "special_index": _indexed,
 }
-"""Printing rules of the cvxpy classes that occur in declarations, by class name."""
+"""Printing rules of the classes that occur in declarations, by their names in cvxpy."""
 
 
 def _relation(printer: Printer, constraint: Any) -> str:
@@ -386,24 +402,62 @@ def latex(program: Any) -> str:
     return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
 
 
-def text(program: Any) -> str:
+def text(program: Any, with_data: bool = True) -> str:
     """Unicode text of a declared program, with the names of the constraints on the right."""
     printer = Printer(TEXT)
     least = f"min over {_inner_set(printer, program.inner)} of " if program.inner else ""
-    rows = [program.name, f"  {program.sense:<12}{least}{printer.show(program.objective)}"]
-    lines = _lines(printer, program)
-    width = max((_width(body) for body, _ in lines), default=0)
-    for i, (body, names) in enumerate(lines):
-        padding = " " * (width - _width(body))
-        head = "" if i else "subject to"
-        rows.append(f"  {head:<12}{body}{padding}  ({names})")
-    for i, definition in enumerate(program.where):
-        rows.append(f"  {'' if i else 'where':<12}{definition.text}")
-    rows += _wrapped("with", _sizes(printer, program))
-    solved_as = getattr(program.structure, "solved_as", None)
-    if solved_as:
-        rows += _wrapped("solved as", solved_as.split(" "))
+    objective = _broken(least + printer.show(program.objective))
+    rows = [program.name, *_behind(program.sense, objective)]
+    rows += _behind("subject to", _beside(_lines(printer, program)))
+    rows += _behind("where", [definition.text for definition in program.where])
+    rows += _behind("with", _filled(_sizes(printer, program)) if with_data else [])
+    if program.is_solved and program.structure is not None:
+        rows += _behind("solved as", _filled(program.structure.solved_as.split(" ")))
     return "\n".join(rows)
+
+
+def _behind(head: str, lines: list[str]) -> list[str]:
+    """A column of lines behind a head, which stands at the first one."""
+    return [f"  {'' if i else head:<12}{line}" for i, line in enumerate(lines)]
+
+
+def _beside(constraints: list[tuple[str, str]]) -> list[str]:
+    """Constraints with their names in a column on the right, or below where there is no room."""
+    bodies = [_broken(body) for body, _ in constraints]
+    room = [ROOM - 4 - _width(names) for _, names in constraints]
+    ends = [_width(body[-1]) for body in bodies]
+    column = max((end for end, most in zip(ends, room, strict=True) if end <= most), default=0)
+    lines = []
+    for body, (_, names), most, end in zip(bodies, constraints, room, ends, strict=True):
+        lines += body
+        padding = " " * (max(column, end) - end if max(column, end) <= most else 0)
+        if end <= most:
+            lines[-1] += f"{padding}  ({names})"
+        else:
+            lines += [f"  {line}" for line in _filled(f"({names})".split(" "), ROOM - 2)]
+    return lines
+
+
+def _broken(formula: str) -> list[str]:
+    """A formula on one line if it fits, else broken before signs that no parentheses enclose."""
+    if _width(formula) <= ROOM:
+        return [formula]
+    first, *words = formula.split(" ")
+    parts, before = [first], first
+    for word in words:
+        if word in "+-=≤≥⪰" and _is_closed(before):
+            parts.append(word)
+        else:
+            parts[-1] += f" {word}"
+        before += word
+    start, *others = _filled(parts, ROOM - 2)
+    return [start, *(f"  {line}" for line in others)]
+
+
+def _is_closed(formula: str) -> bool:
+    """Whether every parenthesis and every norm that it begins ends in it."""
+    pairs = all(formula.count(left) == formula.count(right) for left, right in ("()", "[]"))
+    return pairs and formula.count("‖") % 2 == formula.count("|") % 2 == 0
 
 
 def _inner_set(printer: Printer, inner: Any) -> str:
@@ -426,15 +480,15 @@ def _sizes(printer: Printer, program: Any) -> list[str]:
     return [f"{part}," for part in found[:-1]] + found[-1:]
 
 
-def _wrapped(head: str, words: list[str]) -> list[str]:
-    """Words on as many lines of a column as they need, behind a head."""
+def _filled(words: list[str], room: int | None = None) -> list[str]:
+    """Words on as many lines of a column as they need."""
     lines: list[str] = []
     for word in words:
-        if lines and _width(lines[-1]) + 1 + _width(word) <= WIDTH - 14:
+        if lines and _width(lines[-1]) + 1 + _width(word) <= (room or ROOM):
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    return [f"  {'' if i else head:<12}{line}" for i, line in enumerate(lines)]
+    return lines
 
 
 def _width(body: str) -> int:

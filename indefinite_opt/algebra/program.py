@@ -96,9 +96,9 @@ class Model:
         if (self.minimize is None) == (self.maximize is None):
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
 
-    def program(self, name: str, structure: Any) -> Program:
+    def program(self, name: str, structure: Any, is_solved: bool = True) -> Program:
         """The model with its name and its structure."""
-        return Program(**vars(self), name=name, structure=structure)
+        return Program(**vars(self), name=name, structure=structure, is_solved=is_solved)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -110,6 +110,9 @@ class Program(Model):
     name : str
     structure : Structure
         The same model for direct solvers.
+    is_solved : bool
+        Whether the structure is this model, so that the text says what it is solved as; not so for
+        a dual that is stated beside the program that is solved.
     minimize, maximize, subject_to, inner, meanings, where
         As in `Model`, with its other attributes.
 
@@ -126,6 +129,7 @@ class Program(Model):
 
     name: str
     structure: Any
+    is_solved: bool = True
 
     @property
     def sense(self) -> str:
@@ -134,7 +138,7 @@ class Program(Model):
 
     @property
     def objective(self) -> Any:
-        """The declared cvxpy expression."""
+        """The declared expression."""
         return self.minimize if self.maximize is None else self.maximize
 
     @property
@@ -227,6 +231,10 @@ class Program(Model):
             found[name] = max(found.get(name, 0.0), float(np.max(one.violation())))
         return found
 
+    def text(self, with_data: bool = True) -> str:
+        """The program as Unicode text, with or without its sizes and the values of parameters."""
+        return printing.text(self, with_data)
+
     def latex(self) -> str:
         """The program as LaTeX (an `array` environment), generated from the declaration."""
         return printing.latex(self)
@@ -244,7 +252,7 @@ class Program(Model):
         return f"Program({self.name}, {self.sense}, {len(self.subject_to)} constraints)"
 
     def __str__(self) -> str:
-        return printing.text(self)
+        return self.text()
 
     def _repr_html_(self) -> str:
         return printing.mathml(self.latex())

@@ -92,7 +92,8 @@ def show(
     K = 1e-9 * iopt.kernels.get("l1-gaussian")(np.random.default_rng(0).standard_normal((500, 3)))
     program = formulation.declare(iopt.KernelProblem(K, np.repeat([-1, 1], 250)))
     meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
-    text = "\n".join([str(program), "", "where", *meanings, "", formulation.reference])
+    shown = program.text(with_data=False)
+    text = "\n".join([shown, "", "where", *meanings, "", formulation.reference])
     say(program.latex() if latex else text)
 
 

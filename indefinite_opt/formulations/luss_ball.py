@@ -99,4 +99,4 @@ class LussBall(Formulation):
         """The dual, a minimum over the proxy kernels in the ball as in (6)."""
         structure: Any = self.structure(problem)
         model = proxy_dual(problem, self.C, radius=structure.radius)
-        return model.program(f"Dual of {self}", structure)
+        return model.program(f"Dual of {self}", structure, is_solved=False)

@@ -98,12 +98,12 @@ class LussDual(Formulation):
         >>> problem = KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
         >>> print(LussDual(C=10.0, rho=1.0).dual(problem))
         Dual of LussDual(C=10, new_points=projected)
-          minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ + ρ ‖K - K₀‖_F²
+          minimize    ½ (y∘(e + λ - μ + ν y))ᵀK⁻¹(y∘(e + λ - μ + ν y)) + C eᵀμ
+                        + ρ ‖K - K₀‖_F²
           subject to  λ ≥ 0  (lower)
                       μ ≥ 0  (upper)
                       K ⪰ 0  (domain)
           with        λ ∈ R², μ ∈ R², ν ∈ R, K ∈ R^(2×2), C = 10, ρ = 1
-          solved as   a dual with a proxy kernel at a penalty, by newton
         """
         model = proxy_dual(problem, self.C, rho=self.rho)
-        return model.program(f"Dual of {self}", self.structure(problem))
+        return model.program(f"Dual of {self}", self.structure(problem), is_solved=False)

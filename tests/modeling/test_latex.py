@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from indefinite_opt import algebra
 from indefinite_opt.algebra.notation import GLOSSARY, TEXT
 from indefinite_opt.algebra.printing import (
     Printer,
@@ -53,7 +54,7 @@ def declared(
     return Model(**{sense: objective}, subject_to=subject_to or {}).program(name, structure)
 
 
-def text_expression(expr: cp.Expression) -> str:
+def text_expression(expr: Any) -> str:
     return Printer(TEXT).show(expr)
 
 
@@ -70,7 +71,8 @@ TYPICAL = [
 SVMDual
   maximize    eᵀα - ½ αᵀQα
   subject to  yᵀα = 0    (balance)
-              0 ≤ α ≤ C  (lower, upper)""",
+              0 ≤ α ≤ C  (lower, upper)
+  with        α ∈ R⁴, C = 1.7""",
         r"""\begin{array}{rl}
 \max\limits_{\alpha} & \mathbf{e}^\top \alpha - \tfrac{1}{2} \alpha^\top Q \alpha \\
 \text{s.t.} & y^\top \alpha = 0 \\
@@ -88,7 +90,8 @@ SVMDual
 LPSVM
   minimize    ‖u‖₁ + C eᵀξ
   subject to  y∘(Ku + b e) ≥ e - ξ  (margin)
-              ξ ≥ 0                 (slack)""",
+              ξ ≥ 0                 (slack)
+  with        u ∈ R⁴, ξ ∈ R⁴, b ∈ R, C = 1.7""",
         r"""\begin{array}{rl}
 \min\limits_{u, \xi, b} & \|u\|_1 + C \mathbf{e}^\top \xi \\
 \text{s.t.} & y \circ (K u + b \mathbf{e}) \ge \mathbf{e} - \xi \\
@@ -103,7 +106,8 @@ LPSVM
         ),
         """\
 KernelLogistic
-  minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Ku + b e)))""",
+  minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Ku + b e)))
+  with        α ∈ R⁴, u ∈ R⁴, b ∈ R, C = 1.7""",
         r"""\begin{array}{rl}
 \min\limits_{\alpha, u, b} & \tfrac{1}{2} \|\alpha\|_2^2"""
         r""" + C \mathbf{e}^\top \log(1 + \exp(-y \circ (K u + b \mathbf{e})))
@@ -163,6 +167,16 @@ EXPRESSIONS = [
     (cp.sum(cp.logistic(-margin)), "eᵀ log(1 + exp(-y∘(Ku + b e)))"),
     *((program.objective, text_expression(program.objective)) for program in PROGRAMS.values()),
     (cp.matrix_frac(alpha + xi, K), "(α + ξ)ᵀK⁻¹(α + ξ)"),
+    (cp.sum(cp.abs(alpha - xi)), "eᵀ|α - ξ|"),
+    (-2 * cp.abs(b) * mu, "-2 |b| μ"),
+    (C * cp.sum(cp.pos(1 - margin)), "C eᵀ(e - y∘(Ku + b e))₊"),
+    (cp.sum(cp.square(cp.pos(1 - margin))), "eᵀ(e - y∘(Ku + b e))₊²"),
+    (cp.square(b) - cp.pos(-b), "b² - (-b)₊"),
+    (cp.square(alpha - xi), "(α - ξ)²"),
+    (cp.square(-alpha), "(-α)²"),
+    (cp.square(cp.abs(z)), "|y∘α|²"),
+    (cp.square(cp.square(b)), "(b²)²"),
+    (y @ cp.square(z), "yᵀ(y∘α)²"),
 ]
 
 
@@ -170,6 +184,34 @@ EXPRESSIONS = [
 def test_expressions_are_written_as_on_the_blackboard(expr: Any, printed: str) -> None:
     """Vectors are columns; superscripts bind first, then products, then ∘ and /, then + and -."""
     assert text_expression(expr) == printed
+
+
+def entrywise(atoms: Any) -> list[Any]:
+    """Atoms that act on each entry, in the algebra or in cvxpy."""
+    v, t = atoms.Variable(N, name="v"), atoms.Variable(name="t")
+    signs, c = atoms.Constant(np.array([1.0, -1.0, 1.0, -1.0]), name="y"), atoms.Constant(2.5, "c")
+    margins = atoms.multiply(signs, v + t)
+    return [
+        c * atoms.sum(atoms.square(atoms.pos(1 - margins))),
+        atoms.sum(atoms.abs(margins)) - atoms.square(t) / 2,
+        signs @ atoms.square(-v) + atoms.norm1(v - 1) + atoms.sum_squares(v),
+        atoms.sum(atoms.pos(v[1:4]) + atoms.logistic(-v[0:3])),
+    ]
+
+
+def test_the_algebra_prints_what_cvxpy_prints() -> None:
+    ours, theirs = entrywise(algebra), entrywise(cp)
+    assert [text_expression(part) for part in ours] == [
+        "c eᵀ(e - y∘(v + t e))₊²",
+        "eᵀ|y∘(v + t e)| - t²/2",
+        "yᵀ(-v)² + ‖v - e‖₁ + ‖v‖₂²",
+        "eᵀ((v[1:4])₊ + log(1 + exp(-v[0:3])))",
+    ]
+    assert [*map(text_expression, ours)] == [*map(text_expression, theirs)]
+    assert [*map(latex_expression, ours)] == [*map(latex_expression, theirs)]
+    assert [*map(text_expression, map(algebra.Translation(), ours))] == [
+        *map(text_expression, theirs)
+    ]
 
 
 # ------------------------------------------------------------------------------- single features
@@ -183,8 +225,13 @@ ATOMS = [
     (cp.psd_wrap(K), "K", "K"),
     (alpha + np.arange(N), "α + c", r"\alpha + c"),
     (alpha + np.zeros(N), "α", r"\alpha"),
+    (cp.abs(K @ alpha), "|Kα|", r"|K \alpha|"),
+    (cp.pos(K @ alpha), "(Kα)₊", r"(K \alpha)_+"),
+    (cp.square(cp.pos(b)), "(b)₊²", "(b)_+^2"),
+    (cp.square(cp.Variable(name="beta_0")), "β₀²", r"\beta_0^2"),
     # Other atoms, with all that defines them.
-    (cp.abs(K @ alpha), "abs(Kα)", r"\mathrm{abs}(K \alpha)"),
+    (cp.maximum(alpha, 1), "maximum(α, 1)", r"\mathrm{maximum}(\alpha, 1)"),
+    (cp.power(b, 3), "Power(b, 3)", r"\mathrm{Power}(b, 3)"),
     (cp.log1p(b), "log1p(b)", r"\mathrm{log1p}(b)"),
     (cp.maximum(alpha, xi), "maximum(α, ξ)", r"\mathrm{maximum}(\alpha, \xi)"),
     (cp.sum_largest(alpha, 2), "sum_largest(α, 2)", r"\mathrm{sum\_largest}(\alpha, 2)"),
@@ -251,9 +298,49 @@ CONSTRAINTS = [
 
 @pytest.mark.parametrize(("subject_to", "lines"), CONSTRAINTS, ids=[c[1][0] for c in CONSTRAINTS])
 def test_constraints(subject_to: dict[str, Any], lines: list[str]) -> None:
-    printed = text(declared("P", "minimize", b, subject_to)).splitlines()[2:]
+    *printed, sizes = text(declared("P", "minimize", b, subject_to)).splitlines()[2:]
     assert [line[14:] for line in printed] == lines
+    assert sizes.startswith("  with        b ∈ R")
     assert printed[0][:14] == "  subject to  "
+
+
+def width(printed: str) -> int:
+    return max(sum(not unicodedata.combining(c) for c in line) for line in printed.splitlines()[1:])
+
+
+def test_a_program_fits_in_80_columns_where_its_formulas_do() -> None:
+    subject_to = {
+        "the_weights_of_both_classes_are_balanced": y @ alpha == 0,
+        "margins_of_all_points": cp.multiply(y, K @ (alpha - xi) + b) >= 1 - xi - Q @ u,
+        "lower": alpha >= 0,
+        "name_" * 12: cp.multiply(y, K @ (alpha - xi)) + b >= 1,
+    }
+    program = declared("P", "minimize", b, subject_to)
+    expected = """\
+P
+  minimize    b
+  subject to  yᵀα = 0  (the_weights_of_both_classes_are_balanced)
+              y∘(K(α - ξ) + b e) ≥ e - ξ - Qu  (margins_of_all_points)
+              α ≥ 0                            (lower)
+              y∘K(α - ξ) + b e ≥ 1
+                (name_name_name_name_name_name_name_name_name_name_name_name_)
+  with        b ∈ R, α ∈ R⁴, ξ ∈ R⁴, u ∈ R⁴"""
+    assert text(program) == expected
+    assert width(expected) < 80
+
+
+def test_long_formulas_are_broken_between_their_terms() -> None:
+    terms = [k * cp.norm1(alpha - xi) * cp.sum_squares(Q @ u - k) for k in (3, 5, 7)]
+    program = declared("P", "minimize", sum(terms) + b, {"all": sum(terms) <= b})
+    expected = """\
+P
+  minimize    3 ‖α - ξ‖₁ ‖Qu - 3 e‖₂² + 5 ‖α - ξ‖₁ ‖Qu - 5 e‖₂²
+                + 7 ‖α - ξ‖₁ ‖Qu - 7 e‖₂² + b
+  subject to  3 ‖α - ξ‖₁ ‖Qu - 3 e‖₂² + 5 ‖α - ξ‖₁ ‖Qu - 5 e‖₂²
+                + 7 ‖α - ξ‖₁ ‖Qu - 7 e‖₂² ≤ b  (all)
+  with        α ∈ R⁴, ξ ∈ R⁴, u ∈ R⁴, b ∈ R"""
+    assert text(program) == expected
+    assert width(expected) < 80
 
 
 def test_what_is_built_into_a_variable_is_shown_too() -> None:
@@ -262,7 +349,7 @@ def test_what_is_built_into_a_variable_is_shown_too() -> None:
     w = cp.Variable(2, name="w", boolean=True)
     T = cp.Variable((2, 2), name="T", symmetric=True)
     program = declared("P", "minimize", cp.sum(t) + cp.trace(S) + cp.sum(w) + cp.trace(T))
-    lines = [line[14:].split("  ")[0] for line in text(program).splitlines()[2:]]
+    lines = [line[14:].split("  ")[0] for line in text(program).splitlines()[2:-1]]
     assert lines == ["0 ≤ t ≤ 1", "S ⪰ 0", "w boolean", "T symmetric"]
 
 
@@ -282,4 +369,4 @@ def test_legend_describes_symbols_of_no_paper_by_shape() -> None:
         "c": "constant without a name of shape (3,)",
         "c2": "constant without a name of shape (3,)",
     }
-    assert text(program).endswith("c ≤ t ≤ c₂  (c, d)")
+    assert text(program).endswith("c ≤ t ≤ c₂  (c, d)\n  with        t ∈ R³")

@@ -339,7 +339,10 @@ def test_it_reads_as_mathematics_and_says_nothing_about_kernels() -> None:
         "  minimize    ½ xᵀPx + qᵀx\n"
         "  subject to  Gx ≤ h       (inequalities)\n"
         "              Ax = b       (equalities)\n"
-        "              lb ≤ x ≤ ub  (lower, upper)"
+        "              lb ≤ x ≤ ub  (lower, upper)\n"
+        "  with        x ∈ R²\n"
+        "  solved as   a quadratic program with 2 rows, by clarabel if it is convex,\n"
+        "              else by multistart"
     )
     words = " ".join(program.legend().values())
     assert set(program.legend()) == {"x", "P", "q", "G", "h", "A", "b", "lb", "ub"}

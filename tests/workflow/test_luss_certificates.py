@@ -117,6 +117,9 @@ def test_both_semidefinite_programs_agree(kind: str, n: int, ball: bool) -> None
     assert result.certificate.claim is iopt.Claim.GLOBAL
     for program in (formulation.declare(problem), formulation.dual(problem)):
         assert result.objective == pytest.approx(sdp(program), rel=1e-5, abs=1e-5)
+    # Only the first is what `solve` takes.
+    texts = str(formulation.declare(problem)), str(formulation.dual(problem))
+    assert ["\n  solved as" in text for text in texts] == [True, False]
 
 
 def formulations(problem: iopt.KernelProblem, C: float, scale: float) -> list[iopt.Formulation]:
