@@ -31,6 +31,7 @@ def has_example(thing: Any) -> bool:
 def test_there_are_the_names_of_all_namespaces() -> None:
     named = {(name.module, name.name) for name in PUBLIC}
     assert ("indefinite_opt", "solve") in named
+    assert ("indefinite_opt.algebra", "quad_form") in named
     assert ("indefinite_opt.theory", "haasdonk_lemma_5") in named
     assert ("indefinite_opt.workflow.certificates", "Certificate") in named
     assert len(named) == len(PUBLIC) > 120

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 NAMESPACES = {
     "indefinite_opt": "Everything at the top level",
+    "indefinite_opt.algebra": "Models",
     "indefinite_opt.theory": "Theorems of the papers, checked on given data",
     "indefinite_opt.datasets": "Data sets",
     "indefinite_opt.kernels": "Kernels",
@@ -27,7 +28,7 @@ NAMESPACES = {
 RESULTS = {
     "indefinite_opt.workflow": ("Result", "Bracket"),
     "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
-    "indefinite_opt.modeling": ("Program", "Classifier", "Model", "constants"),
+    "indefinite_opt.modeling": ("Program", "Classifier"),
     "indefinite_opt.problem": ("Spectrum",),
     "indefinite_opt.solvers": ("Optimum", "Solution", "Task", "Trace"),
 }

@@ -1,6 +1,15 @@
 """Models in the letters of papers: expressions, which are printed, read and translated into cvxpy.
 
 The atoms have cvxpy's names: `import indefinite_opt.algebra as cp`.
+
+>>> import indefinite_opt.algebra as cp
+>>> x = cp.Variable(2, name="x")
+>>> model = cp.Model(minimize=cp.sum_squares(x), subject_to={"total": cp.sum(x) == 2})
+>>> print(model.program("Least squares", structure=None))
+Least squares
+  minimize    ‖x‖₂²
+  subject to  eᵀx = 2  (total)
+  with        x ∈ R²
 """
 
 from indefinite_opt.algebra.atoms import (
@@ -36,3 +45,25 @@ from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import Column, Diagonal, Factor, Matrix, Operator, Row
 from indefinite_opt.algebra.printing import latex_expression, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
+
+__all__ = [
+    "Constant",
+    "Constraint",
+    "Definition",
+    "Expression",
+    "Inner",
+    "Model",
+    "NotCanonical",
+    "Variable",
+    "abs",
+    "constants",
+    "latex_expression",
+    "logistic",
+    "multiply",
+    "norm1",
+    "pos",
+    "quad_form",
+    "square",
+    "sum",
+    "sum_squares",
+]

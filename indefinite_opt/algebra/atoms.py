@@ -28,6 +28,9 @@ from indefinite_opt.foundation import Array
 class Expression:
     """An atom and its arguments.
 
+    Sums, differences, multiples, `@`, `.T` and indices make others; `<=`, `>=` and `==` make
+    constraints.
+
     Attributes
     ----------
     kind : str
@@ -37,6 +40,14 @@ class Expression:
         () for a number, (n,) for a vector, (m, n) for a matrix.
     key : object
         The places of an index; None for other atoms.
+
+    Examples
+    --------
+    >>> x = Variable(2, name="x")
+    >>> expression = 3 * x[0] - sum(x)
+    >>> x.value = np.array([2.0, 1.0])
+    >>> expression.shape, expression.value
+    ((), 3.0)
     """
 
     __slots__ = ("args", "key", "kind", "shape")
@@ -79,6 +90,7 @@ class Expression:
 
     @property
     def T(self) -> Expression:
+        """A matrix transposed; a vector stays as it is."""
         if self.ndim < 2:
             return self
         return Expression("transpose", (self,), self.shape[::-1])
@@ -134,7 +146,11 @@ class Expression:
 
 
 class Variable(Expression):
-    """A variable: a number, a vector of n or a matrix; PSD for a positive semidefinite one."""
+    """A variable: a number, a vector of n or a matrix; PSD for a positive semidefinite one.
+
+    >>> Variable(name="b").shape, Variable(3, name="alpha").shape, Variable((2, 2), name="K").shape
+    ((), (3,), (2, 2))
+    """
 
     __slots__ = ("_held", "_name", "attributes")
 
@@ -176,7 +192,11 @@ class Variable(Expression):
 
 
 class Constant(Expression):
-    """A number, an array or an `Operator`, with or without a name."""
+    """A number, an array or an `Operator`, with or without a name, under which it is printed.
+
+    >>> Constant([1.0, -1.0], name="y").name()
+    'y'
+    """
 
     __slots__ = ("_name", "_value")
 
@@ -204,7 +224,13 @@ class Constant(Expression):
 
 
 class Constraint:
-    """low ≤ high or left = right entry by entry, or X ⪰ 0."""
+    """low ≤ high or left = right entry by entry, or X ⪰ 0.
+
+    >>> x = Variable(2, name="x")
+    >>> x.value = np.array([2.0, 0.5])
+    >>> (x <= 1).violation()
+    array([1., 0.])
+    """
 
     __slots__ = ("args", "kind")
 
@@ -215,9 +241,11 @@ class Constraint:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Of its entries."""
         return max((arg.shape for arg in self.args), key=len)
 
     def variables(self) -> list[Variable]:
+        """The variables in it, in their order."""
         return list(dict.fromkeys(v for arg in self.args for v in arg.variables()))
 
     def violation(self) -> Any:
@@ -261,18 +289,30 @@ def cast(value: Any) -> Expression:
 
 
 def sum(x: Any) -> Expression:
-    """The sum of all entries."""
+    """The sum of all entries.
+
+    >>> sum([1.0, -3.0]).value
+    -2.0
+    """
     return Expression("Sum", (cast(x),))
 
 
 def multiply(x: Any, y: Any) -> Expression:
-    """The product entry by entry; a number multiplies all entries."""
+    """The product entry by entry; a number multiplies all entries.
+
+    >>> multiply([1.0, -3.0], [2.0, 2.0]).value
+    array([ 2., -6.])
+    """
     left, right = cast(x), cast(y)
     return Expression("multiply", (left, right), _common("*", left, right))
 
 
 def quad_form(x: Any, P: Any) -> Expression:
-    """xᵀPx for a symmetric P of any inertia."""
+    """xᵀPx for a symmetric P of any inertia.
+
+    >>> quad_form([1.0, -3.0], np.diag([1.0, -1.0])).value
+    -8.0
+    """
     vector, matrix = cast(x), cast(P)
     if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
         raise _mismatch("quad_form", vector, matrix)
@@ -280,35 +320,59 @@ def quad_form(x: Any, P: Any) -> Expression:
 
 
 def sum_squares(x: Any) -> Expression:
-    """The sum of the squares of all entries."""
+    """The sum of the squares of all entries.
+
+    >>> sum_squares([1.0, -3.0]).value
+    10.0
+    """
     return Expression("quad_over_lin", (cast(x), Constant(1.0)))
 
 
 def square(x: Any) -> Expression:
-    """The square of each entry."""
+    """The square of each entry.
+
+    >>> square([1.0, -3.0]).value
+    array([1., 9.])
+    """
     inner = cast(x)
     return Expression("Power", (inner,), inner.shape)
 
 
 def abs(x: Any) -> Expression:
-    """The absolute value of each entry."""
+    """The absolute value of each entry.
+
+    >>> abs([1.0, -3.0]).value
+    array([1., 3.])
+    """
     inner = cast(x)
     return Expression("abs", (inner,), inner.shape)
 
 
 def norm1(x: Any) -> Expression:
-    """The sum of the absolute values."""
+    """The sum of the absolute values.
+
+    >>> norm1([1.0, -3.0]).value
+    4.0
+    """
     return Expression("norm1", (cast(x),))
 
 
 def pos(x: Any) -> Expression:
-    """max(x, 0) of each entry."""
+    """max(x, 0) of each entry.
+
+    >>> pos([1.0, -3.0]).value
+    array([1., 0.])
+    """
     inner = cast(x)
     return Expression("maximum", (inner, Constant(0.0)), inner.shape)
 
 
 def logistic(x: Any) -> Expression:
-    """log(1 + exp(x)) of each entry."""
+    """log(1 + exp(x)) of each entry.
+
+    >>> logistic([0.0, -1000.0]).value.round(6)
+    array([0.693147, 0.      ])
+    """
     inner = cast(x)
     return Expression("logistic", (inner,), inner.shape)
 

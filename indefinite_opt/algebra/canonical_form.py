@@ -21,7 +21,15 @@ from indefinite_opt.foundation import Array
 
 
 class NotCanonical(ProblemError):
-    """A part of a model that the canonical form has no place for; the message quotes it."""
+    """A part of a model that the canonical form has no place for; the message quotes it.
+
+    >>> import indefinite_opt.algebra as cp
+    >>> try:
+    ...     canonical(Model(minimize=cp.square(cp.logistic(cp.Variable(name="x")))))
+    ... except NotCanonical as error:
+    ...     print(error)
+    model: expected an affine or quadratic expression, got logistic(x)
+    """
 
     def __init__(self, part: Any, expected: str = "an affine or quadratic expression") -> None:
         super().__init__("model", expected, " ".join(str(part).split()))

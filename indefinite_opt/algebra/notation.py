@@ -58,6 +58,9 @@ UNKNOWNS = {
 }
 """Meaning of symbols that are variables of a program, where it differs from `GLOSSARY`."""
 
+VARIABLES = {"alpha", "alphabar", "u", "w", "b", "xi", "delta", "rho_plus", "rho_minus"}
+"""Symbols that are variables in the papers: a constant that has their name is something else."""
+
 LATEX, TEXT = 0, 1
 
 # Precedences of printed expressions; one inside another of higher precedence gets parentheses. Only

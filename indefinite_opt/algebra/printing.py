@@ -26,6 +26,7 @@ from indefinite_opt.algebra.notation import (
     SCALED,
     TEXT,
     UNKNOWNS,
+    VARIABLES,
     Piece,
     number,
     plain,
@@ -136,7 +137,8 @@ def unpromoted(expr: Any) -> Any:
 
 def _constant(printer: Printer, expr: Any) -> Piece:
     if not _is_number(expr):
-        printer.symbols[expr._name] = GLOSSARY.get(expr._name, f"constant{_shaped(expr)}")
+        meaning = None if expr._name in VARIABLES else GLOSSARY.get(expr._name)
+        printer.symbols[expr._name] = meaning or f"constant{_shaped(expr)}"
         if expr.ndim == 0:
             printer.numbers[expr._name] = float(expr.value)
         return symbol(expr._name, printer.to)

@@ -26,7 +26,17 @@ def constants(**named: Any) -> list[Constant]:
 
 
 class Definition(NamedTuple):
-    """What a symbol of a program stands for, printed below it: K̃ = V |Λ| Vᵀ, K = V Λ Vᵀ."""
+    """What a symbol of a program stands for, printed below it.
+
+    >>> import indefinite_opt.algebra as cp
+    >>> z = cp.Variable(2, name="z")
+    >>> meant = Definition("z = y∘α", r"z = y \\circ \\alpha", symbols=("y", "alpha"))
+    >>> print(Model(minimize=cp.sum_squares(z), where=(meant,)).program("Norm", structure=None))
+    Norm
+      minimize    ‖z‖₂²
+      where       z = y∘α
+      with        z ∈ R²
+    """
 
     text: str
     latex: str
@@ -37,7 +47,16 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inner:
-    """The inner problem of a max-min program: a variable that the objective is minimised over."""
+    """The inner problem of a max-min program: a variable that the objective is minimised over.
+
+    >>> import indefinite_opt.algebra as cp
+    >>> x, t = cp.Variable(name="x"), cp.Variable(name="t")
+    >>> inner = Inner(t, {"low": t >= -1}, equivalent=None)
+    >>> print(Model(maximize=t * 3 - x, inner=inner).program("Worst", structure=None))
+    Worst
+      maximize    min over t ≥ -1 of 3 t - x
+      with        t ∈ R, x ∈ R
+    """
 
     variable: Any
     subject_to: dict[str, Any]

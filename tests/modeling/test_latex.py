@@ -359,6 +359,13 @@ def test_legend_names_every_symbol_that_is_printed() -> None:
         assert legend(PROGRAMS[name]).items() <= GLOSSARY.items()
 
 
+def test_legend_does_not_take_a_constant_for_a_variable_of_the_papers() -> None:
+    bound = cp.Constant(10.0, name="u")
+    assert legend(declared("P", "maximize", cp.sum(alpha), {"upper": alpha <= bound})) == {
+        "e": GLOSSARY["e"], "alpha": GLOSSARY["alpha"], "u": "constant",
+    }  # fmt: skip
+
+
 def test_legend_describes_symbols_of_no_paper_by_shape() -> None:
     other = cp.Constant(np.arange(3.0), name="v")
     t = cp.Variable(3, name="t")

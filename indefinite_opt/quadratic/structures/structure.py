@@ -1,6 +1,7 @@
 """The interface of structures, which solvers, certificates and files read.
 
-A structure states a declared program a second time, for speed. A contract test compares the two.
+A structure is what direct solvers read of a declared program. Where it is compiled from a model,
+the compiler compares the two at a random point, up to 200 points; a contract test compares all.
 """
 
 from __future__ import annotations
