@@ -13,7 +13,7 @@ from indefinite_opt.algebra import Affine
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.reading import Reading, require
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Curvature, Optimality, Point, PolyhedralQP
+from indefinite_opt.quadratic import Curvature, Names, Optimality, Point, PolyhedralQP
 
 
 class Block(NamedTuple):
@@ -184,6 +184,7 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
     named: dict[str, Block] = {}
     G, h = _Stack(total), _Stack()
     A, b = _Stack(total), _Stack()
+    called: dict[str, list[str]] = {"inequalities": [], "equalities": []}
     for name in form.variables:
         for side, bound in reading.bounds(name).items():
             (lower if side == "lower" else upper)[places[name]] = np.ravel(bound.end)
@@ -194,6 +195,7 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
         below = rows.add(_dense(row.u, places, total))
         ends.add(-row.u.constants)
         named[row.name] = Block(kind, below, shape)
+        called[kind] += _entries(row.name, shape)
     epigraphs = []
     for part, top in zip(reading.separables(), tops, strict=True):
         weights = np.broadcast_to(np.asarray(part.weights, dtype=float), (part.u.m,))
@@ -210,10 +212,23 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
             above[:, top] -= np.eye(part.u.m)
             G.add(above)
             h.add(-level)
+            called["inequalities"] += _entries(f"{part.kind} {len(h)}", (part.u.m,))
+    parts = [
+        *form.variables.items(),
+        *((f"{term.kind} {term.place.start}", (term.weights.size,)) for term in epigraphs),
+    ]
+    variables = [one for name, shape in parts for one in _entries(name, shape)]
+    names = Names(tuple(variables), *map(tuple, called.values()))
     return DeclaredQP(
         G.whole, h.whole, A.whole, b.whole, lower, upper, P=0.5 * (P + P.T), q=q, sense=form.sense,
         constant=constant, layout=layout, named=named, epigraphs=tuple(epigraphs),
+        names=names,
     )  # fmt: skip
+
+
+def _entries(name: str, shape: tuple[int, ...]) -> list[str]:
+    """What messages call a number, or the entries of a vector."""
+    return [f"{name}[{i}]" for i in range(shape[0])] if shape else [name]
 
 
 class _Stack:
@@ -227,6 +242,9 @@ class _Stack:
         self._parts.append(rows)
         self._size += len(rows)
         return slice(self._size - len(rows), self._size)
+
+    def __len__(self) -> int:
+        return self._size
 
     @property
     def whole(self) -> Array:
