@@ -167,6 +167,14 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
         "feasible, and worse than the best-known objective", "PROVED",
         r"(?s)\A(?!.*FALSE CERTIFICATE)",
     )),
+    "10": (1, (
+        r"eᵀα ≥ ν +\(total\)", r"0 ≤ α ≤ 1/n +\(lower, upper\)", r"\\alpha \\ge \\nu",
+        "solved as   a quadratic program with 2 rows", "\nLOCAL: the point is a local optimum",
+        r"\nGLOBAL: .*(?s:.*)ours (\d\.\d{4})\d+(e-\d+), cvxpy's \1\d+\2\n", "DCPError",
+        r"relative gap +\d\.\d+e-0[6-9]",
+        # Schölkopf et al. (2000) prove both for every point that meets the first-order conditions.
+        "margin errors ≤ ν ≤ support vectors: True",
+    )),
 }  # fmt: skip
 """How many pictures each notebook has at least, and what it shows."""
 

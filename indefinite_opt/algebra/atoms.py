@@ -117,8 +117,10 @@ class Expression:
         return _times(cast(other), self)
 
     def __truediv__(self, other: Any) -> Expression:
-        divisor = cast(other)
-        return Expression("DivExpression", (self, divisor), _common("/", self, divisor))
+        return _quotient(self, cast(other))
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return _quotient(cast(other), self)
 
     def __matmul__(self, other: Any) -> Expression:
         return _product(self, cast(other))
@@ -411,6 +413,10 @@ def _times(left: Expression, right: Expression) -> Expression:
             "Use `multiply` for products entry by entry, and @ for matrix products.",
         )  # fmt: skip
     return multiply(left, right)
+
+
+def _quotient(top: Expression, bottom: Expression) -> Expression:
+    return Expression("DivExpression", (top, bottom), _common("/", top, bottom))
 
 
 def _product(left: Expression, right: Expression) -> Expression:

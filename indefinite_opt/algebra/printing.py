@@ -475,10 +475,8 @@ def _sizes(printer: Printer, program: Any) -> list[str]:
         size = "×".join(map(str, variable.shape))
         power = script("^", "R", size, TEXT) if len(variable.shape) == 1 else f"R^({size})"
         found.append(f"{symbol(name, TEXT).body} ∈ {power if size else 'R'}")
-    numbers = [name for name in printer.numbers if name not in program.meanings]
-    found += [
-        f"{symbol(n, TEXT).body} = {number(printer.numbers[n], TEXT).signed}" for n in numbers
-    ]
+    for name, value in printer.numbers.items():
+        found.append(f"{symbol(name, TEXT).body} = {number(value, TEXT).signed}")
     return [f"{part}," for part in found[:-1]] + found[-1:]
 
 

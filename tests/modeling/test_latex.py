@@ -195,6 +195,7 @@ def entrywise(atoms: Any) -> list[Any]:
         c * atoms.sum(atoms.square(atoms.pos(1 - margins))),
         atoms.sum(atoms.abs(margins)) - atoms.square(t) / 2,
         signs @ atoms.square(-v) + atoms.norm1(v - 1) + atoms.sum_squares(v),
+        2 / c * t + 1 / (c * c) - atoms.sum(v / c),
         atoms.sum(atoms.pos(v[1:4]) + atoms.logistic(-v[0:3])),
     ]
 
@@ -205,6 +206,7 @@ def test_the_algebra_prints_what_cvxpy_prints() -> None:
         "c eᵀ(e - y∘(v + t e))₊²",
         "eᵀ|y∘(v + t e)| - t²/2",
         "yᵀ(-v)² + ‖v - e‖₁ + ‖v‖₂²",
+        "(2/c) t + 1/(c c) - eᵀ(v/c)",
         "eᵀ((v[1:4])₊ + log(1 + exp(-v[0:3])))",
     ]
     assert [*map(text_expression, ours)] == [*map(text_expression, theirs)]
