@@ -501,6 +501,10 @@ def kind_of(part: Any) -> str:
     return part.kind if isinstance(part, Expression | Constraint) else type(part).__name__
 
 
+POWERS = ("Power", "PowerApprox", "power")
+"""Names of cvxpy's classes of powers."""
+
+
 def is_square(power: Any) -> bool:
     """Whether a power, of ours or of cvxpy's, is a square."""
     exponent = getattr(power, "p", 2.0)
@@ -516,7 +520,7 @@ def is_positive_part(expression: Any) -> bool:
 
 
 __all__ = [
-    "Constant", "Constraint", "Expression", "Translation", "Variable", "abs", "cast",
+    "POWERS", "Constant", "Constraint", "Expression", "Translation", "Variable", "abs", "cast",
     "is_positive_part", "is_square", "kind_of", "logistic", "multiply", "norm1", "pos", "quad_form",
     "square", "sum", "sum_squares",
 ]  # fmt: skip

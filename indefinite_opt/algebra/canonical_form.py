@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from indefinite_opt.algebra.atoms import is_positive_part, is_square, kind_of
+from indefinite_opt.algebra.atoms import POWERS, is_positive_part, is_square, kind_of
 from indefinite_opt.algebra.operators import Column, Diagonal, Matrix, Operator, Row
 from indefinite_opt.algebra.program import Model
 from indefinite_opt.errors import ProblemError
@@ -250,8 +250,6 @@ _LINEAR = {
 }  # fmt: skip
 """Atoms that are affine if their arguments are."""
 
-_POWERS = ("Power", "PowerApprox", "power")
-
 
 class _Reader:
     """Reads expressions; quadratic and separable terms of an objective collect in it."""
@@ -421,7 +419,7 @@ class _Reader:
         elif kind == "quad_over_lin" and e.size == 1 and args[1].is_constant():
             share = float(weight) / _number(args[1])
             self.quadratics.append(Quadratic(share, self.affine(args[0]), None))
-        elif kind in _POWERS and is_square(e):
+        elif kind in POWERS and is_square(e):
             if is_positive_part(args[0]):
                 self.separables.append(Separable("pos2", weight, self.affine(args[0].args[0])))
             elif np.ndim(weight) == 0:

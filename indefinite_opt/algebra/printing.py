@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from indefinite_opt.algebra.atoms import is_positive_part, is_square, kind_of
+from indefinite_opt.algebra.atoms import POWERS, is_positive_part, is_square, kind_of
 from indefinite_opt.algebra.notation import (
     ATOM,
     GLOSSARY,
@@ -210,25 +210,37 @@ def _sum_of_squares(printer: Printer, expr: Any) -> Piece:
     x, scale = expr.args
     if expr.axis is not None or not (_is_number(scale) and scale.value == 1):
         return _unknown(printer, expr)
+    return _squared_norm(printer, x)
+
+
+def _squared_norm(printer: Printer, x: Any) -> Piece:
     root = printer.norm(x, "F" if _is_matrix(x) else "2").body
     return Piece(script("^", root, "2", printer.to), POWER)
 
 
 def _summed(printer: Printer, expr: Any) -> Piece:
-    """The sum of all entries, eᵀx or eᵀXe."""
+    """The sum of all entries, eᵀx or eᵀXe; of squares, ‖x‖² or ‖X‖²."""
     arg = expr.args[0]
     if expr.axis is not None or not (arg.ndim == 1 or _is_matrix(arg)):
         return _unknown(printer, expr)
+    if kind_of(arg) in POWERS and is_square(arg):
+        return _squared_norm(printer, arg.args[0])
     ones = printer.ones()
     row = printer.turned(ones)
     return printer.product(row, printer.piece(arg), *([ones] if arg.ndim == 2 else []))
 
 
 def _squared(printer: Printer, expr: Any) -> Piece:
-    """The square of each entry; any other power has cvxpy's name."""
+    """The square of each entry; any other power has cvxpy's name.
+
+    X² would be the product of a matrix with itself, which its entrywise square is not.
+    """
     if not is_square(expr):
         return _unknown(printer, expr)
     base = printer.piece(expr.args[0])
+    if expr.ndim == 2:
+        entries = base.closed(PRODUCT)
+        return Piece(printer.write("hadamard", entries, entries), HADAMARD)
     return Piece(script("^", base.closed(ATOM), "2", printer.to), POWER)
 
 
@@ -282,9 +294,7 @@ _RULES: dict[str, Callable[[Printer, Any], Piece]] = {
         printer.norm(expr.args[0], "1") if expr.axis is None else _unknown(printer, expr)
     ),
     "abs": lambda printer, expr: Piece(printer.write("absolute", printer.show(expr.args[0])), ATOM),
-    "Power": _squared,
-    "PowerApprox": _squared,
-    "power": _squared,
+    **dict.fromkeys(POWERS, _squared),
     "maximum": _positive_part,
     "logistic": lambda printer, expr: Piece(
         printer.write("logistic", printer.show(expr.args[0])), ATOM, word=True

@@ -170,10 +170,13 @@ EXPRESSIONS = [
     (cp.sum(cp.abs(alpha - xi)), "eᵀ|α - ξ|"),
     (-2 * cp.abs(b) * mu, "-2 |b| μ"),
     (C * cp.sum(cp.pos(1 - margin)), "C eᵀ(e - y∘(Ku + b e))₊"),
-    (cp.sum(cp.square(cp.pos(1 - margin))), "eᵀ(e - y∘(Ku + b e))₊²"),
+    (cp.sum(cp.square(cp.pos(1 - margin))), "‖(e - y∘(Ku + b e))₊‖₂²"),
     (cp.square(b) - cp.pos(-b), "b² - (-b)₊"),
     (cp.square(alpha - xi), "(α - ξ)²"),
     (cp.square(-alpha), "(-α)²"),
+    (cp.square(cp.pos(alpha - xi)), "(α - ξ)₊²"),
+    (cp.square(X - K), "(X - K)∘(X - K)"),
+    (cp.sum(cp.square(X - K)), "‖X - K‖_F²"),
     (cp.square(cp.abs(z)), "|y∘α|²"),
     (cp.square(cp.square(b)), "(b²)²"),
     (y @ cp.square(z), "yᵀ(y∘α)²"),
@@ -203,7 +206,7 @@ def entrywise(atoms: Any) -> list[Any]:
 def test_the_algebra_prints_what_cvxpy_prints() -> None:
     ours, theirs = entrywise(algebra), entrywise(cp)
     assert [text_expression(part) for part in ours] == [
-        "c eᵀ(e - y∘(v + t e))₊²",
+        "c ‖(e - y∘(v + t e))₊‖₂²",
         "eᵀ|y∘(v + t e)| - t²/2",
         "yᵀ(-v)² + ‖v - e‖₁ + ‖v‖₂²",
         "(2/c) t + 1/(c c) - eᵀ(v/c)",
