@@ -13,6 +13,7 @@ and decides nothing about curvature. A matrix may be an `Operator`, which nothin
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -147,6 +148,9 @@ class Expression:
         raise ProblemError("expression", "no truth value", str(self), "Compare values instead.")
 
 
+_COUNT = itertools.count()
+
+
 class Variable(Expression):
     """A variable: a number, a vector of n or a matrix; PSD for a positive semidefinite one.
 
@@ -154,13 +158,14 @@ class Variable(Expression):
     ((), (3,), (2, 2))
     """
 
-    __slots__ = ("_held", "_name", "attributes")
+    __slots__ = ("_held", "_name", "attributes", "id")
 
     def __init__(
         self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
     ) -> None:
         super().__init__("Variable", (), (shape,) if isinstance(shape, int) else tuple(shape))
         self._name, self.attributes = name, {"PSD": PSD}
+        self.id = next(_COUNT)  # as in cvxpy, a later variable has a larger one
         self._held: Array | None = None
 
     @property

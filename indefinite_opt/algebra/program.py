@@ -55,7 +55,7 @@ class Inner:
     >>> print(Model(maximize=t * 3 - x, inner=inner).program("Worst", structure=None))
     Worst
       maximize    min over t ≥ -1 of 3 t - x
-      with        t ∈ R, x ∈ R
+      with        x ∈ R, t ∈ R
     """
 
     variable: Any
@@ -162,11 +162,11 @@ class Program(Model):
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The declared variables by name."""
+        """The declared variables by name, in the order in which the model makes them."""
         found = list(self.objective.variables())
         for constraint in self.subject_to.values():
             found += constraint.variables()
-        return {variable.name(): variable for variable in found}
+        return {variable.name(): variable for variable in sorted(found, key=lambda v: v.id)}
 
     @property
     def is_convex(self) -> bool:

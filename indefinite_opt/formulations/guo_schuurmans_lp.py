@@ -56,7 +56,7 @@ class GuoSchuurmansLP(WeighsSensitivity):
                   yᵀα = 0    (balance)
                   eᵀα = 1    (total)
                   0 ≤ α ≤ β̄  (lower, upper)
-      with        δ ∈ R, α ∈ R², β̄ = ½
+      with        α ∈ R², δ ∈ R, β̄ = ½
       solved as   a linear program, by highs
     >>> round(iopt.solve(problem, GuoSchuurmansLP(beta=0.5)).objective, 12)
     2.0

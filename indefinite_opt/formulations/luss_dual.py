@@ -103,7 +103,7 @@ class LussDual(Formulation):
           subject to  λ ≥ 0  (lower)
                       μ ≥ 0  (upper)
                       K ⪰ 0  (domain)
-          with        λ ∈ R², μ ∈ R², ν ∈ R, K ∈ R^(2×2), C = 10, ρ = 1
+          with        K ∈ R^(2×2), λ ∈ R², μ ∈ R², ν ∈ R, C = 10, ρ = 1
         """
         model = proxy_dual(problem, self.C, rho=self.rho)
         return model.program(f"Dual of {self}", self.structure(problem), is_solved=False)
