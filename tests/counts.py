@@ -27,7 +27,7 @@ QUADRATIC_IMPORTS = ("quadratic", "foundation", "errors", "algebra")
 """What `quadratic` may import of the package."""
 
 PUBLIC_MODULES = (
-    "datasets", "errors", "estimators", "figures", "kernels", "reference_library", "studies",
+    "algebra", "datasets", "errors", "estimators", "figures", "kernels", "reference_library", "studies",
     "theory",
 )  # fmt: skip
 """The modules that users may import, beside the package itself."""
