@@ -27,8 +27,8 @@ QUADRATIC_IMPORTS = ("quadratic", "foundation", "errors", "algebra")
 """What `quadratic` may import of the package."""
 
 PUBLIC_MODULES = (
-    "algebra", "datasets", "errors", "estimators", "figures", "kernels", "reference_library", "studies",
-    "theory",
+    "algebra", "datasets", "errors", "estimators", "figures", "kernels", "reference_library",
+    "studies", "theory",
 )  # fmt: skip
 """The modules that users may import, beside the package itself."""
 

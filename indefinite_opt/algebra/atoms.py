@@ -72,11 +72,26 @@ class Expression:
         return list(dict.fromkeys(v for arg in self.args for v in arg.variables()))
 
     def name(self) -> str:
-        """How the expression is called in a message."""
-        inner = [arg.name() for arg in self.args]
-        if self.kind == "index":
+        """How the expression is written, for messages."""
+        kind, inner = self.kind, [arg.name() for arg in self.args]
+        if kind == "AddExpression":
+            return " + ".join(inner).replace("+ -", "- ")
+        if kind == "Promote":
+            return inner[0]
+        if kind in _WRITTEN:
+            return f"{_WRITTEN[kind]}({', '.join(inner[: 2 if kind == 'QuadForm' else 1])})"
+        if kind == "DivExpression" and self.args[1].kind in ("multiply", "MulExpression"):
+            inner[1] = f"({inner[1]})"
+        for k, arg in enumerate(self.args):
+            if arg.kind in ("AddExpression", "Promote") and " " in inner[k]:
+                inner[k] = f"({inner[k]})"
+        if kind == "NegExpression":
+            return f"-{inner[0]}"
+        if kind == "index":
             return f"{inner[0]}[{_place(self.key)}]"
-        return f"{self.kind}({', '.join(inner)})"
+        if kind == "transpose":
+            return f"{inner[0]}.T"
+        return {"MulExpression": " @ ", "DivExpression": " / "}.get(kind, " * ").join(inner)
 
     __str__ = name
 
@@ -94,7 +109,7 @@ class Expression:
         """A matrix transposed; a vector stays as it is."""
         if self.ndim < 2:
             return self
-        return Expression("transpose", (self,), self.shape[::-1])
+        return Atom("transpose", (self,), self.shape[::-1])
 
     def __add__(self, other: Any) -> Expression:
         return _total(self, cast(other))
@@ -103,7 +118,7 @@ class Expression:
         return _total(cast(other), self)
 
     def __neg__(self) -> Expression:
-        return Expression("NegExpression", (self,), self.shape)
+        return Atom("NegExpression", (self,), self.shape)
 
     def __sub__(self, other: Any) -> Expression:
         return _total(self, -cast(other))
@@ -130,8 +145,12 @@ class Expression:
         return _product(cast(other), self)
 
     def __getitem__(self, key: Any) -> Expression:
-        shape = np.empty(self.shape, dtype=bool)[key].shape
-        return Expression("index", (self,), shape, key)
+        try:
+            shape = np.broadcast_to(False, self.shape)[key].shape
+        except (IndexError, TypeError) as error:
+            place = f"places of shape {self.shape}"
+            raise ProblemError(f"{self}[...]", place, f"{_place(key)} ({error})") from None
+        return Atom("index", (self,), shape, key)
 
     def __le__(self, other: Any) -> Constraint:
         return Constraint("Inequality", self, cast(other))
@@ -149,6 +168,15 @@ class Expression:
 
 
 _COUNT = itertools.count()
+
+
+class Atom(Expression):
+    """An expression made of others.
+
+    It is no base of variables and constants, as Python would then turn `atom == constant` round.
+    """
+
+    __slots__ = ()
 
 
 class Variable(Expression):
@@ -273,6 +301,13 @@ class Constraint:
         return sign.join(map(str, self.args)) or self.kind
 
 
+_WRITTEN = {
+    "Sum": "sum", "QuadForm": "quad_form", "quad_over_lin": "sum_squares", "Power": "square",
+    "abs": "abs", "norm1": "norm1", "maximum": "pos", "logistic": "logistic",
+}  # fmt: skip
+"""The functions that make atoms, by the names of cvxpy's classes."""
+
+
 def _negative(matrix: Array) -> float:
     return max(-float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=0.0)), 0.0)
 
@@ -301,7 +336,7 @@ def sum(x: Any) -> Expression:
     >>> sum([1.0, -3.0]).value
     -2.0
     """
-    return Expression("Sum", (cast(x),))
+    return Atom("Sum", (cast(x),))
 
 
 def multiply(x: Any, y: Any) -> Expression:
@@ -311,7 +346,7 @@ def multiply(x: Any, y: Any) -> Expression:
     array([ 2., -6.])
     """
     left, right = cast(x), cast(y)
-    return Expression("multiply", (left, right), _common("*", left, right))
+    return Atom("multiply", (left, right), _common("*", left, right))
 
 
 def quad_form(x: Any, P: Any) -> Expression:
@@ -323,7 +358,7 @@ def quad_form(x: Any, P: Any) -> Expression:
     vector, matrix = cast(x), cast(P)
     if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
         raise _mismatch("quad_form", vector, matrix)
-    return Expression("QuadForm", (vector, matrix))
+    return Atom("QuadForm", (vector, matrix))
 
 
 def sum_squares(x: Any) -> Expression:
@@ -332,7 +367,7 @@ def sum_squares(x: Any) -> Expression:
     >>> sum_squares([1.0, -3.0]).value
     10.0
     """
-    return Expression("quad_over_lin", (cast(x), Constant(1.0)))
+    return Atom("quad_over_lin", (cast(x), Constant(1.0)))
 
 
 def square(x: Any) -> Expression:
@@ -342,7 +377,7 @@ def square(x: Any) -> Expression:
     array([1., 9.])
     """
     inner = cast(x)
-    return Expression("Power", (inner,), inner.shape)
+    return Atom("Power", (inner,), inner.shape)
 
 
 def abs(x: Any) -> Expression:
@@ -352,7 +387,7 @@ def abs(x: Any) -> Expression:
     array([1., 3.])
     """
     inner = cast(x)
-    return Expression("abs", (inner,), inner.shape)
+    return Atom("abs", (inner,), inner.shape)
 
 
 def norm1(x: Any) -> Expression:
@@ -361,7 +396,7 @@ def norm1(x: Any) -> Expression:
     >>> norm1([1.0, -3.0]).value
     4.0
     """
-    return Expression("norm1", (cast(x),))
+    return Atom("norm1", (cast(x),))
 
 
 def pos(x: Any) -> Expression:
@@ -371,7 +406,7 @@ def pos(x: Any) -> Expression:
     array([1., 0.])
     """
     inner = cast(x)
-    return Expression("maximum", (inner, Constant(0.0)), inner.shape)
+    return Atom("maximum", (inner, Constant(0.0)), inner.shape)
 
 
 def logistic(x: Any) -> Expression:
@@ -381,7 +416,7 @@ def logistic(x: Any) -> Expression:
     array([0.693147, 0.      ])
     """
     inner = cast(x)
-    return Expression("logistic", (inner,), inner.shape)
+    return Atom("logistic", (inner,), inner.shape)
 
 
 def _mismatch(atom: str, left: Expression, right: Expression) -> ProblemError:
@@ -399,7 +434,7 @@ def _common(sign: str, left: Expression, right: Expression) -> tuple[int, ...]:
 
 
 def _spread(x: Expression, shape: tuple[int, ...]) -> Expression:
-    return x if x.shape == shape else Expression("Promote", (x,), shape)
+    return x if x.shape == shape else Atom("Promote", (x,), shape)
 
 
 def _total(left: Expression, right: Expression) -> Expression:
@@ -407,7 +442,7 @@ def _total(left: Expression, right: Expression) -> Expression:
     first: tuple[Expression, ...] = (_spread(left, shape),)
     if left.kind == "AddExpression" and left.shape == shape:
         first = left.args
-    return Expression("AddExpression", (*first, _spread(right, shape)), shape)
+    return Atom("AddExpression", (*first, _spread(right, shape)), shape)
 
 
 def _times(left: Expression, right: Expression) -> Expression:
@@ -421,13 +456,13 @@ def _times(left: Expression, right: Expression) -> Expression:
 
 
 def _quotient(top: Expression, bottom: Expression) -> Expression:
-    return Expression("DivExpression", (top, bottom), _common("/", top, bottom))
+    return Atom("DivExpression", (top, bottom), _common("/", top, bottom))
 
 
 def _product(left: Expression, right: Expression) -> Expression:
     if not left.shape or not right.shape or left.shape[-1] != right.shape[0]:
         raise _mismatch("@", left, right)
-    return Expression("MulExpression", (left, right), left.shape[:-1] + right.shape[1:])
+    return Atom("MulExpression", (left, right), left.shape[:-1] + right.shape[1:])
 
 
 _VALUES: dict[str, Callable[..., Any]] = {
@@ -490,7 +525,7 @@ class Translation:
             "transpose": lambda x: x.T,
             "index": lambda x: x[part.key],
             "Sum": cp.sum,
-            "QuadForm": cp.quad_form,
+            "QuadForm": lambda x, P: cp.quad_form(x, _symmetric(P)),
             "quad_over_lin": lambda x, _: cp.sum_squares(x),
             "Power": cp.square,
             "abs": cp.abs,
@@ -499,6 +534,11 @@ class Translation:
             "logistic": cp.logistic,
         }
         return make[part.kind](*args)
+
+
+def _symmetric(P: Any) -> Any:
+    """A matrix of cvxpy as `quad_form` takes it: its symmetric part, if it is not symmetric."""
+    return P if P.is_symmetric() else 0.5 * (P.value + P.value.T)
 
 
 def kind_of(part: Any) -> str:

@@ -103,6 +103,8 @@ class Separable:
     """Which φ: abs, pos for max(u, 0), pos2 for its square, logistic for log(1 + exp(u))."""
     weights: float | Array
     u: Affine
+    text: str = ""
+    """The declared atom, for messages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +201,11 @@ def canonical(model: Model) -> Canonical:
     reader = _Reader()
     sense = 1 if model.maximize is None else -1
     objective = model.minimize if sense > 0 else model.maximize
+    if objective.size != 1:
+        raise NotCanonical(f"{objective} of shape {objective.shape}", "a number as objective")
     affine = reader.objective(objective, float(sense))
+    if not np.all(np.isfinite(affine.constant)):
+        raise NotCanonical(objective, "a finite objective")
     form = Canonical(sense, reader.variables, affine, reader.quadratics, reader.separables)
     for name, constraint in model.subject_to.items():
         kind = kind_of(constraint)
@@ -208,6 +214,8 @@ def canonical(model: Model) -> Canonical:
         u = reader.difference(constraint)
         equal = kind in ("Equality", "Zero")
         bound = None if equal else as_bound(name, u)
+        if not _has_ends(u, bound):
+            raise NotCanonical(f"{name}: {constraint}", "constraints with finite ends")
         if bound is None:
             form.rows.append(Rows(name, u, equal))
         else:
@@ -242,6 +250,14 @@ def as_bound(name: str, u: Affine) -> Bound | None:
         end = end.flat[0]
     side = "upper" if np.all(np.asarray(d) > 0.0) else "lower"
     return Bound(name, variable, side, float(end) if np.ndim(end) == 0 else end)
+
+
+def _has_ends(u: Affine, bound: Bound | None) -> bool:
+    """Whether all ends are finite, or those of a bound infinite on its own side."""
+    if bound is None:
+        return bool(np.all(np.isfinite(u.constant)))
+    outer = np.asarray(bound.end) if bound.side == "upper" else -np.asarray(bound.end)
+    return bool(np.all(outer > -np.inf))  # and no nan
 
 
 _LINEAR = {
@@ -281,12 +297,14 @@ class _Reader:
         if kind == "multiply" and e.args[0].size == 1:
             return self.operator(e.args[1]).scaled(_number(e.args[0]))
         if kind == "DivExpression" and e.args[1].size == 1:
-            return self.operator(e.args[0]).scaled(1.0 / _number(e.args[1]))
+            return self.operator(e.args[0]).scaled(1.0 / float(_divisor(e)[0]))
         value = e.value
         if value is None:
             raise NotCanonical(f"the parameter {e} without a value", "numbers")
         if isinstance(value, Operator):
             return value
+        if not np.isfinite(value.data if sparse.issparse(value) else value).all():
+            raise NotCanonical(f"{e}, which has entries that are no numbers", "finite numbers")
         return _of_array(value)
 
     # ------------------------------------------------------------- affine expressions
@@ -294,7 +312,7 @@ class _Reader:
     def affine(self, e: Any) -> Affine:
         """Σ_v A_v v + c."""
         if e.is_constant():
-            return Affine(e.size, {}, _vector(e))
+            return Affine(e.size, {}, _vector(e, may_be_infinite=True))
         kind, args = kind_of(e), e.args
         if kind == "Variable":
             if e.ndim > 1:
@@ -318,10 +336,10 @@ class _Reader:
         if kind == "multiply":
             return self._scaled(e)
         if kind == "DivExpression" and args[1].is_constant():
-            divisor = _vector(args[1])
-            if args[1].size == 1:
-                return self.affine(args[0]).scaled(1.0 / float(divisor[0]))
-            return self.affine(args[0]).through(Operator.of(Diagonal(1.0 / divisor)))
+            divisor, inner = _divisor(e), self.affine(args[0])
+            if divisor.size == 1:
+                return inner.scaled(1.0 / float(divisor[0]))
+            return inner.through(_entry_by_entry(1.0 / divisor, inner.m))
         if kind == "MulExpression":
             return self._product(e)
         raise NotCanonical(e)
@@ -362,8 +380,7 @@ class _Reader:
         if plain.size == 1:
             scaled = inner.scaled(_number(plain))
             return scaled if a.size <= inner.m else scaled.plus(Affine(a.size, {}))
-        factor = Diagonal(_vector(a)) if inner.m == a.size else Column(_vector(a))
-        return inner.through(Operator.of(factor))
+        return inner.through(_entry_by_entry(_vector(a), inner.m))
 
     def _product(self, e: Any) -> Affine:
         a, b = e.args
@@ -393,7 +410,9 @@ class _Reader:
         if kind == "NegExpression":
             return self.objective(args[0], -weight)
         if kind == "DivExpression" and args[1].is_constant():
-            divisor = _vector(args[1])
+            divisor = _divisor(e)
+            if divisor.size > 1 and args[0].size == 1:
+                return self.objective(args[0], float(np.sum(weight / divisor)))
             return self.objective(args[0], weight / (divisor[0] if divisor.size == 1 else divisor))
         if kind in ("Promote", "broadcast_to") and args[0].size == 1:
             return self.objective(args[0], float(np.sum(np.broadcast_to(weight, (e.size,)))))
@@ -417,11 +436,12 @@ class _Reader:
             form = self.operator(args[1])
             self.quadratics.append(Quadratic(float(weight), self.affine(args[0]), form))
         elif kind == "quad_over_lin" and e.size == 1 and args[1].is_constant():
-            share = float(weight) / _number(args[1])
+            share = float(weight) / float(_divisor(e)[0])
             self.quadratics.append(Quadratic(share, self.affine(args[0]), None))
         elif kind in POWERS and is_square(e):
             if is_positive_part(args[0]):
-                self.separables.append(Separable("pos2", weight, self.affine(args[0].args[0])))
+                u = self.affine(args[0].args[0])
+                self.separables.append(Separable("pos2", weight, u, str(e)))
             elif np.ndim(weight) == 0:
                 self.quadratics.append(Quadratic(float(weight), self.affine(args[0]), None))
             else:
@@ -437,9 +457,22 @@ class _Reader:
             if kind == "Pnorm" and float(np.asarray(e.p)) != 1.0:
                 raise NotCanonical(e)
             name = {"logistic": "logistic", "maximum": "pos"}.get(kind, "abs")
-            self.separables.append(Separable(name, weight, self.affine(args[0])))
+            self.separables.append(Separable(name, weight, self.affine(args[0]), str(e)))
         else:
             raise NotCanonical(e)
+
+
+def _divisor(e: Any) -> Array:
+    """The entries of the constant that a quotient is divided by."""
+    divisor = _vector(e.args[1], may_be_infinite=True)
+    if not np.all(divisor):
+        raise NotCanonical(e, "divisors other than 0")
+    return divisor
+
+
+def _entry_by_entry(weights: Array, m: int) -> Operator:
+    """Multiplies m entries by as many weights, or a single entry by each of them."""
+    return Operator.of(Diagonal(weights) if m == weights.size else Column(weights))
 
 
 def _level(values: Any) -> Any:
@@ -479,14 +512,16 @@ def _is_affine(e: Any) -> bool:
     return False
 
 
-def _vector(e: Any) -> Array:
+def _vector(e: Any, may_be_infinite: bool = False) -> Array:
     """The entries of a constant, column by column."""
     if kind_of(e) in ("Promote", "broadcast_to") and e.args[0].size == 1:
-        return np.full(e.size, _number(e.args[0]))
+        return np.full(e.size, _vector(e.args[0], may_be_infinite)[0])
     value = e.value
     if value is None:
         raise NotCanonical(f"the parameter {e} without a value", "numbers")
     value = value.toarray() if sparse.issparse(value) else np.asarray(value, dtype=float)
+    if not np.isfinite(value).all() and (not may_be_infinite or np.isnan(value).any()):
+        raise NotCanonical(f"{e}, which is {value}", "finite numbers")
     return np.atleast_1d(value.ravel(order="F"))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
 
 
@@ -204,6 +205,8 @@ class Operator:
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, Operator):
             return self.dense() + other
+        if self.shape != other.shape:
+            raise _mismatch("+", self, other)
         terms = list(self.terms)
         for coefficient, factors in other.terms:
             for k, (c, own) in enumerate(terms):
@@ -227,6 +230,8 @@ class Operator:
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Operator):
             return self.times(other) if np.ndim(other) == 1 else self.dense() @ other
+        if self.shape[1] != other.shape[0]:
+            raise _mismatch("@", self, other)
         total = Operator.zero(self.shape[0], other.shape[1])
         for a, left in self.terms:
             for b, right in other.terms:
@@ -240,6 +245,8 @@ class Operator:
 
     def times(self, x: Array) -> Array:
         """The product with a vector."""
+        if x.shape != self.shape[1:]:
+            raise _mismatch("@", self, x)
         total = np.zeros(self.shape[0])
         for c, factors in self.terms:
             image = x
@@ -314,6 +321,10 @@ class Operator:
     def column(self) -> Array:
         """The column of an (m, 1) operator."""
         return self.times(np.ones(1))
+
+
+def _mismatch(sign: str, left: Operator, right: Operator | Array) -> ProblemError:
+    return ProblemError("shapes", "those of one formula", f"{left.shape} {sign} {right.shape}")
 
 
 def _joined(

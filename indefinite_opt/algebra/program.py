@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from indefinite_opt.algebra import printing
-from indefinite_opt.algebra.atoms import Constant, Translation
+from indefinite_opt.algebra.atoms import Constant, Translation, kind_of
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, real_array
 
@@ -115,9 +115,28 @@ class Model:
         if (self.minimize is None) == (self.maximize is None):
             raise ParameterError("objective", "exactly one of minimize, maximize", "both or none")
 
+    def without_endless(self) -> Model:
+        """The model without x ≤ inf and x ≥ -inf, which hold everywhere."""
+        endless = [name for name, one in self.subject_to.items() if _is_endless(one)]
+        if not endless:
+            return self
+        kept = {name: one for name, one in self.subject_to.items() if name not in endless}
+        return replace(self, subject_to=kept)
+
     def program(self, name: str, structure: Any, is_solved: bool = True) -> Program:
         """The model with its name and its structure."""
         return Program(**vars(self), name=name, structure=structure, is_solved=is_solved)
+
+
+def _is_endless(constraint: Any) -> bool:
+    """Whether it is an inequality with a constant -inf on its left or inf on its right."""
+    if kind_of(constraint) != "Inequality":
+        return False
+    ends = zip(constraint.args, (-np.inf, np.inf), strict=True)
+    return any(
+        side.is_constant() and side.ndim < 2 and bool(np.all(np.asarray(side.value) == end))
+        for side, end in ends
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -130,7 +130,7 @@ class Formulation(Declaration):
         values = [getattr(self, field.name) for field in dataclasses.fields(self)]
         known = kept.get("compiled")
         if known is None or type(self) is not known[0] or not _are_same(values, known[1]):
-            model = self.model(problem)
+            model = self.model(problem).without_endless()
             known = type(self), values, model, compiled(model, problem)
             kept["compiled"] = known
         return known[2], known[3]

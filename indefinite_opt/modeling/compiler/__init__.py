@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from indefinite_opt.algebra import Model, NotCanonical, canonical
-from indefinite_opt.errors import ProblemError
-from indefinite_opt.modeling.compiler.comparison import compare
+from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
 from indefinite_opt.modeling.compiler.convex_program import (
     ConvexProgram as ConvexProgram,
 )
@@ -15,7 +14,7 @@ from indefinite_opt.modeling.compiler.convex_program import (
     as_convex_program,
 )
 from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP as DeclaredQP
-from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp
+from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp, has_epigraph
 from indefinite_opt.modeling.compiler.kernel_programs import box_line_qp
 from indefinite_opt.modeling.compiler.linear_programs import box, game, one_norm
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
@@ -44,6 +43,7 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
     """
     if model.theorem is not None:
         structure: Structure[Any] = model.theorem()
+        compare_theorem(model, structure, problem)
         return structure
     try:
         form = canonical(model)
@@ -58,6 +58,6 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
         if reading.is_complete:
             compare(form, structure, problem)
             return structure
-    kinds = ", ".join(sorted({part.kind for part in form.separables}))
-    expected = "a linear, quadratic or logistic program of a known kind, or a convex one"
-    return as_convex_program(model, ProblemError("model", expected, f"terms with {kinds}"))
+    atoms = [part.text for part in form.separables if not has_epigraph(part)]
+    expected = "terms with rows of a quadratic program, or a known kind"
+    return as_convex_program(model, NotCanonical(", ".join(atoms), expected))

@@ -8,17 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Canonical
+from indefinite_opt.algebra import Canonical, Constant, Model, canonical
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import BoxLine, BoxLineQP
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Structure
 
 MAX_POINTS = 200
 """Number of points up to which programs are compared, unless rows of K are computed on demand."""
+
+MAX_DECOMPOSED = 20
+"""The same for programs whose values need eigenvalues."""
+
+TOL_OF_THEOREMS = 1e-9
+"""The same for the terms of an objective at an inner minimiser."""
 
 TOL = 1e-10
 """Difference, beside the absolute terms of a sum, that rounding does not explain."""
@@ -39,6 +46,12 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
     expected, found = form.residuals(values), _residuals(structure, values)
     if expected.keys() != found.keys():
         raise AssertionError(f"constraints {sorted(found)} were compiled from {sorted(expected)}")
+    if structure.sense != form.sense:
+        raise _wrong("the sense")
+    if isinstance(structure, DeclaredQP):
+        short = _shortfall(structure, values)
+        if not _agree(np.zeros(short.size), short, lambda: form.size(values)):
+            raise _wrong("the least t of an epigraph")
     rows = {row.name: row for row in form.rows}
     for name, residual in expected.items():
         row = rows.get(name)
@@ -48,10 +61,50 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
     if _same_objective(form, structure, values):
         return
     if isinstance(structure, BoxLineQP) and structure.lines:
-        values = structure.values(structure.random_start(generator))
-        if _same_objective(form, structure, values):
+        x = values[structure.variable]
+        onto = np.linalg.lstsq(structure.A, structure.b - structure.A @ x, rcond=None)[0]
+        if _same_objective(form, structure, {structure.variable: x + onto}):
             return
     raise _wrong("the objective")
+
+
+def compare_theorem(model: Model, structure: Structure[Any], problem: KernelProblem) -> None:
+    """The same for a structure that rests on a theorem, at the minimiser of the inner problem.
+
+    Raises
+    ------
+    ProblemError
+        If the theorem is about another program than the declared one.
+    """
+    if problem.n > MAX_DECOMPOSED or model.inner is None:
+        return
+    form = canonical(Model(minimize=Constant(0.0), subject_to=model.subject_to))
+    generator = np.random.default_rng(problem.n)
+    values: dict[str, Any] = {
+        name: generator.uniform(0.1, 0.4, shape) for name, shape in structure.shapes.items()
+    }
+    try:
+        expected, found = form.residuals(values), _residuals(structure, values)
+        if expected.keys() != found.keys():
+            raise AssertionError(f"constraints {sorted(found)} instead of {sorted(expected)}")
+        equations = {row.name for row in form.rows if row.equal}
+        if equations != set(getattr(structure, "line_names", ())):
+            raise AssertionError(f"equations {sorted(equations)}")
+        for name, residual in expected.items():
+            if not _agree(residual, found[name], lambda: float(problem.n)):
+                raise _wrong(name)
+        inner = {model.inner.variable.name(): structure.inner_minimiser(values)}
+        objective = model.minimize if model.maximize is None else model.maximize
+        for variable in objective.variables():
+            variable.value = {**values, **inner}[variable.name()]
+        declared = float(objective.value)
+        compiled = structure.declared(structure.at(structure.from_values(values)).value)
+        terms = 1.0 + sum(abs(float(term.value)) for term in objective.args if not term.shape)
+        near = abs(declared - compiled) <= TOL_OF_THEOREMS * terms
+        if structure.sense != (1 if model.maximize is None else -1) or not near:
+            raise AssertionError(f"the objective is {declared} as declared and {compiled} by it")
+    except (AssertionError, KeyError) as error:
+        raise ProblemError("model", "the program that its theorem is about", str(error)) from None
 
 
 def _same_objective(form: Canonical, structure: Structure[Any], values: Values) -> bool:
@@ -63,11 +116,15 @@ def _agree(
     declared: float | Array, compiled: float | Array, sizes: Callable[[], float | Array]
 ) -> bool:
     """Whether two results agree up to the rounding of sums with absolute terms of some sizes."""
-    missed = np.abs(np.ravel(declared) - np.ravel(compiled))
+    one, other = np.ravel(declared), np.ravel(compiled)
+    if one.shape != other.shape:
+        return False
+    with np.errstate(invalid="ignore"):  # a bound that is infinite on both sides agrees
+        missed = np.where(one == other, 0.0, np.abs(one - other))
     if np.all(missed <= TOL):
         return True
-    unit = np.maximum(np.maximum(np.abs(np.ravel(declared)), 1.0), sizes())
-    return bool(np.all(missed <= TOL * unit))
+    unit = np.maximum(np.maximum(np.abs(one), 1.0), sizes())
+    return bool(np.all(np.isfinite(one) & (missed <= TOL * unit)))
 
 
 def _wrong(name: str) -> AssertionError:
@@ -83,7 +140,7 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
         return {"margin": -(structure.excess(values) + xi), "slack": -xi}
     if isinstance(structure, DeclaredQP):
         return _of_rows(structure, values)
-    if not isinstance(structure, BoxLineQP):
+    if not isinstance(structure, BoxLine):
         return {}
     x = values[structure.variable]
     found = dict(zip(structure.line_names, structure.A @ x - structure.b, strict=True))
@@ -100,6 +157,18 @@ def _of_rows(qp: DeclaredQP, values: Values) -> dict[str, Array]:
         "lower": qp.lower - x, "upper": x - qp.upper,
     }  # fmt: skip
     return {name: stacked[block.kind][block.part] for name, block in qp.named.items()}
+
+
+def _shortfall(qp: DeclaredQP, values: Values) -> Array:
+    """By how much rows and bounds let each t be smaller or need it larger than its function."""
+    x, declared = qp.from_values(values), np.zeros(qp.h.size, dtype=bool)
+    for block in qp.named.values():
+        if block.kind == "inequalities":
+            declared[block.part] = True
+    rows = qp.G[~declared]
+    excess = rows @ x - qp.h[~declared]
+    tops = [t for term in qp.epigraphs for t in range(term.place.start, term.place.stop)]
+    return np.array([max(qp.lower[t] - x[t], *excess[rows[:, t] == -1.0]) for t in tops])
 
 
 def _of_blocks(program: LinearProgram, values: Values) -> dict[str, Array]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import Affine
+from indefinite_opt.algebra import Affine, Bound, NotCanonical, Separable
+from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.reading import Reading, require
 from indefinite_opt.problem import KernelProblem
@@ -71,6 +72,18 @@ class DeclaredQP(PolyhedralQP):
     """The declared constraints by name."""
     epigraphs: tuple[Epigraph, ...] = ()
 
+    def refuse_without_optimum(self) -> None:
+        """Raise `InfeasibleProblem` for bounds that exclude each other, or for rows."""
+        for name, (part, _) in self.layout.items():
+            low, high = self.lower[part], self.upper[part]
+            if np.any(low > high):
+                k = int(np.argmax(low > high))
+                raise InfeasibleProblem(
+                    f"bounds of {name}", "lower ones that are not above the upper ones",
+                    f"{float(low[k])!r} ≤ {name}[{k}] ≤ {float(high[k])!r}",
+                )  # fmt: skip
+        super().refuse_without_optimum()
+
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: shape for name, (_, shape) in self.layout.items()}
@@ -90,16 +103,18 @@ class DeclaredQP(PolyhedralQP):
         return self.values(self.project(self.from_values(values)))
 
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
-        """The objective with a Hessian that cvxpy need not examine, if it is convex everywhere."""
+        """The objective with a Hessian that cvxpy need not examine, if it is convex."""
         import cvxpy as cp
 
-        if not self.is_convex_everywhere:
+        if not self.is_convex:
             return None
         v = cp.hstack([cp.vec(variables[name], order="F") for name in self.layout])
-        smooth = self.P[: v.size, : v.size]
-        objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + self.q[: v.size] @ v
+        # Equations have no entries of epigraphs, so that only the block of v changes.
+        H, c, constant = self.convexified()
+        smooth = H[: v.size, : v.size]
+        objective = 0.5 * cp.quad_form(v, cp.psd_wrap(smooth)) + c[: v.size] @ v
         terms = sum((term.atom(v) for term in self.epigraphs), objective)
-        return self.sense * (terms + self.constant)
+        return self.sense * (terms + self.constant + constant)
 
     # ------------------------------------------------------- multipliers by declared names
 
@@ -108,8 +123,9 @@ class DeclaredQP(PolyhedralQP):
         return {name: block.shape for name, block in self.named.items()}
 
     def named_multipliers(self, stacked: Values) -> Values:
+        none = np.zeros(self.n)  # of a side on which every bound is infinite
         return {
-            name: np.reshape(stacked[block.kind][block.part], block.shape)
+            name: np.reshape(stacked.get(block.kind, none)[block.part], block.shape)
             for name, block in self.named.items()
         }
 
@@ -119,7 +135,8 @@ class DeclaredQP(PolyhedralQP):
             return None
         stacked = {name: np.zeros(size) for name, (size,) in self.stacked_shapes.items()}
         for name, block in self.named.items():
-            stacked[block.kind][block.part] = np.ravel(multipliers[name])
+            if block.kind in stacked:
+                stacked[block.kind][block.part] = np.ravel(multipliers[name])
         return stacked
 
     def optimality(
@@ -165,11 +182,16 @@ def _as_stacked(optimality: Optimality) -> Optimality:
     return replace(optimality, multipliers=stacked)
 
 
+def has_epigraph(part: Separable) -> bool:
+    """Whether a term is piecewise linear or quadratic, and convex where it is minimised."""
+    weights = np.asarray(part.weights)
+    return part.kind in ("abs", "pos", "pos2") and bool(np.all(weights >= 0.0))
+
+
 def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
     """½xᵀPx + qᵀx on rows and bounds; |u|, max(u, 0) and its square by epigraphs."""
     form = reading.form
-    require(all(part.kind in ("abs", "pos", "pos2") for part in form.separables))
-    require(all(np.all(np.asarray(part.weights) >= 0.0) for part in form.separables))
+    require(all(map(has_epigraph, form.separables)))
     layout, n = {}, 0
     for name, shape in form.variables.items():
         layout[name] = slice(n, n + math.prod(shape)), shape
@@ -185,15 +207,23 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
     G, h = _Stack(total), _Stack()
     A, b = _Stack(total), _Stack()
     called: dict[str, list[str]] = {"inequalities": [], "equalities": []}
-    for name in form.variables:
-        for side, bound in reading.bounds(name).items():
-            (lower if side == "lower" else upper)[places[name]] = np.ravel(bound.end)
-            named[bound.name] = Block(side, places[name], form.variables[name])
+    for name, shape in form.variables.items():
+        first, further = _split(reading.all_bounds(name))
+        for bound in first:
+            ends = lower if bound.side == "lower" else upper
+            ends[places[name]] = np.ravel(bound.end)
+            named[bound.name] = Block(bound.side, places[name], shape)
+        for bound in further:
+            sign = -1.0 if bound.side == "lower" else 1.0
+            below = G.add(sign * np.eye(total)[places[name]])
+            h.add(np.ravel(np.broadcast_to(sign * np.asarray(bound.end), shape)))
+            named[bound.name] = Block("inequalities", below, shape)
+            called["inequalities"] += _entries(bound.name, shape)
     for row in reading.rows():
-        rows, ends, kind = (A, b, "equalities") if row.equal else (G, h, "inequalities")
-        shape = () if row.u.m == 1 else (row.u.m,)
+        rows, right, kind = (A, b, "equalities") if row.equal else (G, h, "inequalities")
         below = rows.add(_dense(row.u, places, total))
-        ends.add(-row.u.constants)
+        right.add(-row.u.constants)
+        shape = () if row.u.m == 1 else (row.u.m,)
         named[row.name] = Block(kind, below, shape)
         called[kind] += _entries(row.name, shape)
     epigraphs = []
@@ -229,6 +259,19 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
 def _entries(name: str, shape: tuple[int, ...]) -> list[str]:
     """What messages call a number, or the entries of a vector."""
     return [f"{name}[{i}]" for i in range(shape[0])] if shape else [name]
+
+
+def _split(bounds: list[Bound]) -> tuple[list[Bound], list[Bound]]:
+    """A bound for each side, and further ones, which are rows with multipliers of their own."""
+    first: dict[str, Bound] = {}
+    further = []
+    for bound in sorted(bounds, key=lambda one: bool(np.all(np.isfinite(one.end)))):
+        if first.setdefault(bound.side, bound) is bound:
+            continue
+        if not np.all(np.isfinite(bound.end)):
+            raise NotCanonical(f"{bound.name}, one more bound of {bound.variable}", "finite ends")
+        further.append(bound)
+    return list(first.values()), further
 
 
 class _Stack:

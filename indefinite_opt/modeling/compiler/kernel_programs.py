@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.algebra import Operator
+from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.compiler.reading import (
     Line,
     Mismatch,
@@ -31,6 +32,9 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require({side: bound.name for side, bound in bounds.items()}.items() <= _NAMES)
     require("lower" in bounds and np.ndim(bounds["lower"].end) == 0 and bounds["lower"].end == 0.0)
     upper = bounds["upper"].end if "upper" in bounds else np.inf
+    require(np.all(np.asarray(upper) > 0.0))
+    # An infinite bound has no multipliers here, but has them under its declared name elsewhere.
+    require("upper" not in bounds or np.any(np.isfinite(upper)))
     H, slope, constant = reading.quadratic_form(variable)
     H, slope = reduced(H, slope, lines)
     c = level(slope)
@@ -38,7 +42,10 @@ def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     least_squares = _source(H)
     if least_squares is not None:
         weight, source = least_squares
+        # Its bounds are those of ‖Gx - e‖², to which no linear term may be added.
         require(weight == 2.0 and constant == problem.n and len(lines) == 1)
+        require(form.sense == 1 and variable == "alpha" and not np.ndim(upper))
+        require(_is_least_squares(c, source))
         return KreinLeastSquares(
             squared(source), hessian=weight, linear=c, upper=upper, lines=1, source=source,
             sense=form.sense, variable=variable,
@@ -77,6 +84,12 @@ def _source(H: Operator) -> tuple[float, KernelProblem] | None:
     return c, inner[0].problem
 
 
+def _is_least_squares(c: float | Array, source: KernelProblem) -> bool:
+    """Whether c is -2Ge up to rounding."""
+    sizes = source.gram.largest * source.n
+    return bool(np.all(np.abs(c + 2.0 * source.y * source.gram.times(source.y)) <= 1e-14 * sizes))
+
+
 def _scaled_kernel(H: Operator, problem: KernelProblem) -> tuple[float, KernelProblem]:
     """h > 0 and a problem with H = h·diag(y)K diag(y)."""
     require(H.terms)
@@ -94,4 +107,6 @@ def _formed(H: Operator, problem: KernelProblem) -> tuple[float, KernelProblem]:
     made: Any = H.scaled(1.0 / h).dense()
     made *= problem.y[:, None]
     made *= problem.y
+    if not problem.gram.on_demand and np.array_equal(made, problem.K):
+        return h, problem
     return h, KernelProblem(0.5 * (made + made.T), problem.labels, copy=False, name=problem.name)

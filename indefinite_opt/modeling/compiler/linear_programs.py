@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.algebra import Matrix, Operator
+from indefinite_opt.algebra import Canonical, Matrix, Operator
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.compiler.reading import (
     Mismatch,
     Reading,
+    is_kernel_of,
     kernel_in,
     level,
     only,
+    positive,
     require,
 )
 from indefinite_opt.modeling.linear_programs import (
@@ -27,26 +29,28 @@ from indefinite_opt.problem import KernelProblem
 def one_norm(reading: Reading, problem: KernelProblem) -> LinearProgram:
     """min ‖u‖₁ + C eᵀξ  s.t.  y∘(Ku + be) ≥ e - ξ,  ξ ≥ 0."""
     form = reading.form
-    require(set(form.variables) == {"u", "b", "xi"} and form.sense == 1)
+    require(has_shapes(form, "u", problem.n) and form.sense == 1)
     require(len(form.separables) == 1 and not form.quadratics)
     (norm,) = reading.separables()
     require(norm.kind == "abs" and list(norm.u.linear) == ["u"] and only(norm.weights) == 1.0)
     require(norm.u.linear["u"].multiple == 1.0 and not norm.u.constants.any())
-    kernel = margins(reading, "u", "dK")
-    require(kernel.gram is problem.gram)
-    return one_norm_program(problem, only(reading.cost("xi")))
+    require(has_margins(reading, problem, "u", "dK"))
+    return one_norm_program(problem, positive(reading.cost("xi")))
 
 
-def margins(reading: Reading, variable: str, shape: str) -> KernelProblem:
-    """The problem of K in the rows e - ξ ≤ Av + by with ξ ≥ 0, of which A has the given shape."""
+def has_shapes(form: Canonical, variable: str, n: int) -> bool:
+    """Whether the variables are a vector of n, the slacks ξ of n points and an offset b."""
+    return form.variables == {variable: (n,), "b": (), "xi": (n,)}
+
+
+def has_margins(reading: Reading, problem: KernelProblem, variable: str, shape: str) -> bool:
+    """Whether the rows are e - ξ ≤ Av + by with ξ ≥ 0 and the kernel matrix in A."""
     row = reading.row("margin", equal=False)
     require(set(row.linear) == {variable, "b", "xi"})
-    c, factor = kernel_in(row.linear[variable], shape)
-    kernel = factor.problem
-    require(c == -1.0 and row.linear["xi"].multiple == -1.0 and np.all(row.constants == 1.0))
-    require(np.array_equal(row.linear["b"].column, -kernel.y))
-    require(reading.is_nonnegative("xi", "slack"))
-    return kernel
+    require(is_kernel_of(problem, row.linear[variable], -1.0, shape))
+    require(row.linear["xi"].multiple == -1.0 and np.all(row.constants == 1.0))
+    require(np.array_equal(row.linear["b"].column, -problem.y))
+    return reading.is_nonnegative("xi", "slack")
 
 
 def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
@@ -57,6 +61,7 @@ def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(only(reading.cost("delta")) == 1.0)
     rows = reading.row("sensitivity", equal=False)
     require(set(rows.linear) == {"alpha", "delta"} and not rows.constants.any())
+    require(rows.m == problem.n)
     require(np.all(rows.linear["delta"].column == -1.0))
     for name, a, b in (("balance", y, 0.0), ("total", np.ones(y.size), 1.0)):
         line = reading.row(name, equal=True)
@@ -65,8 +70,11 @@ def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
     bounds = reading.bounds("alpha")
     require({side: bound.name for side, bound in bounds.items()} == _NAMES)
     require(only(bounds["lower"].end) == 0.0)
+    beta = only(bounds["upper"].end)
+    # Repaired points and bounds exist only if each class can have the weight 1/2.
+    require(beta * problem.smaller_class >= 0.5 * (1.0 - 1e-12))
     Delta = _sensitivity(rows.linear["alpha"].T, problem)
-    return game_program(SensitivityGame(problem, Delta, only(bounds["upper"].end)))
+    return game_program(SensitivityGame(problem, Delta, beta))
 
 
 _NAMES = {"lower": "lower", "upper": "upper"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.algebra import Diagonal, Operator
-from indefinite_opt.modeling.compiler.linear_programs import margins
-from indefinite_opt.modeling.compiler.reading import Reading, kernel_in, only, require
+from indefinite_opt.modeling.compiler.linear_programs import has_margins, has_shapes
+from indefinite_opt.modeling.compiler.reading import Reading, is_kernel_of, only, positive, require
 from indefinite_opt.modeling.structures import (
     LiftedHulls,
     LiftedPrimal,
@@ -25,27 +25,25 @@ def logistic(reading: Reading, problem: KernelProblem) -> LogisticProgram:
     require(loss.kind == "logistic" and set(loss.u.linear) == {"alpha", "b"})
     require(square.P is None and square.weight == 0.5 and list(square.u.linear) == ["alpha"])
     require(square.u.linear["alpha"].multiple == 1.0 and not square.u.constants.any())
-    c, kernel = kernel_in(loss.u.linear["alpha"], "dK")
-    require(c == -1.0 and kernel.problem.gram is problem.gram and not loss.u.constants.any())
+    require(is_kernel_of(problem, loss.u.linear["alpha"], -1.0, "dK"))
+    require(not loss.u.constants.any())
     require(np.array_equal(loss.u.linear["b"].column, -problem.y))
-    return LogisticProgram(problem, only(loss.weights))
+    return LogisticProgram(problem, positive(loss.weights))
 
 
 def separability(reading: Reading, problem: KernelProblem) -> SeparabilityProgram:
     """min ½αᵀRα + C eᵀξ  s.t.  Qα + by ≥ e - ξ, ξ ≥ 0, with R = I or R = Q."""
     form = reading.form
-    require(set(form.variables) == {"alpha", "b", "xi"} and form.sense == 1)
+    require(has_shapes(form, "alpha", problem.n) and form.sense == 1)
     require(len(form.quadratics) == 1 and not form.separables)
     (square,) = reading.quadratics()
     require(list(square.u.linear) == ["alpha"] and square.weight == 0.5)
     require(square.u.linear["alpha"].multiple == 1.0 and not square.u.constants.any())
     identity = square.P is None or square.P.multiple == 1.0
     if square.P is not None and not identity:
-        c, factor = kernel_in(square.P, "dKd")
-        require(c == 1.0 and factor.problem.gram is problem.gram)
-    kernel, C = margins(reading, "alpha", "dKd"), reading.cost("xi")
-    require(kernel.gram is problem.gram)
-    return SeparabilityProgram(problem, only(C), identity=identity)
+        require(is_kernel_of(problem, square.P, 1.0, "dKd"))
+    require(has_margins(reading, problem, "alpha", "dKd"))
+    return SeparabilityProgram(problem, positive(reading.cost("xi")), identity=identity)
 
 
 def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHulls:
@@ -53,6 +51,7 @@ def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHul
     form, y = reading.form, problem.y
     scalars = {name for name, shape in form.variables.items() if not shape}
     require(set(form.variables) == {"w", "xi"} | scalars and form.sense == 1)
+    require(form.variables["xi"] == (problem.n,))
     require(len(form.quadratics) == 1 and not form.separables)
     (square,), row = reading.quadratics(), reading.row("margin", equal=False)
     require(list(square.u.linear) == ["w"] and square.weight == 0.5)
@@ -69,10 +68,12 @@ def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHul
     columns = {name: row.linear[name].column for name in scalars}
     if scalars == {"b"}:
         require(np.array_equal(columns["b"], -y) and np.all(row.constants == 1.0))
-        return LiftedPrimal(problem, embedding, only(penalty))
+        return LiftedPrimal(problem, embedding, positive(penalty))
     require(scalars == {"rho_plus", "rho_minus"} and not row.constants.any())
     costs = [only(reading.cost(name)) for name in ("rho_plus", "rho_minus")]
     require(costs == [-1.0, 1.0])
     require(np.array_equal(columns["rho_plus"], np.where(y > 0, 1.0, 0.0)))
     require(np.array_equal(columns["rho_minus"], np.where(y < 0, -1.0, 0.0)))
-    return LiftedHulls(problem, embedding, only(penalty))
+    # The dual has weights only if each class can have the sum 1.
+    require(only(penalty) * problem.smaller_class >= 1.0 - 1e-12)
+    return LiftedHulls(problem, embedding, positive(penalty))

@@ -21,7 +21,7 @@ from indefinite_opt.algebra import (
     Separable,
 )
 from indefinite_opt.foundation import Array
-from indefinite_opt.problem import KernelFactor
+from indefinite_opt.problem import KernelFactor, KernelProblem
 
 
 class Mismatch(Exception):
@@ -111,15 +111,21 @@ class Reading:
 
     def bounds(self, variable: str) -> dict[str, Bound]:
         """The bounds of a variable by their sides, at most one on each."""
-        found = [bound for bound in self.form.bounds if bound.variable == variable]
+        found = self.all_bounds(variable)
         require(len({bound.side for bound in found}) == len(found))
-        self._take([*found])
         return {bound.side: bound for bound in found}
+
+    def all_bounds(self, variable: str) -> list[Bound]:
+        """The bounds of a variable, of which several may be on one side."""
+        found = [bound for bound in self.form.bounds if bound.variable == variable]
+        self._take([*found])
+        return found
 
     def is_nonnegative(self, variable: str, name: str) -> bool:
         """Whether the only bound of a variable is v ≥ 0 under this name."""
         bounds = self.bounds(variable)
-        return set(bounds) == {"lower"} and (bounds["lower"].name, bounds["lower"].end) == (name, 0)
+        require(set(bounds) == {"lower"} and bounds["lower"].name == name)
+        return np.ndim(bounds["lower"].end) == 0 and bounds["lower"].end == 0.0
 
     def quadratic_form(self, variable: str) -> tuple[Operator, Array, float]:
         """H, c and a constant of all smooth terms, ½vᵀHv + cᵀv + constant, in one variable."""
@@ -165,6 +171,13 @@ def only(values: Array | float) -> float:
     return float(found)
 
 
+def positive(values: Array | float) -> float:
+    """The positive number that all entries are, as theorems on penalties need it."""
+    found = only(values)
+    require(found > 0.0)
+    return found
+
+
 def kernel_in(A: Operator, shape: str) -> tuple[float, KernelFactor]:
     """c and K, if A is c times K between the diagonals of a pattern such as "dKd", "dK" or "K".
 
@@ -179,6 +192,19 @@ def kernel_in(A: Operator, shape: str) -> tuple[float, KernelFactor]:
         if isinstance(factor, Diagonal):
             require(np.array_equal(factor.d, kernel.problem.y))
     return c, kernel
+
+
+def is_kernel_of(problem: KernelProblem, A: Operator, c: float, shape: str) -> bool:
+    """Whether A is c times K of the problem between diagonals, by reference or as an array."""
+    try:
+        multiple, kernel = kernel_in(A, shape)
+    except Mismatch:
+        if problem.gram.on_demand or A.shape != (problem.n, problem.n):
+            return False
+        K = c * problem.K
+        K = K * problem.y[:, None] if shape.startswith("d") else K
+        return np.array_equal(A.dense(), K * problem.y if shape.endswith("d") else K)
+    return multiple == c and kernel.problem.gram is problem.gram
 
 
 def reduced(H: Operator, c: Array, lines: list[Line]) -> tuple[Operator, Array]:

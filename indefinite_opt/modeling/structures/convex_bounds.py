@@ -217,6 +217,8 @@ class ConvexBounds(BoxLine, PairedQP):
             return bound
         if np.ndim(self.linear):
             return -np.inf
+        if self.linear >= 0.0:  # No weight has a gain, and x = 0 is optimal.
+            return -allowance(square)
         # Hard margin: ½wᵀw/(1 - v)² where v is the largest shortfall of a margin at the best b.
         # If 1 - v is small the rounding of the gradient matters.
         noise = (self.n + 4.0) * EPS * (float(np.max(np.abs(gradient))) + self.tilt)

@@ -1,0 +1,190 @@
+"""The canonical form: its values, its bounds, and what it has no place for."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+import indefinite_opt.algebra as cp
+from helpers.changed_models import changes
+from indefinite_opt.algebra import Model, NotCanonical, affine, canonical
+from indefinite_opt.problem.symbols import KernelFactor
+
+GENERATOR = np.random.default_rng(3)
+S = GENERATOR.standard_normal((4, 4))
+S = S + S.T
+C = GENERATOR.standard_normal(4)
+VALUES = {"x": GENERATOR.standard_normal(4), "b": np.array(0.7)}
+PROBLEM = iopt.KernelProblem(S, [1, -1, 1, -1])
+
+
+def in_atoms_of(library: Any, write: Callable[[Any, Any, Any], Any]) -> Any:
+    """An expression in x and b, which have their values."""
+    x, b = library.Variable(4, name="x"), library.Variable(name="b")
+    x.value, b.value = VALUES["x"], VALUES["b"]
+    return write(library, x, b)
+
+
+OBJECTIVES: dict[str, tuple[Callable[[Any, Any, Any], Any], int, int]] = {
+    "affine": (lambda cp, x, b: C @ x - 2 * b + 1, 0, 0),
+    "two squares": (lambda cp, x, b: cp.sum_squares(x - b) / 4 + cp.square(b), 2, 0),
+    "a form about a point": (lambda cp, x, b: cp.quad_form(x - C, S), 1, 0),
+    "weighed squares": (lambda cp, x, b: C @ cp.square(x), 1, 0),
+    "a product": (lambda cp, x, b: b * (C @ x), 2, 0),
+    "a product of vectors": (lambda cp, x, b: x @ (S @ x), 2, 0),
+    "the negative of a norm": (lambda cp, x, b: -(0.3 * cp.norm1(x - 1)), 0, 1),
+    "weighed absolute values": (lambda cp, x, b: cp.sum(cp.multiply(C, cp.abs(x + b))), 0, 1),
+    "hinges": (lambda cp, x, b: 2 * cp.sum(cp.pos(1 - x) / 3) + cp.sum_squares(x), 1, 1),
+    "squared hinges": (lambda cp, x, b: cp.sum(cp.square(cp.pos(S @ x + b))), 0, 1),
+    "logistic losses": (lambda cp, x, b: cp.sum(cp.logistic(-cp.multiply(C, x + b))) - b, 0, 1),
+    "a hinge for each entry": (lambda cp, x, b: cp.sum(cp.pos(b) + x), 0, 1),
+    "a quotient by entries": (lambda cp, x, b: cp.sum((x + b) / C), 0, 0),
+}
+
+
+@pytest.mark.parametrize("library", [cp, cvxpy], ids=["own", "cvxpy"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_values_are_those_of_cvxpy(name: str, library: Any) -> None:
+    write, quadratics, separables = OBJECTIVES[name]
+    expected = float(in_atoms_of(cvxpy, write).value)
+    for model, sign in (
+        (Model(minimize=in_atoms_of(library, write)), 1.0),
+        (Model(maximize=in_atoms_of(library, write)), -1.0),
+    ):
+        form = canonical(model)
+        assert form.value(VALUES) == pytest.approx(sign * expected, rel=1e-12)
+        assert form.size(VALUES) >= abs(expected) * (1.0 - 1e-12)
+        assert (len(form.quadratics), len(form.separables)) == (quadratics, separables)
+
+
+@pytest.mark.parametrize("library", [cp, cvxpy], ids=["own", "cvxpy"])
+def test_bounds_are_found_however_they_are_written(library: Any) -> None:
+    x, b = library.Variable(4, name="x"), library.Variable(name="b")
+    lower = {"plain": x >= 1, "turned": -x <= -1, "scaled": 2 * (x - 1) >= 0, "sum": x - 3 >= -2}
+    upper = {"plain": x <= C, "weighed": library.multiply(C**2, x - C) <= 0, "half": x / 2 <= C / 2}
+    for side, ways, end in (("lower", lower, 1.0), ("upper", upper, C)):
+        for one in ways.values():
+            (bound,) = canonical(Model(minimize=b, subject_to={"a": one})).bounds
+            assert (bound.variable, bound.side, bound.name) == ("x", side, "a")
+            np.testing.assert_allclose(bound.end, end, rtol=1e-14)
+    rows = {
+        "mixed signs": library.multiply(C, x) <= 1, "both": x <= b, "part": x[1:] >= 0,
+        "equal": x == 1, "sum": library.sum(x) <= 1,
+    }  # fmt: skip
+    form = canonical(Model(minimize=b, subject_to=rows))
+    assert [row.name for row in form.rows] == list(rows)
+    assert [row.equal for row in form.rows] == [False, False, False, True, False]
+    assert not form.bounds
+
+
+REFUSED: dict[str, tuple[Callable[[Any, Any], Model], str]] = {
+    "a norm in a constraint": (
+        lambda x, b: Model(minimize=b, subject_to={"ball": cp.norm1(x) <= 1}), "norm1(x)"
+    ),
+    "a square of a square": (lambda x, b: Model(minimize=cp.square(cp.square(b))), "square(b)"),
+    "a hinge of a norm": (lambda x, b: Model(minimize=cp.pos(cp.norm1(x))), "norm1(x)"),
+    "an entry of a hinge": (lambda x, b: Model(minimize=cp.pos(x)[0]), "pos(x)[0]"),
+    "a division by a variable": (lambda x, b: Model(minimize=cp.sum(x) / b), "sum(x) / b"),
+    "a division by zero": (lambda x, b: Model(minimize=b / 0), "b / 0.0"),
+    "a form with a variable": (
+        lambda x, b: Model(minimize=cp.sum(cp.multiply(x, x))), "x * x"
+    ),
+    "a vector": (lambda x, b: Model(minimize=x), "x of shape (4,)"),
+    "an infinite price": (lambda x, b: Model(minimize=np.inf * cp.norm1(x)), "inf"),
+    "an infinite entry": (
+        lambda x, b: Model(minimize=b, subject_to={"a": C @ x <= np.inf}), "a: "
+    ),
+    "a lower bound of inf": (
+        lambda x, b: Model(minimize=b, subject_to={"a": b >= np.inf}), "a: "
+    ),
+    "one name of two variables": (
+        lambda x, b: Model(minimize=b, subject_to={"a": cp.Variable(2, name="b") >= 0}), "b"
+    ),
+    "a matrix": (
+        lambda x, b: Model(minimize=b, subject_to={"a": cp.Variable((2, 2), name="M") >= 0}), "M"
+    ),
+    "a parameter without a value": (
+        lambda x, b: Model(minimize=cvxpy.Parameter(name="p") * cvxpy.Variable(name="z")), "p"
+    ),
+    "an attribute": (lambda x, b: Model(minimize=cvxpy.Variable(nonneg=True, name="z")), "nonneg"),
+    "a root of cvxpy": (lambda x, b: Model(maximize=cvxpy.sqrt(cvxpy.Variable(name="z"))), "z"),
+    "a 2-norm": (lambda x, b: Model(minimize=cvxpy.norm(cvxpy.Variable(2, name="z"))), "z"),
+    "a cone": (
+        lambda x, b: Model(
+            minimize=b, subject_to={"a": cvxpy.Variable((2, 2), name="Z") >> 0}
+        ), "Z"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_place_is_quoted(name: str) -> None:
+    make, quoted = REFUSED[name]
+    with pytest.raises(NotCanonical) as caught:
+        canonical(make(cp.Variable(4, name="x"), cp.Variable(name="b")))
+    assert quoted in str(caught.value)
+
+
+def test_residuals_are_those_of_the_declared_constraints() -> None:
+    """Of all changed models of a formulation with rows, bounds and equations."""
+    seen = 0
+    generator = np.random.default_rng(0)
+    for _, model in changes(iopt.GuoSchuurmansLP().model(PROBLEM)):
+        try:
+            form = canonical(model)
+        except NotCanonical:
+            continue
+        variables = [v for one in model.subject_to.values() for v in one.variables()]
+        values = {v.name(): generator.standard_normal(v.shape) for v in variables}
+        for v in variables:
+            v.value = values[v.name()]
+        for name, residual in form.residuals(values).items():
+            one = model.subject_to[name]
+            violation = np.ravel(one.violation())
+            found = np.abs(residual) if one.kind == "Equality" else np.maximum(residual, 0.0)
+            # A bound is divided by the number that its variable is multiplied with.
+            assert np.array_equal(found > 1e-12, violation > 1e-12)
+            if any(row.name == name for row in form.rows):
+                np.testing.assert_allclose(found, violation, rtol=1e-11, atol=1e-13)
+        seen += 1
+    assert seen > 100
+
+
+def test_an_affine_expression_at_values() -> None:
+    x = cp.Variable(4, name="x")
+    found = affine(S @ (2 * x[::-1] - 1)).at({"x": C})
+    np.testing.assert_allclose(found, S @ (2 * C[::-1] - 1), rtol=1e-12)
+
+
+LARGE = 20_000
+
+
+@pytest.mark.parametrize(
+    "formulation",
+    [iopt.SVMDual(), iopt.ConvexHullDual(), iopt.LPSVM(), iopt.KernelLogistic(),
+     iopt.SeparabilitySVM(), iopt.SeparabilitySVM(identity=False), iopt.GuoSchuurmansLP()],
+    ids=str,
+)  # fmt: skip
+def test_no_matrix_of_20_000_points_is_formed(
+    formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a model is declared and compiled for rows on demand; one matrix has 3.2 GB."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((LARGE, 3))
+    problem = iopt.KernelProblem.from_data(X, np.sign(X[:, 0]), "gaussian", cache_mb=50)
+    monkeypatch.setattr(KernelFactor, "dense", lambda _: pytest.fail("K was formed"))
+    tracemalloc.start()
+    try:
+        program = formulation.declare(problem)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1e-2 * LARGE**2 * 8
+    assert str(LARGE).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) in str(program)
+    assert formulation.structure(problem) is program.structure

@@ -1,0 +1,394 @@
+"""A declared model as cvxpy reads it, and whether a compiled structure says the same.
+
+Nothing here reads the canonical form: the model is translated into cvxpy, its objective is
+evaluated there, and so are its constraints, at the origin and at the unit vectors, which gives
+their coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+from scipy.optimize import linprog
+
+from indefinite_opt.algebra import Model, Translation
+from indefinite_opt.modeling.compiler import DeclaredQP
+from indefinite_opt.modeling.compiler.convex_program import ConvexProgram
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures.margin_program import MarginProgram
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Any]
+
+SIZE = 20.0
+"""Points are drawn from the declared set within this size."""
+
+STEP = 1e-3
+"""By how much points outside the declared set violate a constraint."""
+
+TOL = 1e-7
+"""Feasibility tolerance of HiGHS, which finds the points inside."""
+
+
+class Declared:
+    """The objective and the constraints of a model, by cvxpy."""
+
+    def __init__(self, model: Model) -> None:
+        translated = Translation()
+        self.sense = "minimize" if model.maximize is None else "maximize"
+        whole = model.minimize if model.maximize is None else model.maximize
+        self.expression = translated(whole)
+        self.rows = {name: translated(one) for name, one in model.subject_to.items()}
+        found = [*whole.variables()]
+        for one in model.subject_to.values():
+            found += one.variables()
+        self.variables = {v.name(): translated(v) for v in dict.fromkeys(found)}
+        self.n = sum(v.size for v in self.variables.values())
+
+    def values(self, x: Array) -> dict[str, Any]:
+        """The variables, one behind the other in x."""
+        made, start = {}, 0
+        for name, v in self.variables.items():
+            made[name] = x[start : start + v.size].reshape(v.shape)
+            start += v.size
+        return made
+
+    def set(self, values: Values) -> None:
+        for name, v in self.variables.items():
+            v.value = values[name]
+
+    def objective(self, values: Values) -> float:
+        self.set(values)
+        return float(np.asarray(self.expression.value).item())
+
+    def excess(self, x: Array) -> dict[str, Array]:
+        """Left side minus right side of each constraint."""
+        self.set(self.values(x))
+        return {name: np.ravel(one.expr.value) for name, one in self.rows.items()}
+
+    def is_equation(self, name: str) -> bool:
+        return type(self.rows[name]).__name__ in ("Equality", "Zero")
+
+    @cached_property
+    def coefficients(self) -> dict[str, tuple[Array, Array]]:
+        """J and r of each constraint Jx + r ≤ 0 or = 0."""
+        at_zero = self.excess(np.zeros(self.n))
+        columns = [self.excess(unit) for unit in np.eye(self.n)]
+        found = {}
+        for name, r in at_zero.items():
+            with np.errstate(invalid="ignore"):
+                J = np.column_stack([column[name] - r for column in columns])
+            J[~np.isfinite(r)] = 0.0
+            found[name] = J, r
+        x = np.linspace(-1.0, 2.0, self.n)
+        for name, value in self.excess(x).items():
+            J, r = found[name]
+            assert np.allclose(J @ x + r, value, atol=1e-9, rtol=1e-9), f"{name} is not affine"
+        return found
+
+    @cached_property
+    def polyhedron(self) -> tuple[Array, Array, Array, Array]:
+        """G, h, A, b of Gx ≤ h, Ax = b, without rows that hold everywhere."""
+        kinds: dict[bool, list[tuple[Array, Array]]] = {True: [], False: []}
+        for name, (J, r) in self.coefficients.items():
+            held = np.isfinite(r)
+            assert np.all(r[~held] < 0.0)
+            kinds[self.is_equation(name)].append((J[held], -r[held]))
+        stacked: list[Array] = []
+        for kind in (False, True):
+            none = np.zeros((0, self.n)), np.zeros(0)
+            stacked += [np.concatenate(parts) for parts in zip(none, *kinds[kind], strict=True)]
+        return stacked[0], stacked[1], stacked[2], stacked[3]
+
+    def minimum(self, g: Array, size: float = SIZE) -> Array | None:
+        """argmin gᵀx over the declared set within a size; None if it is empty."""
+        return minimum(g, self.polyhedron, size)
+
+    def inside(self, generator: np.random.Generator, count: int = 4) -> list[Array]:
+        """Points of the declared set, half of them at its boundary; none if it is empty."""
+        G, h, A, b = self.polyhedron
+        sizes = np.linalg.norm(G, axis=1)
+        room = np.column_stack([G, sizes]), h, np.column_stack([A, np.zeros(len(A))]), b
+        best = minimum(np.append(np.zeros(self.n), -1.0), room, SIZE)
+        if best is None or best[-1] < -TOL:
+            return []
+        center, width = best[:-1], best[-1]
+        if width < 1e-6:
+            return self.extreme(generator)
+        along = null_space(A) if len(A) else np.eye(self.n)
+        found = [center]
+        for _ in range(count if along.size else 0):
+            d = along @ generator.standard_normal(along.shape[1])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                steps = np.where(G @ d > 0.0, (h - G @ center) / (G @ d), np.inf)
+            step = min(float(np.min(steps, initial=np.inf)), SIZE / np.linalg.norm(d))
+            found += [center + step * d, center + 0.6 * step * d]
+        return found
+
+    def extreme(self, generator: np.random.Generator, count: int = 2) -> list[Array]:
+        """Extreme points of the declared set, of which some are at each constraint."""
+        found = []
+        slopes = list(generator.standard_normal((count, self.n)))
+        for J, _ in self.coefficients.values():
+            row = J[generator.integers(len(J))]
+            slopes.append(0.01 * generator.standard_normal(self.n) - row)
+        for slope in slopes:
+            vertex = self.minimum(slope)
+            if vertex is None:
+                return []
+            found.append(vertex)
+        return found
+
+    def outside(
+        self, points: list[Array], generator: np.random.Generator, most: int
+    ) -> list[Array]:
+        """Points beyond rows of each constraint, a little, and inside all others if possible."""
+        found: list[Array] = []
+        G, h, A, b = self.polyhedron
+        for name, (J, r) in self.coefficients.items():
+            if len(found) >= most:
+                break
+            for k in generator.permutation(len(J))[:2]:
+                a = J[k]
+                if not a.any() or not np.isfinite(r[k]):
+                    continue
+                sides = (1.0, -1.0) if self.is_equation(name) else (1.0,)
+                for side in sides:
+                    x = self._beyond(side * a, -side * r[k], (G, h, A, b), generator)
+                    if x is None:
+                        nearest = max(points, key=lambda x: float(side * (a @ x)))
+                        missing = STEP - side * (a @ nearest + r[k])
+                        x = nearest + side * a * max(missing, 0.0) / (a @ a)
+                    if np.max(self.violations(x)) > 0.5 * STEP:
+                        found.append(x)
+        return found
+
+    def _beyond(
+        self, a: Array, end: float, rows: tuple[Array, ...], generator: np.random.Generator
+    ) -> Array | None:
+        """A point with aᵀx = end + STEP that satisfies all rows but those parallel to this one."""
+        G, h, A, b = rows
+        others = [_others(G, h, a), _others(A, b, a)]
+        A = np.vstack([others[1][0], a])
+        b = np.append(others[1][1], end + STEP)
+        slope = generator.standard_normal(self.n)
+        return minimum(slope, (*others[0], A, b), SIZE)
+
+    def violations(self, x: Array) -> Array:
+        """The violation of each row."""
+        G, h, A, b = self.polyhedron
+        return np.concatenate([[0.0], np.maximum(G @ x - h, 0.0), np.abs(A @ x - b)])
+
+
+def _others(M: Array, ends: Array, a: Array) -> tuple[Array, Array]:
+    """Rows that are no multiples of a."""
+    sizes = np.linalg.norm(M, axis=1) * np.linalg.norm(a)
+    keep = np.abs(M @ a) < sizes * (1.0 - 1e-9)
+    return M[keep], ends[keep]
+
+
+def minimum(g: Array, rows: tuple[Array, ...], size: float) -> Array | None:
+    """argmin gᵀx s.t. Gx ≤ h, Ax = b, |x| ≤ size; None if there is no point."""
+    G, h, A, b = rows
+    found = linprog(g, A_ub=G, b_ub=h, A_eq=A, b_eq=b, bounds=(-size, size))
+    if found.status == 2:
+        return None
+    assert found.status == 0, found.message
+    x: Array = found.x
+    return x
+
+
+# ------------------------------------------------------------------------ what a structure says
+
+
+def structure_violation(structure: Any, values: Values) -> float:
+    """The largest violation of a row or a bound, from the arrays of a structure."""
+    if isinstance(structure, LinearProgram):
+        x = structure.write(values)
+        back = structure.read(x)
+        assert all(np.allclose(back[name], value) for name, value in values.items())
+        image = structure.dense @ x
+        pairs = [
+            (structure.row_lower, image), (image, structure.row_upper),
+            (structure.lower, x), (x, structure.upper),
+        ]  # fmt: skip
+        return max(float(np.max(low - high, initial=0.0)) for low, high in pairs)
+    if isinstance(structure, BoxLineQP | DeclaredQP):
+        return _violation(arrays(structure), structure.from_values(dict(values)))
+    if isinstance(structure, MarginProgram):
+        excess, xi = structure.excess(dict(values)), values["xi"]
+        return float(np.max([-(excess + xi), -xi], initial=0.0))
+    return float(structure.infeasibility(dict(values)))
+
+
+def arrays(structure: Any) -> tuple[Array, ...]:
+    """G, h, A, b, lower, upper."""
+    if isinstance(structure, DeclaredQP):
+        return (
+            structure.G, structure.h, structure.A, structure.b, structure.lower, structure.upper
+        )  # fmt: skip
+    n = structure.n
+    none = np.zeros((0, n)), np.zeros(0)
+    return (
+        *none, structure.A, structure.b, np.full(n, structure.lower),
+        np.broadcast_to(np.asarray(structure.upper, dtype=float), (n,)),
+    )  # fmt: skip
+
+
+def _violation(rows: tuple[Array, ...], x: Array) -> float:
+    G, h, A, b, lower, upper = rows
+    parts = (G @ x - h, np.abs(A @ x - b), lower - x, x - upper)
+    return max(float(np.max(part, initial=0.0)) for part in parts)
+
+
+def structure_objective(structure: Any, values: Values) -> float:
+    """The objective in its declared sense."""
+    point = structure.at(structure.from_values(dict(values)))
+    return float(structure.declared(point.value))
+
+
+def has_no_point(structure: Any) -> bool:
+    """Whether the arrays of a structure have no feasible point, or it says so itself."""
+    if isinstance(structure, LinearProgram):
+        A, low, high = structure.dense, structure.row_lower, structure.row_upper
+        rows = np.vstack([A, -A])
+        ends = np.concatenate([high, -low])
+        box = np.column_stack([structure.lower, structure.upper])
+    else:
+        G, h, E, b, lower, upper = arrays(structure)
+        rows, ends = np.vstack([G, E, -E]), np.concatenate([h, b, -b])
+        box = np.column_stack([lower, upper])
+    if np.any(box[:, 0] > box[:, 1]):
+        return True
+    held = np.isfinite(ends)
+    found = linprog(np.zeros(rows.shape[1]), A_ub=rows[held], b_ub=ends[held], bounds=box)
+    return bool(found.status == 2)
+
+
+# --------------------------------------------------------------------------- the comparison
+
+
+def check_as_declared(model: Model, structure: ConvexProgram, name: str, seed: int = 0) -> None:
+    """Assert that what cvxpy states has the values and violations of this package's own atoms."""
+    program, generator = model.program(name, structure), np.random.default_rng(seed)
+    assert set(structure.multiplier_shapes) == set(model.subject_to)
+    for size in (0.1, 1.0, 3.0):
+        values = {n: size * generator.standard_normal(s) for n, s in structure.shapes.items()}
+        objective, violation = program.evaluate(values)
+        _near(structure.declared(structure.value(values)), objective, 1e-9, f"{name}: objective")
+        assert (structure.infeasibility(values) > 1e-9) == (violation > 1e-9), name
+
+
+def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
+    """Assert that a structure, and the cvxpy problem of it, have the declared objective and set."""
+    if isinstance(structure, ConvexProgram):
+        check_as_declared(model, structure, name, seed)
+        return
+    declared = Declared(model)
+    generator = np.random.default_rng(seed)
+    assert {n: v.shape for n, v in declared.variables.items()} == dict(structure.shapes)
+    assert set(structure.multiplier_shapes) == set(model.subject_to)
+    points = declared.inside(generator)
+    if not points:
+        assert has_no_point(structure), f"{name}: the declared set is empty"
+        return
+    shares = generator.dirichlet(np.ones(len(points)), 2)
+    points += list(shares @ np.array(points))
+    problem = model.program(name, structure).cvxpy()
+    compiled = {v.name(): v for v in problem.variables()}
+    for x in points:
+        values = declared.values(x)
+        _near(structure_violation(structure, values), 0.0, TOL, f"{name}: violation inside")
+        expected = declared.objective(values)
+        found = structure_objective(structure, values)
+        _near(found, expected, 1e-9, f"{name}: objective")
+        _set(compiled, values)
+        _near(problem.objective.value, expected, 1e-9, f"{name}: objective of cvxpy")
+    assert _violation_in(problem) <= TOL, f"{name}: cvxpy refuses a feasible point"
+    if isinstance(structure, BoxLineQP | DeclaredQP):
+        check_rows(declared, structure, name)
+    if isinstance(structure, DeclaredQP):
+        check_epigraphs(structure, declared.values(points[0]))
+    most = 1 if isinstance(structure, BoxLineQP | DeclaredQP) else 100
+    for x in declared.outside(points, generator, most):
+        values = declared.values(x)
+        if structure_violation(structure, values) < 0.01 * STEP:
+            raise AssertionError(f"{name}: {values} is infeasible as declared only")
+        _set(compiled, values)
+        assert _violation_in(problem) > 0.01 * STEP, f"{name}: cvxpy takes an infeasible point"
+
+
+def check_rows(declared: Declared, structure: BoxLineQP | DeclaredQP, name: str) -> None:
+    """Every row of the structure is a declared one, and the reverse, but for positive factors."""
+    G, h, A, b, lower, upper = arrays(structure)
+    order = np.concatenate([np.arange(declared.n)[part] for part in _places(declared, structure)])
+    width = order.size
+    unit, below, above = np.eye(width), np.isfinite(upper[:width]), np.isfinite(lower[:width])
+    assert not A[:, width:].any()
+    own = ~np.any(G[:, width:] != 0.0, axis=1)
+    rows = np.vstack([G[own, :width], unit[below], -unit[above]])
+    ends = np.concatenate([h[own], upper[:width][below], -lower[:width][above]])
+    D, d, E, e = declared.polyhedron
+    for found, right, known, level, is_equation in (
+        (rows, ends, D, d, False),
+        (A[:, :width], b, E, e, True),
+    ):
+        turned = np.zeros((len(found), declared.n))
+        turned[:, order] = found
+        mine, theirs = _units(turned, right, is_equation), _units(known, level, is_equation)
+        for text, some, others in (("declared", mine, theirs), ("compiled", theirs, mine)):
+            for row in some:
+                near = np.abs(others - row).max(axis=1, initial=0.0) <= 1e-11 * (1 + abs(row[-1]))
+                assert near.any(), f"{name}: the row {row} was not {text}"
+
+
+def _units(rows: Array, ends: Array, is_equation: bool) -> Array:
+    """Rows and ends in a form that all their positive multiples share, without 0 ≤ 1."""
+    sizes = np.linalg.norm(rows, axis=1)
+    empty = sizes == 0.0
+    assert np.all(ends[empty] >= 0.0)
+    whole = np.column_stack([rows, ends])[~empty] / sizes[~empty, None]
+    if is_equation and len(whole):
+        first = np.array([row[np.flatnonzero(np.abs(row) > 1e-12)[0]] for row in whole])
+        whole = whole * np.sign(first)[:, None]
+    return whole
+
+
+def check_epigraphs(structure: DeclaredQP, values: Values) -> None:
+    """No t of an epigraph can be smaller than its function."""
+    x = structure.from_values(dict(values))
+    for term in structure.epigraphs:
+        for k in range(term.place.start, term.place.stop):
+            lowered = x.copy()
+            lowered[k] -= STEP
+            assert _violation(arrays(structure), lowered) > 0.5 * STEP
+
+
+def _places(declared: Declared, structure: Any) -> list[slice]:
+    """Where the variables of the structure are among those of the declaration, in its order."""
+    starts, start = {}, 0
+    for name, v in declared.variables.items():
+        starts[name] = slice(start, start + v.size)
+        start += v.size
+    return [starts[name] for name in structure.shapes]
+
+
+def _set(variables: Mapping[str, Any], values: Values) -> None:
+    for name, v in variables.items():
+        v.value = values[name]
+
+
+def _violation_in(problem: Any) -> float:
+    sizes = [float(np.max(one.violation(), initial=0.0)) for one in problem.constraints]
+    return max(sizes, default=0.0)
+
+
+def _near(found: float, expected: float, tol: float, what: str) -> None:
+    if not abs(found - expected) <= tol * max(1.0, abs(found), abs(expected)):
+        raise AssertionError(f"{what} is {found} and {expected} as declared")

@@ -1,0 +1,400 @@
+"""What is compiled from a model is the declared program: nothing is lost, nothing is added.
+
+Models of all formulations, and of some that users may write, are changed in one part. A changed
+model is refused by an error that quotes the atom, or its structure has the objective and the
+feasible set that cvxpy reads in the declaration (`helpers.declared`).
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers.changed_models import changes
+from helpers.declared import Declared, check_rows, check_same, structure_objective
+from helpers.own_formulations import OWN, RidgeDual
+from helpers.problems import random_problem
+from indefinite_opt.algebra import Constant, Model, NotCanonical
+from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.formulations import known
+from indefinite_opt.modeling import compiler
+from indefinite_opt.modeling.compiler import DeclaredQP, compiled
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.modeling.structures import BoxLineQP
+
+N = 5
+GENERATOR = np.random.default_rng(5)
+
+
+def indefinite(n: int, seed: int) -> iopt.KernelProblem:
+    K = np.random.default_rng(seed).standard_normal((n, n))
+    return iopt.KernelProblem(K + K.T, [1, -1, 1, -1, 1, 1, -1, -1][:n])
+
+
+PROBLEM = indefinite(N, 5)
+SENSITIVITY = GENERATOR.standard_normal((N, N))
+
+WRITTEN = [cls for name, cls in known().items() if not name.startswith("Luss")]
+"""The formulations whose structure does not rest on a theorem."""
+
+FORMULATIONS = [
+    *(cls() for cls in WRITTEN),
+    iopt.SVMDual(bias=False),
+    iopt.SVMDual(C=np.inf, weights=None),
+    iopt.SVMDual(weights=GENERATOR.uniform(0.5, 2.0, N)),
+    iopt.SeparabilitySVM(identity=True),
+    iopt.GuoSchuurmansQP(sensitivity=SENSITIVITY),
+    iopt.GuoSchuurmansLP(sensitivity=SENSITIVITY),
+    *(cls() for cls in OWN),
+]
+
+
+@dataclass(frozen=True)
+class Written(iopt.Formulation):
+    """A given model."""
+
+    text: str
+    written: Model = field(compare=False, repr=False)
+
+    def model(self, problem: iopt.KernelProblem) -> Model:
+        return self.written
+
+
+def some(formulation: iopt.Formulation, problem: iopt.KernelProblem, count: int) -> list[Any]:
+    """So many changes of a model, evenly from all of them; others for another formulation."""
+    everything = list(changes(formulation.model(problem)))
+    step = max(len(everything) // count, 1)
+    return everything[FORMULATIONS.index(formulation) % step :: step]
+
+
+def check_changes(found: list[tuple[str, Model]], monkeypatch: pytest.MonkeyPatch) -> int:
+    """The number of models that were compiled, with the compiler's own comparison switched off."""
+    count = 0
+    for text, model in found:
+        try:
+            compiled(model, PROBLEM)
+            with monkeypatch.context() as patch:
+                patch.setattr(compiler, "compare", lambda *_: None)
+                structure = compiled(model, PROBLEM)
+        except NotCanonical as error:
+            assert any(text in error.got for text in quotes([model]))  # noqa: PT017
+            continue
+        check_same(model, structure, text)
+        count += 1
+    return count
+
+
+def quotes(parts: list[Any]) -> Iterator[str]:
+    """The text of every expression with arguments."""
+    for part in parts:
+        if isinstance(part, Model):
+            yield from quotes([part.minimize, part.maximize, *part.subject_to.values()])
+        elif part is not None and part.args:
+            yield str(part)
+            yield from quotes(list(part.args))
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_changed_models_are_compiled_as_declared_or_refused(
+    formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check_changes(some(formulation, PROBLEM, 18), monkeypatch) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_all_changed_models_are_compiled_as_declared_or_refused(
+    formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """About 5,000 models."""
+    everything = list(changes(formulation.model(PROBLEM)))
+    assert len(everything) > 80
+    assert check_changes(everything, monkeypatch) > 0.05 * len(everything)
+
+
+# ------------------------------------------------------------- a compiler that is wrong is found
+
+
+def with_others(structure: Any, **attributes: Any) -> Any:
+    """A copy of a structure with other attributes."""
+    if attributes.keys() <= getattr(structure, "__dataclass_fields__", {}).keys():
+        return dataclasses.replace(structure, **attributes)
+    other = copy.copy(structure)
+    vars(other).update(attributes)
+    return other
+
+
+def changed(**factors: float) -> Callable[[Any], Any]:
+    """Changes a structure by multiplying its attributes."""
+
+    def change(structure: Any) -> Any:
+        products = {name: factor * getattr(structure, name) for name, factor in factors.items()}
+        return with_others(structure, **products)
+
+    return change
+
+
+def block(part: str, name: str, factor: float, **ends: float) -> Callable[[Any], Any]:
+    """Changes the entries of a block of a linear program."""
+
+    def change(structure: LinearProgram) -> LinearProgram:
+        blocks = dict(getattr(structure, part))
+        products = {end: by * getattr(blocks[name], end) for end, by in ends.items()}
+        if factor != 1.0:
+            made = {key: entry() if callable(entry) else entry
+                    for key, entry in blocks[name].entries.items()}  # fmt: skip
+            products["entries"] = {key: factor * entry for key, entry in made.items()}
+        blocks[name] = dataclasses.replace(blocks[name], **products)
+        return with_others(structure, **{part: blocks})
+
+    return change
+
+
+def transposed(structure: LinearProgram) -> LinearProgram:
+    """The rows of Δ instead of its columns."""
+    blocks = dict(structure.constraints)
+    entries = dict(blocks["sensitivity"].entries)
+    made: Any = entries["alpha"]
+    entries["alpha"] = made().T
+    blocks["sensitivity"] = dataclasses.replace(blocks["sensitivity"], entries=entries)
+    return with_others(structure, constraints=blocks)
+
+
+WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
+    "half the box of SVMDual": (iopt.SVMDual(), changed(upper=0.5)),
+    "0.6 mu in ConvexHullDual": (iopt.ConvexHullDual(mu=0.8), changed(upper=0.6)),
+    "0.7 beta in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.4), changed(upper=0.7)),
+    "0.5/n in UniformWeights": (iopt.UniformWeights(), block("variables", "alpha", 1.0, upper=0.5)),
+    "2e for e in the rows of LPSVM": (
+        iopt.LPSVM(), block("constraints", "margin", 1.0, lower=2.0)
+    ),
+    "another kernel in LPSVM": (iopt.LPSVM(), block("constraints", "margin", 1.1)),
+    "half the penalty of LPSVM": (iopt.LPSVM(), block("variables", "xi", 1.0, cost=0.5)),
+    "the other total in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.4), changed(total=0.9)),
+    "no balance in SVMDual": (iopt.SVMDual(), changed(lines=0)),
+    "a transposed sensitivity": (iopt.GuoSchuurmansLP(sensitivity=SENSITIVITY), transposed),
+    "another Hessian of ESVM": (iopt.ESVM(), changed(hessian=1.01)),
+    "another penalty of slack": (iopt.SeparabilitySVM(), changed(C=1.1)),
+    "another regulariser": (iopt.SeparabilitySVM(), lambda s: with_others(s, identity=False)),
+    "another penalty of losses": (iopt.KernelLogistic(), changed(C=1.1)),
+    "the wrong sense": (iopt.KSVM(), changed(sense=-1)),
+    "another matrix": (RidgeDual(), lambda s: with_others(s, problem=PROBLEM)),
+    "another price of a hull": (iopt.ConvexHullPrimal(mu=0.8), changed(mu=1.1)),
+    "another slope of SVDD": (OWN[3](), lambda s: with_others(s, q=1.1 * s.q)),
+    "another row of nu-SVM": (OWN[1](), lambda s: with_others(s, G=1.1 * s.G)),
+    "no constant in a squared hinge": (OWN[5](), lambda s: with_others(s, h=0.9 * s.h)),
+}  # fmt: skip
+"""Structures that say something else than the model that they were compiled from."""
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_structure_that_says_something_else_is_found(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the compiler's own comparison, and without it by that of these tests."""
+    formulation, change = WRONG[text]
+    model = formulation.model(PROBLEM)
+
+    def mistaken(recogniser: Any, *arguments: Any) -> Any:
+        return change(recogniser(*arguments))
+
+    wrong = tuple(functools.partial(mistaken, one) for one in compiler.RECOGNISERS)
+    monkeypatch.setattr(compiler, "RECOGNISERS", wrong)
+    with pytest.raises(AssertionError, match=r"the compiler is wrong|were compiled from"):
+        compiled(model, PROBLEM)
+    monkeypatch.setattr(compiler, "compare", lambda *_: None)
+    with pytest.raises(AssertionError):
+        check_same(model, compiled(model, PROBLEM), text)
+
+
+def test_what_a_recogniser_leaves_over_is_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that forgets the upper bound gives no program: the general class takes over all."""
+
+    def forgetful(reading: Any, problem: iopt.KernelProblem) -> BoxLineQP:
+        ((variable, _),) = reading.form.variables.items()
+        reading.lines(variable)
+        reading.quadratic_form(variable)
+        return BoxLineQP.svm(problem, np.inf)
+
+    monkeypatch.setattr(compiler, "RECOGNISERS", (forgetful, compiler.as_declared_qp))
+    assert isinstance(compiled(iopt.SVMDual().model(PROBLEM), PROBLEM), DeclaredQP)
+
+
+# ---------------------------------------------------------------------------- optimal values
+
+CONVEX = random_problem("gaussian", n=N, seed=2)
+"""A positive definite kernel, with which many changed models are convex."""
+
+
+def cvxpy_optimum(problem: cvxpy.Problem) -> float:
+    """The optimum by Clarabel; nan if it finds none."""
+    # To HiGHS, cvxpy 1.9.3 hands wrong bounds of products with matrices that have zeros.
+    try:
+        problem.solve(solver="CLARABEL")
+    except cvxpy.SolverError:
+        return np.nan
+    return float(problem.value)
+
+
+def check_convex_optimum(text: str, model: Model) -> bool:
+    """Whether the model is convex as cvxpy reads it; then all three ways have one optimum."""
+    declared = Declared(model)
+    goal = cvxpy.Minimize if declared.sense == "minimize" else cvxpy.Maximize
+    original = cvxpy.Problem(goal(declared.expression), list(declared.rows.values()))
+    if not original.is_dcp():
+        return False
+    formulation = Written(text, model)
+    try:
+        program = formulation.declare(CONVEX)
+    except NotCanonical:
+        return False
+    except IndefiniteOptError:
+        assert not np.isfinite(cvxpy_optimum(original)), text
+        return True
+    expected = cvxpy_optimum(original)
+    if np.isnan(expected):
+        return False
+    converted = program.cvxpy()
+    assert converted.is_dcp() or not program.is_convex, text
+    if converted.is_dcp():
+        assert cvxpy_optimum(converted) == pytest.approx(expected, rel=1e-5, abs=1e-6), text
+    if np.isinf(expected):
+        with pytest.raises(IndefiniteOptError):
+            iopt.solve(CONVEX, formulation)
+        return True
+    result = iopt.solve(CONVEX, formulation)
+    assert result.objective == pytest.approx(expected, rel=2e-5, abs=2e-6), text
+    bound = result.certificate.bound
+    if bound is not None:
+        beyond = bound - expected if declared.sense == "minimize" else expected - bound
+        assert beyond <= 2e-6 + 2e-5 * abs(expected), text
+    return True
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_changed_convex_models_have_the_optimum_that_cvxpy_finds(
+    formulation: iopt.Formulation,
+) -> None:
+    for text, model in some(formulation, CONVEX, 3):
+        check_convex_optimum(text, model)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_many_changed_convex_models_have_the_optimum_that_cvxpy_finds(
+    formulation: iopt.Formulation,
+) -> None:
+    found = [check_convex_optimum(*one) for one in some(formulation, CONVEX, 40)]
+    assert any(found)
+
+
+SMALL = indefinite(4, 8)
+
+
+def quadratic(declared: Declared) -> tuple[Any, Any, float]:
+    """P, q and r of the declared objective ½xᵀPx + qᵀx + r, from its values."""
+    n = declared.n
+
+    def f(x: Any) -> float:
+        return declared.objective(declared.values(x))
+
+    e, r = np.eye(n), f(np.zeros(n))
+    rise = np.array([f(row) - r for row in e])
+    P = np.array([[f(a + b) - f(a) - f(b) + r for b in e] for a in e])
+    return P, rise - 0.5 * np.diag(P), r
+
+
+def brute_force(model: Model) -> float:
+    """The least (or largest) value at the stationary points of all faces of the declared set."""
+    declared = Declared(model)
+    P, q, r = quadratic(declared)
+    sign = 1.0 if declared.sense == "minimize" else -1.0
+    G, h, A, b = declared.polyhedron
+    best = np.inf
+    for size in range(declared.n - (np.linalg.matrix_rank(A) if len(A) else 0) + 1):
+        for chosen in combinations(range(len(G)), size):
+            C = np.vstack([A, G[list(chosen)]])
+            d = np.concatenate([b, h[list(chosen)]])
+            zero = np.zeros((len(C), len(C)))
+            system = np.block([[P, C.T], [C, zero]])
+            x = np.linalg.lstsq(system, np.concatenate([-q, d]), rcond=None)[0][: declared.n]
+            if np.max(G @ x - h, initial=0.0) < 1e-9 and np.allclose(A @ x, b, atol=1e-9):
+                best = min(best, sign * float(0.5 * x @ P @ x + q @ x + r))
+    return sign * best
+
+
+BOUNDED = [f for f in FORMULATIONS if type(f).__name__ in (
+    "SVMDual", "ConvexHullDual", "RidgeDual", "NuSVM", "OneClass", "SVDD")
+    and getattr(f, "weights", None) is None and getattr(f, "C", 1.0) < np.inf]  # fmt: skip
+
+
+def check_bracket(text: str, model: Model) -> bool:
+    """Whether the model is a quadratic program with an optimum; then brackets contain it."""
+    try:
+        structure = compiled(model, SMALL)
+    except NotCanonical:
+        return False
+    if getattr(structure, "epigraphs", ()) or not hasattr(structure, "H"):
+        return False
+    declared = Declared(model)
+    if declared.n != SMALL.n or not declared.inside(np.random.default_rng(0)):
+        return False
+    if max(np.abs(x).max() for x in declared.extreme(np.random.default_rng(0), 6)) > 19.0:
+        return False  # the set is unbounded
+    bracket = iopt.bound(SMALL, Written(text, model), time_limit=10.0)
+    optimum = brute_force(model)
+    unit = 1e-6 * max(1.0, abs(optimum))
+    assert bracket.lower - unit <= optimum <= bracket.upper + unit, text
+    assert bracket.upper - bracket.lower <= 1e-3 * max(1.0, abs(optimum)), text
+    return True
+
+
+@pytest.mark.parametrize("formulation", BOUNDED, ids=str)
+def test_brackets_of_changed_models_contain_the_optimum(formulation: iopt.Formulation) -> None:
+    """Of nonconvex programs, against the stationary points of all faces."""
+    for text, model in some(formulation, SMALL, 5):
+        check_bracket(text, model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formulation", BOUNDED, ids=str)
+def test_brackets_of_many_changed_models_contain_the_optimum(
+    formulation: iopt.Formulation,
+) -> None:
+    assert sum(check_bracket(*one) for one in some(formulation, SMALL, 50)) >= 10
+
+
+# ------------------------------------------------------------- structures that rest on a theorem
+
+
+@pytest.mark.parametrize("formulation", [iopt.LussDual(), iopt.LussBall()], ids=str)
+def test_a_theorem_about_another_program_is_refused(formulation: iopt.Formulation) -> None:
+    """What is accepted has the declared box and line, and the declared values at inner minima."""
+    generator, accepted = np.random.default_rng(0), 0
+    for text, model in changes(formulation.model(PROBLEM)):
+        try:
+            structure: Any = compiled(model, PROBLEM)
+        except iopt.errors.ProblemError as error:
+            assert error.argument == "model"  # noqa: PT017
+            continue
+        accepted += 1
+        outer = dataclasses.replace(model, maximize=None, minimize=Constant(0.0))
+        check_rows(Declared(outer), structure, text)
+        program = model.program(text, structure)
+        for _ in range(3):
+            values = structure.values(structure.random_start(generator))
+            found = structure_objective(structure, values)
+            assert program.evaluate(values)[0] == pytest.approx(found, rel=1e-8), text
+    assert 1 <= accepted <= 25

@@ -1,0 +1,103 @@
+"""Models written with cvxpy itself: `indefinite_opt.algebra` has its names and its meaning."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from helpers import own_formulations
+from helpers.own_formulations import OWN
+from helpers.problems import random_problem
+from indefinite_opt import algebra
+from indefinite_opt.formulations import known
+from indefinite_opt.problem import KernelProblem
+
+N = 8
+FORMULATIONS = [*(cls() for cls in known().values()), *(cls() for cls in OWN)]
+KERNELS = ["gaussian", "sigmoid"]
+
+
+def write_in_cvxpy(formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the model of a formulation be written in cvxpy, with constants of cvxpy."""
+    symbols = KernelProblem.symbols
+
+    def in_cvxpy(problem: KernelProblem, *names: str, **values: Any) -> list[cvxpy.Constant]:
+        return [
+            cvxpy.Constant(np.asarray(one.value), name=one.name())
+            for one in symbols(problem, *names, **values)
+        ]
+
+    monkeypatch.setattr(KernelProblem, "symbols", in_cvxpy)
+    for cls in type(formulation).__mro__:
+        module = sys.modules[cls.__module__]
+        if getattr(module, "cp", None) is algebra:
+            monkeypatch.setattr(module, "cp", cvxpy)
+
+
+def written(formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The program as shipped, and the same one from a model in cvxpy for an equal problem."""
+    shipped = formulation.declare(random_problem(kernel, N, 4))
+    problem = random_problem(kernel, N, 4)
+    write_in_cvxpy(formulation, monkeypatch)
+    program = formulation.declare(problem)
+    assert isinstance(program.objective, cvxpy.Expression)
+    assert all(isinstance(v, cvxpy.Variable) for v in program.variables.values())
+    return shipped, program, problem
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_a_model_in_cvxpy_is_the_same_program(
+    formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped, program, _ = written(formulation, kernel, monkeypatch)
+    assert program.sense == shipped.sense
+    assert list(program.subject_to) == list(shipped.subject_to)
+    assert program.structure.multiplier_shapes == shipped.structure.multiplier_shapes
+    assert program.structure.shapes == shipped.structure.shapes
+    generator = np.random.default_rng(1)
+    for _ in range(4):
+        values = {
+            name: generator.uniform(-0.1, 0.4, v.shape) for name, v in shipped.variables.items()
+        }
+        if shipped.inner is not None:
+            A = generator.standard_normal((N, N))
+            values["K"] = A @ A.T
+        expected, violation = shipped.evaluate(values)
+        assert program.evaluate(values) == pytest.approx((expected, violation), rel=1e-9, abs=1e-12)
+        feasible = shipped.structure.onto_constraints(values)
+        assert value(program, feasible) == pytest.approx(value(shipped, feasible), rel=1e-9)
+
+
+def value(program: Any, values: dict[str, Any]) -> float:
+    """The objective by the structure."""
+    structure = program.structure
+    return float(structure.declared(structure.at(structure.from_values(values)).value))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_a_model_in_cvxpy_is_solved_to_the_same_value(
+    formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = iopt.solve(random_problem(kernel, N, 4), formulation)
+    _, program, problem = written(formulation, kernel, monkeypatch)
+    result = iopt.solve(problem, formulation)
+    assert result.objective == pytest.approx(expected.objective, rel=1e-6, abs=1e-8)
+    assert set(result.multipliers) == set(program.structure.multiplier_shapes)
+    assert set(result.multipliers) == set(expected.multipliers)
+    assert result.certificate.claim >= iopt.Claim.LOCAL
+    X = np.asarray(problem.K)
+    np.testing.assert_allclose(
+        result.classifier.decision_function(X), expected.classifier.decision_function(X),
+        atol=1e-4 * max(1.0, float(np.abs(expected.classifier.coef).max())),
+    )  # fmt: skip
+
+
+def test_own_formulations_are_written_with_the_atoms_of_the_package() -> None:
+    assert own_formulations.cp is algebra
