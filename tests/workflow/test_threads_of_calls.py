@@ -48,6 +48,8 @@ def test_calls_use_one_blas_thread(K: np.ndarray, monkeypatch: pytest.MonkeyPatc
 
 
 FIRST_CALLS = """
+import threading
+
 import numpy as np
 import indefinite_opt as iopt
 
