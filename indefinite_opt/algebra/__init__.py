@@ -30,19 +30,26 @@ from indefinite_opt.algebra.atoms import (
 )
 from indefinite_opt.algebra.canonical_form import (
     Affine,
-    Bound,
+    AffineRows,
     Canonical,
     NotCanonical,
-    Quadratic,
-    Rows,
-    Separable,
+    QuadraticTerm,
+    SeparableTerm,
+    VariableBound,
     affine,
     as_bound,
     canonical,
     difference,
 )
 from indefinite_opt.algebra.notation import symbol_text
-from indefinite_opt.algebra.operators import Column, Diagonal, Factor, Matrix, Operator, Row
+from indefinite_opt.algebra.operators import (
+    ColumnFactor,
+    DiagonalFactor,
+    Factor,
+    MatrixFactor,
+    Operator,
+    RowFactor,
+)
 from indefinite_opt.algebra.printing import latex_expression, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
 

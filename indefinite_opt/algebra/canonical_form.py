@@ -14,7 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from indefinite_opt.algebra.atoms import POWERS, is_positive_part, is_square, kind_of
-from indefinite_opt.algebra.operators import Column, Diagonal, Matrix, Operator, Row
+from indefinite_opt.algebra.operators import (
+    ColumnFactor,
+    DiagonalFactor,
+    MatrixFactor,
+    Operator,
+    RowFactor,
+)
 from indefinite_opt.algebra.program import Model
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
@@ -71,7 +77,7 @@ class Affine:
 
     def plus(self, other: Affine) -> Affine:
         if self.m != other.m:  # a number is added to every entry of a vector
-            spread = Operator.of(Column(np.ones(max(self.m, other.m))))
+            spread = Operator.of(ColumnFactor(np.ones(max(self.m, other.m))))
             left, right = (part.through(spread) if part.m == 1 else part for part in (self, other))
             return left.plus(right)
         linear = dict(self.linear)
@@ -87,7 +93,7 @@ class Affine:
 
 
 @dataclass(frozen=True, eq=False)
-class Quadratic:
+class QuadraticTerm:
     """weight · uᵀPu, with the identity for P = None."""
 
     weight: float
@@ -96,7 +102,7 @@ class Quadratic:
 
 
 @dataclass(frozen=True, eq=False)
-class Separable:
+class SeparableTerm:
     """Σ_i w_i φ(u_i)."""
 
     kind: str
@@ -108,7 +114,7 @@ class Separable:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class AffineRows:
     """u = 0 or u ≤ 0, entry by entry, under a declared name."""
 
     name: str
@@ -117,7 +123,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class VariableBound:
     """v ≥ end or v ≤ end, under a declared name."""
 
     name: str
@@ -135,10 +141,10 @@ class Canonical:
     variables: dict[str, tuple[int, ...]]
     """Shapes by name, in the order of their appearance."""
     affine: Affine
-    quadratics: list[Quadratic]
-    separables: list[Separable]
-    rows: list[Rows] = field(default_factory=list)
-    bounds: list[Bound] = field(default_factory=list)
+    quadratics: list[QuadraticTerm]
+    separables: list[SeparableTerm]
+    rows: list[AffineRows] = field(default_factory=list)
+    bounds: list[VariableBound] = field(default_factory=list)
 
     def cost(self, name: str) -> Array | None:
         """The coefficients of a variable in the affine term; None if it is not in it."""
@@ -217,7 +223,7 @@ def canonical(model: Model) -> Canonical:
         if not _has_ends(u, bound):
             raise NotCanonical(f"{name}: {constraint}", "constraints with finite ends")
         if bound is None:
-            form.rows.append(Rows(name, u, equal))
+            form.rows.append(AffineRows(name, u, equal))
         else:
             form.bounds.append(bound)
     return form
@@ -233,7 +239,7 @@ def difference(constraint: Any) -> Affine:
     return _Reader().difference(constraint)
 
 
-def as_bound(name: str, u: Affine) -> Bound | None:
+def as_bound(name: str, u: Affine) -> VariableBound | None:
     """u ≤ 0 as a bound, if u is ±a∘v + c for a single variable v and a > 0."""
     if len(u.linear) != 1:
         return None
@@ -241,7 +247,7 @@ def as_bound(name: str, u: Affine) -> Bound | None:
     multiple = A.multiple
     if multiple and np.ndim(u.constant) == 0:
         side = "upper" if multiple > 0.0 else "lower"
-        return Bound(name, variable, side, 0.0 - u.constant / multiple)
+        return VariableBound(name, variable, side, 0.0 - u.constant / multiple)
     d: Any = A.multiple if A.multiple is not None else A.diagonal
     if d is None or not (np.all(np.asarray(d) > 0.0) or np.all(np.asarray(d) < 0.0)):
         return None
@@ -249,10 +255,10 @@ def as_bound(name: str, u: Affine) -> Bound | None:
     if end.ndim and end.size and np.all(end == end.flat[0]):
         end = end.flat[0]
     side = "upper" if np.all(np.asarray(d) > 0.0) else "lower"
-    return Bound(name, variable, side, float(end) if np.ndim(end) == 0 else end)
+    return VariableBound(name, variable, side, float(end) if np.ndim(end) == 0 else end)
 
 
-def _has_ends(u: Affine, bound: Bound | None) -> bool:
+def _has_ends(u: Affine, bound: VariableBound | None) -> bool:
     """Whether all ends are finite, or those of a bound infinite on its own side."""
     if bound is None:
         return bool(np.all(np.isfinite(u.constant)))
@@ -272,8 +278,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self.variables: dict[str, tuple[int, ...]] = {}
-        self.quadratics: list[Quadratic] = []
-        self.separables: list[Separable] = []
+        self.quadratics: list[QuadraticTerm] = []
+        self.separables: list[SeparableTerm] = []
 
     # --------------------------------------------------------------------- constants
 
@@ -326,9 +332,9 @@ class _Reader:
         if kind == "NegExpression":
             return self.affine(args[0]).scaled(-1.0)
         if kind in ("Promote", "broadcast_to") and args[0].size == 1:
-            return self.affine(args[0]).through(Operator.of(Column(np.ones(e.size))))
+            return self.affine(args[0]).through(Operator.of(ColumnFactor(np.ones(e.size))))
         if kind == "Sum" and e.size == 1:
-            return self.affine(args[0]).through(Operator.of(Row(np.ones(args[0].size))))
+            return self.affine(args[0]).through(Operator.of(RowFactor(np.ones(args[0].size))))
         if kind == "reshape" and e.ndim <= 1:
             return self.affine(args[0])
         if kind in ("index", "special_index"):
@@ -370,7 +376,7 @@ class _Reader:
         chosen = np.atleast_1d(np.arange(inner.m)[e.key])
         ones, places = np.ones(chosen.size), np.arange(chosen.size)
         pick = sparse.csr_array((ones, (places, chosen)), (chosen.size, inner.m))
-        return inner.through(Operator.of(Matrix(pick)))
+        return inner.through(Operator.of(MatrixFactor(pick)))
 
     def _scaled(self, e: Any) -> Affine:
         a, b = e.args if e.args[0].is_constant() else reversed(e.args)
@@ -385,10 +391,10 @@ class _Reader:
     def _product(self, e: Any) -> Affine:
         a, b = e.args
         if a.is_constant() and b.ndim <= 1:
-            left = Operator.of(Row(_vector(a))) if a.ndim == 1 else self.operator(a)
+            left = Operator.of(RowFactor(_vector(a))) if a.ndim == 1 else self.operator(a)
             return self.affine(b).through(left)
         if b.is_constant() and a.ndim <= 1:
-            right = Operator.of(Row(_vector(b))) if b.ndim == 1 else self.operator(b).T
+            right = Operator.of(RowFactor(_vector(b))) if b.ndim == 1 else self.operator(b).T
             return self.affine(a).through(right)
         raise NotCanonical(e)
 
@@ -400,7 +406,7 @@ class _Reader:
             found = self.affine(e)
             if np.ndim(weight) == 0:
                 return found.scaled(float(weight))
-            return found.through(Operator.of(Row(np.asarray(weight, dtype=float))))
+            return found.through(Operator.of(RowFactor(np.asarray(weight, dtype=float))))
         kind, args = kind_of(e), e.args
         if kind == "AddExpression":
             total = Affine(1, {})
@@ -434,30 +440,30 @@ class _Reader:
         kind, args = kind_of(e), e.args
         if kind == "QuadForm":
             form = self.operator(args[1])
-            self.quadratics.append(Quadratic(float(weight), self.affine(args[0]), form))
+            self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), form))
         elif kind == "quad_over_lin" and e.size == 1 and args[1].is_constant():
             share = float(weight) / float(_divisor(e)[0])
-            self.quadratics.append(Quadratic(share, self.affine(args[0]), None))
+            self.quadratics.append(QuadraticTerm(share, self.affine(args[0]), None))
         elif kind in POWERS and is_square(e):
             if is_positive_part(args[0]):
                 u = self.affine(args[0].args[0])
-                self.separables.append(Separable("pos2", weight, u, str(e)))
+                self.separables.append(SeparableTerm("pos2", weight, u, str(e)))
             elif np.ndim(weight) == 0:
-                self.quadratics.append(Quadratic(float(weight), self.affine(args[0]), None))
+                self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), None))
             else:
-                weights = Operator.of(Diagonal(np.asarray(weight, dtype=float)))
-                self.quadratics.append(Quadratic(1.0, self.affine(args[0]), weights))
+                weights = Operator.of(DiagonalFactor(np.asarray(weight, dtype=float)))
+                self.quadratics.append(QuadraticTerm(1.0, self.affine(args[0]), weights))
         elif kind in ("multiply", "MulExpression") and e.size == 1 and all(map(_is_affine, args)):
             # uᵀv = ¼(‖u + v‖² - ‖u - v‖²)
             u, v = (self.affine(arg) for arg in args)
             for sign in (1.0, -1.0):
                 both = u.plus(v.scaled(sign))
-                self.quadratics.append(Quadratic(0.25 * sign * float(weight), both, None))
+                self.quadratics.append(QuadraticTerm(0.25 * sign * float(weight), both, None))
         elif kind in ("norm1", "Pnorm", "abs", "logistic") or is_positive_part(e):
             if kind == "Pnorm" and float(np.asarray(e.p)) != 1.0:
                 raise NotCanonical(e)
             name = {"logistic": "logistic", "maximum": "pos"}.get(kind, "abs")
-            self.separables.append(Separable(name, weight, self.affine(args[0]), str(e)))
+            self.separables.append(SeparableTerm(name, weight, self.affine(args[0]), str(e)))
         else:
             raise NotCanonical(e)
 
@@ -472,7 +478,7 @@ def _divisor(e: Any) -> Array:
 
 def _entry_by_entry(weights: Array, m: int) -> Operator:
     """Multiplies m entries by as many weights, or a single entry by each of them."""
-    return Operator.of(Diagonal(weights) if m == weights.size else Column(weights))
+    return Operator.of(DiagonalFactor(weights) if m == weights.size else ColumnFactor(weights))
 
 
 def _level(values: Any) -> Any:
@@ -486,15 +492,15 @@ def _of_array(value: Any) -> Operator:
     """An array as an operator, which is a multiple of the identity or a diagonal if it is one."""
     array: Any = value if sparse.issparse(value) else np.asarray(value, dtype=float)
     if array.ndim < 2:
-        return Operator.of(Column(np.atleast_1d(array)))
+        return Operator.of(ColumnFactor(np.atleast_1d(array)))
     if array.shape[0] == array.shape[1]:
         d = np.asarray(array.diagonal(), dtype=float)
         entries = array.nnz if sparse.issparse(array) else np.count_nonzero(array)
         if entries == np.count_nonzero(d):
             if np.all(d == d[0]):
                 return Operator.identity(d.size, float(d[0]))
-            return Operator.of(Diagonal(d))
-    return Operator.of(Matrix(array))
+            return Operator.of(DiagonalFactor(d))
+    return Operator.of(MatrixFactor(array))
 
 
 def _is_affine(e: Any) -> bool:

@@ -46,7 +46,7 @@ class Factor(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix(Factor):
+class MatrixFactor(Factor):
     """An array, dense or sparse, or its transpose."""
 
     array: Any
@@ -62,8 +62,8 @@ class Matrix(Factor):
         return rows, columns
 
     @property
-    def T(self) -> Matrix:
-        return Matrix(self.array, not self.turned)
+    def T(self) -> MatrixFactor:
+        return MatrixFactor(self.array, not self.turned)
 
     def times(self, x: Array) -> Array:
         return np.asarray(self._whole @ x)
@@ -73,12 +73,12 @@ class Matrix(Factor):
         return whole.toarray() if sparse.issparse(whole) else np.asarray(whole)
 
     def same(self, other: Factor) -> bool:
-        alike = isinstance(other, Matrix) and other.array is self.array
+        alike = isinstance(other, MatrixFactor) and other.array is self.array
         return alike and other.turned == self.turned  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False)
-class Diagonal(Factor):
+class DiagonalFactor(Factor):
     """diag(d)."""
 
     d: Array
@@ -97,11 +97,11 @@ class Diagonal(Factor):
         return np.diag(self.d)
 
     def same(self, other: Factor) -> bool:
-        return isinstance(other, Diagonal) and np.array_equal(self.d, other.d)
+        return isinstance(other, DiagonalFactor) and np.array_equal(self.d, other.d)
 
 
 @dataclass(frozen=True, eq=False)
-class Column(Factor):
+class ColumnFactor(Factor):
     """A single column."""
 
     v: Array
@@ -111,8 +111,8 @@ class Column(Factor):
         return self.v.size, 1
 
     @property
-    def T(self) -> Row:
-        return Row(self.v)
+    def T(self) -> RowFactor:
+        return RowFactor(self.v)
 
     def times(self, x: Array) -> Array:
         return self.v * float(np.ravel(x)[0])
@@ -121,11 +121,11 @@ class Column(Factor):
         return self.v[:, None]
 
     def same(self, other: Factor) -> bool:
-        return isinstance(other, Column) and np.array_equal(self.v, other.v)
+        return isinstance(other, ColumnFactor) and np.array_equal(self.v, other.v)
 
 
 @dataclass(frozen=True, eq=False)
-class Row(Factor):
+class RowFactor(Factor):
     """A single row."""
 
     v: Array
@@ -135,8 +135,8 @@ class Row(Factor):
         return 1, self.v.size
 
     @property
-    def T(self) -> Column:
-        return Column(self.v)
+    def T(self) -> ColumnFactor:
+        return ColumnFactor(self.v)
 
     def times(self, x: Array) -> Array:
         return np.array([self.v @ x])
@@ -145,14 +145,14 @@ class Row(Factor):
         return self.v[None, :]
 
     def same(self, other: Factor) -> bool:
-        return isinstance(other, Row) and np.array_equal(self.v, other.v)
+        return isinstance(other, RowFactor) and np.array_equal(self.v, other.v)
 
 
 @dataclass(frozen=True, eq=False)
 class Operator:
     """Σ_k c_k F_k1 F_k2 ..., a matrix that behaves as an array where one is asked for.
 
-    >>> A = Operator.of(Diagonal(np.array([1.0, 2.0]))) + Operator.identity(2)
+    >>> A = Operator.of(DiagonalFactor(np.array([1.0, 2.0]))) + Operator.identity(2)
     >>> A @ np.ones(2), np.asarray(2.0 * A).tolist()
     (array([2., 3.]), [[4.0, 0.0], [0.0, 6.0]])
     """
@@ -276,9 +276,9 @@ class Operator:
             for factor in factors:
                 if made is None:
                     made = factor
-                elif isinstance(factor, Diagonal):  # scales columns, without a product
+                elif isinstance(factor, DiagonalFactor):  # scales columns, without a product
                     made = (made.dense() if isinstance(made, Factor) else made) * factor.d
-                elif isinstance(made, Diagonal):
+                elif isinstance(made, DiagonalFactor):
                     made = made.d[:, None] * factor.dense()
                 else:
                     made = (made.dense() if isinstance(made, Factor) else made) @ factor.dense()
@@ -306,7 +306,7 @@ class Operator:
         for c, factors in self.terms:
             if not factors:
                 d += c
-            elif len(factors) == 1 and isinstance(factors[0], Diagonal):
+            elif len(factors) == 1 and isinstance(factors[0], DiagonalFactor):
                 d += c * factors[0].d
             else:
                 return None
@@ -334,22 +334,22 @@ def _joined(
     head, tail = list(left), list(right)
     while head and tail:
         a, b = head[-1], tail[0]
-        if isinstance(a, Diagonal) and isinstance(b, Diagonal):
+        if isinstance(a, DiagonalFactor) and isinstance(b, DiagonalFactor):
             head.pop()
             tail.pop(0)
             d = a.d * b.d
             if d.size and np.all(d == d[0]):
                 coefficient *= float(d[0])
                 continue
-            head.append(Diagonal(d))
+            head.append(DiagonalFactor(d))
             break
-        if isinstance(a, Diagonal) and isinstance(b, Column):
+        if isinstance(a, DiagonalFactor) and isinstance(b, ColumnFactor):
             head.pop()
-            tail[0] = Column(a.d * b.v)
-        elif isinstance(a, Row) and isinstance(b, Diagonal):
+            tail[0] = ColumnFactor(a.d * b.v)
+        elif isinstance(a, RowFactor) and isinstance(b, DiagonalFactor):
             tail.pop(0)
-            head[-1] = Row(a.v * b.d)
-        elif isinstance(a, Row) and isinstance(b, Column):
+            head[-1] = RowFactor(a.v * b.d)
+        elif isinstance(a, RowFactor) and isinstance(b, ColumnFactor):
             coefficient *= float(a.v @ b.v)
             head.pop()
             tail.pop(0)

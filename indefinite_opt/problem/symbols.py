@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Column, Constant, Diagonal, Factor, Operator, Row, constants
+from indefinite_opt.algebra import (
+    ColumnFactor,
+    Constant,
+    DiagonalFactor,
+    Factor,
+    Operator,
+    RowFactor,
+    constants,
+)
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem.labelled_kernel import LabelledKernel
@@ -43,13 +51,13 @@ def kernel(problem: LabelledKernel) -> Operator:
 
 
 def _signed_kernel(problem: LabelledKernel) -> Operator:
-    signs = Diagonal(problem.y)
+    signs = DiagonalFactor(problem.y)
     return Operator.of(signs, KernelFactor(problem), signs)
 
 
 def _squared_distances(problem: LabelledKernel) -> Operator:
     d, e = problem.gram.diagonal, np.ones(problem.n)
-    ends = Operator.of(Column(d), Row(e)) + Operator.of(Column(e), Row(d))
+    ends = Operator.of(ColumnFactor(d), RowFactor(e)) + Operator.of(ColumnFactor(e), RowFactor(d))
     found: Operator = kernel(problem).scaled(-2.0) + ends
     return found
 

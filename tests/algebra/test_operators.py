@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import indefinite_opt as iopt
-from indefinite_opt.algebra import Column, Diagonal, Factor, Matrix, Operator, Row
+from indefinite_opt.algebra import (
+    ColumnFactor,
+    DiagonalFactor,
+    Factor,
+    MatrixFactor,
+    Operator,
+    RowFactor,
+)
 from indefinite_opt.errors import ProblemError
 
 Array = NDArray[np.float64]
@@ -27,9 +34,9 @@ def factors(generator: np.random.Generator) -> list[tuple[Factor, Array]]:
     problem = iopt.KernelProblem(P + P.T, y)
     ((_, (kernel,)),) = problem.symbols("K")[0].value.terms
     return [
-        (Matrix(B), B), (Matrix(B).T, B.T), (Matrix(thin), thin.toarray()),
-        (Diagonal(d), np.diag(d)), (Diagonal(y), np.diag(y)), (Column(v), v[:, None]),
-        (Row(v), v[None, :]), (kernel, P + P.T),
+        (MatrixFactor(B), B), (MatrixFactor(B).T, B.T), (MatrixFactor(thin), thin.toarray()),
+        (DiagonalFactor(d), np.diag(d)), (DiagonalFactor(y), np.diag(y)),
+        (ColumnFactor(v), v[:, None]), (RowFactor(v), v[None, :]), (kernel, P + P.T),
     ]  # fmt: skip
 
 
@@ -99,22 +106,24 @@ def test_signs_that_meet_cancel() -> None:
     problem = iopt.KernelProblem([[1.0, 2.0], [2.0, -3.0]], [1, -1])
     Q, K = (one.value for one in problem.symbols("Q", "K"))
     kinds = [type(factor).__name__ for factor in (Q @ Q).terms[0][1]]
-    assert kinds == ["Diagonal", "KernelFactor", "KernelFactor", "Diagonal"]
+    assert kinds == ["DiagonalFactor", "KernelFactor", "KernelFactor", "DiagonalFactor"]
     assert (Q - Q).terms == ()
     assert ((0.5 * K) + K).terms[0][0] == 1.5
-    signs = Operator.of(Diagonal(problem.y))
+    signs = Operator.of(DiagonalFactor(problem.y))
     assert (signs @ signs).multiple == 1.0
 
 
 def test_a_row_times_a_column_is_a_number() -> None:
     v, w = np.array([1.0, 2.0]), np.array([3.0, -1.0])
-    assert (Operator.of(Row(v)) @ Operator.of(Column(w))).multiple == 1.0
-    product = Operator.of(Column(v)) @ Operator.of(Row(v)) @ Operator.of(Column(w))
+    assert (Operator.of(RowFactor(v)) @ Operator.of(ColumnFactor(w))).multiple == 1.0
+    product = (
+        Operator.of(ColumnFactor(v)) @ Operator.of(RowFactor(v)) @ Operator.of(ColumnFactor(w))
+    )
     np.testing.assert_array_equal(product.column, v)
 
 
 def test_shapes_that_do_not_fit_are_named() -> None:
-    A = Operator.of(Matrix(np.ones((2, 3))))
+    A = Operator.of(MatrixFactor(np.ones((2, 3))))
     for write in (lambda: A @ A, lambda: A + A.T, lambda: A @ np.ones(2), lambda: np.ones(3) @ A):
         with pytest.raises(ProblemError, match=r"\(2, 3\)|\(3, 2\)"):
             write()

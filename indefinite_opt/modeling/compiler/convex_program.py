@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.algebra import (
-    Bound,
     Model,
     NotCanonical,
     Translation,
+    VariableBound,
     as_bound,
     difference,
 )
@@ -192,7 +192,7 @@ class ConvexProgram(ExplicitProgram):
         return None
 
 
-def _bound_of(row: Any) -> Bound | None:
+def _bound_of(row: Any) -> VariableBound | None:
     """The bound of a variable that a constraint is, if it is one."""
     if type(row).__name__ != "Inequality":
         return None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import Affine, Bound, NotCanonical, Separable
+from indefinite_opt.algebra import Affine, NotCanonical, SeparableTerm, VariableBound
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.reading import Reading, require
@@ -17,7 +17,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Curvature, Names, Optimality, Point, PolyhedralQP
 
 
-class Block(NamedTuple):
+class DeclaredRows(NamedTuple):
     """A declared constraint: a part of the multipliers of one kind, in a shape."""
 
     kind: str
@@ -30,7 +30,7 @@ class Epigraph(NamedTuple):
     """Σ w_i φ(u_i) with φ(u) = |u|, max(u, 0) or its square, and u = Ux + c; t_i ≥ ±u_i, t ≥ 0."""
 
     kind: str
-    """abs, pos or pos2, as in `Separable`."""
+    """abs, pos or pos2, as in `SeparableTerm`."""
     place: slice
     """Where t is in x."""
     weights: Array
@@ -68,7 +68,7 @@ class DeclaredQP(PolyhedralQP):
     _: KW_ONLY
     layout: dict[str, tuple[slice, tuple[int, ...]]] = field(default_factory=dict)
     """Place in x and shape of each declared variable."""
-    named: dict[str, Block] = field(default_factory=dict)
+    named: dict[str, DeclaredRows] = field(default_factory=dict)
     """The declared constraints by name."""
     epigraphs: tuple[Epigraph, ...] = ()
 
@@ -182,7 +182,7 @@ def _as_stacked(optimality: Optimality) -> Optimality:
     return replace(optimality, multipliers=stacked)
 
 
-def has_epigraph(part: Separable) -> bool:
+def has_epigraph(part: SeparableTerm) -> bool:
     """Whether a term is piecewise linear or quadratic, and convex where it is minimised."""
     weights = np.asarray(part.weights)
     return part.kind in ("abs", "pos", "pos2") and bool(np.all(weights >= 0.0))
@@ -203,7 +203,7 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
     places = {name: part for name, (part, _) in layout.items()}
     P, q, constant = _objective(reading, places, total)
     lower, upper = np.full(total, -np.inf), np.full(total, np.inf)
-    named: dict[str, Block] = {}
+    named: dict[str, DeclaredRows] = {}
     G, h = _Stack(total), _Stack()
     A, b = _Stack(total), _Stack()
     called: dict[str, list[str]] = {"inequalities": [], "equalities": []}
@@ -212,19 +212,19 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
         for bound in first:
             ends = lower if bound.side == "lower" else upper
             ends[places[name]] = np.ravel(bound.end)
-            named[bound.name] = Block(bound.side, places[name], shape)
+            named[bound.name] = DeclaredRows(bound.side, places[name], shape)
         for bound in further:
             sign = -1.0 if bound.side == "lower" else 1.0
             below = G.add(sign * np.eye(total)[places[name]])
             h.add(np.ravel(np.broadcast_to(sign * np.asarray(bound.end), shape)))
-            named[bound.name] = Block("inequalities", below, shape)
+            named[bound.name] = DeclaredRows("inequalities", below, shape)
             called["inequalities"] += _entries(bound.name, shape)
     for row in reading.rows():
         rows, right, kind = (A, b, "equalities") if row.equal else (G, h, "inequalities")
         below = rows.add(_dense(row.u, places, total))
         right.add(-row.u.constants)
         shape = () if row.u.m == 1 else (row.u.m,)
-        named[row.name] = Block(kind, below, shape)
+        named[row.name] = DeclaredRows(kind, below, shape)
         called[kind] += _entries(row.name, shape)
     epigraphs = []
     for part, top in zip(reading.separables(), tops, strict=True):
@@ -261,9 +261,9 @@ def _entries(name: str, shape: tuple[int, ...]) -> list[str]:
     return [f"{name}[{i}]" for i in range(shape[0])] if shape else [name]
 
 
-def _split(bounds: list[Bound]) -> tuple[list[Bound], list[Bound]]:
+def _split(bounds: list[VariableBound]) -> tuple[list[VariableBound], list[VariableBound]]:
     """A bound for each side, and further ones, which are rows with multipliers of their own."""
-    first: dict[str, Bound] = {}
+    first: dict[str, VariableBound] = {}
     further = []
     for bound in sorted(bounds, key=lambda one: bool(np.all(np.isfinite(one.end)))):
         if first.setdefault(bound.side, bound) is bound:

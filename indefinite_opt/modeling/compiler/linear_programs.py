@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.algebra import Canonical, Matrix, Operator
+from indefinite_opt.algebra import Canonical, MatrixFactor, Operator
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.compiler.reading import (
     Mismatch,
@@ -87,7 +87,7 @@ def _sensitivity(Delta: Operator, problem: KernelProblem) -> Array | None:
     except Mismatch:
         if len(Delta.terms) == 1 and Delta.terms[0][0] == 1.0 and len(Delta.terms[0][1]) == 1:
             (factor,) = Delta.terms[0][1]
-            if isinstance(factor, Matrix) and not factor.turned:
+            if isinstance(factor, MatrixFactor) and not factor.turned:
                 return np.asarray(factor.dense())  # the caller's own, by which models are shared
         return Delta.dense()
     require(c == 2.0 and kernel.problem.gram is problem.gram)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.algebra import Diagonal, Operator
+from indefinite_opt.algebra import DiagonalFactor, Operator
 from indefinite_opt.modeling.compiler.linear_programs import has_margins, has_shapes
 from indefinite_opt.modeling.compiler.reading import Reading, is_kernel_of, only, positive, require
 from indefinite_opt.modeling.structures import (
@@ -60,7 +60,7 @@ def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHul
     # Lifting needs an isometric embedding of this very kernel.
     require(M is not None and np.array_equal(M, embedding.M))
     require(set(row.linear) == set(form.variables) and row.linear["xi"].multiple == -1.0)
-    signs, inner = Operator.of(Diagonal(y)), Operator.of(Diagonal(embedding.M))
+    signs, inner = Operator.of(DiagonalFactor(y)), Operator.of(DiagonalFactor(embedding.M))
     points = (signs @ -row.linear["w"] @ inner).dense()
     require(np.array_equal(points, embedding.points))
     penalty = reading.cost("xi")

@@ -10,15 +10,15 @@ import numpy as np
 
 from indefinite_opt.algebra import (
     Affine,
-    Bound,
+    AffineRows,
     Canonical,
-    Column,
-    Diagonal,
+    ColumnFactor,
+    DiagonalFactor,
     Operator,
-    Quadratic,
-    Row,
-    Rows,
-    Separable,
+    QuadraticTerm,
+    RowFactor,
+    SeparableTerm,
+    VariableBound,
 )
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelFactor, KernelProblem
@@ -78,12 +78,12 @@ class Reading:
             self._take([("constant",)])
         return self.form.constant
 
-    def quadratics(self) -> list[Quadratic]:
+    def quadratics(self) -> list[QuadraticTerm]:
         """All quadratic terms."""
         self._take([*self.form.quadratics])
         return self.form.quadratics
 
-    def separables(self) -> list[Separable]:
+    def separables(self) -> list[SeparableTerm]:
         """All separable terms."""
         self._take([*self.form.separables])
         return self.form.separables
@@ -95,7 +95,7 @@ class Reading:
         self._take([*found])
         return found[0].u
 
-    def rows(self) -> list[Rows]:
+    def rows(self) -> list[AffineRows]:
         """All rows."""
         self._take([*self.form.rows])
         return self.form.rows
@@ -109,13 +109,13 @@ class Reading:
             for row in self.rows()
         ]
 
-    def bounds(self, variable: str) -> dict[str, Bound]:
+    def bounds(self, variable: str) -> dict[str, VariableBound]:
         """The bounds of a variable by their sides, at most one on each."""
         found = self.all_bounds(variable)
         require(len({bound.side for bound in found}) == len(found))
         return {bound.side: bound for bound in found}
 
-    def all_bounds(self, variable: str) -> list[Bound]:
+    def all_bounds(self, variable: str) -> list[VariableBound]:
         """The bounds of a variable, of which several may be on one side."""
         found = [bound for bound in self.form.bounds if bound.variable == variable]
         self._take([*found])
@@ -185,11 +185,11 @@ def kernel_in(A: Operator, shape: str) -> tuple[float, KernelFactor]:
     """
     require(len(A.terms) == 1)
     ((c, factors),) = A.terms
-    kinds = "".join({KernelFactor: "K", Diagonal: "d"}.get(type(f), "?") for f in factors)
+    kinds = "".join({KernelFactor: "K", DiagonalFactor: "d"}.get(type(f), "?") for f in factors)
     require(kinds == shape)
     (kernel,) = (factor for factor in factors if isinstance(factor, KernelFactor))
     for factor in factors:
-        if isinstance(factor, Diagonal):
+        if isinstance(factor, DiagonalFactor):
             require(np.array_equal(factor.d, kernel.problem.y))
     return c, kernel
 
@@ -212,7 +212,7 @@ def reduced(H: Operator, c: Array, lines: list[Line]) -> tuple[Operator, Array]:
     kept = []
     for k, factors in H.terms:
         choices: list[tuple[float, Array]] = []
-        if [type(factor) for factor in factors] == [Column, Row]:
+        if [type(factor) for factor in factors] == [ColumnFactor, RowFactor]:
             a, b = factors[0].v, factors[1].v  # type: ignore[attr-defined]
             fixed = (_fixed(a, lines), b), (_fixed(b, lines), a)
             choices = [(value, other) for value, other in fixed if value is not None]

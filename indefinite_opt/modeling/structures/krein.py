@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from indefinite_opt.algebra import Definition, Diagonal, Matrix, Operator
+from indefinite_opt.algebra import Definition, DiagonalFactor, MatrixFactor, Operator
 from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
@@ -53,8 +53,8 @@ class Stabilised:
     @property
     def sign_operator(self) -> Operator:
         """V sign(Λ) Vᵀ, with which `coefficients` multiplies."""
-        V = Matrix(self.vectors)
-        return Operator.of(V, Diagonal(self.signs), V.T)
+        V = MatrixFactor(self.vectors)
+        return Operator.of(V, DiagonalFactor(self.signs), V.T)
 
     def __str__(self) -> str:
         order, kept = self.vectors.shape
