@@ -7,14 +7,12 @@ from typing import Any
 
 from indefinite_opt.algebra import Model, NotCanonical, canonical
 from indefinite_opt.modeling.compiler.comparison import compare, compare_theorem
-from indefinite_opt.modeling.compiler.convex_program import (
-    ConvexProgram as ConvexProgram,
+from indefinite_opt.modeling.compiler.convex_program import ConvexProgram, as_convex_program
+from indefinite_opt.modeling.compiler.declared_qp import (
+    DeclaredQP,
+    as_declared_qp,
+    has_epigraph,
 )
-from indefinite_opt.modeling.compiler.convex_program import (
-    as_convex_program,
-)
-from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP as DeclaredQP
-from indefinite_opt.modeling.compiler.declared_qp import as_declared_qp, has_epigraph
 from indefinite_opt.modeling.compiler.kernel_programs import box_line_qp
 from indefinite_opt.modeling.compiler.linear_programs import box, game, one_norm
 from indefinite_opt.modeling.compiler.margin_programs import lifted, logistic, separability
