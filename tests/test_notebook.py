@@ -71,7 +71,8 @@ def printed(notebook: Any, stream: str) -> str:
     shown = (
         out.text for out in outputs(notebook) if out.output_type == "stream" and out.name == stream
     )
-    return "\n".join(shown)
+    # A kernel may send a line in two parts.
+    return "".join(shown)
 
 
 def displayed(notebook: Any, kind: str) -> list[str]:
