@@ -77,6 +77,8 @@ class SVMDual(Formulation):
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         if not self.bias:
             del constraints["balance"]
+        if np.isinf(self.C):
+            del constraints["upper"]
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q),
             subject_to=constraints,
