@@ -27,7 +27,7 @@ CLOSED = ("algebra", "quadratic")
 
 HEAVY = (
     "cvxpy", "numba", "sklearn", "pandas", "matplotlib", "highspy", "osqp", "scipy.optimize",
-    "rich", "typer",
+    "scipy.sparse", "rich", "typer",
 )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from indefinite_opt.algebra.atoms import POWERS, is_positive_part, is_square, kind_of
 from indefinite_opt.algebra.operators import (
@@ -20,6 +19,7 @@ from indefinite_opt.algebra.operators import (
     MatrixFactor,
     Operator,
     RowFactor,
+    is_sparse,
 )
 from indefinite_opt.algebra.program import Model
 from indefinite_opt.errors import ProblemError
@@ -309,7 +309,7 @@ class _Reader:
             raise NotCanonical(f"the parameter {e} without a value", "numbers")
         if isinstance(value, Operator):
             return value
-        if not np.isfinite(value.data if sparse.issparse(value) else value).all():
+        if not np.isfinite(value.data if is_sparse(value) else value).all():
             raise NotCanonical(f"{e}, which has entries that are no numbers", "finite numbers")
         return _of_array(value)
 
@@ -372,6 +372,8 @@ class _Reader:
         return Affine(e.size, {name: Operator.identity(e.size)})
 
     def _indexed(self, e: Any) -> Affine:
+        from scipy import sparse
+
         inner = self.affine(e.args[0])
         chosen = np.atleast_1d(np.arange(inner.m)[e.key])
         ones, places = np.ones(chosen.size), np.arange(chosen.size)
@@ -490,12 +492,12 @@ def _level(values: Any) -> Any:
 
 def _of_array(value: Any) -> Operator:
     """An array as an operator, which is a multiple of the identity or a diagonal if it is one."""
-    array: Any = value if sparse.issparse(value) else np.asarray(value, dtype=float)
+    array: Any = value if is_sparse(value) else np.asarray(value, dtype=float)
     if array.ndim < 2:
         return Operator.of(ColumnFactor(np.atleast_1d(array)))
     if array.shape[0] == array.shape[1]:
         d = np.asarray(array.diagonal(), dtype=float)
-        entries = array.nnz if sparse.issparse(array) else np.count_nonzero(array)
+        entries = array.nnz if is_sparse(array) else np.count_nonzero(array)
         if entries == np.count_nonzero(d):
             if np.all(d == d[0]):
                 return Operator.identity(d.size, float(d[0]))
@@ -525,7 +527,7 @@ def _vector(e: Any, may_be_infinite: bool = False) -> Array:
     value = e.value
     if value is None:
         raise NotCanonical(f"the parameter {e} without a value", "numbers")
-    value = value.toarray() if sparse.issparse(value) else np.asarray(value, dtype=float)
+    value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
     if not np.isfinite(value).all() and (not may_be_infinite or np.isnan(value).any()):
         raise NotCanonical(f"{e}, which is {value}", "finite numbers")
     return np.atleast_1d(value.ravel(order="F"))

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
+
+
+def is_sparse(array: Any) -> bool:
+    """Whether it is a sparse matrix of scipy, which is not imported for that."""
+    return hasattr(array, "tocsr")
 
 
 class Factor(ABC):
@@ -70,7 +74,7 @@ class MatrixFactor(Factor):
 
     def dense(self) -> Array:
         whole = self._whole
-        return whole.toarray() if sparse.issparse(whole) else np.asarray(whole)
+        return whole.toarray() if is_sparse(whole) else np.asarray(whole)
 
     def same(self, other: Factor) -> bool:
         alike = isinstance(other, MatrixFactor) and other.array is self.array
