@@ -37,9 +37,7 @@ from indefinite_opt.algebra.canonical_form import (
     SeparableTerm,
     VariableBound,
     affine,
-    as_bound,
     canonical,
-    difference,
 )
 from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import (

@@ -219,7 +219,7 @@ def canonical(model: Model) -> Canonical:
             raise NotCanonical(f"{kind}: {constraint}", "affine equations and inequalities")
         u = reader.difference(constraint)
         equal = kind in ("Equality", "Zero")
-        bound = None if equal else as_bound(name, u)
+        bound = None if equal else _as_bound(name, u)
         if not _has_ends(u, bound):
             raise NotCanonical(f"{name}: {constraint}", "constraints with finite ends")
         if bound is None:
@@ -234,12 +234,7 @@ def affine(expression: Any) -> Affine:
     return _Reader().affine(expression)
 
 
-def difference(constraint: Any) -> Affine:
-    """u of an affine constraint u ≤ 0 or u = 0."""
-    return _Reader().difference(constraint)
-
-
-def as_bound(name: str, u: Affine) -> VariableBound | None:
+def _as_bound(name: str, u: Affine) -> VariableBound | None:
     """u ≤ 0 as a bound, if u is ±a∘v + c for a single variable v and a > 0."""
     if len(u.linear) != 1:
         return None

@@ -31,6 +31,10 @@ def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
     return dataclasses.field(default=default, metadata={"check": partial(check, **options)})
 
 
+_FIXED = (bool, int, float, str, np.generic, type(None))
+"""Types of parameters that no caller can change in place, as those of arrays."""
+
+
 class _OfProbe:
     """An attribute of classes and objects that a probe of four points answers."""
 
@@ -121,19 +125,23 @@ class Formulation(Declaration):
         return int(problem.n) if self.needs_spectrum else 0
 
     def declare(self, problem: Any) -> Program:
-        model, _ = self._compiled(problem)
+        # A model of its own: programs hold values in their variables.
+        model = self.model(problem).without_endless()
         return model.program(str(self), self.structure(problem))
 
     def _compiled(self, problem: Any) -> tuple[Model, Structure[Any]]:
-        """The model and what is compiled from it."""
+        """The model and what is compiled from it, kept unless a parameter may change in place."""
         kept: dict[str, Any] = problem.__dict__.setdefault("_derived", {})
         values = [getattr(self, field.name) for field in dataclasses.fields(self)]
-        known = kept.get("compiled")
-        if known is None or type(self) is not known[0] or not _are_same(values, known[1]):
-            model = self.model(problem).without_endless()
-            known = type(self), values, model, compiled(model, problem)
-            kept["compiled"] = known
-        return known[2], known[3]
+        fixed = all(isinstance(value, _FIXED) for value in values)
+        known = kept.get("compiled") if fixed else None
+        if known is not None and type(self) is known[0] and values == known[1]:
+            return known[2], known[3]
+        model = self.model(problem).without_endless()
+        structure = compiled(model, problem)
+        if fixed:
+            kept["compiled"] = type(self), values, model, structure
+        return model, structure
 
     def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define.
@@ -185,14 +193,6 @@ class Formulation(Declaration):
             if value != usual[name] or name in self.in_every_title
         )
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
-
-
-def _are_same(values: list[Any], others: list[Any]) -> bool:
-    """Whether two lists hold equal parameters, arrays being equal only to themselves."""
-    return all(
-        a is b or (not isinstance(a, np.ndarray) and type(a) is type(b) and a == b)
-        for a, b in zip(values, others, strict=True)
-    )
 
 
 def _digest(value: Any) -> str:

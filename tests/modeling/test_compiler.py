@@ -398,3 +398,41 @@ def test_a_theorem_about_another_program_is_refused(formulation: iopt.Formulatio
             found = structure_objective(structure, values)
             assert program.evaluate(values)[0] == pytest.approx(found, rel=1e-8), text
     assert 1 <= accepted <= 25
+
+
+# ------------------------------------------------------------------ what is kept, and what is not
+
+
+def test_weights_that_change_in_place_are_compiled_again() -> None:
+    """max a₁ + a₂ - ½(a₁² + a₂²) with a₁ = a₂ ≤ C·weights: a = 1 is free, 0.25 is at the bound."""
+    problem, weights = iopt.KernelProblem(np.eye(2), [1, -1]), np.ones(2)
+    formulation = iopt.SVMDual(C=1.0, weights=weights)
+    assert iopt.solve(problem, formulation).objective == pytest.approx(1.0)
+    weights[:] = 0.25
+    assert iopt.solve(problem, formulation).objective == pytest.approx(2 * 0.25 - 0.25**2)
+
+
+def test_two_declarations_hold_values_of_their_own() -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    first, second = (iopt.SVMDual().declare(problem) for _ in range(2))
+    first.set_values({"alpha": np.array([0.5, 0.5])})
+    second.set_values({"alpha": np.zeros(2)})
+    assert first.objective.value == 0.75
+
+
+def test_a_convex_program_of_cvxpy_claims_no_bound_and_judges_rows_by_their_own_size() -> None:
+    """min ‖x - (3, 4)‖₂ with 1e-9·x ≤ 1e-9: a row that is missed by 2e-9 is missed by far."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Distance(iopt.Formulation):
+        def model(self, problem: iopt.KernelProblem) -> Model:
+            x = cvxpy.Variable(2, name="x")
+            goal = cvxpy.norm(x - np.array([3.0, 4.0]), 2)
+            return Model(minimize=goal, subject_to={"upper": 1e-9 * x <= 1e-9})
+
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    inside = iopt.verify(problem, Distance(), {"x": np.array([1.0, 1.0])})
+    assert inside.objective == pytest.approx(np.hypot(2.0, 3.0), rel=1e-12)
+    assert (inside.claim, inside.bound) == (iopt.Claim.FEASIBLE, -np.inf)
+    beyond = iopt.verify(problem, Distance(), {"x": np.array([3.0, 4.0])})
+    assert beyond.claim is iopt.Claim.NONE
