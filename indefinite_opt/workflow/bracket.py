@@ -565,9 +565,9 @@ def _bracketable(formulation: Declaration, problem: Problem) -> QP:
     if isinstance(structure, QP):
         return structure
     raise IncompatibleSolver(
-        f"{formulation} cannot be bracketed: branch and bound is for the nonconvex quadratic "
-        "programs SVMDual, ConvexHullDual, GuoSchuurmansQP and QuadraticProgram; the certificate "
-        "of a solution holds the bound of a convex one."
+        f"{formulation} cannot be bracketed: branch and bound is for quadratic programs, such as "
+        "SVMDual, ConvexHullDual, GuoSchuurmansQP and QuadraticProgram; the certificate of a "
+        "solution holds the bound of another convex program, where one is proved."
     )
 
 
