@@ -95,6 +95,7 @@ def _inactive_box(g: Generator) -> Made:
     lines = g.integers(-3, 4, (int(g.integers(0, 3)), n)).astype(float)
     rows = [(row, float(row @ z + g.integers(0, 3))) for row in lines]
     equal = int(g.integers(0, min(len(rows), 1) + 1))
+    rows[:equal] = [(row, float(row @ z)) for row in lines[:equal]]  # z is feasible
     free = _on(P, q, np.full(n, -np.inf), np.full(n, np.inf), rows[equal:], rows[:equal])
     minimum = free.minimum(every=True)
     assert minimum is not None

@@ -41,7 +41,7 @@ ACROSS = 200 * EPS
 hold up to the rounding of their data only; how many are beyond is counted."""
 
 OUTWARDS = 1e-9
-"""The same where numbers are far apart."""
+"""The same where numbers are far apart; and what a feasible point nearby may be worse."""
 
 ROUNDING = 1e-13
 """Share of the terms at points of the size of the units by which rounding may change a value."""
@@ -133,9 +133,11 @@ class ProgramHunt(Campaign):
             unit = max(unit, SMALL * drawn.terms) or 1.0
             self.gaps.append((bracket.upper - bracket.lower) / unit)
             self.counts[f"closed to {GAP:g}"] += self.gaps[-1] <= GAP
-            ends = (Fraction(bracket.lower) - optimum, optimum - Fraction(bracket.upper))
-            self.counts["attained ends beyond the optimum"] += ends[1] > 0
-            self.crossed = max(self.crossed, *(float(end) / unit for end in ends))
+            ends = (bracket.lower, 1), (bracket.upper, -1)
+            beyond = [sign * (Fraction(e) - optimum) for e, sign in ends if np.isfinite(e)]
+            self.counts["brackets without a bound"] += len(beyond) < len(ends)
+            self.counts["attained ends beyond the optimum"] += beyond[-1] > 0
+            self.crossed = max(self.crossed, *(float(end) / unit for end in beyond))
             late = bracket.status is iopt.Status.TIME_LIMIT
             if inside and self.gaps[-1] > CLOSED and not late:
                 self.fail(drawn, "open", f"a gap of {self.gaps[-1]:.1e}", call)
@@ -297,10 +299,10 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     program, exact = drawn.program, as_vector(x)
     terms = program.terms(x)
     rounding = max(200, 20 * program.n) * EPS * terms + ROUNDING * drawn.terms
-    # An end is moved outwards by what a feasible point within the radius of this one may be worse.
+    # An end is moved outwards by what a feasible point near this one may be worse.
     outwards = float(Fraction(value) - program.value(exact))
     far = drawn.base is drawn.program
-    if outwards < -rounding or (outwards > rounding and not far):
+    if outwards < -rounding or (outwards > rounding + OUTWARDS * terms and not far):
         yield Finding(what, f"{value!r} is not the value of its point")
     # Rows that are implied hold at the feasible point nearby, which floats may not express.
     violation = program.violation(exact) if far else drawn.violation(exact)

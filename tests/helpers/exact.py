@@ -412,7 +412,7 @@ class Program:
     ) -> Iterator[tuple[Array, NDArray[np.int8], tuple[int, ...]]]:
         """Stationary points of faces: points, the states of their variables, and rows that hold.
 
-        They are feasible up to a `slack`, relative to the largest variable or the terms of a row.
+        They are feasible up to a `slack`, relative to the largest variable.
 
         A state is 0 at the lower bound, 1 at the upper and 2 in between. For each choice of rows
         that hold with equality and of free variables one system serves all corners of the others.
@@ -463,9 +463,10 @@ class Program:
         near = slack * (1.0 + np.max(np.abs(X), axis=1, initial=0.0))[:, None]
         inside = np.all((self.lb - near <= X) & (self.ub + near >= X), axis=1)
         for matrix, end, both in ((self.G, self.h, False), (self.A, self.b, True)):
+            # The system has rounded every variable relative to the largest one.
             over = X @ matrix.T - end
-            size = (1.0 + np.abs(X)) @ np.abs(matrix).T + np.abs(end)
-            inside &= np.all((np.abs(over) if both else over) <= slack * size, axis=1)
+            size = near * np.sum(np.abs(matrix), axis=1) + slack * np.abs(end)
+            inside &= np.all((np.abs(over) if both else over) <= size, axis=1)
         return X[inside], states[inside]
 
     def _point(self, state: NDArray[np.int8], chosen: tuple[int, ...]) -> Vector | None:

@@ -298,6 +298,28 @@ def test_rounding_instead_of_zero_is_no_unit_of_the_objective() -> None:
     assert result.objective == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_minimum_of_zero_that_rows_alone_leave_is_global() -> None:
+    """The rows narrow every range until its rounding is left, by the same share for each variable.
+
+    -6x₁ + 6·2⁻⁹x₂ = 0 leaves x₃ = 0 of the second equation, then x₀ = 0 of the first inequality
+    with its opposite, and 0.375x₀ + 3·2⁻⁸x₂ ≤ 0 leaves x₂ ≤ 0, where x₁ = 2⁻⁹x₂ ≥ 0.
+    """
+    P = 2.0**-15 * np.array(
+        [[2560.0, 49152, -32, -512], [49152, 1179648, -256, -20480], [-32, -256, 1.5, 8],
+         [-512, -20480, 8, 1152]]
+    )  # fmt: skip
+    first, band = np.array([0.25, 6, -3 / 256, 1 / 16]), np.array([0, 0, 1 / 128, 0])
+    G = np.array([band, -band, first, -first, [0.375, 0, 3 / 256, 0]])
+    A = [[0, -2, 1 / 256, 0], [0, -6, 3 / 256, 3 / 16]]
+    qp = iopt.QuadraticProgram(
+        P, [0.125, 0.0, 5 / 256, 0.1875], G=G, h=[3, 4, 0, 0, 0], A=A, b=np.zeros(2),
+        lb=[0.0, 0.0, -np.inf, 0.0], ub=[8.0, 0.5, np.inf, 16.0],
+    )  # fmt: skip
+    result = iopt.solve(qp)
+    np.testing.assert_allclose(result.x, 0.0, atol=1e-12)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
 @pytest.mark.parametrize("fall", [1e-1, 1e-4, 1e-7])
 def test_a_zero_that_is_no_minimum_stays_one(fall: float) -> None:
     """xy + z(1 - z) - fall·z: 0 at the origin, a local minimum, and -fall at z = 1."""

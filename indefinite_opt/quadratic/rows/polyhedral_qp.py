@@ -22,8 +22,8 @@ _STATIONARY = 1e-6
 point may be optimal with the value 0."""
 
 
-_FIXED_SHARE = 1e-40
-"""Share of the terms of other variables below which those of a variable are rounding."""
+_FIXED_SHARE = 1e-14
+"""Share of the range of a variable below which the width that rows leave is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,12 +184,14 @@ class PolyhedralQP(Polyhedron, QP):
             return CANCELLED * terms
         gradient = self.gradient(x)
         low, high = self.ranges
-        for widths in (self.widths, high - low):
-            widths = np.where(np.isfinite(widths), widths, 0.0)
+        ranges = np.where(np.isfinite(high - low), high - low, 0.0)
+        for widths in (self.widths, ranges):
+            # Rounding is all that is left of the range of a variable that rows fix.
+            moves = np.isfinite(widths) & (widths > _FIXED_SHARE * ranges)
+            widths = np.where(moves, widths, 0.0)
             moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
             moved = moved[np.isfinite(moved)]
-            # Rounding is all that is left of the range of a variable that rows fix.
-            moved = moved[moved > _FIXED_SHARE * np.max(moved, initial=0.0)]
+            moved = moved[moved > 0.0]
             if moved.size:
                 break
         if moved.size and moved.min() > terms:
