@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -260,28 +260,91 @@ def label_vector(argument: str, y: ArrayLike, expected: str = "a vector of label
     return labels
 
 
-def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
-    """The two classes in sorting order, and y as -1.0 and +1.0."""
-    labels = label_vector("y", y)
-    if labels.size != n:
-        raise ProblemError("y", f"{n} labels, one for each row of K", f"{labels.size} labels")
-    if labels.dtype.kind in "fc" and not np.all(np.isfinite(labels)):
+TASKS = ("classification", "regression", "one class")
+"""What labels ask for: to tell classes apart, to predict numbers, or to describe one class."""
+
+
+class Labels(NamedTuple):
+    """Labels that were checked, and the task that they ask for."""
+
+    task: str
+    """One of `TASKS`."""
+    classes: NDArray[Any]
+    """The classes in sorting order, (k,); none for regression and without labels."""
+    values: Array
+    """The number of each label among the classes, or the target, or 1 without labels; (n,)."""
+
+    @property
+    def signs(self) -> Array:
+        """-1 and 1 for two classes, else 1 for every point; (n,)."""
+        if self.classes.size == 2:
+            return np.where(self.values > 0.0, 1.0, -1.0)
+        return np.ones(self.values.size)
+
+
+def labelled(y: ArrayLike | None, n: int, task: str | None = None) -> Labels:
+    """Labels of n points as those of a task.
+
+    By default two values, texts, truth values and whole numbers of any type are classes, other
+    numbers are targets, and without labels there is one class.
+
+    >>> labelled([0, 2, 1], 3).classes, labelled([0.5, 2.0, 1.0], 3).values
+    (array([0, 1, 2]), array([0.5, 2. , 1. ]))
+    """
+    if task is not None:
+        checks.choice("task", task, TASKS)
+    if y is None:
+        if task not in (None, "one class"):
+            raise ProblemError("y", f"{n} labels or targets for {task}", "None")
+        return Labels("one class", np.empty(0), np.ones(n))
+    given = label_vector("y", y)
+    if given.size != n:
+        raise ProblemError("y", f"{n} labels, one for each row of K", f"{given.size} labels")
+    if given.dtype.kind in "fc" and not np.all(np.isfinite(given)):
         raise ProblemError("y", "finite labels", "NaN or infinite entries")
+    if task == "regression" or (task is None and _are_targets(given)):
+        return Labels("regression", np.empty(0), finite_array("y", given, (n,)).copy())
+    classes, values = _sorted_classes(given)
+    if classes.size == 1 and task is None:
+        hint = "Leave out the labels for one class, or say task='regression' for targets."
+        raise ProblemError("y", "labels of two classes or more", f"one ({classes[0]})", hint)
+    return Labels(task or "classification", classes, values)
+
+
+def _are_targets(given: NDArray[Any]) -> bool:
+    """Whether labels are more than two numbers that are not all whole."""
+    return (
+        given.dtype.kind == "f" and np.any(given != np.round(given)) and np.unique(given).size > 2
+    )
+
+
+def _sorted_classes(given: NDArray[Any]) -> tuple[NDArray[Any], Array]:
+    """The different labels in sorting order, and the number of each label among them."""
     try:
-        classes = np.unique(labels)
+        classes, numbers = np.unique(given, return_inverse=True)
         known = np.all(classes == classes)
     except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
+        kinds = sorted({type(label).__name__ for label in given})
         raise ProblemError(
             "y", "labels of one type that can be sorted", f"labels of type {', '.join(kinds)}"
         ) from None
     if not known:  # NaN among objects, and numpy's NaT, differ from themselves
         raise ProblemError("y", "finite labels", "NaN")
-    if classes.size != 2:
-        shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
-        hint = "KernelClassifier takes more than two classes." if classes.size > 2 else ""
-        raise ProblemError("y", "labels of exactly two classes", f"{classes.size} ({shown})", hint)
-    return classes, np.where(labels == classes[1], 1.0, -1.0)
+    return classes, numbers.reshape(-1).astype(float)
+
+
+def checked_labels(y: ArrayLike, n: int) -> tuple[NDArray[Any], Array]:
+    """The two classes in sorting order, and y as -1.0 and +1.0."""
+    found = labelled(y, n, "classification")
+    if found.classes.size != 2:
+        raise ProblemError("y", "labels of exactly two classes", classes_in_words(found.classes))
+    return found.classes, found.signs
+
+
+def classes_in_words(classes: NDArray[Any]) -> str:
+    """The number of classes and the first five of them."""
+    shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
+    return f"{classes.size} ({shown})"
 
 
 def power_near(sizes: Array) -> Array:

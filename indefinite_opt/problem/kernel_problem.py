@@ -17,13 +17,13 @@ from indefinite_opt.foundation import (
     MAX_BYTES,
     Array,
     checked_distances,
-    checked_labels,
     checked_matrix,
     checked_points,
     checks,
     derived,
     finite_array,
     html_card,
+    labelled,
     one_thread,
     read_only,
 )
@@ -42,7 +42,7 @@ _HIDING_SHARE = 2.0**-10
 
 
 class KernelProblem(LabelledKernel):
-    """Kernel matrix K of any inertia and labels y of two classes.
+    """Kernel matrix K of any inertia with labels of classes, with targets, or without labels.
 
     Derived quantities are computed on first access and then kept.
 
@@ -51,8 +51,12 @@ class KernelProblem(LabelledKernel):
     K : (n, n) array_like
         Symmetric, finite kernel (similarity) matrix. A matrix that is symmetric up to rounding is
         replaced by (K + Kᵀ)/2.
-    y : (n,) array_like
-        Labels of exactly two classes; the larger one in sorting order becomes +1.
+    y : (n,) array_like, optional
+        Labels of two or more classes, real targets, or nothing for one class. Of two classes the
+        larger one in sorting order becomes +1.
+    task : {"classification", "regression", "one class"}, optional
+        What the labels are for. By default two values, texts, truth values and whole numbers of
+        any type are classes, other numbers are targets, and no labels are one class.
     symmetrize : bool
         Replace K by (K + Kᵀ)/2 instead of refusing an asymmetric matrix.
     copy : bool
@@ -67,8 +71,12 @@ class KernelProblem(LabelledKernel):
     gram : Gram
         The kernel matrix as solvers read it.
     y : (n,) array of -1.0 and +1.0
-    classes : (2,) array
-        The caller's labels for -1 and +1.
+        All of them +1, unless there are two classes.
+    classes : (k,) array
+        The caller's labels in sorting order, of two classes those for -1 and +1; empty without
+        classes.
+    targets : (n,) array
+        The numbers to predict, for regression.
     X, kernel, scaling, cache_mb : optional
         Raw data, kernel function, scaling of the features and size of the cache of rows, if the
         problem was made by `from_data`.
@@ -86,7 +94,7 @@ class KernelProblem(LabelledKernel):
     ProblemError
         If K is not square, finite and symmetric up to rounding (1e-10 of the largest entry of each
         row, or for K of a coarser type, such as float32, 16 times the eps of that), or y does not
-        have n entries of exactly two classes.
+        have n finite entries.
 
     Examples
     --------
@@ -107,21 +115,23 @@ class KernelProblem(LabelledKernel):
     def __init__(
         self,
         K: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
+        task: str | None = None,
         symmetrize: bool = False,
         copy: bool = True,
         name: str = "problem",
     ) -> None:
         matrix, extremes = checked_matrix("K", K, symmetrize)
-        self._begin(DenseGram(_own(matrix, K) if copy else matrix, extremes), y, name)
+        self._begin(DenseGram(_own(matrix, K) if copy else matrix, extremes), y, name, task)
 
     @classmethod
     def from_gram(
         cls,
         gram: Gram,
-        y: ArrayLike,
+        y: ArrayLike | None,
         *,
+        task: str | None = None,
         name: str = "problem",
         definiteness: kernels.Definiteness | None = None,
     ) -> KernelProblem:
@@ -139,14 +149,16 @@ class KernelProblem(LabelledKernel):
         array([-1.,  1.])
         """
         problem = cls.__new__(cls)
-        problem._begin(gram, y, name)
+        problem._begin(gram, y, name, task)
         apply_theorem(gram, definiteness)
         return problem
 
-    def _begin(self, gram: Gram, y: ArrayLike, name: str) -> None:
+    def _begin(self, gram: Gram, y: ArrayLike | None, name: str, task: str | None) -> None:
         self.gram = gram
-        self.classes, self.y = checked_labels(y, gram.n)
-        self.y.flags.writeable = False
+        labels = labelled(y, gram.n, task)
+        self.task, self.classes, self._values = labels
+        self.y = labels.signs
+        self.__setstate__({})
         self.name = name
         self.meanings: dict[str, str] = {}
         self._convex = {}
@@ -156,15 +168,16 @@ class KernelProblem(LabelledKernel):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.y.flags.writeable = False
+        self.y.flags.writeable = self._values.flags.writeable = False
 
     @classmethod
     def from_data(
         cls,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         kernel: str | Callable[..., Any] = "rbf",
         *,
+        task: str | None = None,
         scaling: str | None = None,
         cache_mb: float | None = None,
         name: str = "problem",
@@ -179,8 +192,8 @@ class KernelProblem(LabelledKernel):
         ----------
         X : (n, d) array_like
             One row per point; X is copied.
-        y : (n,) array_like
-            Labels of two classes.
+        y, task
+            As in `KernelProblem`.
         kernel : str or callable
             A name of `kernels.names()`, `"name(parameter=value)"`, a kernel object, or any
             callable (X, Z) -> (n, m). The γ of "rbf" is that of all points, also in the parts of
@@ -224,7 +237,7 @@ class KernelProblem(LabelledKernel):
         else:
             gram = RowGram(scaled(points), function, cache_mb)
         theorem = kernels.definiteness(function, points.shape[1])
-        problem = cls.from_gram(gram, y, name=name, definiteness=theorem)
+        problem = cls.from_gram(gram, y, task=task, name=name, definiteness=theorem)
         names = _columns(X)
         problem.table = Encoding.of_numbers(names) if names else None
         problem.X, problem.kernel, problem.cache_mb = points, function, cache_mb
@@ -341,9 +354,10 @@ class KernelProblem(LabelledKernel):
     def from_distances(
         cls,
         D: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         form: str = "linear",
         *,
+        task: str | None = None,
         gamma: float = 1.0,
         symmetrize: bool = False,
         name: str = "problem",
@@ -354,8 +368,8 @@ class KernelProblem(LabelledKernel):
         ----------
         D : (n, n) array_like
             Symmetric, finite, nonnegative distances, 0 on the diagonal up to rounding.
-        y : (n,) array_like
-            Labels of two classes.
+        y, task
+            As in `KernelProblem`.
         form : {"linear", "gaussian", "raw"}
             -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), or d itself.
         gamma : float
@@ -374,9 +388,9 @@ class KernelProblem(LabelledKernel):
         checks.choice("form", form, kernels.FORMS)
         kernel = kernels.of_distances(distances, form, gamma)
         if kernel is distances:
-            problem = cls(kernel, y, name=name)
+            problem = cls(kernel, y, task=task, name=name)
         else:
-            problem = cls.from_gram(DenseGram.of_own(kernel), y, name=name)
+            problem = cls.from_gram(DenseGram.of_own(kernel), y, task=task, name=name)
         problem.form = form, float(gamma)
         return problem
 
@@ -387,14 +401,13 @@ class KernelProblem(LabelledKernel):
         return None if self.X is None or not linear else self._scaled(self.X)
 
     def __repr__(self) -> str:
-        return f"KernelProblem({self.name!r}, n={self.n}, classes={self.classes.tolist()})"
+        labels = f"classes={self.classes.tolist()}" if self.classes.size else f"task={self.task!r}"
+        return f"KernelProblem({self.name!r}, n={self.n}, {labels})"
 
     def _repr_html_(self) -> str:
-        positive, negative = self.class_sizes
-        classes = f"+1 = {self.classes[1]} ({positive}), -1 = {self.classes[0]} ({negative})"
         rows: list[tuple[str, object]] = [
             ("points", self.n),
-            ("classes", classes),
+            ("labels", self.labels_in_words),
             ("kernel", self.origin),
             ("scaling", self.scaling or "none"),
         ]
@@ -404,6 +417,18 @@ class KernelProblem(LabelledKernel):
                 ("negative share", f"{100 * self.negative_share:.3g} % of the spectrum"),
             ]
         return html_card(f"{type(self).__name__} {self.name}", rows)
+
+    @property
+    def labels_in_words(self) -> str:
+        """The classes with their numbers of points, the range of the targets, or "none"."""
+        if self.task == "regression":
+            return f"targets from {self._values.min():.6g} to {self._values.max():.6g}"
+        if self.classes.size == 2:
+            positive, negative = self.class_sizes
+            return f"+1 = {self.classes[1]} ({positive}), -1 = {self.classes[0]} ({negative})"
+        counts = np.bincount(self._values.astype(int), minlength=self.classes.size)
+        named = zip(self.classes.tolist(), counts.tolist(), strict=False)
+        return ", ".join(f"{label} ({count})" for label, count in named) or "none"
 
     @property
     def origin(self) -> str:
@@ -480,7 +505,7 @@ class KernelProblem(LabelledKernel):
 
         def make() -> KernelProblem:
             gram = DenseGram.of_own(self.K - middle)
-            return KernelProblem.from_gram(gram, self.labels, name=self.name)
+            return self.with_gram(gram)
 
         return derived(self, "no constant", make)
 
@@ -526,7 +551,12 @@ class KernelProblem(LabelledKernel):
         E *= noise * float(np.linalg.norm(K / largest) / np.linalg.norm(E)) * largest
         E += K
         name = f"{self.name}, noise {noise:g}, seed {seed}"
-        return KernelProblem.from_gram(DenseGram.of_own(E), self.labels, name=name)
+        return self.with_gram(DenseGram.of_own(E), name)
+
+    def with_gram(self, gram: Gram, name: str | None = None) -> KernelProblem:
+        """The same labels with another kernel matrix, which has been checked already."""
+        name = self.name if name is None else name
+        return KernelProblem.from_gram(gram, self.labels, task=self.task, name=name)
 
     def with_factor(self, F: Array, name: str = "problem") -> KernelProblem:
         """The same labels with the kernel FFᵀ, positive semidefinite by construction, O(n²r).
@@ -557,7 +587,7 @@ class KernelProblem(LabelledKernel):
         """The same labels with a kernel that is positive semidefinite, for the reason `why`."""
         gram = DenseGram.of_own(K)
         gram.construction = Construction(why)
-        return KernelProblem.from_gram(gram, self.labels, name=name)
+        return self.with_gram(gram, name)
 
     def kernel_with(self, X_new: ArrayLike) -> Array:
         """k(new point, training point), (m, n), for raw new points, if made by `from_data`.
@@ -612,18 +642,22 @@ class KernelProblem(LabelledKernel):
         give, unless K is kept as a whole and the scaling is not fitted again: then, and for all
         other problems, K is cut into blocks.
         """
-        known, labels = self.labels[train], self.labels[test]
+        given = self.labels
+        known, labels = (None, None) if given is None else (given[train], given[test])
         kept = keeps_scaling(self.scaling)
         if kept and self.cache_mb is None:
             block = self.gram.block
-            problem = KernelProblem.from_gram(self.gram.part(train), known, name=self.name)
+            problem = KernelProblem.from_gram(
+                self.gram.part(train), known, task=self.task, name=self.name
+            )
             problem.form = self.form
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         part, scaling = (self._scaled(X[train]), None) if kept else (X[train], self.scaling)
         problem = self.from_data(
-            part, known, kernel, scaling=scaling, cache_mb=self.cache_mb, name=self.name
-        )
+            part, known, kernel, task=self.task, scaling=scaling, cache_mb=self.cache_mb,
+            name=self.name,
+        )  # fmt: skip
         if kept:
             problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         new = X[test]
@@ -649,8 +683,8 @@ class Split:
     problem: KernelProblem
     K_new: Array
     """k(test point, training point), (m, n)."""
-    labels: NDArray[Any]
-    """True labels of the test points, (m,)."""
+    labels: NDArray[Any] | None
+    """True labels or targets of the test points, (m,); None if there are none."""
     K_new_new: Callable[[], Array]
     """Computes the (m, m) kernel among the test points, for the joint treatment."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, cached_property
 from indefinite_opt.problem.kernel_matrix import remarks
 from indefinite_opt.quadratic import (
@@ -23,11 +24,14 @@ from indefinite_opt.quadratic import (
 
 
 class LabelledKernel(Problem):
-    """A kernel matrix K of any inertia and labels y of -1 and +1; see `KernelProblem`."""
+    """A kernel matrix K of any inertia and labels or targets; see `KernelProblem`."""
 
     gram: Gram
     y: Array
     classes: NDArray[Any]
+    task: str
+    _values: Array
+    """The number of each label among the classes, or the target; see `Labels`."""
     _convex: dict[int, bool | None]
     """Along how many lines a test has shown or refuted convexity; None where samples have not."""
 
@@ -88,7 +92,7 @@ class LabelledKernel(Problem):
 
     @cached_property
     def class_sizes(self) -> tuple[int, int]:
-        """(n₊, n₋)."""
+        """(n₊, n₋) of two classes."""
         positive = int(np.sum(self.y > 0))
         return positive, self.n - positive
 
@@ -98,9 +102,34 @@ class LabelledKernel(Problem):
         return min(self.class_sizes)
 
     @property
-    def labels(self) -> NDArray[Any]:
-        """The labels as the caller wrote them, (n,)."""
-        return self.classes[(self.y > 0).astype(int)]
+    def labels(self) -> NDArray[Any] | None:
+        """The labels as the caller wrote them, or the targets, (n,); None if there are none."""
+        if self.task == "regression":
+            return self._values
+        return self.classes[self._values.astype(int)] if self.classes.size else None
+
+    @property
+    def targets(self) -> Array:
+        """The numbers t to predict, (n,).
+
+        Raises
+        ------
+        ProblemError
+            If the problem has classes or no labels.
+        """
+        if self.task != "regression":
+            hint = "Whole numbers are classes unless task='regression' is given."
+            raise ProblemError("problem", "one with targets", self.kind, hint)
+        return self._values
+
+    @property
+    def kind(self) -> str:
+        """What the labels are, in words."""
+        if self.task == "regression":
+            return "one with targets"
+        count = self.classes.size
+        several = f"{count} classes" if count else "no labels"
+        return f"one with {'two classes' if count == 2 else several}"
 
     @cached_property
     def squared_distances(self) -> Array:

@@ -19,6 +19,7 @@ from indefinite_opt.modeling.compiler.reading import (
 )
 from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
 from indefinite_opt.problem import KernelFactor, KernelProblem
+from indefinite_opt.quadratic import DenseGram
 
 
 def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
@@ -109,4 +110,4 @@ def _formed(H: Operator, problem: KernelProblem) -> tuple[float, KernelProblem]:
     made *= problem.y
     if not problem.gram.on_demand and np.array_equal(made, problem.K):
         return h, problem
-    return h, KernelProblem(0.5 * (made + made.T), problem.labels, copy=False, name=problem.name)
+    return h, problem.with_gram(DenseGram.of_own(0.5 * (made + made.T)))
