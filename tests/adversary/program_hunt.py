@@ -203,7 +203,7 @@ class ProgramHunt(Campaign):
                 proved = certificate.claim is iopt.Claim.GLOBAL
                 if drawn.minimum is not None and drawn.minimum[0] == 0:
                     # The unit of gaps is a floor then, which rounding may exceed a little.
-                    proved |= certificate.relative_gap <= 1e-5
+                    ended = proved = proved or certificate.relative_gap <= 1e-5
                 if not ended or not proved:
                     said = f"{result.status.name} by {result.solver}, {certificate.claim.name}"
                     self.fail(drawn, "convex", said, call)
@@ -281,14 +281,16 @@ def _bracket_findings(
     if "gap inf" in str(bracket).replace("  ", "") and np.isfinite(bracket.lower):
         yield Finding("words", "the gap of a finite bracket is printed as infinite")
     # A bracket may also say that its point is not proved to be feasible, which is honest.
-    beyond = not bracket.rigorous and "not proved to be feasible" not in str(bracket)
+    feasible = "not proved to be feasible" not in str(bracket)
+    beyond = not bracket.rigorous and feasible
     if beyond and abs(bracket.lower - bracket.upper) > ROUNDING * drawn.terms:
         yield Finding("bracket", "a point is found beyond the bound")
     for name, lower in (("bracket", bracket.lower), ("check", checked)):
         if lower is not None and np.isfinite(lower) and Fraction(lower) > optimum:
             share = float(Fraction(lower) - optimum) / (unit or 1.0)
             yield Finding(name, f"{lower!r} is above {number(optimum)} by {share:.1e}")
-    yield from _attained(drawn, x, bracket.upper, "bracket")
+    if feasible:
+        yield from _attained(drawn, x, bracket.upper, "bracket")
     if checked is not None and bracket.lower - checked > 1e-9 * unit:
         yield Finding("check", f"{checked!r} instead of {bracket.lower!r}")
 
