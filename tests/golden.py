@@ -35,7 +35,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "LPSVM": ({"C": 10.0},),
     "LussBall": ({"radius": 100.0},), "LussDual": ({"rho": 100.0},),
     "SeparabilitySVM": ({"identity": False},), "UniformWeights": ({"bias": False},),
-    "SpectrumSVM": ({"transform": "flip"}, {"transform": "shift"}, {"centered": True}),
+    "SpectrumSVM": (
+        {"transform": "flip"}, {"transform": "shift"}, {"transform": "square"}, {"centered": True},
+    ),
 }  # fmt: skip
 """Parameters beside the default ones."""
 

@@ -32,6 +32,7 @@ from indefinite_opt.algebra.canonical_form import (
     Affine,
     AffineRows,
     Canonical,
+    NormRow,
     NotCanonical,
     QuadraticTerm,
     SeparableTerm,

@@ -123,6 +123,15 @@ class AffineRows:
 
 
 @dataclass(frozen=True, eq=False)
+class NormRow:
+    """‖u‖₁ ≤ end, under a declared name."""
+
+    name: str
+    u: Affine
+    end: float
+
+
+@dataclass(frozen=True, eq=False)
 class VariableBound:
     """v ≥ end or v ≤ end, under a declared name."""
 
@@ -145,6 +154,7 @@ class Canonical:
     separables: list[SeparableTerm]
     rows: list[AffineRows] = field(default_factory=list)
     bounds: list[VariableBound] = field(default_factory=list)
+    norms: list[NormRow] = field(default_factory=list)
 
     def cost(self, name: str) -> Array | None:
         """The coefficients of a variable in the affine term; None if it is not in it."""
@@ -180,6 +190,8 @@ class Canonical:
     def residuals(self, values: dict[str, Any]) -> dict[str, Array]:
         """u of every row, and the excess of every bound, by the declared names."""
         found = {row.name: row.u.at(values) for row in self.rows}
+        for norm in self.norms:
+            found[norm.name] = np.array([np.abs(norm.u.at(values)).sum() - norm.end])
         for bound in self.bounds:
             excess = np.ravel(np.asarray(values[bound.variable], dtype=float) - bound.end)
             found[bound.name] = excess if bound.side == "upper" else -excess
@@ -217,6 +229,10 @@ def canonical(model: Model) -> Canonical:
         kind = kind_of(constraint)
         if kind not in ("Equality", "Inequality", "Zero", "NonPos"):
             raise NotCanonical(f"{kind}: {constraint}", "affine equations and inequalities")
+        norm = reader.norm(name, constraint)
+        if norm is not None:
+            form.norms.append(norm)
+            continue
         u = reader.difference(constraint)
         equal = kind in ("Equality", "Zero")
         bound = None if equal else _as_bound(name, u)
@@ -394,6 +410,15 @@ class _Reader:
             right = Operator.of(RowFactor(_vector(b))) if b.ndim == 1 else self.operator(b).T
             return self.affine(a).through(right)
         raise NotCanonical(e)
+
+    def norm(self, name: str, constraint: Any) -> NormRow | None:
+        """‖u‖₁ ≤ end, if the constraint is one."""
+        if kind_of(constraint) != "Inequality":
+            return None
+        norm, end = constraint.args
+        if kind_of(norm) != "norm1" or not end.is_constant() or end.size != 1:
+            return None
+        return NormRow(name, self.affine(norm.args[0]), _number(end))
 
     # ------------------------------------------------------------------ the objective
 

@@ -83,6 +83,8 @@ class Model:
         The coefficients of the classifier, (n,), affine in the variables.
     offset : Expression or str, optional
         Its offset, or the name of the constraint whose multiplier it is; 0 by default.
+    own : float
+        The coefficient of k(x, x) in the decision values.
     classifier : callable, optional
         (structure, values) -> classifier, where coefficients and offset are no such expressions.
     change : object, optional
@@ -107,6 +109,7 @@ class Model:
     where: tuple[Definition, ...] = ()
     coef: Any = None
     offset: Any = None
+    own: float = 0.0
     classifier: Callable[..., Any] | None = None
     change: Any = None
     theorem: Callable[[], Any] | None = None

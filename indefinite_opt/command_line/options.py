@@ -22,7 +22,7 @@ from indefinite_opt.command_line.terminal import in_options
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
 from indefinite_opt.foundation import MAX_BYTES, instantiate, parse_call
 from indefinite_opt.modeling import Formulation
-from indefinite_opt.problem import as_text
+from indefinite_opt.problem import as_text, kernels
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 
@@ -89,7 +89,9 @@ class DataOptions:
     kernel: str | None = Option(
         None, help="Kernel of points: 'sigmoid(a=0.1, r=-1)'; by default that of the data, or rbf."
     )
-    gamma: float | None = Option(None, help="Parameter of the kernel, or of --form gaussian.")
+    gamma: float | None = Option(
+        None, help="Parameter of the kernel, or of --form gaussian or exponential."
+    )
     a: float | None = Option(None, "--a", help="Parameter of the sigmoid kernel.")
     r: float | None = Option(None, "--r", help="Parameter of the sigmoid or polynomial kernel.")
     degree: int | None = Option(None, help="Parameter of the polynomial kernel.")
@@ -98,7 +100,9 @@ class DataOptions:
     )
     cache_mb: float | None = Option(None, help="Keep rows of the kernel in so many megabytes only.")
     form: str | None = Option(
-        None, help="Kernel of distances: gaussian exp(-gamma d²), the default, linear -d²/2, raw d."
+        None,
+        help="Kernel of distances: gaussian exp(-gamma d²), the default, "
+        "exponential exp(-gamma d), linear -d²/2, raw d.",
     )
     symmetrize: bool = Option(False, "--symmetrize", help="Average K or D with its transpose.")
 
@@ -110,7 +114,7 @@ class DataOptions:
             kind, uses = "similarities", "symmetrize"
         elif dataset.D is not None:
             kind, uses = "distances", "form symmetrize"
-            uses += " gamma" if self.form in (None, "gaussian") else ""
+            uses += " gamma" if self.form in (None, *kernels.FORMS_WITH_GAMMA) else ""
         given = self._given("kernel gamma a r degree scaling cache_mb form symmetrize")
         written = parse_call(self.kernel or "rbf", "kernel")[1]
         for name, value in given.items():

@@ -106,14 +106,15 @@ class SpectrumTransformer(_KernelStep):
     """A change of the spectrum of a precomputed kernel, which makes it positive semidefinite.
 
     With K = VΛVᵀ the training kernel becomes V h(Λ) Vᵀ. Rows of new points are projected, as in
-    `SpectrumSVM`: k becomes V₊V₊ᵀk for "clip" and V sign(Λ)Vᵀk for "flip"; "shift" adds -λ_min to
-    the diagonal of the training kernel, if λ_min < 0, and leaves other values as they are. A row
-    that equals one of the training kernel is taken for that training point.
+    `SpectrumSVM`: k becomes V₊V₊ᵀk for "clip", V sign(Λ)Vᵀk for "flip" and Kk for "square", whose
+    values are in the square of the unit of K. "shift" adds -λ_min to the diagonal of the training
+    kernel, if λ_min < 0, and leaves other values as they are: a row that equals one of the training
+    kernel is taken for that training point.
 
     Parameters
     ----------
-    spectrum : {"clip", "flip", "shift"}
-        h(λ) is max(λ, 0), |λ|, or λ - min(λ_min, 0).
+    spectrum : {"clip", "flip", "shift", "square"}
+        h(λ) is max(λ, 0), |λ|, λ - min(λ_min, 0), or λ².
 
     Attributes
     ----------
@@ -122,7 +123,8 @@ class SpectrumTransformer(_KernelStep):
 
     References
     ----------
-    Luss & d'Aspremont (2007), section 4; Wu, Chang & Zhang (2005).
+    Luss & d'Aspremont (2007), section 4; Wu, Chang & Zhang (2005); Schleif & Tiňo (2015, Indefinite
+    proximity learning: a review, Neural Computation 27) for the square.
 
     Examples
     --------
@@ -143,10 +145,6 @@ class SpectrumTransformer(_KernelStep):
         given = self._validated(X, reset=True)
         gram = DenseGram.of_own(self._training(given).gram())
         K, spectrum, vectors = gram.matrix, gram.spectrum, gram.spectrum.vectors
-        nonzero = np.abs(spectrum.values) > spectrum.zero_tolerance
-        signs = np.where(nonzero, np.sign(spectrum.values), 0.0)
-        if self.spectrum == "clip":
-            signs = np.maximum(signs, 0.0)
         # The first of equal rows, as given and as made symmetric; the sum makes -0.0 and 0.0 the
         # same.
         place = {
@@ -155,7 +153,9 @@ class SpectrumTransformer(_KernelStep):
             for place, row in reversed(list(enumerate(rows)))
         }
         self.eigenvalues_, self._place = spectrum.values, place
-        self._projection = None if self.spectrum == "shift" else (vectors * signs) @ vectors.T
+        self._projection = None
+        if self.spectrum != "shift":
+            self._projection = (vectors * spectrum.row_factors(self.spectrum)) @ vectors.T
         self._n_features_out = len(K)
         return self
 

@@ -10,6 +10,7 @@ import functools
 
 from indefinite_opt.formulations.convex_hull_dual import ConvexHullDual
 from indefinite_opt.formulations.convex_hull_primal import ConvexHullPrimal
+from indefinite_opt.formulations.epsilon_svr import EpsilonSVR
 from indefinite_opt.formulations.esvm import ESVM
 from indefinite_opt.formulations.guo_schuurmans_lp import GuoSchuurmansLP
 from indefinite_opt.formulations.guo_schuurmans_qp import GuoSchuurmansQP
@@ -18,9 +19,14 @@ from indefinite_opt.formulations.ksvm import KSVM
 from indefinite_opt.formulations.lp_svm import LPSVM
 from indefinite_opt.formulations.luss_ball import LussBall
 from indefinite_opt.formulations.luss_dual import LussDual
+from indefinite_opt.formulations.nu_svm import NuSVM
+from indefinite_opt.formulations.nu_svr import NuSVR
+from indefinite_opt.formulations.one_class_lp import OneClassLP
+from indefinite_opt.formulations.one_class_svm import OneClassSVM
 from indefinite_opt.formulations.pseudo_euclidean_primal import PseudoEuclideanPrimal
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.formulations.spectrum_svm import SpectrumSVM
+from indefinite_opt.formulations.svdd import SVDD
 from indefinite_opt.formulations.svm_dual import SVMDual
 from indefinite_opt.formulations.uniform_weights import UniformWeights
 from indefinite_opt.foundation import as_instance, discover

@@ -26,21 +26,27 @@ class SpectrumSVM(Formulation):
     .. math:: \max_\alpha\ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top\tilde K(y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
-    with K̃ = V h(Λ) Vᵀ, where h(λ) = max(λ, 0) for "clip" (denoising), |λ| for "flip", and
-    λ - min(λ_min, 0) for "shift".
+    with K̃ = V h(Λ) Vᵀ, where h(λ) = max(λ, 0) for "clip" (denoising), |λ| for "flip",
+    λ - min(λ_min, 0) for "shift", and λ² for "square".
+
+    The square K̃ = K² = KKᵀ holds the inner products of the rows of K, taken as features: without
+    centring the program is the dual of `SeparabilitySVM`. Values of K² grow with n and with the
+    square of those of K: where cK takes the place of K, C/c² gives the same classifier, and a C
+    that suits K does not suit K².
 
     Parameters
     ----------
     C : float
         Upper bound of the weights.
-    transform : {"clip", "flip", "shift"}
+    transform : {"clip", "flip", "shift", "square"}
     centered : bool
         Transform PKP, P = I - eeᵀ/n, instead of K: Haasdonk's CNE (clip) and RNE (flip).
     new_points : {"projected", "original", "joint"}
-        How a new point's kernel row is treated; see `Classifier`. With `projected`, clip and flip
-        give training points the decision values that they had in training. A shift changes only the
-        diagonal, so that `projected` and `original` are the same for it. Results with different
-        treatments are not comparable.
+        How a new point's kernel row k is treated; see `Classifier`. With `projected`, clip, flip
+        and square give training points the decision values that they had in training; for square k
+        becomes Kk. A shift changes only the diagonal, so that `projected` and `original` are the
+        same for it. For square, values of `original` have another unit than those of training.
+        Results with different treatments are not comparable.
     weights : (n,) array, optional
         Positive weights of the points, by which C is multiplied: 0 ≤ α_i ≤ C·weights_i.
 
@@ -48,7 +54,8 @@ class SpectrumSVM(Formulation):
     ----------
     Guo & Schuurmans (2009), section 5; Haasdonk (2005), section 7.5 (CNE, RNE); Loosli, Ong &
     Canu (2013), sections 6.1.1 and 6.1.3 (`original`); Luss & d'Aspremont (2007), section 2.3
-    (`joint`).
+    (`joint`); Schleif & Tiňo (2015, Indefinite proximity learning: a review, Neural Computation 27)
+    for the square.
 
     Examples
     --------
@@ -99,6 +106,9 @@ class SpectrumSVM(Formulation):
                 rf"\tilde{{K}} = {source} - \min(\lambda_{{\min}}({source}), 0)\, I",
                 symbols,
             )
+        if self.transform == "square":
+            base = "(PKP)" if self.centered else "K"
+            return Definition(f"K̃ = {base}²", rf"\tilde{{K}} = {base}^2", symbols)
         middle = {
             "clip": ("max(Λ, 0)", r"\max(\Lambda, 0)"), "flip": ("|Λ|", r"|\Lambda|")
         }[self.transform]  # fmt: skip

@@ -23,6 +23,7 @@ from indefinite_opt.modeling.formulation import (
     check_weight_bound,
     parameter,
     reduced_weight,
+    share,
     weighted_bound,
 )
 from indefinite_opt.modeling.semidefinite import (

@@ -32,22 +32,20 @@ class KernelChange:
     problem: KernelProblem
     """The problem with the original kernel."""
     transform: str
-    """A name in `TRANSFORMS`: clip, flip or shift."""
+    """A name in `TRANSFORMS`: clip, flip, shift or square."""
     centered: bool
 
     def projected(self, coef: Array) -> Array:
         """Coefficients that applied to k(·, x) give those of k̃(·, x), the projected treatment.
 
-        k̃ is V₊V₊ᵀk for clip and V sign(Λ)Vᵀk for flip, which at a training point is its column of
-        h(K). Shift changes the diagonal only, so that k̃ = k for every new point.
+        k̃ is V₊V₊ᵀk for clip, V sign(Λ)Vᵀk for flip and VΛVᵀk = Kk for square, which at a training
+        point is its column of h(K). Shift changes the diagonal only, so that k̃ = k for every new
+        point.
         """
         if self.transform == "shift":
             return coef
         source = self.problem.centered_spectrum if self.centered else self.problem.spectrum
-        signs = np.where(np.abs(source.values) > source.zero_tolerance, np.sign(source.values), 0.0)
-        if self.transform == "clip":
-            signs = np.maximum(signs, 0.0)
-        return source.vectors @ (signs * (source.vectors.T @ coef))
+        return source.vectors @ (source.row_factors(self.transform) * (source.vectors.T @ coef))
 
     def center(self, coef: Array) -> tuple[Array, float]:
         """Coefficients and offset that apply P(k(·, x) - Ke/n) instead of k(·, x)."""
@@ -125,7 +123,10 @@ def _transformed_rows(full: Array, n: int, transform: str) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """f(x) = Σ_i coef_i k(x_i, x) + offset; the class is its sign.
+    """f(x) = Σ_i coef_i k(x_i, x) + own·k(x, x) + offset, whose sign is the class.
+
+    For regression f(x) itself is the prediction. For one class -1 is predicted for outliers, where
+    f(x) ≤ 0, and +1 for others.
 
     Attributes
     ----------
@@ -134,7 +135,7 @@ class Classifier:
     offset : float
         b.
     classes : (2,) array
-        Labels predicted for negative and positive values.
+        Labels predicted for negative and positive values; empty for regression.
     new_points : {"original", "projected", "joint"}
         Treatment of a new point's kernel row if training changed the kernel: use the row as it is;
         apply the training transformation to it; or transform the matrix of training and new points
@@ -142,6 +143,11 @@ class Classifier:
         centred.
     change : KernelChange, ProxyChange or None
         The change of the kernel in training; None if there was none.
+    own : float
+        The coefficient of k(x, x), -1 for `SVDD` and 0 for all others.
+    diagonal : float, optional
+        K_ii, if it is the same for all training points; k(x, x) counts as equal to it where it is
+        not given.
 
     Examples
     --------
@@ -157,6 +163,8 @@ class Classifier:
     classes: NDArray[Any]
     new_points: str = "original"
     change: KernelChange | ProxyChange | None = None
+    own: float = 0.0
+    diagonal: float | None = None
 
     def __post_init__(self) -> None:
         checks.choice("new_points", self.new_points, TREATMENTS)
@@ -187,7 +195,8 @@ class Classifier:
         K_new : (m, n) array_like
             k(new point, training point) with the original kernel.
         K_new_new : (m, m) array_like, optional
-            Kernel among the new points; needed by the joint treatment only.
+            Kernel among the new points, for the joint treatment; for `SVDD` also its diagonal, (m,)
+            array_like, where K_ii is not the same for all training points.
 
         Returns
         -------
@@ -201,7 +210,8 @@ class Classifier:
         rows = self._rows(K_new)
         if self.change is None or self.new_points != "joint":
             direct = self.unchanged()
-            return rows @ direct.coef + direct.offset
+            values: Array = rows @ direct.coef + direct.offset
+            return values + self._own_part(len(rows), K_new_new) if self.own else values
         if K_new_new is None:
             raise ProblemError(
                 "K_new_new", "the (m, m) kernel among the new points", "nothing",
@@ -209,6 +219,19 @@ class Classifier:
             )  # fmt: skip
         block = finite_array("K_new_new", K_new_new, (len(rows), len(rows)))
         return self.change.joint(rows, block) @ self.coef + self.offset
+
+    def _own_part(self, m: int, K_new_new: ArrayLike | None) -> Array | float:
+        """own·k(x, x) of m new points."""
+        if K_new_new is not None:
+            square = np.ndim(K_new_new) == 2
+            given = finite_array("K_new_new", K_new_new, (m, m) if square else (m,))
+            return self.own * (np.diag(given) if square else given)
+        if self.diagonal is None:
+            raise ProblemError(
+                "K_new_new", "the (m,) values k(x, x) of the new points, or their kernel matrix",
+                "nothing", "K_ii is not the same for all training points.",
+            )  # fmt: skip
+        return self.own * self.diagonal
 
     def _rows(self, K_new: ArrayLike) -> Array:
         try:
@@ -234,8 +257,9 @@ class Classifier:
         return Classifier(coef, self.offset + shift, self.classes)
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """Predicted labels of m new points, (m,), as entries of `classes`."""
-        return self.classes[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
+        """Predicted labels, or numbers, of m new points, (m,)."""
+        values = self.decision_function(K_new, K_new_new)
+        return self.classes[(values > 0).astype(int)] if self.classes.size else values
 
 
 OFFSETS = ("widest", "nearest")

@@ -19,7 +19,7 @@ from indefinite_opt.errors import (
     ProblemError,
     shown,
 )
-from indefinite_opt.foundation import Array, Values, checks, finite_array, short
+from indefinite_opt.foundation import Array, Values, checks, finite_array, read_only, short
 from indefinite_opt.modeling.classifier import Classifier
 from indefinite_opt.modeling.compiler import compiled
 from indefinite_opt.problem import KernelProblem
@@ -30,6 +30,16 @@ def parameter(default: Any, check: Callable[..., None], **options: Any) -> Any:
     """A field of a formulation, whose value a function of `checks` accepts when it is made."""
     return dataclasses.field(default=default, metadata={"check": partial(check, **options)})
 
+
+OUTLIERS = read_only(np.array([-1, 1]))
+"""What is predicted for outliers and for the points of one class."""
+
+FITTING = {
+    "classification": "SVMDual, NuSVM and others",
+    "regression": "EpsilonSVR and NuSVR",
+    "one class": "OneClassSVM, SVDD and OneClassLP",
+}
+"""Formulations for each task, for advice."""
 
 _FIXED = (bool, int, float, str, np.generic, type(None))
 """Types of parameters that no caller can change in place, as those of arrays."""
@@ -44,18 +54,19 @@ class _OfProbe:
     def __get__(self, formulation: Formulation | None, owner: type[Formulation]) -> Any:
         for asked in (lambda: formulation, owner):
             try:
-                return self.ask(asked().as_written(_probe()))  # type: ignore[union-attr]
+                return self.ask(asked().as_written(_probe(owner.task)))  # type: ignore[union-attr]
             except (AttributeError, TypeError, IndefiniteOptError):
                 continue  # no object, parameters without defaults, or arrays of other sizes
         return self.otherwise
 
 
 @functools.cache
-def _probe() -> KernelProblem:
+def _probe(task: str) -> KernelProblem:
     """Two points of each class, with an indefinite kernel whose eigenvalues are large."""
     K = np.array([[8.0, 3.0, -9.0, 1.0], [3.0, -7.0, 4.0, 2.0], [-9.0, 4.0, 5.0, 6.0],
                   [1.0, 2.0, 6.0, -8.0]])  # fmt: skip
-    return KernelProblem(K, [1, 1, -1, -1], name="probe")
+    labels = None if task == "one class" else [1, 1, -1, -1]
+    return KernelProblem(K, labels, task=task, name="probe")
 
 
 def _by_theorem(structure: Structure[Any]) -> bool | None:
@@ -83,6 +94,9 @@ class Formulation(Declaration):
         Whether it is convex for every kernel; None where the kernel or a parameter decides.
     needs_spectrum : bool
         Whether `model` decomposes the kernel matrix.
+    task : str
+        What it needs of a problem: two classes for "classification", targets for "regression";
+        for "one class" nothing.
     new_points : str
         Treatment of a new point's kernel row; see `Classifier`.
     in_every_title : frozenset of str
@@ -102,6 +116,7 @@ class Formulation(Declaration):
     """
 
     reference: ClassVar[str] = ""
+    task: ClassVar[str] = "classification"
     structure_type: ClassVar[Any] = _OfProbe(type, Structure)
     convex: ClassVar[Any] = _OfProbe(_by_theorem, None)
     needs_spectrum: ClassVar[bool] = False
@@ -137,11 +152,25 @@ class Formulation(Declaration):
         known = kept.get("compiled") if fixed else None
         if known is not None and type(self) is known[0] and values == known[1]:
             return known[2], known[3]
+        self._check_task(problem)
         model = self.model(problem).without_endless()
         structure = compiled(model, problem)
         if fixed:
             kept["compiled"] = type(self), values, model, structure
         return model, structure
+
+    def _check_task(self, problem: Any) -> None:
+        """Raise `ProblemError` unless the problem has what the formulation needs."""
+        fits = self.task == "one class" or problem.task == self.task
+        if fits and (self.task != "classification" or problem.classes.size == 2):
+            return
+        wanted = "two classes" if self.task == "classification" else "targets"
+        hint = f"For {problem.task} there are {FITTING[problem.task]}."
+        if problem.classes.size > 2:
+            hint = "Several classes are solved one against one, by `solve` and `compare`."
+        elif problem.classes.size == 2:
+            hint += " With task='regression' the labels are targets."
+        raise ProblemError("problem", f"one with {wanted} for {self}", problem.kind, hint)
 
     def classifier(self, problem: Any, values: Values) -> Classifier:
         """The classifier that values of the variables define.
@@ -170,7 +199,12 @@ class Formulation(Declaration):
         change = model.change
         if callable(change):
             change = change(structure, values)
-        return Classifier(coef, offset, problem.classes, self.new_points, change)
+        own, diagonal = float(model.own), None
+        if own:
+            entries = problem.gram.diagonal
+            diagonal = float(entries[0]) if np.ptp(entries) == 0.0 else None
+        classes = OUTLIERS if self.task == "one class" else problem.classes
+        return Classifier(coef, offset, classes, self.new_points, change, own, diagonal)
 
     def parameters(self) -> dict[str, str]:
         """The parameters as text, without those that are None and switches at their default.
@@ -202,6 +236,16 @@ def _digest(value: Any) -> str:
     except (TypeError, ValueError):  # not an array of numbers, which is refused where it is used
         content = repr(value).encode()
     return hashlib.sha256(content).hexdigest()[:8]
+
+
+def share(argument: str, value: Any) -> None:
+    """Raise `ParameterError` unless value is a number above 0 and at most 1, such as ν.
+
+    >>> share("nu", 0.0)
+    Traceback (most recent call last):
+    indefinite_opt.errors.ParameterError: nu: expected a positive number of at most 1, got 0.0
+    """
+    checks.positive(argument, value, most=1.0)
 
 
 def check_weight_bound(argument: str, value: float | None, relative: float | None) -> None:

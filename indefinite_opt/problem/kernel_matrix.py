@@ -121,6 +121,11 @@ class RowGram(Gram):
         few = np.arange(min(self.n, _SAMPLED_ROWS))
         return self.points, self.block(few, np.arange(self.n))
 
+    def repeated(self, times: int) -> RowGram:
+        # The cache takes as much memory as this one, but has longer rows.
+        size = max(self._storage.nbytes, 16 * times * self.n)
+        return RowGram(np.tile(self.points, (times, 1)), self.kernel, 1e-6 * size)
+
     @property
     def matrix(self) -> Array:
         raise ProblemError(

@@ -266,10 +266,11 @@ class KernelProblem(LabelledKernel):
         kernel, scaling, cache_mb, **parameters
             For points, as in `from_data`; kernel and scaling are those of the data set by default,
             and "rbf" where it has no kernel.
-        form : {"linear", "gaussian", "raw"}
+        form : {"linear", "gaussian", "exponential", "raw"}
             For distances, as in `from_distances`.
         gamma : float, optional
-            γ of the Gaussian form, by default 1/mean(d²); for points that of the kernel.
+            γ of the form, by default 1/mean(d) for "exponential" and 1/mean(d²) for "gaussian", the
+            means of all n² entries; for points that of the kernel.
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
         """
@@ -286,7 +287,8 @@ class KernelProblem(LabelledKernel):
             # If all distances are 0, every γ gives the same kernel.
             if gamma is None:
                 D = checked_distances(dataset.D, symmetrize)
-                gamma = 1.0 / (float(np.mean(np.square(D))) or 1.0)
+                mean = float(np.mean(D if form == "exponential" else np.square(D)))
+                gamma = 1.0 / (mean or 1.0)
             problem = cls.from_distances(
                 dataset.D, dataset.y, form, gamma=gamma, symmetrize=symmetrize,
                 name=dataset.name,
@@ -370,10 +372,12 @@ class KernelProblem(LabelledKernel):
             Symmetric, finite, nonnegative distances, 0 on the diagonal up to rounding.
         y, task
             As in `KernelProblem`.
-        form : {"linear", "gaussian", "raw"}
-            -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), or d itself.
+        form : {"linear", "gaussian", "exponential", "raw"}
+            -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), exp(-γd), or d itself.
+            exp(-γd) is positive semidefinite for all γ if and only if the square roots of the
+            distances are Euclidean distances (Schoenberg 1938).
         gamma : float
-            γ > 0 of the Gaussian form.
+            γ > 0 of the forms "gaussian", in units of 1/d², and "exponential", in units of 1/d.
         symmetrize, name
             As in `KernelProblem`.
 
@@ -382,6 +386,12 @@ class KernelProblem(LabelledKernel):
         >>> KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1]).K
         array([[-0., -2.],
                [-2., -0.]])
+        >>> problem = KernelProblem.from_distances([[0, 2], [2, 0]], [-1, 1], "exponential")
+        >>> problem.K.round(4)
+        array([[1.    , 0.1353],
+               [0.1353, 1.    ]])
+        >>> problem.origin
+        'exponential of distances, gamma=1'
         """
         distances = checked_distances(D, symmetrize)
         checks.positive("gamma", gamma)
@@ -438,12 +448,36 @@ class KernelProblem(LabelledKernel):
         if self.form is None:
             return "precomputed"
         form, gamma = self.form
-        return f"{form} of distances" + (f", gamma={gamma:.6g}" if form == "gaussian" else "")
+        width = f", gamma={gamma:.6g}" if form in kernels.FORMS_WITH_GAMMA else ""
+        return f"{form} of distances{width}"
 
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
-        """The same labels with h(K), or h(PKP), for a transformation "clip", "flip", "shift".
+        """The same labels with h(K) = V h(Λ) Vᵀ of K = VΛVᵀ, always positive semidefinite.
 
         The spectrum of the new problem is known without another decomposition.
+
+        Parameters
+        ----------
+        transform : {"clip", "flip", "shift", "square"}
+            h(λ) is max(λ, 0), |λ|, λ - min(λ_min, 0), or λ², so that h(K) is K² (Schleif & Tiňo
+            2015). Values of K² have the square of the unit of K.
+        centered : bool
+            Transform PKP, P = I - eeᵀ/n, instead of K.
+
+        Raises
+        ------
+        UnknownName
+            For another transformation.
+        ProblemError
+            If rows of K are computed on demand, or, for "square", if the largest |λ| is above
+            1e76, or below 1e-140 and not 0.
+
+        Examples
+        --------
+        >>> problem = KernelProblem([[0.0, 2.0], [2.0, 0.0]], [-1, 1])
+        >>> problem.transformed("square").K.round(12)
+        array([[4., 0.],
+               [0., 4.]])
         """
         return derived(self, (transform, centered), partial(self._changed, transform, centered))
 
@@ -552,6 +586,19 @@ class KernelProblem(LabelledKernel):
         E += K
         name = f"{self.name}, noise {noise:g}, seed {seed}"
         return self.with_gram(DenseGram.of_own(E), name)
+
+    def relabelled(self, y: ArrayLike | None, task: str | None = None) -> KernelProblem:
+        """The same points and kernel matrix with other labels, or without labels.
+
+        Examples
+        --------
+        >>> KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, 2]).relabelled([1, 2], "regression").targets
+        array([1., 2.])
+        """
+        made = KernelProblem.from_gram(self.gram, y, task=task, name=self.name)
+        for attribute in KernelProblem.__annotations__:
+            setattr(made, attribute, getattr(self, attribute))
+        return made
 
     def with_gram(self, gram: Gram, name: str | None = None) -> KernelProblem:
         """The same labels with another kernel matrix, which has been checked already."""

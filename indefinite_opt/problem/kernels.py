@@ -2,13 +2,16 @@
 
 A kernel is called as `kernel(X, Z)`: rows are points, X is (n, d), Z is (m, d) and the result
 is the (n, m) matrix K_ij = k(x_i, z_j). `kernel(X)` means Z = X and is exactly symmetric.
-A width given as None means 1/d, where d is the number of features.
+A width given as None means 1/d, where d is the number of features; ρ of `TL1` is then 0.7 d.
 
 References
 ----------
 .. [H05] B. Haasdonk, Feature Space Interpretation of SVMs with Indefinite Kernels, IEEE
    Transactions on Pattern Analysis and Machine Intelligence 27(4), 2005.
 .. [HB04] B. Haasdonk and C. Bahlmann, Learning with Distance Substitution Kernels, DAGM 2004.
+.. [HSWHM18] X. Huang, J. A. K. Suykens, S. Wang, J. Hornegger and A. Maier, Classification With
+   Truncated ℓ1 Distance Kernel, IEEE Transactions on Neural Networks and Learning Systems 29(5),
+   2018.
 .. [LL03] H.-T. Lin and C.-J. Lin, A Study on Sigmoid Kernels for SVM and the Training of
    non-PSD Kernels by SMO-type Methods, National Taiwan University, 2003.
 .. [LA07] R. Luss and A. d'Aspremont, Support Vector Machine Classification with Indefinite
@@ -41,6 +44,7 @@ from indefinite_opt.foundation import (
 
 __all__ = [
     "RBF",
+    "TL1",
     "Custom",
     "Definiteness",
     "DistanceSubstitution",
@@ -68,7 +72,8 @@ METRICS = (
     "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
     "hamming", "sqeuclidean",
 )  # fmt: skip
-FORMS = ("gaussian", "linear", "raw")
+FORMS = ("exponential", "gaussian", "linear", "raw")
+FORMS_WITH_GAMMA = ("exponential", "gaussian")
 
 _MANY_FEATURES = 32
 """From which on products of points take less time than their differences."""
@@ -178,7 +183,7 @@ class Kernel(ABC):
     def fitted(self, X: Any, copies: Array | None = None) -> Kernel:
         """The kernel with what depends on training points X, each of which counts `copies` times.
 
-        `RBF` is the only kernel of the package that depends on them.
+        `RBF` depends on the values of the features, and `TL1` on their number.
         """
         return self
 
@@ -187,7 +192,7 @@ class Kernel(ABC):
         return None
 
     def __str__(self) -> str:
-        # Every kernel reads an unset width as 1/d.
+        # An unset width is read as 1/d.
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         shown = [f"{key}={_shown(value)}" for key, value in values.items()]
         return f"{self.name}({', '.join(shown)})" if shown else self.name
@@ -358,7 +363,8 @@ class Gaussian(_OfWidth):
         return np.exp(K, out=K)
 
     def definiteness(self, d: int) -> Definiteness | None:
-        return _decreasing("Gaussian kernels are positive definite (Schoenberg 1938)", d)
+        theorem = "Gaussian kernels are positive definite (Schoenberg 1938)"
+        return _decreasing(theorem, d, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -399,11 +405,16 @@ class RBF(Gaussian):
         return self.name if self.gamma is None else f"{self.name}(gamma={self.gamma:g})"
 
 
-def _decreasing(theorem: str, d: int) -> Definiteness:
+def _decreasing(
+    theorem: str, d: int, gamma: float | None, least: float = 1e-300
+) -> Definiteness | None:
     """For k = exp(-t): an error of t relative to it costs t·exp(-t) ≤ 1/e times as much.
 
-    That of a squared distance is up to 4(d + 2)·eps where it is computed from inner products.
+    That of a squared distance is up to 4(d + 2)·eps where it is computed from inner products. With
+    a gamma below `least`, or above 1/least, values depend on distances that overflow or underflow.
     """
+    if gamma is not None and not least < gamma < 1.0 / least:
+        return None
     return Definiteness(theorem, rounding=2.0 * d + 8.0)
 
 
@@ -425,7 +436,8 @@ class Laplacian(_OfWidth):
         return np.exp(K, out=K)
 
     def definiteness(self, d: int) -> Definiteness | None:
-        return _decreasing("Laplacian kernels are positive definite (Schoenberg 1938)", d)
+        theorem = "Laplacian kernels are positive definite (Schoenberg 1938)"
+        return _decreasing(theorem, d, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -487,7 +499,7 @@ class L1Gaussian(_OfWidth):
         return np.exp(K, out=K)
 
     def definiteness(self, d: int) -> Definiteness | None:
-        return Gaussian().definiteness(d) if d == 1 else None
+        return Gaussian(self.gamma).definiteness(d) if d == 1 else None
 
 
 @dataclass(frozen=True)
@@ -508,6 +520,58 @@ class Epanechnikov(_OfWidth):
         K *= -_width(self.gamma, X)
         K += 1.0
         return np.maximum(K, 0.0, out=K)
+
+
+@dataclass(frozen=True)
+class TL1(Kernel):
+    """k(x, z) = max(0, rho - ||x - z||_1), the truncated l1 distance kernel ([HSWHM18]_).
+
+    Decision values are linear on each of many regions of the space. For d = 1 it is the triangle
+    kernel, which is positive definite. For d >= 2 it is indefinite, whatever rho is: for the six
+    points (rho/2) (i, j, 0, ..., 0), i = 0, 1, 2, j = 0, 1, the least eigenvalue is
+    (1 - √2) rho/2, as each is similar to its nearest neighbours only.
+
+    Parameters
+    ----------
+    rho : float, optional
+        Positive, in the unit of the features; 0.7 d if not given, as in [HSWHM18]_. That is for
+        features in [0, 1], as `scaling="unit"` makes them, where no distance exceeds d.
+
+    Examples
+    --------
+    >>> TL1(rho=2.0)([[0.0, 0.0]], [[0.0, 0.0], [0.5, -1.0], [2.0, 1.0]])
+    array([[2. , 0.5, 0. ]])
+    >>> str(TL1()), str(TL1().fitted([[0.0, 0.5, 1.0]]))
+    ('tl1(rho=0.7d)', 'tl1(rho=2.1)')
+    """
+
+    rho: float | None = None
+    name: ClassVar[str] = "tl1"
+    divisible: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        checks.positive("rho", self.rho, optional=True)
+
+    def fitted(self, X: Any, copies: Array | None = None) -> Kernel:
+        return dataclasses.replace(self, rho=self._radius(np.shape(X)[1]))
+
+    def _radius(self, d: int) -> float:
+        return 7 * d / 10 if self.rho is None else self.rho
+
+    def evaluate(self, X: Array, Z: Array) -> Array:
+        K = _distances(X, Z, "cityblock")
+        np.subtract(self._radius(X.shape[1]), K, out=K)
+        return np.maximum(K, 0.0, out=K)
+
+    def definiteness(self, d: int) -> Definiteness | None:
+        if d > 1:
+            return None
+        # A distance, and its difference to rho, are rounded once each, and neither exceeds rho.
+        theorem = "triangle kernels of one feature are positive definite (Pólya 1949)"
+        return Definiteness(theorem, rounding=2.0)
+
+    def __str__(self) -> str:
+        return f"{self.name}(rho={'0.7d' if self.rho is None else self.rho})"
 
 
 @dataclass(frozen=True)
@@ -543,19 +607,25 @@ class DistanceSubstitution(Kernel):
 
     "gaussian" is exp(-gamma d^2) [HB04]_, "linear" is -d^2 / 2 ([H05]_, Section 7.1), which is
     the inner product up to terms in x or z alone ([H05]_, equation 3), and "raw" is d itself.
+    "exponential" is exp(-gamma d), positive semidefinite for all gamma if and only if the square
+    root of d embeds in a Euclidean space (Schoenberg 1938), as it does for the distances
+    "cityblock", "euclidean" and "sqeuclidean".
 
     Parameters
     ----------
     distance : str or callable
         One of `kernels.METRICS`, as scipy defines them, or a function (X, Z) -> (n, m).
-    form : {"gaussian", "linear", "raw"}
+    form : {"exponential", "gaussian", "linear", "raw"}
     gamma : float
-        Positive; used by "gaussian" only.
+        Positive, in units of 1/d for "exponential" and of 1/d^2 for "gaussian"; other forms do not
+        use it.
 
     Examples
     --------
     >>> DistanceSubstitution("chebyshev", form="linear")([[0.0, 0.0]], [[1.0, 2.0]])
     array([[-2.]])
+    >>> DistanceSubstitution("chebyshev", "exponential", 0.5)([[0.0, 0.0]], [[1.0, 2.0]]).round(4)
+    array([[0.3679]])
     """
 
     distance: str | PairFunction = "cityblock"
@@ -583,16 +653,43 @@ class DistanceSubstitution(Kernel):
         return of_distances(D, self.form, self.gamma)
 
     def definiteness(self, d: int) -> Definiteness | None:
+        if self.form == "exponential":
+            return self._of_exponential(d)
         if self.distance != "euclidean" or self.form == "raw":
             return None
         if self.form == "gaussian":
-            return Gaussian().definiteness(d)
+            return Gaussian(self.gamma).definiteness(d)
         theorem = "-d² of Euclidean distances is conditionally positive definite (Schoenberg 1935)"
         return Definiteness(theorem, conditional=True, rounding=d + 8.0)
 
+    def _of_exponential(self, d: int) -> Definiteness | None:
+        if self.distance == "cityblock":
+            return Laplacian(self.gamma).definiteness(d)
+        if self.distance == "sqeuclidean":
+            return Gaussian(self.gamma).definiteness(d)
+        if self.distance != "euclidean":
+            return None
+        theorem = "exp(-γd) of Euclidean distances is positive definite (Schoenberg 1938)"
+        # Squares of distances overflow and underflow, not only the distances.
+        return _decreasing(theorem, d, self.gamma, least=1e-140)
+
 
 def of_distances(D: Array, form: str, gamma: float) -> Array:
-    """-d²/2, exp(-γd²) or d, for the form "linear", "gaussian" or "raw".
+    """exp(-γd), exp(-γd²), -d²/2 or d, for the form "exponential", "gaussian", "linear" or "raw".
+
+    Parameters
+    ----------
+    D : (n, m) array
+        Distances d, not squared.
+    form : str
+        One of `kernels.FORMS`.
+    gamma : float
+        γ, used by "exponential" and "gaussian" only.
+
+    Returns
+    -------
+    (n, m) array
+        D itself for "raw".
 
     Examples
     --------
@@ -600,10 +697,15 @@ def of_distances(D: Array, form: str, gamma: float) -> Array:
     >>> of_distances(D, "gaussian", gamma=0.25).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
+    >>> of_distances(D, "exponential", gamma=0.25).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
     """
     if form == "raw":
         return D
-    return -0.5 * D**2 if form == "linear" else np.exp(-gamma * D**2)
+    if form == "linear":
+        return -0.5 * D**2
+    return np.exp(-gamma * (D if form == "exponential" else D**2))
 
 
 @dataclass(frozen=True)
@@ -681,8 +783,8 @@ def _pairwise(function: PairFunction, X: Array, Z: Array) -> Array:
 _KERNELS: dict[str, type[Kernel]] = {
     cls.name: cls
     for cls in (
-        Linear, Polynomial, Gaussian, RBF, Sigmoid, Laplacian, L1Gaussian, Epanechnikov, Simpson,
-        DistanceSubstitution, PseudoEuclidean,
+        Linear, Polynomial, Gaussian, RBF, Sigmoid, Laplacian, L1Gaussian, Epanechnikov, TL1,
+        Simpson, DistanceSubstitution, PseudoEuclidean,
     )
 }  # fmt: skip
 

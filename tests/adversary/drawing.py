@@ -207,7 +207,7 @@ def _weight(g: Generator, y: Array, total: float) -> float:
 
 
 def _spectrum(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    transform = str(g.choice(["clip", "flip", "shift"]))
+    transform = str(g.choice(["clip", "flip", "shift", "square"]))
     return iopt.SpectrumSVM(C=_penalty(g, K), transform=transform, centered=bool(g.integers(2)))
 
 

@@ -230,7 +230,9 @@ class ProgramHunt(Campaign):
                 continue
             self.counts[f"verify {kind}: {certificate.claim.name}"] += 1
             self.examined(drawn, certificate_findings(drawn, {"x": x}, certificate), call)
-            if kind != "random" and certificate.claim is iopt.Claim.NONE:
+            # Far away the rounding of a point may be no longer near what rows leave.
+            far = drawn.base is drawn.program and not drawn.program.holds(as_vector(x))
+            if kind != "random" and certificate.claim is iopt.Claim.NONE and not far:
                 self.fail(drawn, "feasible", f"the {kind} point is called infeasible", call)
 
     # ------------------------------------------------------------------ accounts

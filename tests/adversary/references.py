@@ -194,11 +194,12 @@ def _transformed(drawn: Drawn, K: Array) -> tuple[Matrix, list[str]]:
     kind = getattr(f, "transform", "flip")
     found = f.structure(problem).problem.K  # type: ignore[attr-defined]
     change = {"clip": lambda v: np.maximum(v, 0.0), "flip": np.abs,
-              "shift": lambda v: v - min(v[0], 0.0)}[kind]  # fmt: skip
+              "shift": lambda v: v - min(v[0], 0.0), "square": np.square}[kind]  # fmt: skip
     centre = np.eye(len(K)) - (1.0 / len(K) if getattr(f, "centered", False) else 0.0)
     values, vectors = np.linalg.eigh(centre @ K @ centre)
     expected = (vectors * change(values)) @ vectors.T
-    allowed = 1e3 * np.finfo(float).eps * float(np.linalg.norm(K))
+    norm = float(np.linalg.norm(K))
+    allowed = 1e3 * np.finfo(float).eps * (norm**2 if kind == "square" else norm)
     apart = float(np.abs(found - expected).max())
     faults = [] if apart <= allowed else [f"transformed kernel off by {apart:.2e}"]
     return symmetric(as_matrix(found)), faults

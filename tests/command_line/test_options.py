@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.commands import INDEFINITE, api_problem, complaint, printed, strict
@@ -22,11 +23,19 @@ def test_points_similarities_and_distances(folder: Path) -> None:
         D, y = arrays["D"], arrays["y"]
     unscaled = api_problem(folder / "points.npz", "gaussian(gamma=2)")
     gamma = 1.0 / np.mean(D**2)
+    # The distances are those of the points in the cityblock metric, d = 3.
+    truncated = iopt.KernelProblem(np.maximum(2.1 - D, 0.0), y)
     for arguments, problem in (
+        (("points.npz", "--kernel", "tl1", "--scaling", "none"), truncated),
         (("points.npz", "--kernel", "gaussian", "--gamma", 2, "--scaling", "none"), unscaled),
         (("similarities.npz",), similarities),
         (("distances.npz",), iopt.KernelProblem(np.exp(-gamma * D**2), y)),
         (("distances.npz", "--gamma", 3), iopt.KernelProblem(np.exp(-3.0 * D**2), y)),
+        (("distances.npz", "--form", "exponential"), iopt.KernelProblem(np.exp(-D / D.mean()), y)),
+        (
+            ("distances.npz", "--form", "exponential", "--gamma", 3),
+            iopt.KernelProblem(np.exp(-3.0 * D), y),
+        ),
         (("distances.npz", "--form", "linear"), iopt.KernelProblem(-0.5 * D**2, y)),
         (("distances.npz", "--form", "raw"), iopt.KernelProblem(D, y)),
     ):
@@ -54,6 +63,8 @@ REFUSED = {
     "similarities.npz --form raw": "form: expected none for data given as",
     "similarities.npz --gamma 2": "gamma: expected none for data given as",
     "distances.npz --form raw --gamma 2": "gamma: expected none",
+    "distances.npz --form exponent": "Did you mean exponential?",
+    "points.npz --kernel tl1 --gamma 2": "parameter of tl1",
     "similarities.npz --kernel gaussian": "kernel: expected none for data given as similarities",
     "distances.npz --scaling unit": "scaling: expected none for data given as distances",
     "absent.npz": "absent.npz",
@@ -70,6 +81,26 @@ def test_nothing_is_silently_ignored_or_overridden(command: str, folder: Path) -
     data, *options = command.split()
     told = complaint("solve", folder / data if "." in data else data, INDEFINITE, *options)
     assert re.search(REFUSED[command].replace("(", r"\("), told), told
+
+
+def test_every_transformation_of_the_spectrum_has_a_title(folder: Path) -> None:
+    with np.load(folder / "similarities.npz") as arrays:
+        K, y = arrays["K"], arrays["y"]
+    values, vectors = np.linalg.eigh(K)
+    for transform, changed in (
+        ("clip", np.maximum(values, 0.0)),
+        ("flip", np.abs(values)),
+        ("shift", values - values[0]),
+        ("square", values**2),
+    ):
+        title = f"SpectrumSVM(C=0.5, transform={transform})"
+        answer = strict(printed("solve", folder / "similarities.npz", title, "--json"))
+        machine = SVC(C=0.5, kernel="precomputed", tol=1e-9)
+        machine.fit((vectors * changed) @ vectors.T, y)
+        coef = np.zeros(len(y))
+        coef[machine.support_] = machine.dual_coef_.ravel()
+        expected = np.abs(coef).sum() - 0.5 * (vectors.T @ coef) ** 2 @ changed
+        assert answer["objective"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_baselines_belong_to_compare(folder: Path) -> None:

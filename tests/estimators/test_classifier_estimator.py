@@ -18,6 +18,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -69,6 +70,7 @@ def test_the_classifier_of_a_definite_kernel_is_that_of_svc(parameters: dict[str
         (iopt.SpectrumSVM(C=2.0), 1, 1e-6, 1e-8),
         # Which needs the kernel among the new points.
         (iopt.SpectrumSVM(transform="flip", new_points="joint"), 2, 1e-5, 1e-7),
+        (iopt.SpectrumSVM(C=0.01, transform="square"), 1, 1e-6, 1e-8),
     ],
     ids=str,
 )
@@ -109,8 +111,22 @@ def test_precomputed_kernels_distances_and_functions_agree() -> None:
     np.testing.assert_allclose(by_distances.decision_function(cityblock[::2]), expected, atol=1e-8)
 
 
+def test_exponentials_of_distances_are_those_of_scikit_learn() -> None:
+    """exp(-γ‖x - z‖₁) is its Laplacian kernel."""
+    cityblock = np.abs(X[:, None] - X).sum(axis=2)
+    fitted = iopt.KernelClassifier(
+        kernel="distance(form=exponential, gamma=0.3)", metric="precomputed", tol=1e-8
+    ).fit(cityblock, y)
+    theirs = SVC(kernel="precomputed", tol=1e-8).fit(pairwise.laplacian_kernel(X, gamma=0.3), y)
+    np.testing.assert_allclose(
+        fitted.decision_function(cityblock[::2]),
+        theirs.decision_function(pairwise.laplacian_kernel(X[::2], X, gamma=0.3)),
+        atol=1e-5,
+    )
+
+
 @pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "epanechnikov(gamma=0.2)"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "epanechnikov(gamma=0.2)", "tl1"])
 def test_sparse_points_are_the_same_points(form: Any, kernel: str) -> None:
     dense = iopt.IndefiniteSVC(kernel=kernel).fit(X, y)
     sparse = iopt.IndefiniteSVC(kernel=kernel).fit(form(X), y)

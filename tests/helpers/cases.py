@@ -154,6 +154,13 @@ CASES = [case.shaken() for case in [
          {"alpha": [1, 1]}),
     Case("shift", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="shift"), (0.5,),
          {"alpha": [0.5, 0.5]}),
+    # (2 · swap)² = 4I: 2a - 4a². Centred, 2P(swap)P has the one eigenvalue 2, on (1, -1)/√2: the
+    # same.
+    Case("square", 2.0 * np.array(SWAP), [1, -1], iopt.SpectrumSVM(C=10.0, transform="square"),
+         (0.25,), {"alpha": [0.25, 0.25]}),
+    Case("centred square", 2.0 * np.array(SWAP), [1, -1],
+         iopt.SpectrumSVM(C=10.0, transform="square", centered=True), (0.25,),
+         {"alpha": [0.25, 0.25]}),
     # PKP of the swap is ½(1, -1; -1, 1): CNE and RNE agree with clip.
     Case("CNE", SWAP, [1, -1], iopt.SpectrumSVM(C=10.0, transform="clip", centered=True), (1.0,),
          {"alpha": [1, 1]}),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
@@ -51,7 +52,7 @@ def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
 
 
 @pytest.mark.parametrize("centered", [False, True])
-@pytest.mark.parametrize("transform", ["clip", "flip"])
+@pytest.mark.parametrize("transform", ["clip", "flip", "square"])
 def test_projected_rows_of_training_points_give_training_values(
     transform: str, centered: bool, sigmoid_problem: iopt.KernelProblem
 ) -> None:
@@ -68,7 +69,7 @@ def test_projected_rows_of_training_points_give_training_values(
 
 
 @pytest.mark.parametrize("centered", [False, True])
-@pytest.mark.parametrize("transform", ["clip", "flip", "shift"])
+@pytest.mark.parametrize("transform", ["clip", "flip", "shift", "square"])
 def test_joint_rows_against_the_definition(transform: str, centered: bool) -> None:
     whole = random_problem("sigmoid", n=24, seed=7)
     split = whole.split(np.arange(18), np.arange(18, 24))
@@ -84,6 +85,7 @@ def test_joint_rows_against_the_definition(transform: str, centered: bool) -> No
         "clip": np.maximum(values, 0.0),
         "flip": np.abs(values),
         "shift": values - values.min(),
+        "square": values**2,
     }[transform]
     rows = ((vectors * changed) @ vectors.T)[18:, :18]
     np.testing.assert_allclose(
@@ -93,6 +95,41 @@ def test_joint_rows_against_the_definition(transform: str, centered: bool) -> No
     )
     with pytest.raises(iopt.errors.ProblemError, match="K_new_new"):
         classifier.decision_function(split.K_new)
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_rows_of_new_points_are_multiplied_by_the_kernel_for_the_square(centered: bool) -> None:
+    """k becomes Kk, or, centred, PKP times P(k - Ke/n); originals are k, or P(k - Ke/n)."""
+    whole = random_problem("sigmoid", n=30, seed=2)
+    split = whole.split(np.arange(22), np.arange(22, 30))
+    formulation = iopt.SpectrumSVM(C=0.5, transform="square", centered=centered)
+    classifier = iopt.solve(split.problem, formulation).classifier
+    K, rows = split.problem.K, split.K_new
+    if centered:
+        P = np.eye(22) - 1.0 / 22.0
+        rows, K = (rows - K.mean(axis=0)) @ P, P @ K @ P
+    for treatment, changed in (("projected", rows @ K), ("original", rows)):
+        np.testing.assert_allclose(
+            classifier.with_new_points(treatment).decision_function(split.K_new),
+            changed @ classifier.coef + classifier.offset,
+            atol=1e-9,
+        )
+
+
+def test_the_square_is_the_dual_of_a_machine_on_rows_of_the_kernel() -> None:
+    """scikit-learn's on the precomputed KKᵀ, whose new rows are products of rows; the separability
+    problem has the same optimum, and is solved in its coefficients."""
+    whole = random_problem("sigmoid", n=40, seed=5)
+    split = whole.split(np.arange(30), np.arange(30, 40))
+    K, rows = split.problem.K, split.K_new
+    result = iopt.solve(split.problem, iopt.SpectrumSVM(C=0.3, transform="square"), tol=1e-9)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    theirs = SVC(C=0.3, kernel="precomputed", tol=1e-9).fit(K @ K.T, split.problem.y)
+    np.testing.assert_allclose(
+        result.classifier.decision_function(rows), theirs.decision_function(rows @ K.T), atol=1e-6
+    )
+    primal = iopt.solve(split.problem, iopt.SeparabilitySVM(C=0.3))
+    assert primal.objective == pytest.approx(result.objective, rel=1e-6)
 
 
 def test_treatments_agree_where_nothing_is_changed(gaussian_problem) -> None:

@@ -14,11 +14,14 @@ from indefinite_opt.problem import kernels
 PROVED = [
     "linear", "polynomial(degree=3, r=1)", "polynomial(degree=2, r=0)", "gaussian",
     "gaussian(gamma=30)", "laplacian", "distance(distance=euclidean, form=gaussian)",
-    "pseudo-euclidean(p=3)",
+    "pseudo-euclidean(p=3)", "distance(distance=euclidean, form=exponential)",
+    "distance(distance=cityblock, form=exponential, gamma=0.2)",
+    "distance(distance=sqeuclidean, form=exponential, gamma=3)",
 ]  # fmt: skip
 CONDITIONAL = "distance(distance=euclidean, form=linear)"
 OPEN = [
-    "sigmoid", "polynomial(r=-1)", "l1-gaussian", "epanechnikov", "pseudo-euclidean(p=1)",
+    "sigmoid", "polynomial(r=-1)", "l1-gaussian", "epanechnikov", "tl1", "pseudo-euclidean(p=1)",
+    "distance(distance=chebyshev, form=exponential)",
     "distance(distance=cityblock, form=gaussian)", "distance(distance=euclidean, form=raw)",
 ]  # fmt: skip
 
@@ -109,6 +112,50 @@ def test_gaussian_entries_are_within_the_allowance() -> None:
                 assert float(error) <= found.rounding * 2.0**-52
 
 
+@pytest.mark.parametrize("rho", [None, 1e-3, 0.1, 2.5])
+def test_the_triangle_kernel_of_one_feature_is_definite(rho: float | None) -> None:
+    """Eigenvalues are not negative, and entries are within the allowance, by fractions."""
+    x = np.random.default_rng(3).standard_normal((60, 1))
+    kernel = kernels.TL1(rho)
+    K, found = kernel(x), kernels.definiteness(kernel, 1)
+    assert "Pólya" in found.theorem
+    problem = iopt.KernelProblem.from_data(x, [1, -1] * 30, kernel)
+    assert problem.known_convex(0)
+    assert np.linalg.eigvalsh(K)[0] >= -problem.convexity_allowance(0)
+    width = Fraction(0.7 if rho is None else rho)
+    for i in range(60):
+        for j in range(60):
+            exact = max(width - abs(Fraction(x[i, 0]) - Fraction(x[j, 0])), Fraction(0))
+            assert abs(Fraction(K[i, j]) - exact) <= found.rounding * 2.0**-52 * width
+
+
+@pytest.mark.parametrize("gamma", [1e-308, 1e305])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.Gaussian,
+        kernels.Laplacian,
+        lambda gamma: kernels.DistanceSubstitution("euclidean", "gaussian", gamma),
+        lambda gamma: kernels.DistanceSubstitution("euclidean", "exponential", gamma),
+        lambda gamma: kernels.DistanceSubstitution("cityblock", "exponential", gamma),
+    ],
+)
+def test_distances_that_overflow_or_underflow_prove_nothing(kernel: Any, gamma: float) -> None:
+    """exp(-γd²) is cut off at the largest double, and is no longer positive semidefinite."""
+    assert kernels.definiteness(kernel(gamma), 1) is None
+    assert kernels.definiteness(kernel(1.0), 1) is not None
+    if gamma < 1.0 and kernel is kernels.Gaussian:
+        x = 2e154 * np.linspace(0.0, 1.0, 41)[:, None]
+        problem = iopt.KernelProblem.from_data(x, [1, *LABELS], kernel(gamma))
+        assert np.linalg.eigvalsh(problem.K)[0] < -0.1
+        assert not problem.known_convex(0)
+
+
+def test_euclidean_distances_whose_squares_underflow_prove_nothing() -> None:
+    kernel = kernels.DistanceSubstitution("euclidean", "exponential", 1e170)
+    assert kernels.definiteness(kernel, 1) is None
+
+
 class Reversed(kernels.Gaussian):
     """Takes the parameters of the Gaussian, not its definiteness."""
 
@@ -150,6 +197,7 @@ def test_a_subclass_with_other_values_does_not_inherit_a_theorem(
         kernels.Laplacian(),
         kernels.L1Gaussian(),
         kernels.DistanceSubstitution("euclidean"),
+        kernels.DistanceSubstitution("euclidean", "exponential"),
     ],
 )
 def test_a_theorem_tests_its_own_conditions(kernel: Any) -> None:

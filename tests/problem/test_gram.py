@@ -21,6 +21,7 @@ EPS = float(np.finfo(np.float64).eps)
 KERNELS = [
     "linear", "polynomial(degree=2)", "gaussian", "sigmoid(a=0.2, r=-1)", "l1-gaussian",
     "epanechnikov", "simpson", "distance(distance=chebyshev, form=linear)", "pseudo-euclidean(p=2)",
+    "tl1", "tl1(rho=5)", "distance(distance=euclidean, form=exponential)",
 ]  # fmt: skip
 
 

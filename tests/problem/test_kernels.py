@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
@@ -38,6 +40,8 @@ FORMULAS: list[tuple[kernels.Kernel, Callable[[Point, Point], float]]] = [
     (kernels.L1Gaussian(gamma=0.1), lambda x, z: math.exp(-0.1 * sum(abs(x - z)) ** 2)),
     (kernels.Epanechnikov(), lambda x, z: max(0.0, 1 - sum((x - z) ** 2) / 3)),
     (kernels.Epanechnikov(gamma=0.2), lambda x, z: max(0.0, 1 - 0.2 * sum((x - z) ** 2))),
+    (kernels.TL1(), lambda x, z: max(0.0, 2.1 - sum(abs(x - z)))),
+    (kernels.TL1(rho=3.5), lambda x, z: max(0.0, 3.5 - sum(abs(x - z)))),
     (kernels.Simpson(threshold=0.2), simpson),
     (kernels.DistanceSubstitution(), lambda x, z: math.exp(-(sum(abs(x - z)) ** 2))),
     (
@@ -45,6 +49,10 @@ FORMULAS: list[tuple[kernels.Kernel, Callable[[Point, Point], float]]] = [
         lambda x, z: -(max(abs(x - z)) ** 2) / 2,
     ),
     (kernels.DistanceSubstitution("cityblock", "raw"), lambda x, z: sum(abs(x - z))),
+    (
+        kernels.DistanceSubstitution("euclidean", "exponential", gamma=0.5),
+        lambda x, z: math.exp(-0.5 * math.sqrt(sum((x - z) ** 2))),
+    ),
     (
         kernels.DistanceSubstitution(pairwise.euclidean_distances, "gaussian", gamma=0.5),
         lambda x, z: math.exp(-0.5 * sum((x - z) ** 2)),
@@ -94,6 +102,7 @@ def test_get_and_names() -> None:
         "laplacian",
         "l1-gaussian",
         "epanechnikov",
+        "tl1",
         "simpson",
         "distance",
         "pseudo-euclidean",
@@ -111,6 +120,34 @@ def test_get_and_names() -> None:
     np.testing.assert_allclose(
         kernels.get(pairwise.laplacian_kernel)(X, Z), pairwise.laplacian_kernel(X, Z)
     )
+
+
+def test_tl1_counts_the_features_where_rho_is_not_given() -> None:
+    """0.7 d, by scipy's distances of points in [0, 1]; fitted, it is written out."""
+    for d in (1, 2, 10, 40):
+        points = RANDOM.random((30, d))
+        new = RANDOM.random((5, d))
+        for left, right in ((points, points), (new, points)):
+            expected = np.maximum(0.7 * d - cdist(left, right, "cityblock"), 0.0)
+            np.testing.assert_allclose(kernels.TL1()(left, right), expected, atol=1e-12 * d)
+        fitted = kernels.TL1().fitted(points)
+        assert fitted == kernels.TL1(rho=7 * d / 10)
+        np.testing.assert_array_equal(fitted(new, points), kernels.TL1()(new, points))
+        assert kernels.TL1(rho=2.0).fitted(points) == kernels.TL1(rho=2.0)
+    assert str(kernels.TL1().fitted(scipy.sparse.csr_array(np.eye(3)))) == "tl1(rho=2.1)"
+    for wrong in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ParameterError, match="rho"):
+            kernels.TL1(rho=wrong)
+
+
+@pytest.mark.parametrize("d", [2, 3, 7])
+@pytest.mark.parametrize("rho", [0.3, 2.0])
+def test_tl1_is_indefinite_for_two_features_or_more(rho: float, d: int) -> None:
+    """Six points of a grid: rho/2 (2I + A) for its graph A, whose least eigenvalue is -(1 + √2)."""
+    points = np.zeros((6, d))
+    points[:, 0], points[:, 1] = np.tile(np.arange(3.0), 2), np.repeat(np.arange(2.0), 3)
+    values = np.linalg.eigvalsh(kernels.TL1(rho)(0.5 * rho * points))
+    assert values[0] == pytest.approx(0.5 * rho * (1.0 - math.sqrt(2.0)))
 
 
 @pytest.mark.parametrize(

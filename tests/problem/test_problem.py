@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
@@ -43,7 +44,7 @@ def test_eigendecompositions_happen_once_and_only_when_asked(monkeypatch) -> Non
     result = iopt.solve(problem, iopt.SVMDual(C=1.0))
     assert calls == []
     assert result.objective > 0
-    for transform in ("clip", "flip", "shift"):
+    for transform in ("clip", "flip", "shift", "square"):
         iopt.solve(problem, iopt.SpectrumSVM(transform=transform))
     assert len(calls) == 1
     assert problem.spectrum.inertia.negative > 0
@@ -133,7 +134,7 @@ def test_a_sample_of_points_decides_convexity_where_it_is_curved(lines: int, acr
 
 def test_from_distances() -> None:
     D = np.array([[0.0, 3.0], [3.0, 0.0]])
-    forms = {"linear": -4.5, "gaussian": np.exp(-18.0), "raw": 3.0}
+    forms = {"linear": -4.5, "gaussian": np.exp(-18.0), "exponential": np.exp(-6.0), "raw": 3.0}
     for form, value in forms.items():
         assert iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=2.0).K[0, 1] == value
     with pytest.raises(iopt.errors.ProblemError, match="D: expected a symmetric"):
@@ -179,7 +180,64 @@ def test_scaling_of_all_points_is_kept(cache_mb: float | None) -> None:
     np.testing.assert_allclose(fitted.split(train, test).K_new, [[0.0, 2.0], [0.0, 0.4]])
 
 
-@pytest.mark.parametrize("form", ["linear", "gaussian", "raw"])
+def test_origins_name_the_form_and_its_gamma() -> None:
+    D = np.array([[0.0, 3.0], [3.0, 0.0]])
+    for form, told in (
+        ("exponential", "exponential of distances, gamma=0.25"),
+        ("gaussian", "gaussian of distances, gamma=0.25"),
+        ("linear", "linear of distances"),
+        ("raw", "raw of distances"),
+    ):
+        problem = iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=0.25)
+        assert problem.origin == told
+    with pytest.raises(iopt.errors.ParameterError, match="gamma"):
+        iopt.KernelProblem.from_distances(D, [1, -1], "exponential", gamma=0.0)
+
+
+@pytest.mark.parametrize("cache_mb", [None, 1.0])
+def test_tl1_of_new_points_and_parts(cache_mb: float | None) -> None:
+    """max(0.7 d - ‖x - z‖₁, 0) by scipy, of features that the training points scale to [0, 1]."""
+    generator = np.random.default_rng(4)
+    X, y = 10.0 * generator.random((30, 4)) - 3.0, np.resize([1, -1], 30)
+    problem = iopt.KernelProblem.from_data(X, y, "tl1", scaling="unit", cache_mb=cache_mb)
+    assert problem.origin == "tl1(rho=2.8)"
+    train, test = np.arange(20), np.arange(20, 30)
+    split = problem.split(train, test)
+    assert split.problem.origin == "tl1(rho=2.8)"
+
+    def expected(known: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        low, width = known.min(axis=0), np.ptp(known, axis=0)
+        apart = cdist((left - low) / width, (right - low) / width, "cityblock")
+        return np.maximum(0.7 * 4 - apart, 0.0)
+
+    for part, known in ((problem, X), (split.problem, X[train])):
+        everything = np.arange(part.n)
+        block = part.gram.block(everything, everything)
+        np.testing.assert_allclose(block, expected(known, known, known), atol=1e-12)
+        new = 10.0 * generator.random((6, 4)) - 3.0
+        np.testing.assert_allclose(part.kernel_with(new), expected(known, new, known), atol=1e-12)
+        np.testing.assert_allclose(part.kernel_among(new), expected(known, new, new), atol=1e-12)
+    np.testing.assert_allclose(split.K_new, expected(X[train], X[test], X[train]), atol=1e-12)
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("scale", [1e-70, 1.0, 1e70])
+def test_the_square_is_the_product_of_the_kernel_with_itself(scale: float, centered: bool) -> None:
+    K = random_problem("sigmoid", n=30, seed=0).K
+    problem = iopt.KernelProblem(scale * K, np.resize([1, -1], 30))
+    changed = problem.transformed("square", centered)
+    P = np.eye(30) - (1.0 / 30.0 if centered else 0.0)
+    expected = np.linalg.matrix_power(P @ K @ P, 2)
+    np.testing.assert_allclose(changed.K / scale / scale, expected, atol=1e-12)
+    assert changed.is_psd
+    assert changed.spectrum.minimum >= 0.0
+    assert changed.spectrum.maximum == pytest.approx(
+        scale**2 * np.linalg.norm(P @ K @ P, 2) ** 2, rel=1e-12
+    )
+    assert problem.transformed("square", centered) is changed
+
+
+@pytest.mark.parametrize("form", ["linear", "gaussian", "exponential", "raw"])
 def test_new_distances_give_kernel_rows(form: str) -> None:
     """Those of the problem with all objects; also in a subset, and after pickling."""
     D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0, 4.0], [0.0, 1.0, 3.0, 7.0, 4.0]))
@@ -216,6 +274,14 @@ def test_from_dataset_reads_points_similarities_and_distances() -> None:
     distant = Dataset(name="d", y=y, D=np.array([[0.0, 2.0], [2.0, 0.0]]))
     # γ = 1/mean(d²) = 1/2.
     assert iopt.KernelProblem.from_dataset(distant).K[0, 1] == pytest.approx(np.exp(-2.0))
+    # γ = 1/mean(d) = 1.
+    exponential = iopt.KernelProblem.from_dataset(distant, form="exponential")
+    assert exponential.K[0, 1] == pytest.approx(np.exp(-2.0))
+    assert exponential.origin == "exponential of distances, gamma=1"
+    given = iopt.KernelProblem.from_dataset(distant, form="exponential", gamma=0.25)
+    assert given.K[0, 1] == pytest.approx(np.exp(-0.5))
+    equal = Dataset(name="0", y=y, D=np.zeros((2, 2)))
+    assert iopt.KernelProblem.from_dataset(equal, form="exponential").K[0, 1] == 1.0
 
 
 # ------------------------------------------------------------------------------- perturbed kernels

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic.matrices.gram import DenseGram
 from indefinite_opt.quadratic.matrices.spectrum import (
     Spectrum,
@@ -120,8 +121,50 @@ def test_parts_of_a_spectrum() -> None:
                                K @ K, atol=1e-13)  # fmt: skip
     assert Spectrum(found.values, found.vectors, norm=7.0).transformed("clip").norm == 7.0
     np.testing.assert_allclose(found.transformed("shift").values, [0.0, 2.0, 5.0, 8.0], atol=1e-13)
+    squared = found.transformed("square")
+    np.testing.assert_allclose(squared.values, [1.0, 4.0, 9.0, 25.0], atol=1e-13)
+    np.testing.assert_allclose(squared.rebuild(squared.values), K @ K, atol=1e-13)
+    # An error of λ = 5 that is relative to the norm 7 is one of λ² relative to 2 · 5 · 7.
+    assert Spectrum(found.values, found.vectors, norm=7.0).transformed("square").norm == (
+        pytest.approx(70.0)
+    )
     # A positive definite matrix is not shifted.
     np.testing.assert_array_equal(values_only(1.0, 2.0).transformed("shift").values, [1.0, 2.0])
+
+
+def test_factors_of_rows() -> None:
+    """h(λ)/λ, which takes rows of K to those of h(K), and 0 where λ is of the size of rounding."""
+    spectrum = values_only(-3.0, -EPS, 0.0, EPS, 2.0)
+    np.testing.assert_array_equal(spectrum.row_factors("clip"), [0.0, 0.0, 0.0, 0.0, 1.0])
+    np.testing.assert_array_equal(spectrum.row_factors("flip"), [-1.0, 0.0, 0.0, 0.0, 1.0])
+    np.testing.assert_array_equal(spectrum.row_factors("square"), [-3.0, 0.0, 0.0, 0.0, 2.0])
+    K = rotated(np.array([-3.0, -1.0, 2.0, 5.0]), [2])
+    found = eigendecomposition(K)
+    for transform in ("clip", "flip", "square"):
+        image = found.transformed(transform)
+        np.testing.assert_allclose(
+            K @ found.rebuild(found.row_factors(transform)), image.rebuild(image.values), atol=1e-13
+        )
+
+
+@pytest.mark.parametrize("size", [1.1e76, 1e200, 1e-141, 1e-300])
+def test_what_cannot_be_squared_is_refused(size: float) -> None:
+    for squared in (
+        lambda: values_only(-size, 0.5 * size).transformed("square"),
+        lambda: values_only(-0.5 * size, size).row_factors("square"),
+    ):
+        with pytest.raises(
+            ProblemError, match=r"K: expected a largest \|λ\| from 1e-140 to 1e\+76"
+        ):
+            squared()
+    assert values_only(-size, size).transformed("flip").maximum == size
+
+
+@pytest.mark.parametrize("size", [1e76, 1e-139, 0.0])
+def test_what_can_be_squared_is_not_refused(size: float) -> None:
+    np.testing.assert_allclose(
+        values_only(-size, 0.5 * size).transformed("square").values, [0.25 * size**2, size**2]
+    )
 
 
 @pytest.mark.parametrize("leading", [1, 3, 4, 5, 7, 8])

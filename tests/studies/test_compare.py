@@ -122,7 +122,7 @@ def test_solvers_times_formulations(problem: iopt.KernelProblem) -> None:
 def test_all_formulations_by_default(problem: iopt.KernelProblem) -> None:
     names = [type(method).__name__ for method in default_methods()]
     assert set(names) == set(iopt.available_formulations()) | set(iopt.available_baselines())
-    assert names.count("SpectrumSVM") == 3
+    assert names.count("SpectrumSVM") == 4
     frame = iopt.compare(problem, folds=2).frame
     assert len(frame) == 2 * len(names)
     assert frame["error"].eq("").all()

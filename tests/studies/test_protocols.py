@@ -266,7 +266,7 @@ def test_joint_rows_are_shared_and_right(monkeypatch: pytest.MonkeyPatch) -> Non
     Cs = (0.3, 3.0, 30.0)
     methods = {
         transform: Grid(f"SpectrumSVM(transform={transform}, new_points=joint)", C=Cs)
-        for transform in ("clip", "flip", "shift")
+        for transform in ("clip", "flip", "shift", "square")
     }
     calls: list[str] = []
     joint = KernelChange.joint
@@ -278,7 +278,7 @@ def test_joint_rows_are_shared_and_right(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(KernelChange, "joint", counted)
     outcome = Study({"plane": problem}, methods, SelectThenTest(25, 2)).run()
     # Two inner folds for the choice, and one test, which is another split.
-    assert calls == ["clip"] * 3 + ["flip"] * 3 + ["shift"] * 3
+    assert calls == ["clip"] * 3 + ["flip"] * 3 + ["shift"] * 3 + ["square"] * 3
     study = Study({"plane": problem}, methods, SelectThenTest(25, 2))
     (division,) = study.plan.protocol.divisions(y)
     split = problem.split(division.train, division.test)

@@ -13,7 +13,7 @@ from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.declared_qp import DeclaredQP
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLine, BoxLineQP
+from indefinite_opt.modeling.structures import BoxLine, BoxLineQP, SignedQP
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Structure
@@ -147,6 +147,8 @@ def _residuals(structure: Structure[Any], values: Values) -> dict[str, Array]:
         return {"margin": -(structure.excess(values) + xi), "slack": -xi}
     if isinstance(structure, DeclaredQP):
         return _of_rows(structure, values)
+    if isinstance(structure, SignedQP):
+        return structure.residuals(values)
     if not isinstance(structure, BoxLine):
         return {}
     x = values[structure.variable]

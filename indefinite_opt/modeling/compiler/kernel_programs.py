@@ -12,14 +12,68 @@ from indefinite_opt.modeling.compiler.reading import (
     Line,
     Mismatch,
     Reading,
+    is_variable,
     kernel_in,
     level,
+    only,
     reduced,
     require,
 )
-from indefinite_opt.modeling.structures import BoxLineQP, KreinLeastSquares, squared
+from indefinite_opt.modeling.structures import (
+    BoxLineQP,
+    KreinLeastSquares,
+    SignedQP,
+    squared,
+)
 from indefinite_opt.problem import KernelFactor, KernelProblem
 from indefinite_opt.quadratic import DenseGram
+
+
+def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
+    """½hxᵀKx + cᵀx on 0 ≤ x ≤ u, eᵀx = t, which needs no labels."""
+    form = reading.form
+    require(len(form.variables) == 1 and not form.separables and form.quadratics)
+    ((variable, shape),) = form.variables.items()
+    require(shape == (problem.n,))
+    lines, bounds = reading.lines(variable), reading.bounds(variable)
+    require(len(lines) == 1 and lines[0].name == "total" and np.all(lines[0].a == 1.0))
+    require(lines[0].b > 0.0)
+    require({side: bound.name for side, bound in bounds.items()}.items() == _NAMES)
+    require(only(bounds["lower"].end) == 0.0)
+    H, c, constant = reading.quadratic_form(variable)
+    h, kernel = kernel_in(H, "K")
+    require(constant == 0.0 and h > 0.0 and kernel.problem.gram is problem.gram)
+    plain = problem if np.all(problem.y > 0.0) else problem.relabelled(None)
+    upper = only(bounds["upper"].end)
+    return BoxLineQP(plain, h, level(c), upper, 1, lines[0].b, form.sense, variable)
+
+
+def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
+    """½hβᵀKβ + cᵀβ + ε‖β‖₁ on -u ≤ β ≤ u, eᵀβ = 0, and ‖β‖₁ ≤ t where that is declared."""
+    form = reading.form
+    require(len(form.variables) == 1 and form.quadratics)
+    ((variable, shape),) = form.variables.items()
+    require(shape == (problem.n,) and (form.separables or form.norms))
+    epsilon, total = 0.0, 0.0
+    for term in reading.separables():
+        require(term.kind == "abs" and is_variable(term.u, variable) and only(term.weights) >= 0.0)
+        epsilon += only(term.weights)
+    for norm in reading.norms():
+        require(norm.name == "norm" and is_variable(norm.u, variable) and not total)
+        total = norm.end
+        require(total > 0.0)
+    lines, bounds = reading.lines(variable), reading.bounds(variable)
+    require(len(lines) == 1 and lines[0].name == "balance" and lines[0].b == 0.0)
+    require(np.all(lines[0].a == 1.0))
+    require({side: bound.name for side, bound in bounds.items()}.items() == _NAMES)
+    upper = only(bounds["upper"].end)
+    require(upper > 0.0 and only(bounds["lower"].end) == -upper)
+    # With more than half of the largest norm, pairs of parts cannot make up for a smaller one.
+    require(total <= problem.n * upper)
+    H, c, constant = reading.quadratic_form(variable)
+    h, kernel = kernel_in(H, "K")
+    require(constant == 0.0 and h > 0.0 and kernel.problem.gram is problem.gram)
+    return SignedQP.of(problem, h, c, epsilon, upper, total, form.sense, variable)
 
 
 def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:

@@ -14,6 +14,7 @@ from indefinite_opt.algebra import (
     Canonical,
     ColumnFactor,
     DiagonalFactor,
+    NormRow,
     Operator,
     QuadraticTerm,
     RowFactor,
@@ -58,7 +59,7 @@ class Reading:
         form = self.form
         parts: list[object] = [("cost", name) for name in form.affine.linear]
         parts += [("constant",)] * (form.constant != 0.0)
-        parts += [*form.quadratics, *form.separables, *form.rows, *form.bounds]
+        parts += [*form.quadratics, *form.separables, *form.rows, *form.norms, *form.bounds]
         return self._taken == Counter(map(_key, parts))
 
     def _take(self, parts: list[object]) -> None:
@@ -87,6 +88,11 @@ class Reading:
         """All separable terms."""
         self._take([*self.form.separables])
         return self.form.separables
+
+    def norms(self) -> list[NormRow]:
+        """All bounds of norms."""
+        self._take([*self.form.norms])
+        return self.form.norms
 
     def row(self, name: str, *, equal: bool) -> Affine:
         """u of the only row under a name."""
@@ -169,6 +175,11 @@ def only(values: Array | float) -> float:
     found = level(np.atleast_1d(np.asarray(values, dtype=float)))
     require(not np.ndim(found))
     return float(found)
+
+
+def is_variable(u: Affine, name: str) -> bool:
+    """Whether u is the variable itself."""
+    return list(u.linear) == [name] and u.linear[name].multiple == 1.0 and not u.constants.any()
 
 
 def positive(values: Array | float) -> float:

@@ -28,3 +28,4 @@ from indefinite_opt.modeling.structures.pseudo_euclidean import (
 )
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.modeling.structures.separability import SeparabilityProgram
+from indefinite_opt.modeling.structures.signed_qp import SignedQP

@@ -14,22 +14,22 @@ from indefinite_opt.quadratic import PairedBox
 class BoxLine(PairedBox):
     """0 ≤ x ≤ u and none, one or two equality constraints: the feasible set of kernel programs.
 
-    The equality constraints are none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of
-    each class to t/2.
+    The equality constraints are none; yᵀx = 0; eᵀx = t without labels; or yᵀx = 0 and eᵀx = t,
+    which fix the weight of each class to t/2.
     """
 
     lower = 0.0
     problem: KernelProblem
     upper: float | Array
-    """u, may be infinite if it is a number; an array only with less than two lines."""
+    """u, may be infinite if it is a number; an array only where the sum of x is not fixed."""
     lines: int
     """Number of equality constraints: 0, 1 or 2."""
     total: float
-    """t, read only with two lines."""
+    """t > 0, or 0 where the sum of x is not fixed."""
 
     def __post_init__(self) -> None:
-        y, half = self.problem.y, 0.5 * self.total if self.lines == 2 else 0.0
-        totals = np.array([half, -half][: self.lines])
+        y, half = self.problem.y, 0.5 * self.total
+        totals = np.array([half, -half] if self.lines == 2 else [self.total][: self.lines])
         group = (y < 0).astype(np.int64) * (self.lines == 2)
         self.__dict__.update(signs=y, group=group, totals=totals)
 
@@ -39,10 +39,12 @@ class BoxLine(PairedBox):
 
     @property
     def fixed_sum(self) -> float | None:
-        return self.total if self.lines == 2 else None
+        return self.total or None
 
     @property
     def line_names(self) -> tuple[str, ...]:
+        if self.lines == 1 and self.total:
+            return ("total",)
         return ("balance", "total")[: self.lines]
 
     @property
@@ -51,29 +53,40 @@ class BoxLine(PairedBox):
 
     @property
     def b(self) -> Array:
-        return np.array([0.0, self.total])[: self.lines]
+        return np.array([0.0, self.total] if self.lines == 2 else [self.total][: self.lines])
 
     @property
     def widest(self) -> float | Array:
         """The largest weights that a line allows, in an array if u is one.
 
-        With two lines each class has a total weight. Formulations refuse a u with which the smaller
-        one cannot have it; where only the rounding of u prevents it, the next number is taken.
+        Where the sum is fixed, each class has a total weight. Formulations refuse a u with which
+        the smaller one cannot have it; where only the rounding of u prevents it, the next number is
+        taken.
         """
-        if self.lines < 2:
+        if not self.total:
             return self.upper
-        half, members = 0.5 * self.total, self.problem.smaller_class
-        least = half / members
-        if Fraction(least) * members < Fraction(half):
+        weight, members = self.least_filled
+        least = weight / members
+        if Fraction(least) * members < Fraction(weight):
             least = float(np.nextafter(least, np.inf))
-        return max(min(float(self.upper), half), least)
+        return max(min(float(self.upper), weight), least)
+
+    @property
+    def least_filled(self) -> tuple[float, int]:
+        """The total weight of the smallest group of a line, and its number of points."""
+        if self.lines == 2:
+            return 0.5 * self.total, self.problem.smaller_class
+        return self.total, self.n
 
     def infeasibility(self, x: Array) -> float:
         # Without arrays of rows, a tenth of a solve with 300 points less.
         least, most, mass = float(x.min()), float(x.max()), float(np.abs(x).sum()) or 1.0
         above = float((x - self.upper).max()) if np.ndim(self.upper) else most - float(self.upper)
         worst = max(0.0, -least, above) / (max(most, -least) or 1.0)
-        if self.lines > 0:
+        if self.lines == 1:
+            missed = abs(float(self.problem.y @ x) - self.total)
+            return max(worst, missed / max(mass, self.total))
+        if self.lines == 2:
             worst = max(worst, abs(float(self.problem.y @ x)) / mass)
         if self.lines == 2:
             size = max(float(np.abs(x).sum()), self.total)
@@ -104,6 +117,8 @@ class BoxLine(PairedBox):
         if self.lines == 2:
             half, most = 0.5 * self.total, float(upper)
             return cheapest(plus, half, most) + cheapest(minus, half, most)
+        if self.total:
+            return cheapest(g, self.total, float(upper))
         if np.ndim(upper):
             return cheapest_balance(g, y, np.asarray(upper))
         # The minimum fills pairs of opposite classes in the order of their costs.
@@ -114,8 +129,10 @@ class BoxLine(PairedBox):
         return float(upper * np.minimum(sums, 0.0).sum())
 
     def start(self) -> Array:
-        """A feasible point: zero, or with two lines as few nonzero weights as the box allows."""
+        """A feasible point: zero, or for a fixed sum as few weights as the box allows."""
         x = np.zeros(self.n)
+        if self.lines == 1 and self.total:
+            return _fill(self.n, self.total, float(self.upper))
         if self.lines == 2:
             for sign in (1.0, -1.0):
                 members = np.flatnonzero(self.problem.y == sign)

@@ -209,7 +209,7 @@ class ConvexBounds(BoxLine, PairedQP):
             rounding = EPS * ((self.n + 4.0) * terms + sizes) + self.rounding_of_classes(gradient)
             least -= 0.5 * curvature + rounding + underflow
             bound = least - allowance(square)
-            if self.lines < 2 and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
+            if not self.total and np.ndim(self.linear) == 0 and np.all(self.linear < 0.0):
                 largest = float(np.max(self.upper))
                 for _ in range(2):  # further updates change little
                     square = min(square, 2.0 * largest * abs(bound) / self.tilt)
@@ -231,7 +231,7 @@ class ConvexBounds(BoxLine, PairedQP):
         return least - allowance(square) - rounding - underflow
 
     def rounding_of_classes(self, costs: Array) -> float:
-        """Rounding of `linear_minimum` with two lines, as the costs of both classes may cancel."""
+        """Rounding of `linear_minimum` where the sum is fixed, as its costs may cancel."""
         return EPS * (self.n + 4.0) * self.total * float(np.abs(costs).max())
 
     def shortfall(self, gradient: Array) -> float:
@@ -244,7 +244,7 @@ class ConvexBounds(BoxLine, PairedQP):
 
     def _square_radius(self, x: Array) -> float:
         """Largest ‖z‖² over the feasible set; for u = ∞ that of 2x."""
-        if self.lines == 2:
+        if self.total:
             return self.total * float(self.widest)
         if np.ndim(self.upper):
             return float(np.sum(np.square(self.upper)))

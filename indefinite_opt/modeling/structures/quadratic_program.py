@@ -20,7 +20,7 @@ class BoxLineQP(ConvexBounds):
     """min F(x) = ½ xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
 
     H = h·Q with Q_ij = y_i y_j K_ij for a kernel of any inertia. The equality constraints are
-    none; yᵀx = 0; or yᵀx = 0 and eᵀx = t, which fix the weight of each class to t/2.
+    those of `BoxLine`.
     """
 
     effort = 1.0
@@ -33,11 +33,11 @@ class BoxLineQP(ConvexBounds):
     linear: float | Array
     """c, a number for all variables or one per variable."""
     upper: float | Array
-    """u, may be infinite if it is a number; an array only with less than two lines."""
+    """u, may be infinite if it is a number; an array only where the sum of x is not fixed."""
     lines: int
     """Number of equality constraints: 0, 1 or 2."""
     total: float = 0.0
-    """t, read only with two lines."""
+    """t > 0, or 0 where the sum of x is not fixed."""
     sense: int = 1
     """1 or -1: the declared objective is sense · F."""
     variable: str = "alpha"
@@ -64,8 +64,13 @@ class BoxLineQP(ConvexBounds):
 
     def without_constant(self) -> BoxLineQP:
         """The same program, whose kernel has no large constant; see `KernelProblem`."""
-        plain = self.problem.without_constant() if self.lines else self.problem
+        plain = self.problem.without_constant() if self.is_balanced else self.problem
         return self if plain is self.problem else replace(self, problem=plain)
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether yᵀx = 0, so that a constant in K has no effect."""
+        return self.lines == 2 or (self.lines == 1 and not self.total)
 
     def convexified(self) -> tuple[Array, Array, float]:
         plain = self.without_constant()
@@ -89,13 +94,13 @@ class BoxLineQP(ConvexBounds):
         least = float(np.min(self.upper))
         if least < 0.0:
             raise InfeasibleProblem("upper", "at least 0, the lower bound", repr(least))
-        if self.lines == 2:
-            half, members = 0.5 * self.total, self.problem.smaller_class
-            if half > members * float(self.upper) * (1.0 + 1e-12):
+        if self.total:
+            weight, members = self.least_filled
+            if weight > members * float(self.upper) * (1.0 + 1e-12):
+                among = f"a smaller class of {members}" if self.lines == 2 else f"{members}"
                 raise InfeasibleProblem(
-                    "upper", f"at least {half / members!r} for a smaller class of {members} points",
-                    repr(float(self.upper)),
-                    "Below it no class can reach its total weight.",
+                    "upper", f"at least {weight / members!r} for {among} points",
+                    repr(float(self.upper)), "Below it no class can reach its total weight.",
                 )  # fmt: skip
         elif np.any(np.isinf(self.upper)):
             (_refuse_weight if self.lines == 0 else _refuse_pair)(self)
@@ -107,7 +112,7 @@ class BoxLineQP(ConvexBounds):
 
     @property
     def is_bounded(self) -> bool:
-        return bool(np.all(np.isfinite(self.upper))) or self.lines == 2
+        return bool(np.all(np.isfinite(self.upper))) or self.total > 0.0
 
     @property
     def is_convex(self) -> bool:
@@ -144,7 +149,7 @@ class BoxLineQP(ConvexBounds):
 
     def why_global(self) -> list[str]:
         reasons = [f"{self.why_convex}, and the dual bound meets the objective."]
-        if np.any(np.isinf(self.upper)) and self.lines < 2:
+        if not self.is_bounded:
             reasons.append(
                 "Without upper bounds, eigenvalues within rounding of zero count as zero."
             )
@@ -163,11 +168,23 @@ class BoxLineQP(ConvexBounds):
         return max(largest, CANCELLED * self._steepest) or 1.0
 
     def gap_unit(self, value: float, x: Array) -> float:
+        if np.ndim(self.linear):
+            return self._unit_of_terms(value, x)
         # The terms of F are at most those of the largest entries; if F exceeds these the floor need
         # not be computed. It is zero with a linear term, and rows on demand must not be computed.
         if np.any(self.linear) or abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
             return abs(value)
         return max(abs(value), self.gap_floor(x))
+
+    def _unit_of_terms(self, value: float, x: Array) -> float:
+        """The unit of a program whose linear terms may cancel, as those of targets.
+
+        At x = 0, where all terms vanish, it is a share of what one variable may contribute.
+        """
+        if x.any():
+            return super().gap_unit(value, x)
+        width = min(float(np.max(self.upper)), self.typical_width)
+        return max(abs(value), CANCELLED * self.tilt * width)
 
     def gap_floor(self, x: Array) -> float:
         """Zero with a linear term, else `CANCELLED` times the sum of the absolute terms of F."""
@@ -223,6 +240,8 @@ class BoxLineQP(ConvexBounds):
     def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
         """A sentence if the squared norm of the normal is not positive (Haasdonk 2005, 7.3-7.4)."""
         x, problem = point.x, self.problem
+        if np.ndim(self.linear) or problem.classes.size != 2:
+            return []  # It is no separation of two classes.
         weight, pull = float(x.sum()), point.gradient - self.linear
         # Beside the linear term, H times small weights is lost to rounding.
         if weight == 0.0 or float(x @ pull) > 1e-9 * self.tilt * weight:
@@ -243,6 +262,8 @@ class BoxLineQP(ConvexBounds):
     def central_start(self) -> Array:
         """Equal weights in each class (Haasdonk 2005, section 7.3)."""
         positive, negative = self.problem.class_sizes
+        if not negative:
+            return self.project(np.full(self.n, self.total / self.n))
         largest = self.extent(self.typical_width)[1] * min(positive, negative)
         return self.project(np.where(self.signs > 0, largest / positive, largest / negative))
 

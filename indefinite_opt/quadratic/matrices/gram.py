@@ -72,6 +72,10 @@ class Gram(ABC):
         """The principal submatrix of some rows and columns, in memory of its own."""
         raise ProblemError("problem", "one made by from_data", "one without points")
 
+    def repeated(self, times: int) -> Gram:
+        """The matrix of as many copies of all points, (times·n, times·n)."""
+        return DenseGram(np.tile(self.matrix, (times, times)), self.extremes)
+
     @property
     @abstractmethod
     def diagonal(self) -> Array:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     EPS,
     LEAST,
@@ -24,6 +25,9 @@ from indefinite_opt.foundation import (
 
 _MIN_NORM = 1e-140
 """Norm from which the squares that have vanished, of entries below 1e-162, are no share of it."""
+
+_MAX_SQUARED = 1e76
+"""Largest |λ| whose square is at most `checks.MAX_ENTRY`, as entries of kernel matrices are."""
 
 _LOOPED_ENTRIES = 2**16
 """Entries from which norms are summed by a compiled loop: small problems need not load it."""
@@ -153,12 +157,24 @@ def in_own_units(K: Array, rows: Array) -> tuple[Array, Array]:
     return (K, rows) if units is None else (K * units * units[:, None], rows * units)
 
 
+def _squares(values: Array) -> Array:
+    """λ², for which neither overflow nor underflow matters."""
+    largest = float(np.max(np.abs(values)))
+    if largest > _MAX_SQUARED or 0.0 < largest < _MIN_NORM:
+        raise ProblemError(
+            "K", f"a largest |λ| from {_MIN_NORM:g} to {_MAX_SQUARED:g}, which can be squared",
+            f"{largest:.3g}", "Divide K by its largest entry.",
+        )  # fmt: skip
+    return np.square(values)
+
+
 TRANSFORMS: dict[str, Callable[[Array], Array]] = {
     "clip": lambda values: np.maximum(values, 0.0),
     "flip": np.abs,
     "shift": lambda values: values - min(float(values[0]), 0.0),
+    "square": _squares,
 }
-"""h of the spectrum transformations K ↦ V h(Λ) Vᵀ: max(λ, 0), |λ|, λ - min(λ_min, 0)."""
+"""h of the spectrum transformations K ↦ V h(Λ) Vᵀ: max(λ, 0), |λ|, λ - min(λ_min, 0), λ²."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +280,26 @@ class Spectrum:
         checks.choice("transform", transform, TRANSFORMS)
         values = TRANSFORMS[transform](self.values)
         order = np.argsort(values, kind="stable")
-        return Spectrum(values[order], self.vectors[:, order], self.norm)
+        norm = self.norm
+        if transform == "square":  # which multiplies an error of λ by 2|λ|
+            norm *= 2.0 * float(np.max(np.abs(self.values)))
+        return Spectrum(values[order], self.vectors[:, order], norm)
+
+    def row_factors(self, transform: str) -> Array:
+        """h(λ)/λ, (m,), and 0 for eigenvalues within `zero_tolerance`.
+
+        With these on the diagonal of F, VFVᵀ takes a row of K to that of h(K), and extends h to
+        rows of new points: V₊V₊ᵀ for "clip", V sign(Λ) Vᵀ for "flip", and K for "square". A shift
+        changes the diagonal of K, and has no such extension.
+
+        >>> spectrum = eigendecomposition(np.array([[0.0, 2.0], [2.0, 0.0]]))
+        >>> spectrum.row_factors("flip"), spectrum.row_factors("square")
+        (array([-1.,  1.]), array([-2.,  2.]))
+        """
+        factors = np.zeros_like(self.values)
+        nonzero = np.abs(self.values) > self.zero_tolerance
+        np.divide(TRANSFORMS[transform](self.values), self.values, out=factors, where=nonzero)
+        return factors
 
 
 def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) -> Spectrum:

@@ -76,7 +76,7 @@ class SMO(Solver[BoxLineQP]):
         """The descent from the start of the task."""
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
-        if not self.second_order or qp.lines != 1 or qp.gram.on_demand:
+        if not self.second_order or qp.lines != 1 or qp.total or qp.gram.on_demand:
             return Descent(task, start, settings=self.settings)
         run = PrintedSteps(task, start, settings=self.settings)
         run.second_order, run.until = True, LIBSVM_TOLERANCE
@@ -119,7 +119,7 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
         return Descent(task, new.project(previous.alpha), settings=previous.settings)
     ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))
     bounded, reached = alpha == old.upper, False
-    if new.lines < 2 and np.isfinite(largest) and np.all(np.isfinite(new.upper)):
+    if not new.total and np.isfinite(largest) and np.all(np.isfinite(new.upper)):
         ratio = float(np.max(new.upper)) / largest
         slope = float(alpha @ gradient)
         curvature = slope - float(np.sum(old.linear * alpha))

@@ -60,12 +60,12 @@ class InteriorPoint(PredictorCorrector):
 
     def __init__(self, qp: PairedQP, F: Array) -> None:
         self.qp, self.F, y = qp, F, qp.signs
-        # The weight of each class, if there is a constraint for each.
-        half = float(qp.totals[0]) if qp.totals.size == 2 else None
-        top = qp.upper if half is None else np.minimum(qp.upper, half)
+        # The weight of each class, or of all points, if the constraints fix it.
+        fixed = float(qp.totals[0]) if qp.totals.any() else None
+        top = qp.upper if fixed is None else np.minimum(qp.upper, fixed)
         tops = np.broadcast_to(top, qp.n)
-        sums = float(tops[y > 0].sum()), float(tops[y < 0].sum())
-        held = _START_SHARE * min(sums) if half is None else half
+        sums = float(tops[y > 0].sum()), float(tops[y < 0].sum()) or 1.0
+        held = _START_SHARE * min(sums) if fixed is None else fixed
         super().__init__(tops * np.where(y > 0, held / sums[0], held / sums[1]), 0.0 * tops, tops)
         self.gradient = self._gradient(self.w)
         self.below, self.above = np.full((2, qp.n), self._unit)

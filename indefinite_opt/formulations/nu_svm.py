@@ -1,0 +1,88 @@
+"""The ν-support vector machine, for kernels of any inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.errors import InfeasibleProblem
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.problem import KernelProblem
+
+
+@dataclass(frozen=True)
+class NuSVM(Formulation):
+    r"""ν-support vector machine (ν-SVM), the dual.
+
+    .. math:: \min_\alpha\ \tfrac12\alpha^\top Q\alpha
+              \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha \ge \nu,\
+              0 \le \alpha \le 1/n
+
+    Convex if and only if K is conditionally positive semidefinite.
+
+    Parameters
+    ----------
+    nu : float
+        ν, at most 2 min(n₊, n₋)/n: a bound on the share of margin errors, and at most the share of
+        support vectors.
+    equality : bool
+        Whether eᵀα = ν is required, as LIBSVM does. If K is conditionally positive semidefinite,
+        such an optimum exists (Chang & Lin 2001). For indefinite K it need not: where αᵀQα < 0, it
+        falls along the ray through α, and the row is not tight.
+
+    Notes
+    -----
+    f(x) = Σ α_i y_i k(x_i, x) + b, where y_i f(x_i) is the margin ρ for all free weights; ρ is the
+    multiplier of eᵀα ≥ ν, 0 where that is not tight. LIBSVM divides f by ρ.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson & Bartlett (2000), New support vector algorithms, section 4.
+    Chang & Lin (2001), Training ν-support vector classifiers, Neural Computation 13, Theorem 1.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(NuSVM(nu=0.5).declare(problem))
+    NuSVM(nu=0.5)
+      minimize    ½ αᵀQα
+      subject to  yᵀα = 0      (balance)
+                  eᵀα ≥ ν      (total)
+                  0 ≤ α ≤ 1/n  (lower, upper)
+      with        α ∈ R², ν = ½, 1/n = ½
+      solved as   a quadratic program with 2 rows, by clarabel if it is convex,
+                  else by multistart
+    >>> iopt.solve(problem, NuSVM(nu=0.5)).objective.round(9)
+    0.125
+    """
+
+    nu: float = parameter(0.5, share)
+    equality: bool = parameter(False, checks.switch)
+
+    reference: ClassVar[str] = "Schölkopf, Smola, Williamson & Bartlett (2000), section 4"
+
+    def model(self, problem: KernelProblem) -> Model:
+        most = 2.0 * problem.smaller_class / problem.n
+        if self.nu > most * (1.0 + 1e-12):
+            raise InfeasibleProblem(
+                "nu", f"at most {most!r} = 2 min(n₊, n₋)/n", repr(self.nu),
+                "Above it the smaller class cannot have half of the weights.",
+            )  # fmt: skip
+        alpha = cp.Variable(problem.n, name="alpha")
+        Q, y, nu, upper = problem.symbols("Q", "y", nu=self.nu, **{"1/n": 1.0 / problem.n})
+        total = cp.sum(alpha)
+        return Model(
+            minimize=0.5 * cp.quad_form(alpha, Q),
+            subject_to={
+                "balance": y @ alpha == 0,
+                "total": total == nu if self.equality else total >= nu,
+                "lower": alpha >= 0,
+                "upper": alpha <= upper,
+            },
+            coef=cp.multiply(y, alpha),
+            offset="balance",
+        )

@@ -1,0 +1,96 @@
+"""The linear program that describes one class, for similarities or distances of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.foundation import checks
+from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.problem import KernelProblem
+
+
+@dataclass(frozen=True)
+class OneClassLP(Formulation):
+    r"""Linear programming description of one class (LPDD).
+
+    Of similarities K:
+
+    .. math:: \max_{w,\rho,\xi}\ \rho - \tfrac{1}{\nu n} e^\top\xi
+              \quad\text{s.t.}\quad Kw \ge \rho e - \xi,\ e^\top w = 1,\ w \ge 0,\ \xi \ge 0
+
+    Of distances D, with `distances=True`:
+
+    .. math:: \min_{w,\rho,\xi}\ \rho + \tfrac{1}{\nu n} e^\top\xi
+              \quad\text{s.t.}\quad Dw \le \rho e + \xi,\ e^\top w = 1,\ w \ge 0,\ \rho \ge 0,\
+              \xi \ge 0
+
+    Convex for every matrix. w is sparse.
+
+    Parameters
+    ----------
+    nu : float
+        ν, from 0 to 1: a bound on the share of outliers among the training points.
+    distances : bool
+        Whether the matrix of the problem holds distances, as `KernelProblem.from_distances` makes
+        it with `form="raw"`.
+
+    Notes
+    -----
+    f(x) = Σ w_i k(x_i, x) - ρ, or ρ - Σ w_i d(x_i, x); points with f(x) ≤ 0 are rejected. The
+    second program is the first one for K = -D: as D ≥ 0, some optimal ρ is not negative.
+
+    References
+    ----------
+    Pękalska, Tax & Duin (2003), One-class LP classifiers for dissimilarity representations,
+    Advances in Neural Information Processing Systems 15.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> D = [[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]]
+    >>> problem = KernelProblem.from_distances(D, form="raw")
+    >>> print(OneClassLP(nu=0.5, distances=True).declare(problem))
+    OneClassLP(nu=0.5, distances=True)
+      minimize    ρ + 1/(νn) eᵀξ
+      subject to  Dw ≤ ρ e + ξ  (boundary)
+                  eᵀw = 1       (total)
+                  w ≥ 0         (lower)
+                  ρ ≥ 0         (radius)
+                  ξ ≥ 0         (slack)
+      with        w ∈ R³, ρ ∈ R, ξ ∈ R³, 1/(νn) = ⅔
+      solved as   a linear program with 4 rows, by highs
+    >>> round(iopt.solve(problem, OneClassLP(nu=0.5, distances=True)).objective, 9)
+    3.0
+    """
+
+    nu: float = parameter(0.5, share)
+    distances: bool = parameter(False, checks.switch)
+
+    task: ClassVar[str] = "one class"
+    reference: ClassVar[str] = "Pękalska, Tax & Duin (2003)"
+
+    def model(self, problem: KernelProblem) -> Model:
+        w = cp.Variable(problem.n, name="w")
+        rho, xi = cp.Variable(name="rho"), cp.Variable(problem.n, name="xi")
+        price = {"1/(νn)": 1.0 / (self.nu * problem.n)}
+        rest = {"total": cp.sum(w) == 1, "lower": w >= 0}
+        if self.distances:
+            D, price_of = problem.symbols(D=problem, **price)
+            return Model(
+                minimize=rho + price_of * cp.sum(xi),
+                subject_to={
+                    "boundary": D @ w <= rho + xi, **rest, "radius": rho >= 0, "slack": xi >= 0
+                },
+                coef=-w,
+                offset=rho,
+            )  # fmt: skip
+        K, price_of = problem.symbols("K", **price)
+        return Model(
+            maximize=rho - price_of * cp.sum(xi),
+            subject_to={"boundary": K @ w >= rho - xi, **rest, "slack": xi >= 0},
+            coef=w,
+            offset=-rho,
+        )

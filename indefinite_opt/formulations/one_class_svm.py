@@ -1,0 +1,68 @@
+"""The one-class support vector machine, for kernels of any inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import indefinite_opt.algebra as cp
+from indefinite_opt.algebra import Model
+from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.problem import KernelProblem
+
+
+@dataclass(frozen=True)
+class OneClassSVM(Formulation):
+    r"""One-class support vector machine: the dual of the separation of one class from the origin.
+
+    .. math:: \min_\alpha\ \tfrac12\alpha^\top K\alpha
+              \quad\text{s.t.}\quad e^\top\alpha = 1,\ 0 \le \alpha \le \tfrac{1}{\nu n}
+
+    Convex if and only if K is conditionally positive semidefinite.
+
+    Parameters
+    ----------
+    nu : float
+        ν, from 0 to 1: a bound on the share of outliers among the training points, and at most the
+        share of support vectors.
+
+    Notes
+    -----
+    f(x) = Σ α_i k(x_i, x) - ρ; ρ is the mean of (Kα)_i over the weights off their bounds. Points
+    with f(x) ≤ 0 are rejected. Labels are not used. The shares that ν bounds follow from the
+    first-order conditions, so that they hold at every stationary point, for kernels of any inertia.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola & Williamson (2001), Estimating the support of a
+    high-dimensional distribution, Neural Computation 13, the dual problem of section 3.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = KernelProblem([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> print(OneClassSVM(nu=0.5).declare(problem))
+    OneClassSVM(nu=0.5)
+      minimize    ½ αᵀKα
+      subject to  eᵀα = 1          (total)
+                  0 ≤ α ≤ 1/(νn)  (lower, upper)
+      with        α ∈ R³, 1/(νn) = ⅔
+      solved as   a quadratic program on a box with one equation, by multistart
+    >>> iopt.solve(problem, OneClassSVM(nu=0.5)).values["alpha"]
+    array([0.2, 0.4, 0.4])
+    """
+
+    nu: float = parameter(0.5, share)
+
+    task: ClassVar[str] = "one class"
+    reference: ClassVar[str] = "Schölkopf, Platt, Shawe-Taylor, Smola & Williamson (2001)"
+
+    def model(self, problem: KernelProblem) -> Model:
+        alpha = cp.Variable(problem.n, name="alpha")
+        K, upper = problem.symbols("K", **{"1/(νn)": 1.0 / (self.nu * problem.n)})
+        return Model(
+            minimize=0.5 * cp.quad_form(alpha, K),
+            subject_to={"total": cp.sum(alpha) == 1, "lower": alpha >= 0, "upper": alpha <= upper},
+            coef=alpha,
+            offset="total",
+        )
