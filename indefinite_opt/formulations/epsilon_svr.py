@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-from indefinite_opt.foundation import checks
-from indefinite_opt.modeling import Formulation, parameter
+from indefinite_opt.foundation import Array, checks
+from indefinite_opt.modeling import Formulation, parameter, weighted_bound
 from indefinite_opt.problem import KernelProblem
 
 
@@ -27,6 +27,8 @@ class EpsilonSVR(Formulation):
         Price of errors beyond ε, and the largest weight of a point.
     epsilon : float
         ε ≥ 0, in units of the targets: errors up to ε cost nothing.
+    weights : (n,) array, optional
+        Positive weights of the points, by which C is multiplied: |β_i| ≤ C·weights_i.
 
     Notes
     -----
@@ -59,13 +61,15 @@ class EpsilonSVR(Formulation):
 
     C: float = parameter(1.0, checks.weight_bound)
     epsilon: float = parameter(0.1, checks.positive, zero=True)
+    weights: Array | None = field(default=None, repr=False, compare=False)
 
     task: ClassVar[str] = "regression"
     reference: ClassVar[str] = "Drucker et al. (1997); Smola & Schölkopf (2004), (10)"
 
     def model(self, problem: KernelProblem) -> Model:
         beta = cp.Variable(problem.n, name="beta")
-        K, t, epsilon, C = problem.symbols("K", t=problem.targets, epsilon=self.epsilon, C=self.C)
+        upper = weighted_bound(self.C, self.weights, problem.n)
+        K, t, epsilon, C = problem.symbols("K", t=problem.targets, epsilon=self.epsilon, C=upper)
         return Model(
             maximize=t @ beta - epsilon * cp.norm1(beta) - 0.5 * cp.quad_form(beta, K),
             subject_to={"balance": cp.sum(beta) == 0, "lower": beta >= -C, "upper": beta <= C},

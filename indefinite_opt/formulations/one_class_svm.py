@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
+
+import numpy as np
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-from indefinite_opt.modeling import Formulation, parameter, share
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Formulation, parameter, share, weighted_bound
 from indefinite_opt.problem import KernelProblem
 
 
@@ -25,6 +28,10 @@ class OneClassSVM(Formulation):
     nu : float
         ν, from 0 to 1: a bound on the share of outliers among the training points, and at most the
         share of support vectors.
+    weights : (n,) array, optional
+        Positive weights of the points, by which a point counts more or less often than others: α_i
+        ≤ weights_i/(ν Σ weights). Weights that differ make it a program with rows, which some of
+        the solvers do not take.
 
     Notes
     -----
@@ -53,16 +60,23 @@ class OneClassSVM(Formulation):
     """
 
     nu: float = parameter(0.5, share)
+    weights: Array | None = field(default=None, repr=False, compare=False)
 
     task: ClassVar[str] = "one class"
     reference: ClassVar[str] = "Schölkopf, Platt, Shawe-Taylor, Smola & Williamson (2001)"
 
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
-        K, upper = problem.symbols("K", **{"1/(νn)": 1.0 / (self.nu * problem.n)})
+        K, upper = problem.symbols("K", **{"1/(νn)": self._upper(problem)})
         return Model(
             minimize=0.5 * cp.quad_form(alpha, K),
             subject_to={"total": cp.sum(alpha) == 1, "lower": alpha >= 0, "upper": alpha <= upper},
             coef=alpha,
             offset="total",
         )
+
+    def _upper(self, problem: KernelProblem) -> float | Array:
+        if self.weights is None:
+            return 1.0 / (self.nu * problem.n)
+        weights = weighted_bound(1.0, self.weights, problem.n)
+        return weights / (self.nu * np.sum(weights))

@@ -60,3 +60,26 @@ def test_weights_need_a_finite_bound_and_are_part_of_the_title() -> None:
         iopt.SVMDual(C=np.inf, weights=np.ones(3))
     titles = {str(iopt.SVMDual(weights=np.full(3, value))) for value in (1.0, 2.0)}
     assert len(titles) == 2
+
+
+@pytest.mark.parametrize("formulation", [iopt.EpsilonSVR, iopt.OneClassSVM])
+@pytest.mark.parametrize("seed", range(2))
+def test_whole_weights_are_copies_of_points_without_classes_too(
+    formulation: type[iopt.Formulation], seed: int
+) -> None:
+    base = random_problem("sigmoid", n=10, seed=seed)
+    generator = np.random.default_rng(seed)
+    counts, targets = generator.integers(1, 4, base.n), generator.normal(size=base.n)
+    copies = np.repeat(np.arange(base.n), counts)
+    of_task = {"task": formulation.task}
+    labels = targets if formulation.task == "regression" else None
+    problem = iopt.KernelProblem(base.K, labels, **of_task)
+    again = None if labels is None else labels[copies]
+    repeated = iopt.KernelProblem(base.K[np.ix_(copies, copies)], again, **of_task)
+    weighted = formulation(weights=counts.astype(float))  # type: ignore[call-arg]
+    found = iopt.bound(problem, weighted, gap=1e-7)
+    best = iopt.solve(repeated, formulation()).objective
+    assert found.lower - 1e-6 <= best <= found.upper + 1e-6
+    result = iopt.solve(problem, weighted)
+    assert result.objective == pytest.approx(best, rel=1e-6)
+    assert result.certificate.claim >= iopt.Claim.LOCAL

@@ -49,7 +49,10 @@ def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
 
 
 def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
-    """½hβᵀKβ + cᵀβ + ε‖β‖₁ on -u ≤ β ≤ u, eᵀβ = 0, and ‖β‖₁ ≤ t where that is declared."""
+    """½hβᵀKβ + cᵀβ + ε‖β‖₁ on -u ≤ β ≤ u, eᵀβ = 0, and ‖β‖₁ ≤ t where that is declared.
+
+    u has an entry per point only where t is not declared.
+    """
     form = reading.form
     require(len(form.variables) == 1 and form.quadratics)
     ((variable, shape),) = form.variables.items()
@@ -66,10 +69,10 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     require(len(lines) == 1 and lines[0].name == "balance" and lines[0].b == 0.0)
     require(np.all(lines[0].a == 1.0))
     require({side: bound.name for side, bound in bounds.items()}.items() == _NAMES)
-    upper = only(bounds["upper"].end)
-    require(upper > 0.0 and only(bounds["lower"].end) == -upper)
+    upper = level(np.atleast_1d(bounds["upper"].end))
+    require(np.all(upper > 0.0) and np.all(bounds["lower"].end == -upper))
     # With more than half of the largest norm, pairs of parts cannot make up for a smaller one.
-    require(total <= problem.n * upper)
+    require(not total or (not np.ndim(upper) and total <= problem.n * upper))
     H, c, constant = reading.quadratic_form(variable)
     h, kernel = kernel_in(H, "K")
     require(constant == 0.0 and h > 0.0 and kernel.problem.gram is problem.gram)

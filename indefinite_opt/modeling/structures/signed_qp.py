@@ -31,13 +31,17 @@ class SignedQP(BoxLineQP):
 
     @classmethod
     def of(
-        cls, base: KernelProblem, h: float, c: Array, epsilon: float, upper: float, total: float,
-        sense: int, variable: str,
+        cls, base: KernelProblem, h: float, c: Array, epsilon: float, upper: float | Array,
+        total: float, sense: int, variable: str,
     ) -> SignedQP:  # fmt: skip
-        """The program with these numbers; t = 0 stands for no bound of the norm."""
+        """The program with these numbers; t = 0 stands for no bound of the norm.
+
+        u is a number, or has an entry per point where t = 0.
+        """
         linear = np.concatenate([epsilon + c, epsilon - c])
         lines = 2 if total else 1
-        return cls(_doubled(base), h, linear, upper, lines, total, sense, variable, base=base)
+        both = np.tile(upper, 2) if np.ndim(upper) else upper
+        return cls(_doubled(base), h, linear, both, lines, total, sense, variable, base=base)
 
     @property
     def fixed_sum(self) -> float | None:
@@ -66,7 +70,8 @@ class SignedQP(BoxLineQP):
 
     def residuals(self, values: Values) -> Values:
         """The excess of each declared constraint."""
-        beta, upper = values[self.variable], float(self.upper)
+        beta, upper = values[self.variable], self.upper
+        upper = upper[: self.base.n] if isinstance(upper, np.ndarray) else upper
         found = {"balance": np.array([beta.sum()]), "lower": -upper - beta, "upper": beta - upper}
         if self.total:
             found["norm"] = np.array([np.abs(beta).sum() - self.total])
