@@ -129,6 +129,8 @@ class NormRow:
     name: str
     u: Affine
     end: float
+    text: str
+    """The declared constraint, for messages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,7 +420,7 @@ class _Reader:
         norm, end = constraint.args
         if kind_of(norm) != "norm1" or not end.is_constant() or end.size != 1:
             return None
-        return NormRow(name, self.affine(norm.args[0]), _number(end))
+        return NormRow(name, self.affine(norm.args[0]), _number(end), str(norm))
 
     # ------------------------------------------------------------------ the objective
 

@@ -28,7 +28,7 @@ from indefinite_opt.foundation import (
     read_only,
 )
 from indefinite_opt.problem import kernels
-from indefinite_opt.problem.datasets.encoding import Encoding
+from indefinite_opt.problem.datasets.encoding import Encoding, as_text
 from indefinite_opt.problem.datasets.reading import read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
@@ -87,7 +87,7 @@ class KernelProblem(LabelledKernel):
     objects : tuple of str
         Names of the rows of K, or empty.
     meanings : dict of str to str
-        What the labels "-1" and "1" stand for, where a data set says so.
+        What labels such as "-1" and "1" stand for, where a data set says so.
 
     Raises
     ------
@@ -250,6 +250,7 @@ class KernelProblem(LabelledKernel):
         dataset: Dataset,
         kernel: str | Callable[..., Any] | None = None,
         *,
+        task: str | None = None,
         scaling: str | None = "default",
         form: str = "gaussian",
         gamma: float | None = None,
@@ -262,7 +263,9 @@ class KernelProblem(LabelledKernel):
         Parameters
         ----------
         dataset : Dataset
-            See `datasets.load`.
+            See `datasets.load` and `datasets.read`.
+        task
+            As in `KernelProblem`: "regression" takes whole numbers as targets.
         kernel, scaling, cache_mb, **parameters
             For points, as in `from_data`; kernel and scaling are those of the data set by default,
             and "rbf" where it has no kernel.
@@ -273,6 +276,15 @@ class KernelProblem(LabelledKernel):
             means of all n² entries; for points that of the kernel.
         symmetrize : bool
             For similarities and distances, as in `KernelProblem`.
+
+        Examples
+        --------
+        >>> from indefinite_opt.problem.datasets import Dataset
+        >>> cans = Dataset("cans", np.array([3, 5, 5, 4]), K=np.eye(4))
+        >>> KernelProblem.from_dataset(cans)
+        KernelProblem('cans', n=4, classes=[3, 4, 5])
+        >>> KernelProblem.from_dataset(cans, task="regression").targets
+        array([3., 5., 5., 4.])
         """
         if dataset.X is not None:
             chosen = kernel or dataset.kernel or "rbf"
@@ -280,7 +292,7 @@ class KernelProblem(LabelledKernel):
             if gamma is not None:
                 parameters["gamma"] = gamma
             problem = cls.from_data(
-                dataset.X, dataset.y, chosen, scaling=scaling, cache_mb=cache_mb,
+                dataset.X, dataset.y, chosen, task=task, scaling=scaling, cache_mb=cache_mb,
                 name=dataset.name, **parameters,
             )  # fmt: skip
         elif dataset.D is not None:
@@ -290,12 +302,12 @@ class KernelProblem(LabelledKernel):
                 mean = float(np.mean(D if form == "exponential" else np.square(D)))
                 gamma = 1.0 / (mean or 1.0)
             problem = cls.from_distances(
-                dataset.D, dataset.y, form, gamma=gamma, symmetrize=symmetrize,
+                dataset.D, dataset.y, form, task=task, gamma=gamma, symmetrize=symmetrize,
                 name=dataset.name,
             )  # fmt: skip
         elif dataset.K is not None:
             K, name = dataset.K, dataset.name
-            problem = cls(K, dataset.y, symmetrize=symmetrize, name=name)
+            problem = cls(K, dataset.y, task=task, symmetrize=symmetrize, name=name)
         else:
             raise ProblemError("dataset", "points X, similarities K or distances D", "none of them")
         return problem.described(dataset)
@@ -306,8 +318,10 @@ class KernelProblem(LabelledKernel):
         if self.table is None and dataset.feature_names:
             self.table = Encoding.of_numbers(dataset.feature_names)
         self.objects = dataset.names
-        if set(map(str, self.classes.tolist())) == {"-1", "1"} and dataset.classes[1] != "+1":
-            self.meanings = dict(zip(("-1", "1"), dataset.classes, strict=True))
+        labels = [as_text(label) for label in self.classes.tolist()]
+        if len(labels) == len(dataset.classes) and dataset.classes != ("-1", "+1"):
+            named = zip(labels, dataset.classes, strict=True)
+            self.meanings = {label: name for label, name in named if label != name}
         return self
 
     @classmethod
@@ -334,7 +348,7 @@ class KernelProblem(LabelledKernel):
         path, kind, label, labels, missing, ignore, max_bytes
             As in `datasets.read`.
         **options
-            As in `from_dataset`.
+            As in `from_dataset`, such as `task`.
 
         Examples
         --------
@@ -429,16 +443,32 @@ class KernelProblem(LabelledKernel):
         return html_card(f"{type(self).__name__} {self.name}", rows)
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """What the classes stand for by `meanings`, else their labels, in the order of `classes`.
+
+        Examples
+        --------
+        >>> KernelProblem(np.eye(3), [1.0, 2.0, 3.0]).class_names
+        ('1', '2', '3')
+        """
+        return tuple(self.meaning(label) for label in self.classes.tolist())
+
+    def meaning(self, label: Any) -> str:
+        """What a label stands for by `meanings`, else the label itself."""
+        return self.meanings.get(as_text(label), as_text(label))
+
+    @property
     def labels_in_words(self) -> str:
         """The classes with their numbers of points, the range of the targets, or "none"."""
         if self.task == "regression":
             return f"targets from {self._values.min():.6g} to {self._values.max():.6g}"
         if self.classes.size == 2:
-            positive, negative = self.class_sizes
-            return f"+1 = {self.classes[1]} ({positive}), -1 = {self.classes[0]} ({negative})"
-        counts = np.bincount(self._values.astype(int), minlength=self.classes.size)
-        named = zip(self.classes.tolist(), counts.tolist(), strict=False)
-        return ", ".join(f"{label} ({count})" for label, count in named) or "none"
+            (positive, negative), (minus, plus) = self.class_sizes, self.class_names
+            return f"+1 = {plus} ({positive}), -1 = {minus} ({negative})"
+        counts = np.bincount(self._values.astype(int), minlength=self.classes.size).tolist()
+        named = [f"{name} ({counts[k]})" for k, name in enumerate(self.class_names)]
+        shown = [*named[:8], "...", named[-1]] if len(named) > 10 else named
+        return ", ".join(shown) or "none"
 
     @property
     def origin(self) -> str:
@@ -599,6 +629,13 @@ class KernelProblem(LabelledKernel):
         for attribute in KernelProblem.__annotations__:
             setattr(made, attribute, getattr(self, attribute))
         return made
+
+    @property
+    def unlabelled(self) -> KernelProblem:
+        """The same kernel matrix with y = e, kept with the problem; itself if y = e."""
+        if self.classes.size != 2:
+            return self
+        return derived(self, "unlabelled", lambda: self.relabelled(None))
 
     def with_gram(self, gram: Gram, name: str | None = None) -> KernelProblem:
         """The same labels with another kernel matrix, which has been checked already."""

@@ -329,6 +329,8 @@ def scaled(drawn: Drawn, power: int) -> Drawn:
     if isinstance(f, iopt.SeparabilitySVM | iopt.KernelLogistic):
         twice = isinstance(f, iopt.KernelLogistic) or f.identity
         f = replace(f, C=f.C / (s * s if twice else s))
+    elif isinstance(f, iopt.SpectrumSVM) and f.transform == "square":
+        f = replace(f, C=f.C / (s * s))
     elif isinstance(f, iopt.LussDual):
         f = replace(f, C=f.C / s, rho=f.rho / s**3)
     elif isinstance(f, iopt.LussBall):

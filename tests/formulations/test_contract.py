@@ -19,10 +19,11 @@ from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.declared import Declared, check_rows, check_same, structure_objective
-from helpers.problems import random_problem
+from helpers.problems import random_problem, suited
 from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
+from indefinite_opt.modeling.compiler import DeclaredQP
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.quadratic.structures.structure import ExplicitProgram
@@ -70,7 +71,7 @@ def variants(cls: type[iopt.Formulation]) -> Iterator[iopt.Formulation]:
         for value in candidates(field, cls):
             try:
                 formulation = cls(**{field.name: value})
-                formulation.structure(PROBLEM)
+                formulation.structure(suited(PROBLEM, formulation))
             except (ParameterError, ProblemError):
                 continue
             yield formulation
@@ -90,7 +91,7 @@ def near(one: float, other: float, tol: float = 1e-10) -> bool:
 
 def check_theorem(formulation: iopt.Formulation) -> None:
     """The box, its line, and the minimum over the inner variable by Clarabel at fixed weights."""
-    program = formulation.declare(PROBLEM)
+    program = formulation.declare(suited(PROBLEM, formulation))
     structure, generator = program.structure, np.random.default_rng(2)
     outer = Model(minimize=Constant(0.0), subject_to=program.subject_to)
     check_rows(Declared(outer), structure, str(formulation))
@@ -171,7 +172,7 @@ def test_a_dual_that_is_handed_over_is_the_dual(
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_structures_travel(formulation: iopt.Formulation) -> None:
-    structure = formulation.structure(PROBLEM)
+    structure = formulation.structure(suited(PROBLEM, formulation))
     copied = pickle.loads(pickle.dumps(structure))
     values = random_values(structure, np.random.default_rng(4))
     assert structure_objective(copied, values) == structure_objective(structure, values)
@@ -180,11 +181,11 @@ def test_structures_travel(formulation: iopt.Formulation) -> None:
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_structures_are_as_declared(formulation: iopt.Formulation) -> None:
     """Also a linear program in the units of its solvers."""
-    model = formulation.model(PROBLEM)
+    model = formulation.model(suited(PROBLEM, formulation))
     if model.theorem is not None:
         check_theorem(formulation)
         return
-    for structure in forms(formulation.structure(PROBLEM)):
+    for structure in forms(formulation.structure(suited(PROBLEM, formulation))):
         check_same(model, structure, str(formulation))
 
 
@@ -212,7 +213,9 @@ def test_rows_on_demand_have_the_same_optimum_or_are_refused(
 ) -> None:
     X = np.random.default_rng(6).standard_normal((50, 3))
     y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2, 1, -1)
-    make = partial(iopt.KernelProblem.from_data, X, y, "gaussian")
+    task = known()[title].task
+    labels = {"classification": y, "regression": np.sin(X[:, 0]) + X[:, 1], "one class": None}[task]
+    make = partial(iopt.KernelProblem.from_data, X, labels, "gaussian")
     try:
         result = iopt.solve(make(cache_mb=0.02), title, solver=solver)
     except IndefiniteOptError as error:
@@ -228,13 +231,15 @@ def test_rows_on_demand_have_the_same_optimum_or_are_refused(
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_names_of_multipliers_are_those_of_the_constraints(formulation: iopt.Formulation) -> None:
-    program = formulation.declare(PROBLEM)
+    program = formulation.declare(suited(PROBLEM, formulation))
     structure = program.structure
     if isinstance(structure, BoxLine):
         x = structure.start()
         names = structure.multipliers(structure.first_order(x, structure.value_gradient(x)[1]))
     elif isinstance(structure, ExplicitProgram):
         names = structure.multipliers(random_values(structure, np.random.default_rng(0)))
+    elif isinstance(structure, DeclaredQP):
+        names = structure.named_multipliers({})
     else:
         names = structure.read_multipliers(
             np.zeros(structure.row_lower.size), np.zeros(structure.cost.size)

@@ -20,7 +20,7 @@ from indefinite_opt.algebra import Model, Translation
 from indefinite_opt.modeling.compiler import DeclaredQP
 from indefinite_opt.modeling.compiler.convex_program import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.modeling.structures import BoxLineQP
+from indefinite_opt.modeling.structures import BoxLineQP, SignedQP
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 
 Array = NDArray[np.float64]
@@ -50,6 +50,7 @@ class Declared:
             found += one.variables()
         self.variables = {v.name(): translated(v) for v in dict.fromkeys(found)}
         self.n = sum(v.size for v in self.variables.values())
+        self.curved = [name for name, row in self.rows.items() if not row.expr.is_affine()]
 
     def values(self, x: Array) -> dict[str, Any]:
         """The variables, one behind the other in x."""
@@ -79,6 +80,8 @@ class Declared:
     def coefficients(self) -> dict[str, tuple[Array, Array]]:
         """J and r of each constraint Jx + r ≤ 0 or = 0."""
         at_zero = self.excess(np.zeros(self.n))
+        for name in self.curved:
+            del at_zero[name]
         columns = [self.excess(unit) for unit in np.eye(self.n)]
         found = {}
         for name, r in at_zero.items():
@@ -87,7 +90,8 @@ class Declared:
             J[~np.isfinite(r)] = 0.0
             found[name] = J, r
         x = np.linspace(-1.0, 2.0, self.n)
-        for name, value in self.excess(x).items():
+        for name in found:
+            value = self.excess(x)[name]
             J, r = found[name]
             assert np.allclose(J @ x + r, value, atol=1e-9, rtol=1e-9), f"{name} is not affine"
         return found
@@ -110,8 +114,24 @@ class Declared:
         """argmin gᵀx over the declared set within a size; None if it is empty."""
         return minimum(g, self.polyhedron, size)
 
+    def _shrunk(self, points: list[Array]) -> list[Array]:
+        """Those multiples of points, by at most 1, that satisfy the constraints that are curved."""
+        found = []
+        for x in points:
+            for share in (1.0, 0.5, 0.1, 0.01, 0.0) if self.curved else (1.0,):
+                excess = self.excess(share * x)
+                rows = self.coefficients
+                held = all(np.max(J @ (share * x) + r, initial=0.0) <= TOL for J, r in rows.values())
+                if all(excess[name].max() <= 0.0 for name in self.curved) and held:
+                    found.append(share * x)
+                    break
+        return found
+
     def inside(self, generator: np.random.Generator, count: int = 4) -> list[Array]:
         """Points of the declared set, half of them at its boundary; none if it is empty."""
+        return self._shrunk(self._in_polyhedron(generator, count))
+
+    def _in_polyhedron(self, generator: np.random.Generator, count: int) -> list[Array]:
         G, h, A, b = self.polyhedron
         sizes = np.linalg.norm(G, axis=1)
         room = np.column_stack([G, sizes]), h, np.column_stack([A, np.zeros(len(A))]), b
@@ -151,6 +171,15 @@ class Declared:
         """Points beyond rows of each constraint, a little, and inside all others if possible."""
         found: list[Array] = []
         G, h, A, b = self.polyhedron
+        for name in self.curved:
+            x = max(points, key=lambda x: float(np.abs(x).sum()))
+            if not x.any():
+                continue
+            sizes = [1.0, 1e6]
+            while sizes[1] > sizes[0] * (1.0 + 1e-12):
+                middle = float(np.sqrt(sizes[0] * sizes[1]))
+                sizes[int(self.excess(middle * x)[name].max() > STEP)] = middle
+            found.append(sizes[1] * x)
         for name, (J, r) in self.coefficients.items():
             if len(found) >= most:
                 break
@@ -311,11 +340,12 @@ def check_same(model: Model, structure: Any, name: str, seed: int = 0) -> None:
         _set(compiled, values)
         _near(problem.objective.value, expected, 1e-9, f"{name}: objective of cvxpy")
     assert _violation_in(problem) <= TOL, f"{name}: cvxpy refuses a feasible point"
-    if isinstance(structure, BoxLineQP | DeclaredQP):
+    explicit = isinstance(structure, BoxLineQP | DeclaredQP) and not isinstance(structure, SignedQP)
+    if explicit:
         check_rows(declared, structure, name)
     if isinstance(structure, DeclaredQP):
         check_epigraphs(structure, declared.values(points[0]))
-    most = 1 if isinstance(structure, BoxLineQP | DeclaredQP) else 100
+    most = 1 if explicit else 100
     for x in declared.outside(points, generator, most):
         values = declared.values(x)
         if structure_violation(structure, values) < 0.01 * STEP:

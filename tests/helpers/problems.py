@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers import shaking
 from helpers.exact import mirrored
+from indefinite_opt.foundation import derived
 
 Array = NDArray[np.float64]
 
@@ -21,6 +22,14 @@ def random_problem(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
     y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0, 1, -1)
     shaken = shaking.order(n, kernel, seed)
     return iopt.KernelProblem.from_data(X[shaken], y[shaken], kernel)
+
+
+def suited(problem: iopt.KernelProblem, formulation: object) -> iopt.KernelProblem:
+    """The problem itself, or with targets in place of labels if the formulation needs them."""
+    if getattr(formulation, "task", "") != "regression":
+        return problem
+    t = np.sin(np.arange(problem.n)) + 0.5 * problem.y
+    return derived(problem, "targets", lambda: problem.relabelled(t, "regression"))
 
 
 def noisy_problem(kernel: str, n: int = 40, seed: int = 0) -> iopt.KernelProblem:

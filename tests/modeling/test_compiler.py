@@ -23,7 +23,7 @@ import indefinite_opt as iopt
 from helpers.changed_models import changes
 from helpers.declared import Declared, check_rows, check_same, structure_objective
 from helpers.own_formulations import OWN, RidgeDual
-from helpers.problems import random_problem
+from helpers.problems import random_problem, suited
 from indefinite_opt.algebra import Constant, Model, NotCanonical
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import known
@@ -48,7 +48,8 @@ WRITTEN = [cls for name, cls in known().items() if not name.startswith("Luss")]
 """The formulations whose structure does not rest on a theorem."""
 
 FORMULATIONS = [
-    *(cls() for cls in WRITTEN),
+    *(cls() for cls in WRITTEN if cls is not iopt.NuSVM),
+    iopt.NuSVM(nu=0.4),
     iopt.SVMDual(bias=False),
     iopt.SVMDual(C=np.inf, weights=None),
     iopt.SVMDual(weights=GENERATOR.uniform(0.5, 2.0, N)),
@@ -77,15 +78,19 @@ def some(formulation: iopt.Formulation, problem: iopt.KernelProblem, count: int)
     return everything[FORMULATIONS.index(formulation) % step :: step]
 
 
-def check_changes(found: list[tuple[str, Model]], monkeypatch: pytest.MonkeyPatch) -> int:
+def check_changes(
+    formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch, count: int | None = None
+) -> int:
     """The number of models that were compiled, with the compiler's own comparison switched off."""
+    problem = suited(PROBLEM, formulation)
+    found = some(formulation, problem, count) if count else changes(formulation.model(problem))
     count = 0
     for text, model in found:
         try:
-            compiled(model, PROBLEM)
+            compiled(model, problem)
             with monkeypatch.context() as patch:
                 patch.setattr(compiler, "compare", lambda *_: None)
-                structure = compiled(model, PROBLEM)
+                structure = compiled(model, problem)
         except NotCanonical as error:
             assert any(text in error.got for text in quotes([model]))  # noqa: PT017
             continue
@@ -108,7 +113,7 @@ def quotes(parts: list[Any]) -> Iterator[str]:
 def test_changed_models_are_compiled_as_declared_or_refused(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert check_changes(some(formulation, PROBLEM, 18), monkeypatch) >= 2
+    assert check_changes(formulation, monkeypatch, 18) >= 2
 
 
 @pytest.mark.slow
@@ -117,9 +122,9 @@ def test_all_changed_models_are_compiled_as_declared_or_refused(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """About 5,000 models."""
-    everything = list(changes(formulation.model(PROBLEM)))
+    everything = list(changes(formulation.model(suited(PROBLEM, formulation))))
     assert len(everything) > 80
-    assert check_changes(everything, monkeypatch) > 0.05 * len(everything)
+    assert check_changes(formulation, monkeypatch) > 0.05 * len(everything)
 
 
 # ------------------------------------------------------------- a compiler that is wrong is found
@@ -190,9 +195,12 @@ WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
     "the wrong sense": (iopt.KSVM(), changed(sense=-1)),
     "another matrix": (RidgeDual(), lambda s: with_others(s, problem=PROBLEM)),
     "another price of a hull": (iopt.ConvexHullPrimal(mu=0.8), changed(mu=1.1)),
-    "another slope of SVDD": (OWN[3](), lambda s: with_others(s, q=1.1 * s.q)),
-    "another row of nu-SVM": (OWN[1](), lambda s: with_others(s, G=1.1 * s.G)),
-    "no constant in a squared hinge": (OWN[5](), lambda s: with_others(s, h=0.9 * s.h)),
+    "another slope of SVDD": (iopt.SVDD(), lambda s: with_others(s, linear=1.1 * s.linear)),
+    "another total of one class": (iopt.OneClassSVM(), changed(total=1.1)),
+    "another norm": (iopt.NuSVR(), changed(total=1.1)),
+    "a wider tube": (iopt.EpsilonSVR(), lambda s: with_others(s, linear=s.linear + 0.1)),
+    "another row of nu-SVM": (iopt.NuSVM(nu=0.4), lambda s: with_others(s, G=1.1 * s.G)),
+    "no constant in a squared hinge": (OWN[1](), lambda s: with_others(s, h=0.9 * s.h)),
 }  # fmt: skip
 """Structures that say something else than the model that they were compiled from."""
 
@@ -203,7 +211,8 @@ def test_a_structure_that_says_something_else_is_found(
 ) -> None:
     """By the compiler's own comparison, and without it by that of these tests."""
     formulation, change = WRONG[text]
-    model = formulation.model(PROBLEM)
+    problem = suited(PROBLEM, formulation)
+    model = formulation.model(problem)
 
     def mistaken(recogniser: Any, *arguments: Any) -> Any:
         return change(recogniser(*arguments))
@@ -211,10 +220,10 @@ def test_a_structure_that_says_something_else_is_found(
     wrong = tuple(functools.partial(mistaken, one) for one in compiler.RECOGNISERS)
     monkeypatch.setattr(compiler, "RECOGNISERS", wrong)
     with pytest.raises(AssertionError, match=r"the compiler is wrong|were compiled from"):
-        compiled(model, PROBLEM)
+        compiled(model, problem)
     monkeypatch.setattr(compiler, "compare", lambda *_: None)
     with pytest.raises(AssertionError):
-        check_same(model, compiled(model, PROBLEM), text)
+        check_same(model, compiled(model, problem), text)
 
 
 def test_what_a_recogniser_leaves_over_is_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +295,7 @@ def check_convex_optimum(text: str, model: Model) -> bool:
 def test_changed_convex_models_have_the_optimum_that_cvxpy_finds(
     formulation: iopt.Formulation,
 ) -> None:
-    for text, model in some(formulation, CONVEX, 3):
+    for text, model in some(formulation, suited(CONVEX, formulation), 3):
         check_convex_optimum(text, model)
 
 
@@ -296,7 +305,7 @@ def test_changed_convex_models_have_the_optimum_that_cvxpy_finds(
 def test_many_changed_convex_models_have_the_optimum_that_cvxpy_finds(
     formulation: iopt.Formulation,
 ) -> None:
-    found = [check_convex_optimum(*one) for one in some(formulation, CONVEX, 40)]
+    found = [check_convex_optimum(*one) for one in some(formulation, suited(CONVEX, formulation), 40)]
     assert any(found)
 
 

@@ -12,7 +12,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers import own_formulations
 from helpers.own_formulations import OWN
-from helpers.problems import random_problem
+from helpers.problems import random_problem, suited
 from indefinite_opt import algebra
 from indefinite_opt.formulations import known
 from indefinite_opt.problem import KernelProblem
@@ -41,8 +41,8 @@ def write_in_cvxpy(formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatc
 
 def written(formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The program as shipped, and the same one from a model in cvxpy for an equal problem."""
-    shipped = formulation.declare(random_problem(kernel, N, 4))
-    problem = random_problem(kernel, N, 4)
+    shipped = formulation.declare(suited(random_problem(kernel, N, 4), formulation))
+    problem = suited(random_problem(kernel, N, 4), formulation)
     write_in_cvxpy(formulation, monkeypatch)
     program = formulation.declare(problem)
     assert isinstance(program.objective, cvxpy.Expression)
@@ -85,7 +85,7 @@ def value(program: Any, values: dict[str, Any]) -> float:
 def test_a_model_in_cvxpy_is_solved_to_the_same_value(
     formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = iopt.solve(random_problem(kernel, N, 4), formulation)
+    expected = iopt.solve(suited(random_problem(kernel, N, 4), formulation), formulation)
     _, program, problem = written(formulation, kernel, monkeypatch)
     result = iopt.solve(problem, formulation)
     assert result.objective == pytest.approx(expected.objective, rel=1e-6, abs=1e-8)
@@ -94,7 +94,7 @@ def test_a_model_in_cvxpy_is_solved_to_the_same_value(
     assert result.certificate.claim >= iopt.Claim.LOCAL
     X = np.asarray(problem.K)
     np.testing.assert_allclose(
-        result.classifier.decision_function(X), expected.classifier.decision_function(X),
+        result.classifier.decision_function(X, X), expected.classifier.decision_function(X, X),
         atol=1e-4 * max(1.0, float(np.abs(expected.classifier.coef).max())),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from helpers.problems import suited
 from indefinite_opt.algebra.program import Program
 from indefinite_opt.formulations import as_formulation
 from indefinite_opt.foundation.limits import TimeLimitReached
@@ -22,7 +23,8 @@ def declared(name: str) -> Program:
     generator = np.random.default_rng(0)
     A = generator.standard_normal((7, 7))
     problem = iopt.KernelProblem(A + A.T, [1, 1, 1, -1, -1, -1, -1])
-    return as_formulation(name).declare(problem)
+    formulation = as_formulation(name)
+    return formulation.declare(suited(problem, formulation))
 
 
 def random_values(program: Program) -> dict[str, Any]:

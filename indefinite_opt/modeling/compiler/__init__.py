@@ -58,5 +58,6 @@ def compiled(model: Model, problem: KernelProblem) -> Structure[Any]:
             compare(form, structure, problem)
             return structure
     atoms = [part.text for part in form.separables if not has_epigraph(part)]
+    atoms += [norm.text for norm in form.norms]
     expected = "terms with rows of a quadratic program, or a known kind"
     return as_convex_program(model, NotCanonical(", ".join(atoms), expected))

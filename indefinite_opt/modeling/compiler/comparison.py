@@ -60,7 +60,8 @@ def compare(form: Canonical, structure: Structure[Any], problem: KernelProblem) 
             raise _wrong(name)
     if _same_objective(form, structure, values):
         return
-    if isinstance(structure, BoxLineQP) and structure.lines:
+    signed = isinstance(structure, SignedQP)
+    if isinstance(structure, BoxLineQP) and structure.lines and not signed:
         x = values[structure.variable]
         onto = np.linalg.lstsq(structure.A, structure.b - structure.A @ x, rcond=None)[0]
         if _same_objective(form, structure, {structure.variable: x + onto}):

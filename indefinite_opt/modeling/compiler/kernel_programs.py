@@ -41,11 +41,10 @@ def one_class_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
     require({side: bound.name for side, bound in bounds.items()}.items() == _NAMES)
     require(only(bounds["lower"].end) == 0.0)
     H, c, constant = reading.quadratic_form(variable)
-    h, kernel = kernel_in(H, "K")
-    require(constant == 0.0 and h > 0.0 and kernel.problem.gram is problem.gram)
-    plain = problem if np.all(problem.y > 0.0) else problem.relabelled(None)
+    require(constant == 0.0)
+    h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
     upper = only(bounds["upper"].end)
-    return BoxLineQP(plain, h, level(c), upper, 1, lines[0].b, form.sense, variable)
+    return BoxLineQP(kernel, h, level(c), upper, 1, lines[0].b, form.sense, variable)
 
 
 def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
@@ -74,9 +73,9 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     # With more than half of the largest norm, pairs of parts cannot make up for a smaller one.
     require(not total or (not np.ndim(upper) and total <= problem.n * upper))
     H, c, constant = reading.quadratic_form(variable)
-    h, kernel = kernel_in(H, "K")
-    require(constant == 0.0 and h > 0.0 and kernel.problem.gram is problem.gram)
-    return SignedQP.of(problem, h, c, epsilon, upper, total, form.sense, variable)
+    require(constant == 0.0)
+    h, kernel = _scaled_kernel(H, problem.unlabelled, "K")
+    return SignedQP.of(kernel, h, c, epsilon, upper, total, form.sense, variable)
 
 
 def box_line_qp(reading: Reading, problem: KernelProblem) -> BoxLineQP:
@@ -148,14 +147,19 @@ def _is_least_squares(c: float | Array, source: KernelProblem) -> bool:
     return bool(np.all(np.abs(c + 2.0 * source.y * source.gram.times(source.y)) <= 1e-14 * sizes))
 
 
-def _scaled_kernel(H: Operator, problem: KernelProblem) -> tuple[float, KernelProblem]:
-    """h > 0 and a problem with H = h·diag(y)K diag(y)."""
+def _scaled_kernel(
+    H: Operator, problem: KernelProblem, shape: str = "dKd"
+) -> tuple[float, KernelProblem]:
+    """h > 0 and a problem with H = h·diag(y)K diag(y); without labels `shape` is "K"."""
     require(H.terms)
     try:
-        h, kernel = kernel_in(H, "dKd")
+        h, kernel = kernel_in(H, shape)
     except Mismatch:
         return _formed(H, problem)
-    require(h > 0.0 and np.array_equal(kernel.problem.y, problem.y))
+    require(h > 0.0)
+    if kernel.problem.gram is problem.gram:
+        return h, problem
+    require(np.array_equal(kernel.problem.y, problem.y))
     return h, kernel.problem
 
 

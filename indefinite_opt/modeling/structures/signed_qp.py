@@ -27,7 +27,7 @@ class SignedQP(BoxLineQP):
 
     title = "a quadratic program in signed weights"
     base: KernelProblem = field(kw_only=True)
-    """The problem with K, of which `problem` has four blocks."""
+    """The problem with K and without labels, of which `problem` has four blocks."""
 
     @classmethod
     def of(
@@ -155,7 +155,7 @@ class _Doubled(KernelProblem):
         return 0.0
 
     def negative_direction(self, lines: int) -> Array | None:
-        found = self.base.relabelled(None).negative_direction(min(lines, 1))
+        found = self.base.negative_direction(min(lines, 1))
         return None if found is None else np.concatenate([found, np.zeros(found.size)])
 
 
