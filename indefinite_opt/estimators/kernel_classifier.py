@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
@@ -12,21 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.multiclass import Machine, Machines, Pair, Training, votes
-from indefinite_opt.estimators.parameters import KernelEstimator, KernelLike
+from indefinite_opt.estimators.multiclass import Machine, Machines, Pair, Training
+from indefinite_opt.estimators.parameters import KernelLike
+from indefinite_opt.estimators.solved import SolvedEstimator
 from indefinite_opt.estimators.training_data import training_data
 from indefinite_opt.formulations import known
-from indefinite_opt.foundation import Array, checks, refuse_mask
-from indefinite_opt.modeling import Formulation, weighted_bound
-from indefinite_opt.problem import KernelProblem, remarks
-from indefinite_opt.quadratic import Certificate, DenseGram, Solver, Status
+from indefinite_opt.foundation import Array, checks
+from indefinite_opt.modeling import Formulation, votes, weighted_bound
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Certificate, DenseGram, Solver
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.workflow import Bracket, bound, solve
@@ -39,16 +39,13 @@ def _calibrated(estimator: Any) -> bool:
     return True
 
 
-class FormulationClassifier(ClassifierMixin, KernelEstimator):
+class FormulationClassifier(ClassifierMixin, SolvedEstimator):
     """What `KernelClassifier` and `IndefiniteSVC` share: fits, predictions, certificates."""
 
+    _called = "classifiers of two classes"
     break_ties: bool = True
-    _machines: Any
     _calibration: Any
-    solver: Any
-    tol: Any
     class_weight: Any
-    random_state: Any
     probability: Any
     decision_function_shape: Any
 
@@ -72,11 +69,8 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         weights = self._weights_of_points(points, sample_weight)
         classes, training = self._sorted(points, labels, weights)
         gram = training.gram()
-        for remark in remarks(gram, 'kernel="distance(form=linear)" with metric="precomputed"'):
-            warnings.warn(remark, UserWarning, stacklevel=2)
-        method, seed = self._method(), self.random_state or 0
-        if not checks.is_whole(seed):
-            seed = int(check_random_state(seed).randint(2**31 - 1))
+        self._warn_of_oddities(gram)
+        method, seed = self._method(), self._seed()
         machines = Machines(
             training, [self._machine(method, training, gram, pair, seed) for pair in training.pairs]
         )
@@ -90,19 +84,6 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
 
     def _set_further_attributes(self, X: Any) -> None:
         """Attributes of a fit to X that predictions do not need."""
-
-    def _weights_of_points(self, X: Any, sample_weight: Any) -> Array:
-        if sample_weight is None:
-            return np.ones(X.shape[0])
-        refuse_mask("sample_weight", sample_weight, "an array without a mask")
-        weights: Array = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
-        if not weights.any():
-            raise ValueError("sample_weight: expected a weight that is not zero, got zeros only")
-        for weight in (weights[weights > 0.0].min(), weights.max()):
-            checks.weight_bound("sample_weight", float(weight))
-        return weights
 
     def _sorted(self, X: Any, y: NDArray[Any], weights: Array) -> tuple[NDArray[Any], Training]:
         """The classes, and the points with a weight sorted by class."""
@@ -140,16 +121,16 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
     def _method(self) -> Formulation | Baseline:
         raise NotImplementedError
 
-    def _step_limit(self) -> int | None:
-        return None
-
     def _weighted(self, method: Any, training: Training, pair: Pair) -> Any:
         """The formulation or baseline with the weights of the points of one machine."""
         if training.weights is None:
             return method
         argument = "sample_weight" if self.class_weight is None else "class_weight"
         if not hasattr(method, "weights"):
-            takers = [name for name, cls in known().items() if hasattr(cls, "weights")]
+            takers = [
+                name for name, cls in known().items()
+                if hasattr(cls, "weights") and cls.task == "classification"
+            ]  # fmt: skip
             raise ParameterError(
                 argument, f"None, as {type(method).__name__} takes no weights",
                 "weights of points or classes", f"Formulations that do: {', '.join(takers)}.",
@@ -157,23 +138,6 @@ class FormulationClassifier(ClassifierMixin, KernelEstimator):
         weights = training.weights[training.indices(pair)]
         weighted_bound(method.C, weights, weights.size, argument)
         return replace(method, weights=weights)
-
-    def _warn_of_doubts(self, members: list[Machine]) -> None:
-        """Warn the caller of `fit` if solvers stopped short of the tolerance."""
-        doubtful = [m.result for m in members if m.result is not None and m.result.doubt]
-        if not doubtful:
-            return
-        limited = all(result.status is Status.MAX_ITER for result in doubtful)
-        advice = (
-            "increase max_iter" if limited and self._step_limit() else "try another solver or tol"
-        )
-        worst = max(doubtful, key=lambda result: result.residual)
-        warnings.warn(
-            f"{len(doubtful)} of {len(members)} classifiers of two classes did not reach tol: "
-            f"{advice}. The worst: {worst.doubt} See `certificate_`.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
 
     def _calibration_for(self, X: Any, y: NDArray[Any], training: Training) -> Any:
         """Platt's calibration; the weights of classes are part of those of the points."""

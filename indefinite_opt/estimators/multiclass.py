@@ -18,8 +18,8 @@ from indefinite_opt.quadratic import Certificate, Declaration, DenseGram
 from indefinite_opt.workflow import Result
 from indefinite_opt.workflow.certificates import verify
 
-Pair = tuple[int, int]
-"""The numbers of two classes; the second one is positive."""
+Pair = tuple[int, ...]
+"""The numbers of two classes, of which the second one is positive; (0,) without classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Training:
     places: NDArray[np.intp]
     """Where each point was among those that were given to `fit`, (n,)."""
     bounds: list[int]
-    """Where each class begins, and n."""
+    """Where each class begins, and n; [0, n] without classes."""
     weights: Array | None
     """Weight of each point times that of its class, (n,); None if all are 1."""
     class_weights: Array
@@ -151,25 +151,3 @@ class Machines:
             machine.fitted.decision_function(rows[:, chosen], among)
             for machine, chosen in zip(self.members, places, strict=True)
         ])  # fmt: skip
-
-
-def votes(values: Array, k: int, break_ties: bool = True) -> Array:
-    """Votes of one-against-one machines for k classes, (m, k).
-
-    The decision values of the pairs, (m, k(k - 1)/2), are positive for the second class. With
-    `break_ties`, classes with equally many votes differ by less than a vote according to the sums
-    of their decision values, as in scikit-learn.
-
-    >>> votes(np.array([[-1.0, -2.0, 5.0]]), 3, break_ties=False)
-    array([[2., 0., 1.]])
-    """
-    counted, confidence = np.zeros((2, len(values), k))
-    for value, (i, j) in zip(values.T, itertools.combinations(range(k), 2), strict=True):
-        counted[:, i] += value <= 0.0
-        counted[:, j] += value > 0.0
-        confidence[:, i] -= value
-        confidence[:, j] += value
-    if not break_ties:
-        return counted
-    # Monotonic, and always less than half a vote.
-    return counted + confidence / (3.0 * (np.abs(confidence) + 1.0))

@@ -26,6 +26,7 @@ from indefinite_opt.modeling.formulation import (
     share,
     weighted_bound,
 )
+from indefinite_opt.modeling.pairwise import Pair, PairwiseClassifier, pair_problems, votes
 from indefinite_opt.modeling.semidefinite import (
     penalised_proxy,
     proxy_dual,

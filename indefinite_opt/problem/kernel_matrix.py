@@ -126,6 +126,11 @@ class RowGram(Gram):
         size = max(self._storage.nbytes, 16 * times * self.n)
         return RowGram(np.tile(self.points, (times, 1)), self.kernel, 1e-6 * size)
 
+    def part(self, chosen: Indices) -> RowGram:
+        # The cache takes as much memory as this one, but all of the part at most.
+        size = max(min(self._storage.nbytes, 8 * chosen.size**2), 16 * chosen.size)
+        return RowGram(self.points[chosen], self.kernel, 1e-6 * size)
+
     @property
     def matrix(self) -> Array:
         raise ProblemError(

@@ -68,9 +68,9 @@ class Gram(ABC):
         self.__dict__.update(state)
         getattr(self, self._data).flags.writeable = False
 
+    @abstractmethod
     def part(self, chosen: Indices) -> Gram:
         """The principal submatrix of some rows and columns, in memory of its own."""
-        raise ProblemError("problem", "one made by from_data", "one without points")
 
     def repeated(self, times: int) -> Gram:
         """The matrix of as many copies of all points, (times·n, times·n)."""
