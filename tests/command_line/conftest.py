@@ -21,6 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savez(folder / "distances.npz", D=D, y=y)
     np.savez(folder / "flat.npz", K=X[:, 1:2] @ X[:, 1:2].T, y=y)
     np.savez(folder / "no-labels.npz", X=X)
+    np.savez(folder / "other-labels.npz", X=X, labels=y)
     np.savez(folder / "many-classes.npz", X=X, y=np.arange(24))
     np.savez(folder / "short.npz", X=X, y=y[:20])
     np.save(folder / "array.npy", X)

@@ -71,7 +71,8 @@ REFUSED = {
     "array.npy": ".npz or .csv file",
     "many-classes.npz": "labels of exactly two classes, got 24",
     "short.npz": "20 rows",
-    "no-labels.npz": "y and exactly one of X, K and D",
+    "no-labels.npz": "got one with no labels. For one class there are OneClassSVM",
+    "other-labels.npz": "y and exactly one of X, K and D",
     "junk.npz": "readable .npz file",
 }  # fmt: skip
 
@@ -173,7 +174,9 @@ def test_tables_with_labels_of_any_column(table: Path) -> None:
     assert "Did you mean dog" in complaint(
         "solve", table, "LPSVM", "--label", "animal", "--positive", "dogs"
     )
-    assert "labels of exactly two classes" in complaint("solve", table, "LPSVM")
+    told = complaint("solve", table, "LPSVM")  # the last column holds numbers
+    assert "one with two classes for LPSVM, got one with targets" in told
+    assert "EpsilonSVR and NuSVR" in told
 
 
 def test_the_positive_class_of_a_named_data_set() -> None:

@@ -207,7 +207,7 @@ def test_matrices_that_are_none(folder: Path) -> None:
     frame = pd.DataFrame(distances(WORDS, WORDS), WORDS, WORDS)
     plain = written(frame, "D.csv", header=False)
     kind = ("--kind", "distances")
-    assert "labels of the rows, got none" in complaint("diagnose", plain, *kind)
+    assert "for SVMDual, got one with no labels" in complaint("solve", plain, "SVMDual", *kind)
     narrow = written(frame.iloc[:, :3].assign(label=LANGUAGES), "narrow.csv", index=True)
     assert "a matrix with as many columns as rows, got 6 x 3" in complaint(
         "diagnose", narrow, *kind

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 KINDS = {"points": "X", "similarities": "K", "distances": "D"}
 """What the rows of a file may be, and the letters of these matrices."""
 
+NO_LABELS = "none"
+"""What stands for no label in the place of the name of their column."""
+
 _MATRIX = 'A matrix is read by kind="similarities" or kind="distances".'
 _SEPARATORS = "Columns are separated by commas, not semicolons or tabs; decimals have points."
 
@@ -35,12 +38,12 @@ def read(
     ignore: Sequence[str] = (),
     max_bytes: int = MAX_BYTES,
 ) -> Dataset:
-    """The data set in a .csv or .npz file, with labels of any two classes.
+    """The data set in a .csv or .npz file, with labels of classes, with targets, or without labels.
 
-    A .npz file has an array y and one of X, K and D. A .csv file of points has a header; `load`
-    tells how its columns become features, and `table` of the data set what was used. One of
-    similarities or distances is an (n, n) matrix with or without names of its rows and columns, and
-    with or without a column of labels.
+    A .npz file has one of X, K and D, and an array y or nothing else. A .csv file of points has a
+    header; `load` tells how its columns become features, and `table` of the data set what was used.
+    One of similarities or distances is an (n, n) matrix with or without names of its rows and
+    columns, and with or without a column of labels. What the labels are for `KernelProblem` tells.
 
     Parameters
     ----------
@@ -48,9 +51,10 @@ def read(
     kind : {"points", "similarities", "distances"}, optional
         What the rows of a .csv file are; points by default.
     label : str, optional
-        Column of labels; by default "label", or the last column if none is called so.
+        Column of labels or targets; by default "label", or the last column of a table if none is
+        called so. With "none" all columns are features, and labels, if any, are left out.
     labels : str or Path, optional
-        File with a label in each line for a matrix, or with names and labels.
+        File with a label or target in each line for a matrix, or with names and labels.
     missing : {"drop", "impute", "refuse"}
         What is done about rows of points with empty cells; a label must not be missing.
     ignore : sequence of str
@@ -85,9 +89,12 @@ def read(
         "kind": kind, "label": label, "labels": labels, "ignore": ignore,
         "missing": "" if missing == "drop" else missing,
     }  # fmt: skip
+    if label == NO_LABELS:
+        _refuse(options, ["labels"], f'data without labels, as label="{NO_LABELS}" says')
     if path.suffix == ".npz":
-        _refuse(options, options, "arrays in a .npz file")
-        return _read_arrays(path, max_bytes)
+        named = [name for name in options if name != "label" or label != NO_LABELS]
+        _refuse(options, named, "arrays in a .npz file")
+        return _read_arrays(path, label, max_bytes)
     if kind in (None, "points"):
         _refuse(options, ["labels"], "a table of points", _MATRIX)
         return _read_points(path, label, missing, tuple(ignore), max_bytes)
@@ -101,18 +108,22 @@ def _refuse(options: dict[str, Any], names: Iterable[str], data: str, hint: str 
             raise ParameterError(name, f"none for {data}", str(options[name]), hint)
 
 
-def _read_arrays(path: Path, max_bytes: int) -> Dataset:
+def _read_arrays(path: Path, label: str | None, max_bytes: int) -> Dataset:
     arrays = read_arrays(path, max_bytes)
     matrices: dict[str, Any] = {name: arrays[name] for name in "XKD" if name in arrays}
-    if "y" not in arrays or len(matrices) != 1:
+    y = None if label == NO_LABELS else arrays.get("y")
+    # Among others, labels may have another name.
+    unlabelled = label == NO_LABELS or len(arrays) == 1
+    if len(matrices) != 1 or (y is None and not unlabelled):
+        hint = f'Without labels it is read by label="{NO_LABELS}".' if len(matrices) == 1 else ""
         raise DataError(
             "data", "a .npz file with y and exactly one of X, K and D",
-            f"{path} with {', '.join(arrays) or 'nothing'}",
+            f"{path} with {', '.join(arrays) or 'nothing'}", hint,
         )  # fmt: skip
     if "X" in matrices:
         _refuse_pairs(matrices["X"], str(path), "Name the array K or D.")
     scaling = "minmax" if "X" in matrices else None
-    return Dataset(name=path.stem, y=arrays["y"], scaling=scaling, **matrices)
+    return Dataset(name=path.stem, y=y, scaling=scaling, **matrices)
 
 
 def _read_points(
@@ -122,30 +133,39 @@ def _read_points(
     unnamed = [name for name in frame if not name]  # names of the rows, as pandas writes them
     for name in ignore:
         checks.choice("ignore", name, frame.columns)
+    if label == NO_LABELS and "label" in frame and "label" not in ignore:
+        ignore = (*ignore, "label")
     frame = frame.drop(columns=[*unnamed, *ignore])
-    if frame.shape[1] < 2:
-        expected = "columns of features and of labels"
-        raise DataError(str(path), expected, "a single column", _SEPARATORS)
-    if label is not None:
-        checks.choice("label", label, frame.columns)
-    column = label or ("label" if "label" in frame else str(frame.columns[-1]))
-    cells = frame.pop(column)
-    if cells.isna().any():
-        line = int(np.argmax(cells.isna().to_numpy())) + 2
-        expected = f"a label in every row of the column {column!r}"
-        raise DataError(str(path), expected, f"none in line {line}")
+    if frame.shape[1] == 0:
+        raise DataError(str(path), "columns of features", "none that is not left out")
+    y, column = None, ""
+    if label != NO_LABELS:
+        if frame.shape[1] < 2:
+            expected = "columns of features and of labels"
+            hint = f'{_SEPARATORS} Features without labels are read by label="{NO_LABELS}".'
+            raise DataError(str(path), expected, "a single column", hint)
+        if label is not None:
+            checks.choice("label", label, [*frame.columns, NO_LABELS])
+        column = label or ("label" if "label" in frame else str(frame.columns[-1]))
+        cells = frame.pop(column)
+        if cells.isna().any():
+            line = int(np.argmax(cells.isna().to_numpy())) + 2
+            expected = f"a label in every row of the column {column!r}"
+            raise DataError(str(path), expected, f"none in line {line}")
+        y = _labels(cells)
     left_out = (*("row names" for _ in unnamed), *ignore)
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
-    data = encoded(encoding, frame[kept], _labels(cells)[kept], str(path), name=_stem(path))
+    used = None if y is None else y[kept]
+    data = encoded(encoding, frame[kept], used, str(path), name=_stem(path))
     if all(not one.levels for one in encoding.columns):
         _refuse_pairs(data.X, str(path), _MATRIX)
     return data
 
 
 def encoded(
-    encoding: Encoding, table: pd.DataFrame, y: NDArray[Any], source: str, **facts: Any
+    encoding: Encoding, table: pd.DataFrame, y: NDArray[Any] | None, source: str, **facts: Any
 ) -> Dataset:
-    """The data set of the rows that are used of a table, and their labels."""
+    """The data set of the rows that are used of a table, and their labels, if there are any."""
     return Dataset(
         X=encoding.encode(table, source), y=y, feature_names=encoding.features, table=encoding,
         description=f"{Path(source).name}: {encoding}; not scaled", scaling="minmax", **facts,
@@ -238,13 +258,10 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
 def _read_matrix(
     path: Path, letter: str, label: str | None, labels: str | Path | None, max_bytes: int
 ) -> Dataset:
-    grid = read_grid(path, None, label, max_bytes)
-    y, names = grid.labels, grid.rows or grid.columns
+    grid = read_grid(path, None, None if label == NO_LABELS else label, max_bytes)
+    y, names = None if label == NO_LABELS else grid.labels, grid.rows or grid.columns
     if labels is not None:
         y = _read_labels(Path(labels), names, len(grid.numbers), max_bytes)
-    if y is None:
-        hint = 'Give a column named "label", or a file: labels="labels.txt".'
-        raise DataError(str(path), "labels of the rows", "none", hint)
     numbers = grid.in_order(grid.rows, str(path))
     described = f"{path.name}: {len(numbers)} x {len(numbers)}"
     given: dict[str, Any] = {letter: numbers}

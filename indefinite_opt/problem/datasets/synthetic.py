@@ -32,8 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indefinite_opt.errors import ParameterError, ProblemError
-from indefinite_opt.foundation import Array, checks
-from indefinite_opt.problem.datasets.encoding import Encoding
+from indefinite_opt.foundation import Array, checks, labelled
+from indefinite_opt.problem.datasets.encoding import Encoding, as_text
 from indefinite_opt.problem.kernels import Kernel, L1Gaussian, PseudoEuclidean, Sigmoid
 
 __all__ = [
@@ -55,14 +55,15 @@ Labels: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Labelled points, or labelled objects with their similarities or distances.
+    """Points, or objects with their similarities or distances, and their labels or targets.
 
     Exactly one of X, K and D is given.
 
     Parameters
     ----------
     name : str
-    y : (n,) array of -1 and 1
+    y : (n,) array, optional
+        Labels of two or more classes, of two in most cases -1 and 1; real targets; or None.
     X : (n, d) array, optional
         Features.
     K : (n, n) array, optional
@@ -71,8 +72,9 @@ class Dataset:
         Symmetric distances.
     description : str
         Where the data come from, and what was done to them.
-    classes : (str, str)
-        What -1 and 1 stand for.
+    classes : tuple of str
+        Names of the classes, in the sorting order of their labels: what -1 and 1 stand for. By
+        default the labels themselves; empty for targets and without labels.
     feature_names : tuple of str
         One for each column of X, or empty.
     table : Encoding, optional
@@ -92,15 +94,17 @@ class Dataset:
     >>> data = Dataset("two points", np.array([1, -1]), X=np.array([[0.0], [1.0]]))
     >>> data.n, data.classes
     (2, ('-1', '+1'))
+    >>> Dataset("three points", np.array(["b", "c", "a"]), K=np.eye(3))
+    Dataset('three points', n=3, similarities, classes=('a', 'b', 'c'))
     """
 
     name: str
-    y: Labels = field(repr=False)
+    y: npt.NDArray[Any] | None = field(default=None, repr=False)
     X: Array | None = field(default=None, repr=False)
     K: Array | None = field(default=None, repr=False)
     D: Array | None = field(default=None, repr=False)
     description: str = ""
-    classes: tuple[str, str] = ("-1", "+1")
+    classes: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = field(default=(), repr=False)
     table: Encoding | None = field(default=None, repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
@@ -112,28 +116,50 @@ class Dataset:
         given = [letter for letter in "XKD" if getattr(self, letter) is not None]
         if len(given) != 1:
             raise ProblemError("dataset", "exactly one of X, K, D", " and ".join(given) or "none")
-        arrays: dict[str, object] = {"y": self.y, given[0]: getattr(self, given[0])}
+        arrays = {given[0]: getattr(self, given[0])}
+        if self.y is not None:
+            arrays = {"y": self.y} | arrays
         for argument, array in arrays.items():
             if not isinstance(array, np.ndarray):
                 raise ProblemError(argument, "an array", f"a {type(array).__name__}")
-        if self.y.ndim != 1:
+        shape = arrays[given[0]].shape
+        if self.y is not None and self.y.ndim != 1:
             raise ProblemError("y", "a vector of labels", f"shape {self.y.shape}")
-        shape = getattr(self, given[0]).shape
+        if self.y is None and not shape:
+            raise ProblemError(given[0], "a matrix", "shape ()")
         width = shape[-1:] if given[0] == "X" else (self.n,)
         if given[0] != "X" and len(shape) == 2 and shape[0] != shape[1]:
             raise ProblemError(given[0], "a square matrix", f"shape {shape}")
         if shape != (self.n, *width):
             raise ProblemError(given[0], f"a matrix with {self.n} rows as in y", f"shape {shape}")
+        self._name_classes()
+
+    def _name_classes(self) -> None:
+        """Name the classes by their labels, unless they have names already."""
+        try:
+            labels = labelled(self.y, self.n).classes.tolist()
+        except ProblemError:  # labels that a problem refuses, or takes only if it is told its task
+            return
+        names = tuple(map(as_text, labels))
+        if not self.classes:
+            names = ("-1", "+1") if names == ("-1", "1") else names
+            object.__setattr__(self, "classes", names)
+        elif len(self.classes) != len(names):
+            expected = f"{len(names)} names, one for each class"
+            raise ProblemError("classes", expected, f"{len(self.classes)}")
 
     def __repr__(self) -> str:
         kind = "similarities" if self.K is not None else "distances"
         shown = kind if self.X is None else f"d={self.X.shape[1]}"
-        return f"Dataset({self.name!r}, n={self.n}, {shown}, classes={self.classes})"
+        labels = "targets" if self.y is not None else "no labels"
+        labels = f"classes={self.classes}" if self.classes else labels
+        return f"Dataset({self.name!r}, n={self.n}, {shown}, {labels})"
 
     @property
     def n(self) -> int:
-        """Number of labelled objects."""
-        return len(self.y)
+        """Number of points or objects."""
+        known = (self.y, self.X, self.K, self.D)
+        return next(len(array) for array in known if array is not None)
 
     @property
     def points(self) -> Array:
