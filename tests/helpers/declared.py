@@ -121,7 +121,9 @@ class Declared:
             for share in (1.0, 0.5, 0.1, 0.01, 0.0) if self.curved else (1.0,):
                 excess = self.excess(share * x)
                 rows = self.coefficients
-                held = all(np.max(J @ (share * x) + r, initial=0.0) <= TOL for J, r in rows.values())
+                held = all(
+                    np.max(J @ (share * x) + r, initial=0.0) <= TOL for J, r in rows.values()
+                )
                 if all(excess[name].max() <= 0.0 for name in self.curved) and held:
                     found.append(share * x)
                     break
@@ -172,7 +174,8 @@ class Declared:
         found: list[Array] = []
         G, h, A, b = self.polyhedron
         for name in self.curved:
-            x = max(points, key=lambda x: float(np.abs(x).sum()))
+            # One of even entries, which its bounds may hold still.
+            x = max(points, key=lambda x: float(np.abs(x).sum() / (np.abs(x).max() or 1.0)))
             if not x.any():
                 continue
             sizes = [1.0, 1e6]

@@ -305,7 +305,9 @@ def test_changed_convex_models_have_the_optimum_that_cvxpy_finds(
 def test_many_changed_convex_models_have_the_optimum_that_cvxpy_finds(
     formulation: iopt.Formulation,
 ) -> None:
-    found = [check_convex_optimum(*one) for one in some(formulation, suited(CONVEX, formulation), 40)]
+    found = [
+        check_convex_optimum(*one) for one in some(formulation, suited(CONVEX, formulation), 40)
+    ]
     assert any(found)
 
 
