@@ -15,7 +15,7 @@ import pytest
 from helpers.processes import HANGS
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("", "guide", "quadratic", "extend")
+FOLDERS = ("", "guide", "quadratic", "extend", "theory")
 PAGES = sorted(path for folder in FOLDERS for path in (ROOT / "docs" / folder).glob("*.md"))
 WITH_EXAMPLES = [path for path in PAGES if ">>> " in path.read_text(encoding="utf-8")]
 

@@ -19,7 +19,12 @@ from sphinx_gallery.scrapers import figure_rst
 
 import indefinite_opt as iopt
 
-EXAMPLE = iopt.KernelProblem([[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]], [1, 1, -1])
+K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]]
+EXAMPLES = {
+    "classification": iopt.KernelProblem(K, [1, 1, -1]),
+    "regression": iopt.KernelProblem(K, [0.5, 1.0, -1.0]),
+    "one class": iopt.KernelProblem(K),
+}
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
 
 UNKNOWN = {
@@ -100,7 +105,8 @@ class Declared(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         # The argument stands in a page of this repository, which is code as much as this file is.
-        latex = eval(self.arguments[0], {}, vars(iopt)).declare(EXAMPLE).latex()
+        formulation = eval(self.arguments[0], {}, vars(iopt))
+        latex = formulation.declare(EXAMPLES[formulation.task]).latex()
         return [nodes.math_block(latex, latex, nowrap=False, number=None, label=None)]
 
 

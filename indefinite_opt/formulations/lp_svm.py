@@ -31,6 +31,11 @@ class LPSVM(Formulation):
     Dual: max eᵀλ s.t. |Kᵀ(y∘λ)| ≤ e, yᵀλ = 0, 0 ≤ λ ≤ C. Any λ is clipped, balanced and
     scaled to be feasible, so that the bound holds whatever the solver returned.
 
+    Programs with a 1-norm of the coefficients are also proposed, for proximities, by Graepel,
+    Herbrich, Schölkopf, Smola, Bartlett, Müller, Obermayer & Williamson (1999), for similarity
+    functions by Balcan, Blum & Srebro (2008), and for indefinite kernels by Alabdulmohsin, Gao &
+    Zhang (2014).
+
     References
     ----------
     Mangasarian (1999), generalised support vector machines; compared by Loosli, Ong & Canu (2013),
