@@ -184,6 +184,16 @@ def test_time_limit_of_others(name: str, solver: str) -> None:
     assert result.status is iopt.Status.TIME_LIMIT
 
 
+@pytest.mark.parametrize(("transform", "scale"), [("clip", -(2.0**35)), ("square", 1.0)])
+def test_a_hessian_that_osqp_takes_for_nonconvex(transform: str, scale: float) -> None:
+    """Its rounding alone, of eigenvalues of about 1e20, is larger than what OSQP allows for."""
+    K = np.array([[0.0, -8.0, 0.0], [-8.0, 0.0, -8.0], [0.0, -8.0, 0.0]]) - 2.0**33
+    problem = iopt.KernelProblem(scale * K, [1, -1, 1])
+    formulation = iopt.SpectrumSVM(C=0.0176, transform=transform)
+    with pytest.raises(iopt.errors.SolverFailed, match="OSQP failed on SpectrumSVM"):
+        iopt.solve(problem, formulation, solver="osqp")
+
+
 # --------------------------------------------------------------------------------------- starts
 
 

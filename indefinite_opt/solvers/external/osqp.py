@@ -87,20 +87,25 @@ class OSQPSession(Session[QP]):
         H = np.zeros((qp.n, qp.n)) if form.hessian is None else form.hessian
         tolerance = TOLERANCE_SHARE * task.tol
         model = osqp.OSQP()
-        model.setup(
-            sparse.csc_matrix(np.triu(H)),
-            form.cost,
-            sparse.vstack([sparse.csr_matrix(form.matrix), sparse.eye(qp.n)], format="csc"),
-            np.concatenate([form.row_lower, form.lower]),
-            np.concatenate([form.row_upper, form.upper]),
-            eps_abs=tolerance,
-            eps_rel=tolerance,
-            eps_prim_inf=MIN_INFEASIBILITY_TOLERANCE,
-            eps_dual_inf=MIN_INFEASIBILITY_TOLERANCE,
-            polishing=True,
-            verbose=False,
-            **self._limits(task),
-        )
+        try:
+            model.setup(
+                sparse.csc_matrix(np.triu(H)),
+                form.cost,
+                sparse.vstack([sparse.csr_matrix(form.matrix), sparse.eye(qp.n)], format="csc"),
+                np.concatenate([form.row_lower, form.lower]),
+                np.concatenate([form.row_upper, form.upper]),
+                eps_abs=tolerance,
+                eps_rel=tolerance,
+                eps_prim_inf=MIN_INFEASIBILITY_TOLERANCE,
+                eps_dual_inf=MIN_INFEASIBILITY_TOLERANCE,
+                polishing=True,
+                verbose=False,
+                **self._limits(task),
+            )
+        except osqp.OSQPException as error:
+            # As for a Hessian of large numbers, whose rounding it takes for negative curvature.
+            words = f"error {error} in its setup"
+            raise SolverFailed(f"OSQP failed on {task.formulation}: {words}") from error
         return model
 
 
