@@ -75,12 +75,21 @@ class DataOptions:
     """The argument and the options that name the data and their kernel."""
 
     data: str = Argument(
-        help="A data set (see `list data`), a .npz file with labels y and points X, similarities K "
-        "or distances D, or a .csv file."
+        help="A data set (see `list data`), a .npz file with points X, similarities K or distances "
+        "D and labels y, if any, or a .csv file."
     )
     kind: str | None = Option(None, help="points (default), similarities or distances in a .csv.")
-    label: str | None = Option(None, help="Column of labels; by default 'label', or the last one.")
+    label: str | None = Option(
+        None,
+        help="Column of labels or targets; by default 'label', or the last one; 'none' if all are "
+        "features.",
+    )
     labels: Path | None = Option(None, help="File of labels for a matrix, one in each line.")
+    task: str | None = Option(
+        None,
+        help="What labels are for: classification, regression or one-class. By default numbers "
+        "that are not whole are targets, and no labels are one class.",
+    )
     missing: str | None = Option(None, help="Empty cells: drop (default), impute or refuse.")
     ignore: str | None = Option(None, help="Columns to leave out, separated by commas.")
     positive: str | None = Option(None, help="Label that becomes +1; by default the larger one.")
@@ -115,6 +124,7 @@ class DataOptions:
         elif dataset.D is not None:
             kind, uses = "distances", "form symmetrize"
             uses += " gamma" if self.form in (None, *kernels.FORMS_WITH_GAMMA) else ""
+        task = None if self.task is None else self.task.replace("-", " ")
         given = self._given("kernel gamma a r degree scaling cache_mb form symmetrize")
         written = parse_call(self.kernel or "rbf", "kernel")[1]
         for name, value in given.items():
@@ -122,7 +132,7 @@ class DataOptions:
                 raise ParameterError(name, f"none for data given as {kind}", f"{value}")
             if name in written:
                 raise ParameterError(name, "one value", f"{value}, beside --kernel {self.kernel!r}")
-        return iopt.KernelProblem.from_dataset(dataset, **given)
+        return iopt.KernelProblem.from_dataset(dataset, task=task, **given)
 
     def _given(self, names: str) -> dict[str, Any]:
         """Those of these options that were given, by name."""
@@ -149,18 +159,22 @@ class DataOptions:
 
 def _with_positive(dataset: iopt.datasets.Dataset, positive: str) -> iopt.datasets.Dataset:
     """The data set with labels -1 and 1, where 1 stands for the class of this name."""
-    labels, names = np.unique(dataset.y).tolist(), list(dataset.classes)
+    y, names = dataset.y, list(dataset.classes)
+    if y is None or len(names) != 2:
+        raise ParameterError("positive", "none for data without two classes", positive)
+    labels = np.unique(y).tolist()
     names = [as_text(label) for label in labels] if names == ["-1", "+1"] else names
-    if len(labels) != 2 or positive not in names:
+    if positive not in names:
         raise UnknownName("positive", positive, names)
-    k, y = names.index(positive), dataset.y
+    k = names.index(positive)
     classes = names[1 - k], names[k]
     return dataclasses.replace(dataset, y=np.where(y == labels[k], 1, -1), classes=classes)
 
 
 def facts(problem: iopt.KernelProblem) -> dict[str, Any]:
     """What was made of the data, for every output."""
-    negative, positive = (as_text(label) for label in problem.classes.tolist())
+    names = problem.class_names
+    negative, positive = names if len(names) == 2 else (None, None)
     # The spectrum is computed only for this if that takes at most 0.3 s on one core.
     small = problem.n <= 1000 and problem.curvature_known
     return {
@@ -168,8 +182,10 @@ def facts(problem: iopt.KernelProblem) -> dict[str, Any]:
         "n": problem.n,
         "kernel": problem.origin,
         "scaling": problem.scaling or "none",
-        "positive": problem.meanings.get(positive, positive),
-        "negative": problem.meanings.get(negative, negative),
+        "task": problem.task,
+        "labels": problem.labels_in_words,
+        "positive": positive,
+        "negative": negative,
         "negative_share": problem.negative_share if small else None,
         "table": str(problem.table) if problem.table and problem.table.rows else None,
         "notes": [in_options(remark) for remark in problem.remarks],
@@ -182,10 +198,12 @@ def facts_line(problem: iopt.KernelProblem) -> str:
     share = told["negative_share"]
     negative = "not computed" if share is None else f"{100 * share:.3g} % of the spectrum"
     table = f"table of {told['table']}\n  " if told["table"] else ""
+    labels = told["labels"] if problem.labels is not None else "no labels"
+    if told["positive"] is not None:
+        labels = f"+1 = {told['positive']}, -1 = {told['negative']}"
     return (
-        f"{table}kernel {told['kernel']}, scaling {told['scaling']}, +1 = {told['positive']}, "
-        f"-1 = {told['negative']}; negative part: {negative}"
-        + "".join(f"\n  note: {note}\n " for note in told["notes"])
+        f"{table}kernel {told['kernel']}, scaling {told['scaling']}, {labels}; "
+        f"negative part: {negative}" + "".join(f"\n  note: {note}\n " for note in told["notes"])
     )
 
 

@@ -31,7 +31,8 @@ def list_(
     kernels = [name for name in iopt.kernels.names() if name != "distance"]
     sections: dict[str, dict[str, str]] = {
         "formulations": {
-            name: f"{_method(name)}; solvers: {', '.join(iopt.available_solvers(name))}"
+            name: f"{_method(name)}; {_task(name)}solvers: "
+            f"{', '.join(iopt.available_solvers(name))}"
             for name in iopt.available_formulations()
         },
         "baselines": {name: _method(name) for name in iopt.available_baselines()},
@@ -70,6 +71,12 @@ def _method(name: str) -> str:
     return (f"({', '.join(defaults)}); " if defaults else "") + cls.reference
 
 
+def _task(name: str) -> str:
+    """What a formulation is for, but for two classes."""
+    task = getattr(iopt, name).task
+    return "" if task == "classification" else f"for {task}; "
+
+
 def _first_line(thing: object) -> str:
     """What a docstring says first, without the key of a reference."""
     return re.sub(
@@ -90,7 +97,9 @@ def show(
     # `LussBall`; the points are enough for small bounds on the weights, and no two are equal, which
     # keeps the hard margin bounded.
     K = 1e-9 * iopt.kernels.get("l1-gaussian")(np.random.default_rng(0).standard_normal((500, 3)))
-    program = formulation.declare(iopt.KernelProblem(K, np.repeat([-1, 1], 250)))
+    labels = {"classification": np.repeat([-1, 1], 250), "regression": np.arange(500.0)}
+    problem = iopt.KernelProblem(K, labels.get(formulation.task), task=formulation.task)
+    program = formulation.declare(problem)
     meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
     shown = program.text(with_data=False)
     text = "\n".join([shown, "", "where", *meanings, "", formulation.reference])

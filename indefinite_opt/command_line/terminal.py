@@ -47,7 +47,7 @@ class Command(TyperCommand):
 
 
 ADVISED = re.compile(
-    r"\b(symmetrize|kind|labels|missing|ignore)=(True|\"[^\"]*\"|\[[^]]*\])"
+    r"\b(symmetrize|kind|labels?|missing|ignore|task)=(True|\"[^\"]*\"|'[^']*'|\[[^]]*\])"
     r"|\b(cache_mb|max_bytes|data_dir)\b"
 )
 """An argument in the advice of an error."""
@@ -61,7 +61,7 @@ def in_options(advice: str) -> str:
     """
 
     def option(found: re.Match[str]) -> str:
-        flag, value = (found[1] or found[3]).replace("_", "-"), (found[2] or "True").strip('[]"')
+        flag, value = (found[1] or found[3]).replace("_", "-"), (found[2] or "True").strip("[]'\"")
         return f"--{flag}" if value == "True" else f"--{flag} {value}"
 
     return ADVISED.sub(option, advice)
