@@ -1,11 +1,13 @@
 """The functions of the public interface, and what they return.
 
 `solve` and `solve_path` return a `Result`, `bound` returns a `Bracket`, and `available_solvers`
-lists the solvers of a formulation. `certificates` holds `verify`, which certifies any point.
+lists the solvers of a formulation. Of more than two classes a `PairwiseResult` and a
+`PairwiseBracket` hold those of all pairs. `certificates` holds `verify`, which certifies any point.
 """
 
 from indefinite_opt.workflow.arguments import available_solvers
-from indefinite_opt.workflow.bracket import Bracket, bound
+from indefinite_opt.workflow.bracket import Bracket, PairwiseBracket, bound
 from indefinite_opt.workflow.loading import load
+from indefinite_opt.workflow.pairwise import PairwiseResult
 from indefinite_opt.workflow.result import Result
 from indefinite_opt.workflow.solving import Options, path_entries, solve, solve_path, solve_qp

@@ -52,6 +52,7 @@ from indefinite_opt.quadratic import (
 )
 from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.certificates import convexity, verify
+from indefinite_opt.workflow.pairwise import Pairwise, in_pairs
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
 
@@ -297,6 +298,45 @@ class Bracket:
         return bracket_figure(self)
 
 
+class PairwiseBracket(Pairwise[Bracket]):
+    """The brackets of all pairs of classes; see `bound`.
+
+    A mapping from (class a, class b), in sorting order, to `Bracket`. `print` it.
+
+    Attributes
+    ----------
+    problem, formulation, seconds
+        As in `Bracket`, of all classes.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem(np.eye(9), list("aaabbbccc"))
+    >>> brackets = iopt.bound(problem, "SVMDual")
+    >>> round(brackets["a", "c"].lower, 6), brackets.rigorous, brackets.relative_gap < 1e-4
+    (3.0, True, True)
+    """
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest relative gap of all pairs."""
+        return max(bracket.relative_gap for bracket in self.members.values())
+
+    @property
+    def rigorous(self) -> bool:
+        """Whether every bracket is rigorous."""
+        return all(bracket.rigorous for bracket in self.members.values())
+
+    def _columns(self, member: Bracket) -> dict[str, str]:
+        kind, size = member._gap
+        return {
+            "lower": f"{member.lower:.8g}",
+            "upper": f"{member.upper:.8g}",
+            "gap": size if kind == "relative" else f"{size} {kind}",
+            "ended": str(member.status) if member.rigorous else "WRONG",
+        }
+
+
 def bound(
     problem: KernelProblem | QuadraticProgram,
     formulation: Formulation | str | None = None,
@@ -310,8 +350,10 @@ def bound(
     verbose: bool = False,
     settings: Settings | None = None,
     cluster: Any = None,
-) -> Bracket:
+) -> Bracket | Any:
     """Bracket the global optimum of a quadratic program, or of a formulation that is one.
+
+    Of more than two classes each pair is bracketed, one against one.
 
     These are `SVMDual`, `ConvexHullDual` and `GuoSchuurmansQP`.
 
@@ -337,7 +379,8 @@ def bound(
     formulation : Formulation or str
         None for a quadratic program.
     time_limit : float, optional
-        Seconds. Without it at most 20 000 nodes are bounded, unless `max_nodes` allows more.
+        Seconds. Without it at most 20 000 nodes are bounded, unless `max_nodes` allows more. Each
+        pair of several classes has an equal part of the seconds that are left.
     gap : float
         Relative gap at which the search stops.
     method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
@@ -370,6 +413,8 @@ def bound(
     Returns
     -------
     Bracket
+        Of more than two classes a mapping from (class a, class b) to `Bracket`, with
+        `relative_gap`, the largest of all, and `rigorous`.
 
     Raises
     ------
@@ -409,8 +454,17 @@ def bound(
     checks.choice("method", method, METHODS)
     checks.seed("seed", seed, optional=True)
     checks.switch("verbose", verbose)
-    callback = reporting(callback) if verbose else callback
     asked, chosen = as_problem(problem, formulation)
+    if in_pairs(asked, chosen):
+
+        def work(part: KernelProblem, own: Formulation, seconds: float | None) -> Bracket:
+            return bound(
+                part, own, seconds, gap, method, max_nodes, seed, callback, atol, verbose, settings,
+                cluster,
+            )  # fmt: skip
+
+        return PairwiseBracket.of(asked, chosen, work, time_limit, callback is not None)
+    callback = reporting(callback) if verbose else callback
     limit = np.inf if time_limit is None else float(time_limit)
     settings = settings or Settings()
     if method == "relaxation":

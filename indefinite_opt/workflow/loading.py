@@ -11,7 +11,14 @@ import numpy as np
 
 from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError, shown
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation import MAX_BYTES, checked_values, checks, parsed_json, read_arrays
+from indefinite_opt.foundation import (
+    MAX_BYTES,
+    TASKS,
+    checked_values,
+    checks,
+    parsed_json,
+    read_arrays,
+)
 from indefinite_opt.problem import Encoding, KernelProblem, kernels
 from indefinite_opt.quadratic import Status, Trace
 from indefinite_opt.workflow.result import FORMAT, Evidence, Result
@@ -116,17 +123,19 @@ def _result(arrays: dict[str, Any]) -> Result:
 
 def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
     """The problem; its entries are removed from the arrays."""
-    y, name = arrays.pop("y"), _text(facts, "name")
+    y, name = arrays.pop("y", None), _text(facts, "name")
+    task = facts["task"]
+    checks.choice("task", task, TASKS)
     if facts["kernel"] is not None:
         with _reading("kernel", facts):
             kind, parameters = facts["kernel"]
             kernel = kernels.get(str(kind), **parameters)
         problem = KernelProblem.from_data(
-            arrays.pop("X"), y, kernel, scaling=facts["scaling"], cache_mb=facts["cache_mb"],
-            name=name,
+            arrays.pop("X"), y, kernel, task=task, scaling=facts["scaling"],
+            cache_mb=facts["cache_mb"], name=name,
         )  # fmt: skip
     else:
-        problem = KernelProblem(arrays.pop("K"), y, copy=False, name=name)
+        problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
     if facts["form"] is not None:
         with _reading("form", facts):
             form, gamma = facts["form"]

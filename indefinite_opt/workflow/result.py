@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FORMAT = "indefinite_opt result 5"
+FORMAT = "indefinite_opt result 6"
 """Name and version of the form of these files."""
 
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
@@ -127,10 +127,12 @@ class Result:
     def training_error(self) -> float | None:
         """Share of the training points that are misclassified.
 
-        None for a quadratic program, and where it takes more than the kernel matrix to know.
+        None where there are no two classes, and where it takes more than the kernel matrix to know.
         """
-        problem = self.problem
+        problem, formulation = self.problem, self.formulation
         if not isinstance(problem, KernelProblem) or not problem.curvature_known:
+            return None
+        if not isinstance(formulation, Formulation) or formulation.task != "classification":
             return None
         if self.classifier.new_points == "joint":
             return None
@@ -141,8 +143,7 @@ class Result:
     def _warn(self) -> None:
         """Warn whoever has called the caller if the numbers are in doubt."""
         if self.doubt:
-            words = f"{self.doubt} `certificate` says what is proved."
-            warnings.warn(words, DoubtfulResult, stacklevel=3)
+            warn_of_doubt(self.doubt, stacklevel=4)
 
     @property
     def x(self) -> Array:
@@ -171,7 +172,7 @@ class Result:
         return self.classifier.decision_function(*self._kernels(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels of new points, (m,).
+        """Labels of new points, (m,), of a regression numbers, and of one class -1 for outliers.
 
         Parameters
         ----------
@@ -198,13 +199,9 @@ class Result:
 
     def _kernels(self, X: Any) -> tuple[Array, Array | None]:
         """Kernel values of new points with the training points and, if needed, among them."""
-        problem = self.problem
-        if not isinstance(problem, KernelProblem):
+        if not isinstance(self.problem, KernelProblem):
             raise ParameterError("result", "one on a KernelProblem", "one on a quadratic program")
-        if problem.origin == "precomputed":
-            return finite_array("X", X, (None, problem.n)), None
-        joint = self.classifier.new_points == "joint"
-        return problem.kernel_with(X), problem.kernel_among(X) if joint else None
+        return kernel_values(self.problem, self.classifier, X)
 
     def save(self, path: str | Path) -> Path:
         """Write data, formulation, values and multipliers to a .npz file, for `load`.
@@ -245,13 +242,16 @@ class Result:
             **{name: getattr(problem, name) for name in _OF_THE_PROBLEM},
             **{name: getattr(self, name) for name in ("solver", "message", "doubt", *_NUMBERS)},
             "formulation": str(self.formulation),
+            "task": problem.task,
             "kernel": made,
             "table": problem.table and dataclasses.asdict(problem.table),
             "status": self.status.name,
             "tol": self.evidence.tol,
             "time_limit": self.evidence.time_limit,
         }
-        arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts)), "y": problem.labels}
+        arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts))}
+        if problem.labels is not None:
+            arrays["y"] = problem.labels
         if kernel is not None:
             arrays["X"] = problem.X
         else:
@@ -268,8 +268,10 @@ class Result:
         problem, error = self.problem, self.training_error
         if not isinstance(problem, KernelProblem):
             return ()
+        if error is None:
+            return problem.remarks
         share = min(problem.class_sizes) / problem.n
-        if error is None or error <= share:
+        if error <= share:
             return problem.remarks
         return (
             *problem.remarks,
@@ -315,3 +317,21 @@ class Result:
             f"Result({self.formulation}, objective={self.objective:.6g}, status={self.status}, "
             f"solver={self.solver!r}, seconds={self.seconds:.3g})"
         )
+
+
+def kernel_values(problem: KernelProblem, classifier: Any, X: Any) -> tuple[Array, Array | None]:
+    """Kernel values of new points with the training points and, if needed, among them.
+
+    They are needed for the joint treatment, and for `SVDD` if K_ii is not the same for all points.
+    """
+    if problem.origin == "precomputed":
+        return finite_array("X", X, (None, problem.n)), None
+    own = getattr(classifier, "own", 0.0) and classifier.diagonal is None
+    among = classifier.new_points == "joint" or own
+    return problem.kernel_with(X), problem.kernel_among(X) if among else None
+
+
+def warn_of_doubt(doubt: str, stacklevel: int) -> None:
+    """Issue a `DoubtfulResult`."""
+    words = f"{doubt} `certificate` says what is proved."
+    warnings.warn(words, DoubtfulResult, stacklevel=stacklevel)

@@ -28,7 +28,7 @@ from indefinite_opt.foundation import (
     limited,
     one_thread,
 )
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     Callback,
@@ -49,6 +49,7 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.workflow.arguments import as_problem, available_solvers
 from indefinite_opt.workflow.certificates import convex_gap
+from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, of_points, refuse_start
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -66,8 +67,10 @@ def solve(
     seed: int | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
-) -> Result:
+) -> Result | Any:
     """Solve a problem with a formulation, or a quadratic program.
+
+    Of more than two classes each pair is solved for a formulation of two, one against one.
 
     Parameters
     ----------
@@ -83,12 +86,13 @@ def solve(
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
         Seconds for the solver and the certificate together: when `certificate` is read, it has
-        those that the solver has left. Either may exceed them by one factorisation.
+        those that the solver has left. Either may exceed them by one factorisation. Each pair of
+        several classes has an equal part of the seconds that are left.
     max_iter : int, optional
-        Largest number of iterations; by default the solver's own limit.
+        Largest number of iterations, of each pair; by default the solver's own limit.
     start : array_like or mapping, optional
         Starting point of the local solvers, for some the first of several; moved to the nearest
-        feasible point.
+        feasible point. None for more than two classes.
     seed : int, optional
         Seed of every random draw, nonnegative and below 2³²; 0 if not given.
     callback : callable, optional
@@ -98,10 +102,18 @@ def solve(
         per second where the solver reports any, and how it ended; unless logging has been set up,
         the lines go to standard error.
 
+    Returns
+    -------
+    Result
+        Of more than two classes a mapping from (class a, class b) to `Result`, a `PairwiseResult`,
+        with `claim`, the weakest of all, `classifier`, whose pairs vote, and `predict`.
+
     Raises
     ------
     IncompatibleSolver
         If the solver cannot take this problem; the message says what is missing.
+    ProblemError
+        If there are more than n/3 classes, as of targets that are whole numbers.
     InfeasibleProblem, UnboundedProblem
         If no point is feasible, or the objective is unbounded.
     SolverFailed
@@ -116,7 +128,15 @@ def solve(
     (array([2., 2.]), 4.0, 'GLOBAL')
     """
     options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
-    result = solve_with(*as_problem(problem, formulation), solver, None, options)[0]
+    asked, chosen = as_problem(problem, formulation)
+    if in_pairs(asked, chosen):
+        refuse_start(start)
+
+        def work(part: KernelProblem, own: Formulation, limit: float | None) -> Result:
+            return solve_with(part, own, solver, None, replace(options, time_limit=limit))[0]
+
+        return PairwiseResult.of(asked, chosen, work, time_limit, callback is not None)
+    result = solve_with(asked, chosen, solver, None, options)[0]
     if problem.assign is not None:
         problem.assign(result.values["x"])
     return result
@@ -451,8 +471,10 @@ def solve_path(
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool = False,
-) -> list[Result | IndefiniteOptError]:
+) -> list[Result | Any]:
     """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
+
+    Of more than two classes each pair is solved in sequence, one against one, as in `solve`.
 
     `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
     derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
@@ -466,7 +488,8 @@ def solve_path(
     list of Result, and of errors
         One entry per formulation, in their order. Where `solve` would raise one of the errors of
         `indefinite_opt.errors`, such as `InfeasibleProblem`, that error is the entry, and the path
-        goes on. If every formulation fails, the first error is raised.
+        goes on. If every formulation fails, the first error is raised. Of more than two classes the
+        entries are `PairwiseResult`, or the first error of a pair.
 
     Examples
     --------
@@ -484,7 +507,7 @@ def solve_path(
     """
     options = Options(tol, time_limit, max_iter, None, seed, None, verbose)
     entries = path_entries(problem, formulations, solver, options)
-    failed = [entry for entry in entries if not isinstance(entry, Result)]
+    failed = [entry for entry in entries if isinstance(entry, IndefiniteOptError)]
     if failed and len(failed) == len(entries):
         raise failed[0]
     return entries
@@ -495,12 +518,15 @@ def path_entries(
     formulations: Iterable[Formulation | str],
     solver: str | Solver[Any] | None,
     options: Options,
-) -> list[Result | IndefiniteOptError]:
+) -> list[Result | PairwiseResult | IndefiniteOptError]:
     """`solve_path`, where every entry may be an error."""
-    entries: list[Result | IndefiniteOptError] = []
+    chosen = [as_problem(problem, item)[1] for item in formulations]
+    if any(in_pairs(problem, each) for each in chosen):
+        return _path_of_pairs(problem, chosen, solver, options)
+    entries: list[Result | PairwiseResult | IndefiniteOptError] = []
     session: Session[Any] | None = None
     before: Declaration | None = None
-    for formulation in [as_problem(problem, item)[1] for item in formulations]:
+    for formulation in chosen:
         if type(before) is not type(formulation):
             session = None
         before = formulation
@@ -512,4 +538,30 @@ def path_entries(
             entries.append(error)
         else:
             entries.append(result)
+    return entries
+
+
+def _path_of_pairs(
+    problem: KernelProblem, formulations: list[Any], solver: Any, options: Options
+) -> list[Result | PairwiseResult | IndefiniteOptError]:
+    """The paths of all pairs of classes, each with an equal part of the time limit."""
+    pairs = list(pair_problems(problem))
+    limit = options.time_limit
+    share = replace(options, time_limit=None if limit is None else limit / len(pairs))
+    paths: list[list[Any]] = [
+        path_entries(
+            part, [of_points(each, points, problem.n) for each in formulations], solver, share
+        )
+        for _, points, part in pairs
+    ]
+    entries: list[Result | PairwiseResult | IndefiniteOptError] = []
+    for formulation, *found in zip(formulations, *paths, strict=True):
+        failed = [one for one in found if isinstance(one, IndefiniteOptError)]
+        if failed:
+            entries.append(failed[0])
+            continue
+        members = {each.pair: one for each, one in zip(pairs, found, strict=True)}
+        points = tuple(each.points for each in pairs)
+        seconds = sum(one.seconds for one in found)
+        entries.append(PairwiseResult(problem, formulation, members, points, seconds))
     return entries

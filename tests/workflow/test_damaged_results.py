@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import random_problem, suited
+from indefinite_opt.formulations import known
 
 RNG = np.random.default_rng(5)
 X = pd.DataFrame(RNG.normal(size=(14, 2)), columns=["depth", "width"]).assign(
@@ -63,7 +64,7 @@ DAMAGE: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_damaged_arrays_are_refused_by_name(formulation: str, tmp_path: Path) -> None:
-    problem = random_problem("sigmoid", n=12, seed=3)
+    problem = suited(random_problem("sigmoid", n=12, seed=3), known()[formulation])
     path = iopt.solve(problem, formulation).save(tmp_path / "model.npz")
     arrays = {name: array for name, array in np.load(path).items() if " " in name}
     assert arrays
@@ -107,6 +108,7 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "objects": (["a"], "ab", None, 1),
     "meanings": ({"-1": "no"}, {"-1": 1, "1": 2}, [], None),
     "table": (1, {}, "x"),
+    "task": ("clustering", 1, None),
     "kernel": (["unknown", {}], ["sigmoid", {"b": 1.0}], "sigmoid", 1),
     "form": ("linear", ["cubic", 1.0], ["linear", -1.0], ["linear"]),
 }

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import random_problem, suited
 from helpers.processes import fresh
+from indefinite_opt.formulations import known
 
 FORMULATIONS = sorted(iopt.available_formulations())
 
@@ -27,7 +28,7 @@ def equal(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_a_result_is_the_same_after_pickling(name: str) -> None:
-    problem = random_problem("sigmoid", n=16, seed=3)
+    problem = suited(random_problem("sigmoid", n=16, seed=3), known()[name])
     result = iopt.solve(problem, name)
     back = pickle.loads(pickle.dumps(result))
     equal(result.values, back.values)

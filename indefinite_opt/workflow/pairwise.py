@@ -1,0 +1,233 @@
+"""Problems of several classes, one against one: what was found for each pair of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.foundation import Array, cached_property, clock
+from indefinite_opt.modeling import Formulation, Pair, PairwiseClassifier, pair_problems
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
+from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
+
+T = TypeVar("T")
+
+WIDTH = 80
+"""Columns of the printed tables."""
+
+
+def in_pairs(problem: Problem, formulation: Declaration) -> bool:
+    """Whether a formulation of two classes is asked of more than two."""
+    return (
+        isinstance(problem, KernelProblem)
+        and isinstance(formulation, Formulation)
+        and formulation.task == "classification"
+        and problem.classes.size > 2
+    )
+
+
+def of_points(formulation: Any, points: NDArray[np.intp], n: int) -> Any:
+    """The formulation with those entries of its arrays over n points that belong to some points."""
+    changed = {}
+    for each in dataclasses.fields(formulation):
+        value = getattr(formulation, each.name)
+        shape = () if value is None or isinstance(value, str) else np.shape(value)
+        if shape and set(shape) == {n}:
+            changed[each.name] = np.asarray(value)[np.ix_(*[points] * len(shape))]
+    return dataclasses.replace(formulation, **changed) if changed else formulation
+
+
+@dataclass(frozen=True, eq=False)
+class Pairwise(Mapping[Pair, T], Generic[T]):
+    """What was found for each pair of classes, by (class a, class b) in sorting order."""
+
+    problem: KernelProblem = field(repr=False)
+    formulation: Formulation
+    members: dict[Pair, T]
+    points: tuple[NDArray[np.intp], ...] = field(repr=False)
+    seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        problem: Any,
+        formulation: Any,
+        work: Callable[[KernelProblem, Formulation, float | None], T],
+        time_limit: float | None,
+        again: bool,
+    ) -> Any:
+        """The work on each pair, which gets an equal part of the time that is left.
+
+        Ctrl-C ends all of it, unless `again` says that a callback ends each pair by itself.
+        """
+        began = clock()
+        members: dict[Pair, T] = {}
+        points: list[NDArray[np.intp]] = []
+        count = problem.classes.size * (problem.classes.size - 1) // 2
+        for pair, chosen, part in pair_problems(problem):
+            limit = time_limit
+            if limit is not None:
+                limit = max(limit - (clock() - began), 0.0) / (count - len(members))
+                limit = max(limit, 1e-9)  # a pair whose time is over still has its first point
+            found: Any = work(part, of_points(formulation, chosen, problem.n), limit)
+            if found.status is Status.INTERRUPTED and not again:
+                raise KeyboardInterrupt
+            members[pair] = found
+            points.append(chosen)
+        return cls(problem, formulation, members, tuple(points), clock() - began)
+
+    def __getitem__(self, pair: Pair) -> T:
+        return self.members[pair]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.members)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def status(self) -> Status:
+        """`SOLVED` if every pair was; else the status of the first that was not."""
+        found: list[Any] = list(self.members.values())
+        return next((one.status for one in found if one.status is not Status.SOLVED), Status.SOLVED)
+
+    def _columns(self, member: Any) -> dict[str, str]:
+        """The cells of a pair behind its name and size."""
+        raise NotImplementedError
+
+    @property
+    def _title(self) -> str:
+        return f"{self.formulation} on {self.problem.name} (n = {self.problem.n})"
+
+    @property
+    def _summary(self) -> str:
+        return f"{len(self)} pairs of {self.problem.classes.size} classes, {self.seconds:.3g} s"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._title}: {self._summary})"
+
+    @property
+    def _rows(self) -> list[dict[str, str]]:
+        return [
+            {"pair": f"{a} | {b}", "n": str(chosen.size), **self._columns(member)}
+            for ((a, b), member), chosen in zip(self.members.items(), self.points, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        rows = self._rows
+        widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+        room = WIDTH - sum(widths[name] + 2 for name in widths if name != "pair")
+        widths["pair"] = min(widths["pair"], room)
+        table = []
+        for row in [{name: name for name in widths}, *rows]:
+            pair = row["pair"]
+            first = pair if len(pair) <= room else f"{pair[: room - 1]}…"
+            rest = (row[name].rjust(widths[name]) for name in widths if name != "pair")
+            table.append("  ".join([first.ljust(widths["pair"]), *rest]).rstrip())
+        return "\n".join([f"{self._title}: {self._summary}", *table])
+
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = self._rows
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row.values())}</tr>"
+            for row in rows
+        )
+        told = html.escape(f"{self._title}: {self._summary}")
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<div><strong>{told}</strong>{table}</div>"
+
+
+class PairwiseResult(Pairwise[Result]):
+    """The results of all pairs of classes; see `solve`.
+
+    A mapping from (class a, class b), in sorting order, to `Result`, whose problem has the points
+    of both classes, and whose classifier is positive for b. `print` it.
+
+    Attributes
+    ----------
+    problem : KernelProblem
+        The problem of all classes.
+    formulation : Formulation
+    seconds : float
+        Duration of the whole call.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> x = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 30.0, 31.0, 32.0]
+    >>> problem = KernelProblem.from_data(np.c_[x], list("aaabbbccc"), "gaussian(gamma=0.01)")
+    >>> result = iopt.solve(problem, "SVMDual(C=10)")
+    >>> list(result), result.claim.name
+    ([('a', 'b'), ('a', 'c'), ('b', 'c')], 'GLOBAL')
+    >>> result["a", "b"].certificate.claim.name, result.predict([[9.0], [40.0]]).tolist()
+    ('GLOBAL', ['b', 'c'])
+    """
+
+    @property
+    def claim(self) -> Claim:
+        """The weakest claim of all pairs."""
+        return min(result.certificate.claim for result in self.members.values())
+
+    @property
+    def gap_kind(self) -> str:
+        """The kind of gap that all pairs have; of several kinds the one that says least."""
+        kinds = {result.certificate.gap_kind for result in self.members.values()}
+        return next(k for k in ("KKT residual", "global bracket", "duality gap") if k in kinds)
+
+    @property
+    def gap(self) -> float:
+        """The largest number among the pairs whose gap is of the kind `gap_kind`."""
+        found = [result.certificate for result in self.members.values()]
+        return max(float(each.measure) for each in found if each.gap_kind == self.gap_kind)
+
+    @cached_property
+    def classifier(self) -> PairwiseClassifier:
+        """The classifiers of the pairs, which vote."""
+        members = tuple(result.classifier for result in self.members.values())
+        return PairwiseClassifier(members, self.points, self.problem.classes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels of new points, (m,), by votes; X and errors are as in `Result.predict`."""
+        self._warn()
+        return self.classifier.predict(*kernel_values(self.problem, self.classifier, X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Votes for the classes, (m, k); see `PairwiseClassifier.decision_function`."""
+        self._warn()
+        return self.classifier.decision_function(*kernel_values(self.problem, self.classifier, X))
+
+    def _warn(self) -> None:
+        for (a, b), result in self.members.items():
+            if result.doubt:
+                warn_of_doubt(f"{a} against {b}: {result.doubt}", stacklevel=4)
+                return
+
+    def _columns(self, member: Result) -> dict[str, str]:
+        certificate = member.certificate
+        return {
+            "objective": f"{member.objective:.6g}",
+            "claim": certificate.claim.name,
+            "gap": f"{certificate.measure:.2g}",
+            "kind of gap": certificate.gap_kind,
+        }
+
+    @property
+    def _summary(self) -> str:
+        return f"{super()._summary}, claim {self.claim.name}"
+
+
+def refuse_start(start: Any) -> None:
+    """Raise `ParameterError` if there is a start, which only the variables of one pair have."""
+    if start is not None:
+        expected = "nothing with more than two classes, each pair of which has its own variables"
+        raise ParameterError("start", expected, "a start")

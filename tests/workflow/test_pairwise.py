@@ -1,0 +1,218 @@
+"""Several classes, one against one: each pair by itself, votes as those of LIBSVM."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.svm import SVC
+
+import indefinite_opt as iopt
+from indefinite_opt.workflow import PairwiseBracket, PairwiseResult
+
+IRIS = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])
+
+
+@pytest.fixture(scope="module")
+def iris() -> iopt.KernelProblem:
+    X, y = IRIS
+    return iopt.KernelProblem.from_data(X[::2], NAMES[y[::2]], "gaussian(gamma=0.5)", name="iris")
+
+
+def test_votes_are_those_of_libsvm(iris: iopt.KernelProblem) -> None:
+    X, _ = IRIS
+    result = iopt.solve(iris, "SVMDual(C=10)", tol=1e-8)
+    assert isinstance(result, PairwiseResult)
+    svc = SVC(C=10, kernel="precomputed", tol=1e-9).fit(iris.K, iris.labels)
+    np.testing.assert_array_equal(result.predict(X), svc.predict(iris.kernel_with(X)))
+    np.testing.assert_array_equal(result.classifier.support, np.sort(svc.support_))
+    # Positive for the second class here, and for the first one there.
+    decisions = svc.decision_function(iris.kernel_with(X))
+    np.testing.assert_array_equal(
+        np.argmax(result.decision_function(X), axis=1), np.argmax(decisions, axis=1)
+    )
+
+
+def test_votes_of_many_classes_with_few_points() -> None:
+    """Where votes are equal the first class wins, as in LIBSVM."""
+    generator = np.random.default_rng(3)
+    X, new = generator.standard_normal((40, 3)), generator.standard_normal((400, 3))
+    y = np.resize(np.arange(7), 40)
+    problem = iopt.KernelProblem.from_data(X, y, "gaussian(gamma=0.7)")
+    result = iopt.solve(problem, "SVMDual(C=3)", tol=1e-9)
+    assert len(result) == 21
+    K_new = problem.kernel_with(new)
+    svc = SVC(C=3, kernel="precomputed", tol=1e-10).fit(problem.K, y)
+    np.testing.assert_array_equal(result.predict(new), svc.predict(K_new))
+    ties = SVC(C=3, kernel="precomputed", tol=1e-10, break_ties=True).fit(problem.K, y)
+    chosen = np.argmax(result.decision_function(new), axis=1)
+    np.testing.assert_array_equal(chosen, ties.predict(K_new))
+
+
+@pytest.mark.parametrize("formulation", ["SVMDual(C=5)", "LPSVM", "SpectrumSVM(transform=flip)"])
+def test_a_pair_is_the_problem_of_its_two_classes(formulation: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    problem = iopt.KernelProblem.from_data(X[::3], y[::3], "sigmoid(a=0.1)", scaling="standard")
+    result = iopt.solve(problem, formulation)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        chosen = np.flatnonzero(np.isin(problem.labels, (a, b)))
+        alone = iopt.KernelProblem(problem.K[np.ix_(chosen, chosen)], problem.labels[chosen])
+        expected = iopt.solve(alone, formulation)
+        assert result[a, b].objective == pytest.approx(expected.objective, rel=1e-6)
+        assert result[a, b].certificate.claim is expected.certificate.claim
+        assert result[a, b].problem.classes.tolist() == [a, b]
+    assert result.claim is min(one.certificate.claim for one in result.values())
+    assert np.mean(result.predict(X) == y) > 0.9
+
+
+def test_the_weakest_claim_and_the_worst_gap() -> None:
+    """Two pairs are convex by their blocks, and the third one is not."""
+    K = np.diag([1.0] * 6 + [-1.0] * 3)
+    problem = iopt.KernelProblem(K + 0.1, list("aaabbbccc"))
+    result = iopt.solve(problem, "SVMDual(C=2)")
+    claims = [one.certificate.claim for one in result.values()]
+    assert claims[0] is iopt.Claim.GLOBAL
+    assert result.claim is min(claims)
+    kinds = {one.certificate.gap_kind for one in result.values()}
+    worst = "KKT residual" if "KKT residual" in kinds else result.gap_kind
+    assert result.gap_kind == worst
+    assert result.gap >= 0.0
+
+
+def test_weights_go_with_their_points(iris: iopt.KernelProblem) -> None:
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, iris.n)
+    result = iopt.solve(iris, iopt.SVMDual(C=4.0, weights=weights), tol=1e-8)
+    for (a, b), one in result.items():
+        chosen = np.flatnonzero(np.isin(iris.labels, (a, b)))
+        svc = SVC(C=4.0, kernel="precomputed", tol=1e-9)
+        svc.fit(iris.K[np.ix_(chosen, chosen)], iris.labels[chosen], weights[chosen])
+        coef = np.zeros(chosen.size)
+        coef[svc.support_] = svc.dual_coef_[0]
+        np.testing.assert_allclose(one.classifier.coef, coef, atol=1e-5)
+
+
+def test_rows_on_demand_give_the_same(iris: iopt.KernelProblem) -> None:
+    X, _ = IRIS
+    lazy = iopt.KernelProblem.from_data(
+        X[::2], iris.labels, "gaussian(gamma=0.5)", cache_mb=0.01, scaling="minmax"
+    )
+    whole = iopt.KernelProblem.from_data(
+        X[::2], iris.labels, "gaussian(gamma=0.5)", scaling="minmax"
+    )
+    one, other = (iopt.solve(each, "SVMDual(C=2)", tol=1e-8) for each in (lazy, whole))
+    for pair in one:
+        assert one[pair].objective == pytest.approx(other[pair].objective, rel=1e-7)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+def test_paths_are_those_of_the_pairs(iris: iopt.KernelProblem) -> None:
+    path = iopt.solve_path(iris, [f"SVMDual(C={C})" for C in (0.1, 1, 10)])
+    for C, result in zip((0.1, 1, 10), path, strict=True):
+        alone = iopt.solve(iris, f"SVMDual(C={C})")
+        for pair, one in alone.items():
+            assert result[pair].objective == pytest.approx(one.objective, rel=1e-5)
+    few = iopt.solve_path(iris, ["ConvexHullDual(mu=1e-6)", "ConvexHullDual(mu=0.5)"])
+    assert isinstance(few[0], iopt.errors.InfeasibleProblem)
+    assert isinstance(few[1], PairwiseResult)
+
+
+def test_brackets_hold_the_optima_of_the_pairs() -> None:
+    A = np.random.default_rng(1).standard_normal((15, 15))
+    problem = iopt.KernelProblem(A + A.T, np.resize([3, 1, 2], 15))
+    brackets = iopt.bound(problem, "SVMDual(C=1)", gap=1e-6)
+    assert isinstance(brackets, PairwiseBracket)
+    assert list(brackets) == [(1, 2), (1, 3), (2, 3)]
+    for (a, b), bracket in brackets.items():
+        chosen = np.flatnonzero(np.isin(problem.labels, (a, b)))
+        alone = iopt.KernelProblem(problem.K[np.ix_(chosen, chosen)], problem.labels[chosen])
+        other = iopt.bound(alone, "SVMDual(C=1)", gap=1e-6)
+        assert max(bracket.lower, other.lower) <= min(bracket.upper, other.upper)
+        assert bracket.check(bracket.problem) == pytest.approx(bracket.bound)
+    assert brackets.rigorous
+    assert brackets.relative_gap <= 1e-6
+    assert all(len(line) <= 80 for line in str(brackets).splitlines())
+
+
+def test_the_time_limit_is_that_of_all_pairs() -> None:
+    A = np.random.default_rng(2).standard_normal((120, 120))
+    problem = iopt.KernelProblem(A + A.T, np.resize([1, 2, 3, 4], 120))
+    brackets = iopt.bound(problem, "SVMDual(C=1)", time_limit=1.2)
+    # Each of the six may exceed its part by some factorisations.
+    assert brackets.seconds < 4.0
+    assert brackets.status is iopt.Status.TIME_LIMIT
+    assert max(one.seconds for one in brackets.values()) < 1.2
+
+
+def test_ctrl_c_ends_all_pairs(iris: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    result = iopt.solve(iris, "SVMDual", "smo", callback=lambda trace: seen.append(1) or True)
+    assert len(result) == 3
+    from indefinite_opt.solvers.descent.smo import SMOSession
+
+    original, calls = SMOSession.solve, []
+
+    def interrupted(session: SMOSession, task: Any) -> Any:
+        calls.append(1)
+        solution = original(session, task)
+        solution.status = iopt.Status.INTERRUPTED
+        return solution
+
+    monkeypatch.setattr(SMOSession, "solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        iopt.solve(iris, "SVMDual", "smo")
+    assert len(calls) == 1
+
+
+def test_tables(iris: iopt.KernelProblem) -> None:
+    result = iopt.solve(iris, "SVMDual")
+    lines = str(result).splitlines()
+    assert lines[0].startswith("SVMDual on iris (n = 75): 3 pairs of 3 classes, ")
+    assert lines[0].endswith(", claim GLOBAL")
+    assert lines[1].split() == ["pair", "n", "objective", "claim", "gap", "kind", "of", "gap"]
+    assert [line.partition("  ")[0] for line in lines[2:]] == [
+        "setosa | versicolor", "setosa | virginica", "versicolor | virginica",
+    ]  # fmt: skip
+    assert "<td>setosa | versicolor</td><td>50</td>" in result._repr_html_()
+    long = iris.relabelled([f"{'<' * 70}{name}" for name in iris.labels])
+    other = iopt.solve(long, "SVMDual")
+    assert all(len(line) <= 80 for line in str(other).splitlines()[1:])
+    assert "<<" not in other._repr_html_()
+    back = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(back.predict(IRIS[0]), result.predict(IRIS[0]))
+
+
+def test_refusals(iris: iopt.KernelProblem) -> None:
+    numbers = iris.relabelled(np.arange(75) // 2)
+    for call in (iopt.solve, iopt.bound):
+        with pytest.raises(iopt.errors.ProblemError, match=r"most 25 classes .*'regression'"):
+            call(numbers, "SVMDual")
+    with pytest.raises(iopt.errors.ParameterError, match="start: expected nothing"):
+        iopt.solve(iris, "SVMDual", start=np.ones(75))
+    with pytest.raises(iopt.errors.ProblemError, match="one with targets for EpsilonSVR"):
+        iopt.solve(iris, "EpsilonSVR")
+    with pytest.raises(iopt.errors.ProblemError, match="K_new: expected an array of shape"):
+        iopt.solve(iris, "SVMDual").classifier.predict(np.ones((3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("formulation", "task"),
+    [("EpsilonSVR", "regression"), ("SVDD(C=0.1)", "one class"), ("OneClassLP", "one class")],
+)
+def test_results_of_every_task_are_saved(formulation: str, task: str, tmp_path: Path) -> None:
+    X, _ = IRIS
+    y = X[::3, 3] if task == "regression" else None
+    problem = iopt.KernelProblem.from_data(X[::3, :3], y, "linear", task=task)
+    result = iopt.solve(problem, formulation)
+    assert result.training_error is None
+    assert result.remarks == problem.remarks
+    back = iopt.load(result.save(tmp_path / "model.npz"))
+    assert back.problem.task == task
+    # SVDD needs k(x, x) of new points, which the problem computes.
+    np.testing.assert_allclose(back.predict(X[:, :3]), result.predict(X[:, :3]), rtol=1e-12)
+    if task == "one class":
+        assert set(result.predict(X[:, :3])) <= {-1, 1}
