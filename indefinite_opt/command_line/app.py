@@ -11,6 +11,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line import show as shown
 from indefinite_opt.command_line import solve as solving
 from indefinite_opt.command_line.compare import compare
+from indefinite_opt.command_line.side_by_side import side_by_side
 from indefinite_opt.command_line.terminal import Command, say
 
 EXAMPLE = "iris-versicolor-virginica --a 1 --r -1"
@@ -26,6 +27,7 @@ COMMANDS: dict[str, tuple[Any, str]] = {
     "verify": (solving.verify, "verify words 'ESVM(C=0.1)' alpha.csv --form linear"),
     "qp": (solving.qp, "qp boxqp-50-40-1 --bound --output x.npz"),
     "check-proof": (solving.check_proof, "check-proof proof.json"),
+    "side-by-side": (side_by_side, "side-by-side words --formulations 'SVMDual, NuSVM, ESVM'"),
     "compare": (compare, "compare words --form linear --formulations 'SVMDual, ESVM, KSVM'"),
 }
 """The commands in the order of the help, and one call of each."""

@@ -1,0 +1,159 @@
+"""The command `side-by-side`: declared problems with what was found and proved of each."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path  # noqa: F401 - the annotations of inherited fields are evaluated here
+from typing import Any
+
+import numpy as np
+from typer import Argument, Exit, Option
+
+import indefinite_opt as iopt
+from indefinite_opt.command_line import options
+from indefinite_opt.command_line.terminal import print_json, say
+from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.foundation import split_calls
+
+FIVE = "SVMDual, ConvexHullDual, GuoSchuurmansLP, LussDual, LPSVM"
+
+COLUMNS = {
+    "formulation": "", "solver": "", "claim": "", "objective": ".6g", "bound": ".6g", "gap": ".1e",
+    "seconds": ".2f",
+}  # fmt: skip
+"""The columns of the table, and the forms of those that hold numbers."""
+
+WIDTH = 80
+
+LOADING = iopt.KernelProblem(1.0 - 2.0 * np.eye(8), np.repeat([-1, 1], 4))
+"""It is solved first, so that no row counts the time in which code is loaded or compiled."""
+
+
+@dataclass(frozen=True)
+class DataOptions(options.DataOptions):
+    """The data options, with a data set that needs no file by default."""
+
+    data: str = Argument("words", help="As in `solve`; by default edit distances of 80 words.")
+
+
+@options.with_options
+def side_by_side(
+    data: DataOptions,
+    formulations: str = Option(FIVE, help="A list: 'SVMDual(C=10), mine.py:MyDual'."),
+    tol: float = options.TOL,
+    time_limit: float = Option(60.0, help="Seconds for each solve, and for each proof."),
+    seed: int = options.SEED,
+    as_json: bool = options.JSON,
+) -> None:
+    """Solve several formulations on all data, and prove how good each solution is.
+
+    Each row has the declared problem, the best objective found, a bound that is proved, and their
+    relative gap; for a nonconvex problem the bound is that of a bracket. Objectives of different
+    formulations belong to different problems. The exit code is 1 if nothing was proved of any.
+    """
+    problem = data.problem()
+    titles = split_calls(formulations) or [formulations]
+    chosen = [options.chosen_formulation(title) for title in titles]
+    programs = [formulation.declare(problem) for formulation in chosen]
+    _solved(LOADING, iopt.SVMDual(), tol, time_limit, seed)
+    rows = [
+        {"formulation": name, "problem": formula(program.text())}
+        | _solved(problem, formulation, tol, time_limit, seed)
+        for name, formulation, program in zip(_names(chosen), chosen, programs, strict=True)
+    ]
+    if as_json:
+        print_json({**options.facts(problem), "rows": rows})
+    else:
+        say(f"{problem.name} (n = {problem.n})", style="bold")
+        say(f"{options.facts_line(problem)}\n", wrap=True)
+        say(_table(rows))
+    if all(row["claim"] in ("FAILED", "NONE") for row in rows):
+        raise Exit(1)
+
+
+def formula(text: str) -> str:
+    """A printed program on one line, with the values of its parameters.
+
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> print(formula(iopt.SVMDual(C=10.0).declare(problem).text()))
+    max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 10
+    """
+    parts: dict[str, list[str]] = {}
+    head = ""
+    for line in text.splitlines()[1:]:
+        head, body = line[:14].strip() or head, line[14:]
+        if head == "subject to":  # each constraint is followed by its name
+            body = re.sub(r"(^|  +)\([^()]*\)$", "", body)
+        lines = parts.setdefault(head, [])
+        if body.startswith("  ") and lines:  # a formula is too long for one line
+            lines[-1] += f" {body.strip()}"
+        elif body:
+            lines.append(body)
+    sense = "minimize" if "minimize" in parts else "maximize"
+    told = f"{sense[:3]} {' '.join(parts[sense])}"
+    told += f"  s.t. {', '.join(parts['subject to'])}" if "subject to" in parts else ""
+    told += "".join(f", {where}" for where in parts.get("where", []))
+    values = [one for one in " ".join(parts.get("with", [])).split(", ") if " = " in one]
+    return f"{told};  {', '.join(values)}" if values else told
+
+
+def _names(chosen: list[Any]) -> list[str]:
+    """The names of the classes, or the titles of those that have the same name."""
+    counts = Counter(type(formulation).__name__ for formulation in chosen)
+    return [str(one) if counts[type(one).__name__] > 1 else type(one).__name__ for one in chosen]
+
+
+def _solved(
+    problem: iopt.KernelProblem, formulation: Any, tol: float, time_limit: float, seed: int
+) -> dict[str, Any]:
+    """The cells of one row behind the formula."""
+    start = time.perf_counter()
+    try:
+        result = iopt.solve(problem, formulation, seed=seed, tol=tol, time_limit=time_limit)
+        proved = result.certificate
+        if not math.isfinite(proved.gap):  # nonconvex: a bracket has to be found
+            proved = iopt.verify(
+                problem, formulation, result.values, result.multipliers, tol, True, time_limit
+            )
+    except IndefiniteOptError as error:
+        return {"claim": "FAILED", "error": str(error)}
+    return {
+        "solver": result.solver,
+        "claim": proved.claim.name,
+        "objective": proved.objective,
+        "bound": proved.bound,
+        "gap": proved.relative_gap,
+        "seconds": time.perf_counter() - start,
+    }
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Two lines for each row: its numbers, and below them its problem."""
+    cells = [[_cell(row.get(name), form) for name, form in COLUMNS.items()] for row in rows]
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
+
+    def line(texts: Any) -> str:
+        padded = (
+            text.rjust(width) if form else text.ljust(width)
+            for text, width, form in zip(texts, widths, COLUMNS.values(), strict=True)
+        )
+        return "  ".join(padded).rstrip()
+
+    lines = [line(COLUMNS), "─" * (sum(widths) + 2 * len(widths) - 2)]
+    for row, texts in zip(rows, cells, strict=True):
+        told = row.get("error", row["problem"])
+        parts = [told] if len(told) <= WIDTH - 2 else told.replace("  s.t.", "\ns.t.").split("\n")
+        lines.append(line(texts))
+        for indent, part in zip(("  ", "    "), parts, strict=False):
+            lines += textwrap.wrap(part, WIDTH, initial_indent=indent, subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _cell(value: Any, form: str) -> str:
+    unknown = value is None or (isinstance(value, float) and not math.isfinite(value))
+    return "–" if unknown else format(value, form)

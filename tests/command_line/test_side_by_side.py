@@ -1,0 +1,79 @@
+"""`side-by-side`: declared problems with what is proved of each, at 80 columns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import indefinite_opt as iopt
+from helpers.commands import api_problem, complaint, printed, run, strict
+from indefinite_opt.command_line import terminal
+from indefinite_opt.command_line.side_by_side import FIVE, formula
+
+ROOT = Path(__file__).parents[2]
+
+
+def words(text: str) -> list[str]:
+    """The lines of a table without their numbers, which differ from machine to machine."""
+    return [" ".join(re.sub(r"-?\b\d[\de.+-]*", "#", line).split()) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_pages_show_the_table(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five formulations on an embedded data set, each with a bound that meets its objective."""
+    monkeypatch.setattr(terminal.console, "width", 80)
+    told = printed("side-by-side")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    shown = re.search(
+        r"side-by-side\n```\n\n```(?:text)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE
+    )
+    assert shown
+    assert words(shown[1]) == words(told)
+    assert max(map(len, told.splitlines())) <= 80
+    for name in FIVE.split(", "):
+        assert re.search(rf"^{name} .* GLOBAL ", told, re.MULTILINE)
+
+
+def test_rows_say_what_solve_and_verify_say(folder: Path) -> None:
+    path = folder / "points.npz"
+    titles = "SVMDual(C=1), SVMDual(C=10), LPSVM"
+    command = ("side-by-side", path, "--kernel", "sigmoid", "--formulations", titles)
+    rows = strict(printed(*command, "--json"))["rows"]
+    assert [row["formulation"] for row in rows] == ["SVMDual", "SVMDual(C=10)", "LPSVM"]
+    problem = api_problem(path, scaling="minmax")
+    for row, formulation in zip(
+        rows, (iopt.SVMDual(C=1.0), iopt.SVMDual(C=10.0), iopt.LPSVM()), strict=True
+    ):
+        result = iopt.solve(problem, formulation)
+        assert row["objective"] == pytest.approx(result.objective, rel=1e-9)
+        assert row["solver"] == result.solver
+        certificate = iopt.verify(problem, formulation, result.values, bound=True)
+        assert row["claim"] == certificate.claim.name
+        assert row["bound"] == pytest.approx(row["objective"], rel=1e-5)
+        assert 0.0 <= row["gap"] <= 1e-5
+    text = printed(*command)
+    assert "max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 10" in text
+
+
+@pytest.mark.parametrize("name", iopt.available_formulations())
+def test_every_formulation_has_a_formula(name: str) -> None:
+    text = printed("show", name).partition("\n\n")[0]
+    line = formula(text)
+    assert "\n" not in line
+    assert line.startswith(("min ", "max "))
+    assert "()" not in line
+    bodies = [row[14:].partition("  ")[0] for row in text.splitlines() if row[2:].startswith("sub")]
+    assert all(body in line for body in bodies)
+
+
+def test_one_that_fails_does_not_stop_the_others(folder: Path) -> None:
+    command = ("side-by-side", folder / "flat.npz", "--formulations")
+    result = run(*command, "SVMDual(C=inf), LPSVM")
+    assert result.exit_code == 0
+    assert re.search(r"^SVMDual +– +FAILED", result.stdout, re.MULTILINE)
+    assert re.search(r"^LPSVM +highs +GLOBAL", result.stdout, re.MULTILINE)
+    assert run(*command, "SVMDual(C=inf)").exit_code == 1
+    assert "Did you mean LPSVM" in complaint(*command, "LPSVMM")
+    assert "targets" in complaint(*command, "EpsilonSVR")
