@@ -35,6 +35,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "LPSVM": ({"C": 10.0},),
     "LussBall": ({"radius": 100.0},), "LussDual": ({"rho": 100.0},),
     "SeparabilitySVM": ({"identity": False},), "UniformWeights": ({"bias": False},),
+    "NuSVM": ({"nu": 0.2}, {"nu": 0.2, "equality": True}), "NuSVR": ({"C": 30.0},),
+    "OneClassSVM": ({"nu": 0.2},), "SVDD": ({"C": 0.1},), "EpsilonSVR": ({"C": 10.0},),
+    "OneClassLP": ({"nu": 0.2}, {"distances": True}),
     "SpectrumSVM": (
         {"transform": "flip"}, {"transform": "shift"}, {"transform": "square"}, {"centered": True},
     ),
@@ -81,8 +84,9 @@ def formulations() -> Iterator[tuple[str, iopt.Formulation]]:
 def jobs() -> dict[str, Job]:
     """Kernel matrix, labels and formulation of every entry by its name, "kernel: formulation"."""
     y = np.where(X[:, 0] + 0.7 * np.sin(5.0 * X[:, 1]) > 0.0, 1, -1)
+    t = X[:, 0] + np.sin(2.0 * X[:, 1])  # the targets
     found: dict[str, Job] = {
-        f"{kernel}: {title}": (K, y, formulation)
+        f"{kernel}: {title}": (K, t if formulation.task == "regression" else y, formulation)
         for kernel, K in kernels().items()
         for title, formulation in formulations()
     }
@@ -105,7 +109,8 @@ def solved(job: Job, plan: Plan = PLANS[0]) -> Entry:
         K, y = np.asarray(K)[np.ix_(moved, moved)], np.asarray(y)[moved]
     try:
         with threadpool_limits(threads, "blas"):
-            problem = iopt.KernelProblem(K, y)
+            task = "regression" if formulation.task == "regression" else None
+            problem = iopt.KernelProblem(K, y, task=task)
             result = iopt.solve(problem, formulation, seed=seed)
             certificate = result.certificate
     except iopt.IndefiniteOptError as error:

@@ -63,7 +63,7 @@ class OneClassLP(Formulation):
       with        w ∈ R³, ρ ∈ R, ξ ∈ R³, 1/(νn) = ⅔
       solved as   a linear program with 4 rows, by highs
     >>> round(iopt.solve(problem, OneClassLP(nu=0.5, distances=True)).objective, 9)
-    3.0
+    2.5
     """
 
     nu: float = parameter(0.5, share)

@@ -166,10 +166,10 @@ class Formulation(Declaration):
             return
         wanted = "two classes" if self.task == "classification" else "targets"
         hint = f"For {problem.task} there are {FITTING[problem.task]}."
-        if problem.classes.size > 2:
-            hint = "Several classes are solved one against one, by `solve` and `compare`."
-        elif problem.classes.size == 2:
+        if self.task == "regression" and problem.classes.size:
             hint += " With task='regression' the labels are targets."
+        elif problem.task == "classification" and problem.classes.size > 2:
+            hint = "Several classes are solved one against one, by `solve` and `compare`."
         raise ProblemError("problem", f"one with {wanted} for {self}", problem.kind, hint)
 
     def classifier(self, problem: Any, values: Values) -> Classifier:

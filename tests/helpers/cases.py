@@ -39,7 +39,8 @@ class Case:
     tol: float = 1e-6
 
     def problem(self) -> iopt.KernelProblem:
-        return iopt.KernelProblem(self.K, self.y)
+        task = "regression" if self.formulation.task == "regression" else None
+        return iopt.KernelProblem(self.K, self.y, task=task)
 
     def shaken(self) -> Case:
         """The same case, with its points in another order where tests are shaken."""
@@ -250,6 +251,53 @@ CASES = [case.shaken() for case in [
     # Without the line ½ + C + ½C² beats 2C: (19) and (2) differ.
     Case("no line", np.diag([1.0, -1.0]), [1, -1], iopt.SVMDual(C=3.0, bias=False), (8.0,),
          {"alpha": [1, 3]}, claim=iopt.Claim.LOCAL),
+    # (a, a): ½(2a)² at the total ½; the slope ½ is the margin ρ.
+    Case("nu of two points", TWO_POINTS, [1, -1], iopt.NuSVM(nu=0.5), (0.125,),
+         {"alpha": [0.25, 0.25]},
+         {"balance": 0.0, "total": 0.5, "lower": [0, 0], "upper": [0, 0]}),
+    Case("nu of two points, equality", TWO_POINTS, [1, -1], iopt.NuSVM(nu=0.5, equality=True),
+         (0.125,), {"alpha": [0.25, 0.25]},
+         {"balance": 0.0, "total": -0.5, "lower": [0, 0], "upper": [0, 0]}),
+    # -I: -½‖α‖² is least at the largest weights, with a total of 1 and not of ½.
+    Case("nu, a total that is not tight", -np.eye(2), [1, -1], iopt.NuSVM(nu=0.5), (-0.25,),
+         {"alpha": [0.5, 0.5]}, claim=iopt.Claim.LOCAL),
+    # α_i ~ 1/K_ii: (1, 2, 2)/5, (Kα)_i = 2/5 = ρ.
+    Case("one class, diagonal", np.diag([2.0, 1.0, 1.0]), [1, -1, 1], iopt.OneClassSVM(nu=0.5),
+         (0.2,), {"alpha": [0.2, 0.4, 0.4]},
+         {"total": -0.4, "lower": [0, 0, 0], "upper": [0, 0, 0]}),
+    # -I: -½‖α‖² at a vertex of the simplex.
+    Case("one class, concave", -np.eye(3), [1, -1, 1], iopt.OneClassSVM(nu=1 / 3), (-0.5,),
+         claim=iopt.Claim.LOCAL),
+    # 0 and 2 on a line: the ball around 1 of radius 1.
+    Case("ball of two points", [[0.0, 0.0], [0.0, 4.0]], [1, -1], iopt.SVDD(C=1.0), (1.0,),
+         {"alpha": [0.5, 0.5]}, {"total": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    # The swap: 2α₁α₂ ≤ ½ in the middle, where K_ii = 0; the squared radius is positive.
+    Case("ball of the swap", SWAP, [1, -1], iopt.SVDD(C=1.0), (0.5,), {"alpha": [0.5, 0.5]}),
+    # β = (-b, b): 2b(1.5 - 0.5) - 2b², b = ½ if C allows; at ¼ the slope ½ is paid on both sides.
+    Case("regression of two points", TWO_POINTS, [1.5, -1.5],
+         iopt.EpsilonSVR(C=10.0, epsilon=0.5), (0.5,), {"beta": [0.5, -0.5]},
+         {"balance": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    Case("regression, bounded", TWO_POINTS, [1.5, -1.5], iopt.EpsilonSVR(C=0.25, epsilon=0.5),
+         (0.375,), {"beta": [0.25, -0.25]},
+         {"balance": 0.0, "lower": [0, 0.5], "upper": [0.5, 0]}),
+    # A tube that holds all targets.
+    Case("regression, a wide tube", TWO_POINTS, [1.5, -1.5], iopt.EpsilonSVR(epsilon=2.0), (0.0,),
+         {"beta": [0, 0]}),
+    # -I is concave: 2b + b² at the bound.
+    Case("regression, concave", -np.eye(2), [1.5, -1.5], iopt.EpsilonSVR(C=2.0, epsilon=0.5),
+         (8.0,), {"beta": [2, -2]}, claim=iopt.Claim.LOCAL),
+    # 3b - 2b² with 2b ≤ ½: the slope 1 is the half width of the tube.
+    Case("nu regression of two points", TWO_POINTS, [1.5, -1.5], iopt.NuSVR(C=1.0, nu=0.5),
+         (0.625,), {"beta": [0.25, -0.25]},
+         {"balance": 0.0, "norm": 1.0, "lower": [0, 0], "upper": [0, 0]}),
+    # 2b ≤ 2 is not tight: b = ¾, and the tube has no width.
+    Case("nu regression, a norm that is not tight", TWO_POINTS, [1.5, -1.5],
+         iopt.NuSVR(C=4.0, nu=0.5), (1.125,), {"beta": [0.75, -0.75]},
+         {"balance": 0.0, "norm": 0.0, "lower": [0, 0], "upper": [0, 0]}),
+    # w = (½, 0, ½) is 2.5 from all points, and so is the same mixture of points from all w.
+    Case("one class by distances", [[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]],
+         [1, -1, 1], iopt.OneClassLP(nu=0.5, distances=True), (2.5,)),
+    Case("one class by similarities", np.eye(3), [1, -1, 1], iopt.OneClassLP(nu=0.5), (1 / 3,)),
     Case("uniform weights", TWO_POINTS, [1, -1], iopt.UniformWeights(), (1.0,),
          {"alpha": [0.5, 0.5]}),
 ]]  # fmt: skip

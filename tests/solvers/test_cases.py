@@ -9,6 +9,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.cases import CASES, LIN_LIN, TWO_POINTS, Case
+from helpers.problems import suited
+from indefinite_opt.formulations import as_formulation
 
 PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
 
@@ -52,7 +54,7 @@ def test_known_values_and_multipliers_are_certified(case: Case) -> None:
 
 @pytest.mark.parametrize("title", iopt.available_formulations())
 def test_solvers_that_cannot_say_what_they_can(title: str) -> None:
-    problem = iopt.KernelProblem(TWO_POINTS, [1, -1])
+    problem = suited(iopt.KernelProblem(TWO_POINTS, [1, -1]), as_formulation(title))
     for solver in set(iopt.available_solvers()) - set(iopt.available_solvers(title)):
         with pytest.raises(iopt.errors.IncompatibleSolver, match=r"on this .* Solvers that"):
             iopt.solve(problem, title, solver=solver)

@@ -15,6 +15,10 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CANCELLED, QP, Curvature, Optimality, Point, critical_curvature
 
 
+_NEAR_ZERO = 1e-6
+"""Share of the width of a variable up to which it counts as 0 where the unit of gaps is chosen."""
+
+
 @dataclass(frozen=True, eq=False)
 class BoxLineQP(ConvexBounds):
     """min F(x) = ½ xᵀHx + cᵀx  s.t.  0 ≤ x ≤ u and none, one or two equality constraints.
@@ -179,11 +183,11 @@ class BoxLineQP(ConvexBounds):
     def _unit_of_terms(self, value: float, x: Array) -> float:
         """The unit of a program whose linear terms may cancel, as those of targets.
 
-        At x = 0, where all terms vanish, it is a share of what one variable may contribute.
+        Near x = 0, where all terms vanish, it is a share of what one variable may contribute.
         """
-        if x.any():
-            return super().gap_unit(value, x)
         width = min(float(np.max(self.upper)), self.typical_width)
+        if float(np.max(x)) > _NEAR_ZERO * width:
+            return super().gap_unit(value, x)
         return max(abs(value), CANCELLED * self.tilt * width)
 
     def gap_floor(self, x: Array) -> float:

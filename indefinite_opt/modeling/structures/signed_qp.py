@@ -89,6 +89,11 @@ class SignedQP(BoxLineQP):
         epsilon = 0.5 * float(c[0] + c[n])
         return self.sense * (form + epsilon * cp.norm1(beta) + constant)
 
+    def _unit_of_terms(self, value: float, x: Array) -> float:
+        # What both parts have in common is no weight.
+        both = np.minimum(x[: self.base.n], x[self.base.n :])
+        return super()._unit_of_terms(value, x - np.concatenate([both, both]))
+
     # ------------------------------------------------------------------ multipliers
 
     @property
