@@ -14,6 +14,8 @@ sys.path.append(str(DOCS / "extensions"))
 
 import api_pages  # noqa: E402
 
+import indefinite_opt as iopt  # noqa: E402
+
 PUBLIC = api_pages.public_names()
 DOCUMENTED = [name for name in PUBLIC if not name.is_constant]
 
@@ -67,6 +69,31 @@ def test_every_public_name_is_on_a_page(tmp_path: Path) -> None:
     for name in PUBLIC:
         module = f".. currentmodule:: {name.module}\n"
         assert any(module in page and f"\n   {name.name}\n" in page for page in pages), name
+
+
+def test_one_page_lists_the_names_at_the_top_level_in_groups(tmp_path: Path) -> None:
+    api_pages.write(tmp_path)
+    page = (tmp_path / "indefinite_opt.rst").read_text(encoding="utf-8")
+    names = re.findall(r"^   (\w+)$|^\* :doc:`(\w+) ", page, re.MULTILINE)
+    listed = [name or module for name, module in names]
+    assert sorted(listed) == sorted(iopt.__all__)
+    assert len(listed) <= 62
+    titles = re.findall(r"^(.+)\n-+$", page, re.MULTILINE)
+    assert titles == list(api_pages.GROUPS)
+    parts = dict(zip(titles, re.split(r"^.+\n-+$", page, flags=re.MULTILINE)[1:], strict=True))
+    for title, name in {
+        "Problems": "KernelProblem",
+        "Formulations for two classes": "NuSVM",
+        "Formulations for regression": "EpsilonSVR",
+        "Formulations for one class": "OneClassLP",
+        "Solving and certificates": "verify",
+        "Comparison": "compare",
+        "Estimators of scikit-learn's kind": "IndefiniteSVC",
+        "Baselines": "LSSVM",
+        "Data, kernels and other modules": "kernels",
+        "Errors": "IndefiniteOptError",
+    }.items():
+        assert re.search(rf"\b{name}\b", parts[title]), title
 
 
 def test_every_type_that_a_public_function_returns_has_a_page() -> None:

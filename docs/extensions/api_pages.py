@@ -34,16 +34,29 @@ RESULTS = {
 }
 """What public functions return or take, and what the formulations of users are made of."""
 
-FOLDERS = {
-    "estimators": "Estimators of scikit-learn's kind",
-    "problem": "Problems",
-    "formulations": "Formulations",
-    "modeling": "Programs, and what formulations derive from",
-    "quadratic": "Quadratic programs, solvers and claims",
-    "workflow": "Solve, bound and verify",
-    "studies": "Comparisons and baselines",
+TASKS = {
+    "classification": "Formulations for two classes",
+    "regression": "Formulations for regression",
+    "one class": "Formulations for one class",
 }
-"""Titles of the groups at the top level, in the order in which a reader needs them."""
+"""Titles of the groups of formulations, by their task."""
+
+FOLDERS = {
+    "problem": "Problems",
+    "formulations": TASKS["classification"],
+    "modeling": "Formulations of your own",
+    "quadratic": "Solving and certificates",
+    "workflow": "Solving and certificates",
+    "studies": "Comparison",
+    "estimators": "Estimators of scikit-learn's kind",
+    "studies.baselines": "Baselines",
+    "": "Data, kernels and other modules",
+    "errors": "Errors",
+}
+"""Titles of the groups at the top level, by the folders in which their names are defined."""
+
+GROUPS = dict.fromkeys([FOLDERS["problem"], *TASKS.values(), *FOLDERS.values()])
+"""The same titles in the order in which a reader needs them."""
 
 
 class PublicName(NamedTuple):
@@ -77,6 +90,16 @@ def public_names() -> list[PublicName]:
     return list(once.values())
 
 
+def group(thing: Any) -> str:
+    """The title of the group of a name at the top level; a module is in a group of its own."""
+    if inspect.ismodule(thing):
+        return FOLDERS["errors" if thing.__name__ == "indefinite_opt.errors" else ""]
+    if inspect.isclass(thing) and hasattr(thing, "task") and ".formulations." in thing.__module__:
+        return TASKS[thing.task]
+    path = thing.__module__.split(".")[1:]
+    return FOLDERS.get(".".join(path[:2])) or FOLDERS[path[0]]
+
+
 def write(folder: Path) -> None:
     """Write a page for every namespace, one for what functions return, and their index."""
     pages = [(module.rpartition(".")[2], NAMESPACES[module], [module]) for module in NAMESPACES]
@@ -97,20 +120,28 @@ def write(folder: Path) -> None:
 
 
 def _tables(names: list[PublicName], sign: str, toctree: str = "") -> str:
-    """Names with the first sentences of their docstrings, at the top level by folders."""
+    """Names with the first sentences of their docstrings, at the top level in groups."""
     groups: dict[tuple[str, str], list[str]] = {}
     for name in names:
-        top = name.module == "indefinite_opt"
-        folder = name.thing.__module__.split(".")[1] if top else ""
-        title = FOLDERS.get(folder, folder.capitalize())
+        title = group(name.thing) if name.module == "indefinite_opt" else ""
         groups.setdefault((name.module, title), []).append(name.name)
-    order = {title: place for place, title in enumerate(FOLDERS.values())}
+    top = any(title for _, title in groups)
+    modules: dict[str, str] = {}
+    for name in module_of("indefinite_opt").__all__ if top and toctree else ():
+        thing = getattr(module_of("indefinite_opt"), name)
+        if inspect.ismodule(thing):
+            groups.setdefault(("indefinite_opt", group(thing)), [])
+            line = f"* :doc:`{name} <{name}>`: {NAMESPACES[f'indefinite_opt.{name}']}\n"
+            modules[group(thing)] = modules.get(group(thing), "") + line
+    order = {title: place for place, title in enumerate(GROUPS)}
     text = ""
-    for module, title in sorted(groups, key=lambda group: order.get(group[1], len(order))):
+    for module, title in sorted(groups, key=lambda each: order.get(each[1], len(order))):
         text += f"{title}\n{sign * len(title)}\n\n" if title else ""
-        text += f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n"
-        text += f"   :toctree: {toctree}\n\n" if toctree else "\n"
-        text += "".join(f"   {name}\n" for name in groups[module, title]) + "\n"
+        text += f"{modules[title]}\n" if title in modules else ""
+        if groups[module, title]:
+            text += f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n"
+            text += f"   :toctree: {toctree}\n\n" if toctree else "\n"
+            text += "".join(f"   {name}\n" for name in groups[module, title]) + "\n"
     return text
 
 
