@@ -19,6 +19,7 @@ from indefinite_opt.modeling.classifier import (
     proxy_change,
 )
 from indefinite_opt.modeling.formulation import (
+    OUTLIERS,
     Formulation,
     check_weight_bound,
     parameter,

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.kernel_ridge import KernelRidge as Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from sklearn.svm import SVC
 
 import indefinite_opt as iopt
-from helpers.problems import random_problem
+from helpers.problems import random_problem, suited
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.studies import baselines
 from indefinite_opt.studies.baselines import as_baseline
-from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.studies.baselines.knn import KNN
+from indefinite_opt.studies.baselines.baseline import Baseline, trained
+from indefinite_opt.studies.baselines.kernel_ridge import KernelRidge
+from indefinite_opt.studies.baselines.knn import KNN, KNNDistance, KNNRegression
 from indefinite_opt.studies.baselines.libsvm import LIBSVM
 
 
@@ -25,20 +30,32 @@ def new_points(m: int = 30) -> np.ndarray:
 @pytest.mark.parametrize("name", list(baselines.known()))
 def test_every_baseline_keeps_the_contract(name: str) -> None:
     data = random_problem("sigmoid", n=24, seed=4)
-    problem = iopt.KernelProblem(data.K, np.where(data.y > 0, "yes", "no"))
     baseline = baselines.known()[name]()
+    named = iopt.KernelProblem(data.K, np.where(data.y > 0, "yes", "no"))
+    problem = suited(named, baseline)
     assert (baseline.name, baseline.reference != "") == (name, True)
-    rows = data.kernel_with(new_points(7))
+    new = new_points(7)
+    rows, own = data.kernel_with(new), np.diag(data.kernel_among(new))
     fitted, again = (baseline.fit(problem, seed=3) for _ in range(2))
-    values = fitted.decision_function(rows)
+    values = fitted.decision_function(rows, own)
     assert values.shape == (7,)
-    np.testing.assert_array_equal(values, again.decision_function(rows))
-    assert fitted.predict(rows).tolist() == ["yes" if value > 0 else "no" for value in values]
+    np.testing.assert_array_equal(values, again.decision_function(rows, own))
+    predicted = fitted.predict(rows, own)
+    if baseline.task == "classification":
+        assert predicted.tolist() == ["yes" if value > 0 else "no" for value in values]
+    elif baseline.task == "regression":
+        np.testing.assert_array_equal(predicted, values)
+    else:
+        np.testing.assert_array_equal(predicted, np.where(values > 0, 1, -1))
     assert set(fitted.support.tolist()) <= set(range(24))
     with pytest.raises(ProblemError, match="K_new"):
         fitted.decision_function(rows[:, 1:])
     with pytest.raises(ProblemError, match=r"got nan at \(0, 0\)"):
         fitted.decision_function(np.full((2, 24), np.nan))
+    others = {"classification": suited(named, iopt.EpsilonSVR()), "regression": named}
+    if baseline.task in others:
+        with pytest.raises(ProblemError, match=f"problem: expected one with .* for {name}"):
+            baseline.fit(others[baseline.task])
 
 
 def test_baselines_are_found_and_read_from_text() -> None:
@@ -146,3 +163,103 @@ def test_a_singular_least_squares_machine_names_a_price_that_works() -> None:
     assert caught.value.argument == "C"
     fitted = iopt.LSSVM(C=2.0).fit(problem)  # (-1 + ½)a = 1
     np.testing.assert_allclose(fitted.coef, [-2.0, 2.0])
+
+
+# ------------------------------------------------------------------- many classes and other tasks
+
+
+def wine(step: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X[::step], y[::step]
+
+
+def test_neighbours_of_several_classes_vote() -> None:
+    """Majorities as in scikit-learn; ties by fewer neighbours, in a loop."""
+    X, y = wine()
+    problem = iopt.KernelProblem.from_data(X, y, "linear")
+    new = np.random.default_rng(0).standard_normal((200, X.shape[1]))
+    rows = problem.kernel_with(new)
+    single = KNN(1).fit(problem).predict(rows)
+    np.testing.assert_array_equal(single, KNeighborsClassifier(1).fit(X, y).predict(new))
+    for k in (2, 4, 6, 9):
+        found = KNN(k).fit(problem)
+        nearest = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(new)[1]
+        for predicted, indices in zip(found.predict(rows), y[nearest], strict=True):
+            for count in range(k, 0, -1):
+                votes = np.bincount(indices[:count], minlength=3)
+                if np.sum(votes == votes.max()) == 1:
+                    break
+            assert predicted == np.argmax(votes)
+
+
+def test_other_baselines_train_several_classes_one_against_one() -> None:
+    X, y = wine()
+    problem = iopt.KernelProblem.from_data(X, y, "linear")
+    fitted = trained(LIBSVM(C=0.01), problem)
+    svc = SVC(C=0.01, kernel="precomputed").fit(problem.K, y)
+    rows = problem.kernel_with(wine(1)[0])
+    np.testing.assert_array_equal(fitted.predict(rows), svc.predict(rows))
+    np.testing.assert_array_equal(fitted.support, np.sort(svc.support_))
+    pairs = trained(iopt.LSSVM(C=1.0), problem)
+    assert np.mean(pairs.predict(rows) == wine(1)[1]) > 0.9
+    for baseline in (iopt.LSSVM(), LIBSVM(), iopt.RVM()):
+        with pytest.raises(ProblemError, match=r"with 3 classes\. `compare` trains one against"):
+            baseline.fit(problem)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian(gamma=0.1)", "linear", "polynomial(degree=2)"])
+@pytest.mark.parametrize("C", [0.3, 20.0])
+def test_kernel_ridge_is_that_of_scikit_learn_on_centred_data(kernel: str, C: float) -> None:
+    """With the kernel and the targets centred the offset is the mean of the targets."""
+    X, _ = wine()
+    t = np.sin(X[:, 0]) + X[:, 1]
+    problem = iopt.KernelProblem.from_data(X[:, 2:], t, kernel)
+    fitted = KernelRidge(C=C).fit(problem)
+    ridge = Ridge(alpha=1.0 / C, kernel="precomputed").fit(problem.centered, t - t.mean())
+    np.testing.assert_allclose(fitted.coef, ridge.dual_coef_, rtol=1e-6, atol=1e-9 * C)
+    expected = ridge.predict(problem.centered) + t.mean()
+    np.testing.assert_allclose(fitted.predict(problem.K), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_kernel_ridge_of_an_indefinite_kernel_solves_its_system() -> None:
+    problem = suited(random_problem("sigmoid", n=30, seed=1), KernelRidge())
+    fitted, n = KernelRidge(C=2.0).fit(problem), 30
+    system = np.block([[problem.K + np.eye(n) / 2.0, np.ones((n, 1))], [np.ones((1, n)), 0.0]])
+    solution = np.linalg.solve(system, np.append(problem.targets, 0.0))
+    np.testing.assert_allclose(np.append(fitted.coef, fitted.offset), solution, atol=1e-9)
+
+
+def test_means_of_neighbours_are_those_of_scikit_learn() -> None:
+    X, _ = wine()
+    t = np.sin(X[:, 0])
+    problem = iopt.KernelProblem.from_data(X, t, "linear")
+    new = np.random.default_rng(1).standard_normal((50, X.shape[1]))
+    expected = KNeighborsRegressor(4).fit(X, t).predict(new)
+    found = KNNRegression(4).fit(problem).predict(problem.kernel_with(new))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian(gamma=0.2)"])
+def test_distances_to_neighbours_are_those_of_scikit_learn(kernel: str) -> None:
+    X, _ = wine()
+    problem = iopt.KernelProblem.from_data(X, None, kernel)
+    new = np.random.default_rng(1).standard_normal((50, X.shape[1]))
+    fitted = KNNDistance(k=3, nu=0.2).fit(problem)
+    own = np.diag(problem.kernel_among(new))
+    values = fitted.decision_function(problem.kernel_with(new), own)
+    neighbours = NearestNeighbors(n_neighbors=4).fit(X)
+
+    def squared(distance: np.ndarray) -> np.ndarray:
+        return distance**2 if kernel == "linear" else 2.0 - 2.0 * np.exp(-0.2 * distance**2)
+
+    expected = squared(neighbours.kneighbors(new)[0][:, 2])
+    np.testing.assert_allclose(values, fitted.radius - expected, atol=1e-10)
+    # Of the training points, each among the others, a share ν is rejected.
+    among = squared(neighbours.kneighbors(X)[0][:, 3])
+    assert np.sum(among >= fitted.radius - 1e-12) == int(0.2 * len(X))
+    if kernel == "linear":
+        with pytest.raises(ProblemError, match="K_new_new"):
+            fitted.predict(problem.kernel_with(new))
+    else:
+        np.testing.assert_allclose(fitted.decision_function(problem.kernel_with(new)), values)

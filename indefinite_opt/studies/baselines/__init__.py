@@ -1,4 +1,4 @@
-"""Classifiers other than the formulations of the papers, to compare them with.
+"""Methods other than the formulations of the papers, to compare them with.
 
 Each has a file; every concrete `Baseline` in this folder is discovered automatically.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 
 from indefinite_opt.foundation import as_instance, discover
-from indefinite_opt.studies.baselines.baseline import Baseline
-from indefinite_opt.studies.baselines.knn import KNN
+from indefinite_opt.studies.baselines.baseline import Baseline, trained
+from indefinite_opt.studies.baselines.kernel_ridge import KernelRidge
+from indefinite_opt.studies.baselines.knn import KNN, KNNDistance, KNNRegression
 from indefinite_opt.studies.baselines.libsvm import LIBSVM
 from indefinite_opt.studies.baselines.lssvm import LSSVM
 from indefinite_opt.studies.baselines.rvm import RVM
@@ -25,7 +26,7 @@ def available_baselines() -> list[str]:
     """Names of the baselines that `compare` runs besides the formulations.
 
     >>> available_baselines()
-    ['KNN', 'LIBSVM', 'LSSVM', 'RVM']
+    ['KNN', 'KNNDistance', 'KNNRegression', 'KernelRidge', 'LIBSVM', 'LSSVM', 'RVM']
     """
     return sorted(known())
 

@@ -9,24 +9,32 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import short
+from indefinite_opt.modeling import PairwiseClassifier, pair_problems
 from indefinite_opt.problem import KernelProblem
 
 
 class Fitted(Protocol):
-    """A trained classifier, such as `Classifier`: decision values and labels of new points."""
+    """What is trained, such as `Classifier`: decision values and predictions of new points."""
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """Indices of the training points that are needed to classify, (s,)."""
+        """Indices of the training points that are needed to predict, (s,)."""
 
     def decision_function(
         self, K_new: ArrayLike, K_new_new: ArrayLike | None = None
     ) -> NDArray[np.float64]:
-        """Decision values of m new points, (m,), from their (m, n) kernel rows."""
+        """Decision values of m new points, (m,), from their (m, n) kernel rows.
+
+        Of more than two classes there may be one for each class, (m, k).
+        """
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """Predicted labels of m new points, (m,), in the caller's own classes."""
+        """Predicted labels of m new points, (m,), in the caller's own classes, or numbers.
+
+        Of one class -1 is predicted for outliers, and 1 for others.
+        """
 
 
 class Baseline(ABC):
@@ -38,6 +46,10 @@ class Baseline(ABC):
     ----------
     reference : str
         The publication that describes the method.
+    task : str
+        As that of a `Formulation`.
+    many_classes : bool
+        Whether `fit` takes more than two classes; else each pair is trained, one against one.
 
     Examples
     --------
@@ -58,6 +70,8 @@ class Baseline(ABC):
     """
 
     reference: ClassVar[str]
+    task: ClassVar[str] = "classification"
+    many_classes: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -74,6 +88,18 @@ class Baseline(ABC):
             If the method cannot be trained on this problem.
         """
 
+    def check_task(self, problem: KernelProblem) -> None:
+        """Raise `ProblemError` unless the problem has the classes or targets that `fit` needs."""
+        several = self.many_classes and problem.classes.size > 2
+        fits = self.task == "one class" or problem.task == self.task
+        if fits and (self.task != "classification" or problem.classes.size == 2 or several):
+            return
+        wanted = "two classes" if self.task == "classification" else "targets"
+        hint = ""
+        if problem.classes.size > 2:
+            hint = "`compare` trains one against one."
+        raise ProblemError("problem", f"one with {wanted} for {self}", problem.kind, hint)
+
     def __str__(self) -> str:
         # Tables tell baselines apart by this title. Fields with `repr=False` do not belong to the
         # method, and are shown only if they differ from their defaults.
@@ -84,3 +110,18 @@ class Baseline(ABC):
         }
         shown = ", ".join(f"{name}={short(value)}" for name, value in values.items())
         return f"{self.name}({shown})" if shown else self.name
+
+
+def trained(baseline: Baseline, problem: KernelProblem, seed: int = 0) -> Fitted:
+    """A baseline trained on a problem, one against one if there are more classes than it takes.
+
+    >>> from indefinite_opt.studies.baselines import LSSVM
+    >>> trained(LSSVM(), KernelProblem(np.eye(9), list("aaabbbccc")))
+    PairwiseClassifier(3 pairs, classes=['a', 'b', 'c'])
+    """
+    several = baseline.task == "classification" and problem.classes.size > 2
+    if not several or baseline.many_classes:
+        return baseline.fit(problem, seed)
+    found = [(baseline.fit(part, seed), points) for _, points, part in pair_problems(problem)]
+    members, points = zip(*found, strict=True)
+    return PairwiseClassifier(members, points, problem.classes)

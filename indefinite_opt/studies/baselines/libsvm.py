@@ -49,6 +49,7 @@ class LIBSVM(Baseline):
         """Train; nothing is random."""
         from sklearn.svm import SVC
 
+        self.check_task(problem)
         # LIBSVM's own limit of pair steps for n ≤ 100 000, which scikit-learn removes.
         machine = SVC(C=self.C, kernel="precomputed", max_iter=10_000_000)
         machine.fit(problem.K, problem.y)

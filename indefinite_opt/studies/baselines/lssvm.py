@@ -57,24 +57,35 @@ class LSSVM(Baseline):
         ParameterError
             If the system is singular to rounding, with a C near to this one for which it is not.
         """
-        n, y = problem.n, problem.y
-        # On the vectors of sum 0 the system is that of PKP + I/C, whose eigenvalues are known.
-        spectrum = problem.centered_spectrum
-        values, vectors = spectrum.values + 1.0 / self.C, spectrum.vectors
-        size = max(float(np.max(np.abs(spectrum.values), initial=0.0)), 1.0 / self.C)
-        if np.any(np.abs(values) <= n * EPS * size):
-            # A penalty near C whose inverse is in the middle between neighbouring -λ.
-            above = -spectrum.values[-spectrum.values > (1.0 + 1e-9) / self.C]
-            other = 2.0 / (1.0 / self.C + float(np.min(above) if above.size else 2.0 / self.C))
-            raise ParameterError(
-                "C", "one for which K + I/C is regular on the vectors of sum 0", f"{self.C:g}",
-                f"-1/C is an eigenvalue there; with C = {other:.6g} it is regular.",
-            )  # fmt: skip
-        centered = y - y.mean()
-        with one_thread():
-            along = vectors.T @ centered
-            # Where the spectrum has no vectors, PKP is 0.
-            a: Array = vectors @ (along / values) + self.C * (centered - vectors @ along)
-        a -= a.mean()
-        mean = problem.gram.times(np.full(n, 1.0 / n))
-        return Classifier(a, float(y.mean() - mean @ a), problem.classes)
+        self.check_task(problem)
+        return Classifier(*least_squares(problem, problem.y, self.C), problem.classes)
+
+
+def least_squares(problem: KernelProblem, t: Array, C: float) -> tuple[Array, float]:
+    """a, (n,), and b of (K + I/C)a + be = t and eᵀa = 0, for K of any inertia.
+
+    Raises
+    ------
+    ParameterError
+        If the system is singular to rounding.
+    """
+    # On the vectors of sum 0 the system is that of PKP + I/C, whose eigenvalues are known.
+    n, spectrum = problem.n, problem.centered_spectrum
+    values, vectors = spectrum.values + 1.0 / C, spectrum.vectors
+    size = max(float(np.max(np.abs(spectrum.values), initial=0.0)), 1.0 / C)
+    if np.any(np.abs(values) <= n * EPS * size):
+        # A penalty near C whose inverse is in the middle between neighbouring -λ.
+        above = -spectrum.values[-spectrum.values > (1.0 + 1e-9) / C]
+        other = 2.0 / (1.0 / C + float(np.min(above) if above.size else 2.0 / C))
+        raise ParameterError(
+            "C", "one for which K + I/C is regular on the vectors of sum 0", f"{C:g}",
+            f"-1/C is an eigenvalue there; with C = {other:.6g} it is regular.",
+        )  # fmt: skip
+    centered = t - t.mean()
+    with one_thread():
+        along = vectors.T @ centered
+        # Where the spectrum has no vectors, PKP is 0.
+        a: Array = vectors @ (along / values) + C * (centered - vectors @ along)
+    a -= a.mean()
+    mean = problem.gram.times(np.full(n, 1.0 / n))
+    return a, float(t.mean() - mean @ a)

@@ -228,6 +228,7 @@ class RVM(Baseline):
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> RelevanceClassifier:
         """Train; nothing is random. Raises `ProblemError` if the kernel matrix is never formed."""
+        self.check_task(problem)
         K, y = problem.K, problem.y
         fit = fit_relevance(K, y, constant=self.constant, max_iter=self.max_iter, tol=self.tol)
         return RelevanceClassifier(fit.coef, fit.offset, problem.classes, fit=fit)
