@@ -21,6 +21,7 @@ from indefinite_opt.modeling.linear_programs import (
     SensitivityGame,
     box_program,
     game_program,
+    one_class_program,
     one_norm_program,
 )
 from indefinite_opt.problem import KernelProblem
@@ -92,6 +93,26 @@ def _sensitivity(Delta: Operator, problem: KernelProblem) -> Array | None:
         return Delta.dense()
     require(c == 2.0 and kernel.problem.gram is problem.gram)
     return None
+
+
+def one_class(reading: Reading, problem: KernelProblem) -> LinearProgram:
+    """min σρ + p eᵀξ  s.t.  σMw ≤ σρe + ξ, eᵀw = 1, w ≥ 0, ξ ≥ 0, and ρ ≥ 0 if σ = 1."""
+    form, n = reading.form, problem.n
+    require(form.variables == {"w": (n,), "rho": (), "xi": (n,)})
+    require(not (form.separables or form.quadratics or form.norms))
+    sigma = float(form.sense)
+    require(only(reading.cost("rho")) == sigma and not np.any(reading.cost("w")))
+    price = positive(reading.cost("xi"))
+    rows, total = reading.row("boundary", equal=False), reading.row("total", equal=True)
+    require(set(rows.linear) == {"w", "rho", "xi"} and not rows.constants.any())
+    require(is_kernel_of(problem, rows.linear["w"], sigma, "K"))
+    require(np.all(rows.linear["rho"].column == -sigma) and rows.linear["xi"].multiple == -1.0)
+    require(total.m == 1 and list(total.linear) == ["w"] and total.constants[0] == -1.0)
+    require(np.all(total.linear["w"].row == 1.0))
+    require(reading.is_nonnegative("w", "lower") and reading.is_nonnegative("xi", "slack"))
+    require(reading.is_nonnegative("rho", "radius") if sigma > 0.0 else not reading.bounds("rho"))
+    require(price * n >= 1.0 and form.constant == 0.0)
+    return one_class_program(problem, sigma, price)
 
 
 def box(reading: Reading, problem: KernelProblem) -> LinearProgram:

@@ -9,6 +9,7 @@ from indefinite_opt.modeling.linear_programs.bounds import (
 from indefinite_opt.modeling.linear_programs.kernel_programs import (
     box_program,
     game_program,
+    one_class_program,
     one_norm_program,
 )
 from indefinite_opt.modeling.linear_programs.linear_program import (

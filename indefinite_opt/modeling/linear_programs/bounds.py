@@ -277,3 +277,80 @@ def _class_means(Delta: Array, y: Array) -> Array:
 def _less(Delta: Array, level: Array, y: Array) -> Array:
     """Δ_ki minus the level of the class of k in row i, a new array."""
     return Delta - level[(y < 0).astype(int)]
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixUnits(Units):
+    """ρ = scale·ρ' and ξ = scale·ξ', where the matrix is divided by its scale."""
+
+    scale: float
+
+    def read(self, values: Values) -> Values:
+        return values | {name: self.scale * values[name] for name in ("rho", "xi")}
+
+    def write(self, values: Values) -> Values:
+        return values | {name: values[name] / self.scale for name in ("rho", "xi")}
+
+    def read_multipliers(self, multipliers: Values) -> Values:
+        return multipliers | self._times(multipliers, 1.0 / self.scale)
+
+    def write_multipliers(self, multipliers: Values) -> Values:
+        return multipliers | self._times(multipliers, self.scale)
+
+    def _times(self, multipliers: Values, factor: float) -> Values:
+        scaled = {"boundary", "slack", "radius"} & multipliers.keys()
+        return {name: factor * multipliers[name] for name in scaled}
+
+
+@dataclass(frozen=True, eq=False)
+class OneClassDescription:
+    """min σρ + p eᵀξ  s.t.  σMw ≤ σρe + ξ,  eᵀw = 1,  w ≥ 0,  ξ ≥ 0, and ρ ≥ 0 if σ = 1.
+
+    M holds distances and σ = 1, or similarities and σ = -1.
+    """
+
+    problem: KernelProblem
+    sigma: float
+    price: float
+
+    def units(self) -> MatrixUnits:
+        """Units in which the largest entry of M is about 1."""
+        return MatrixUnits(float(power_near(np.array(self.problem.largest))))
+
+    def repaired(self, values: Values) -> Values:
+        """The nearest w, and the least feasible slacks."""
+        n, rho = self.problem.n, values["rho"]
+        w = project_line(values["w"], np.ones(n), 1.0, np.inf)
+        rho = np.maximum(rho, 0.0) if self.sigma > 0.0 else rho
+        excess = self.sigma * (self.problem.gram.times(w) - rho)
+        return {"w": w, "rho": rho, "xi": np.maximum(excess, 0.0)}
+
+    def gap_floor(self, values: Values) -> float:
+        """`CANCELLED` times the largest sum of the absolute terms of a row of Mw."""
+        used = np.flatnonzero(values["w"])
+        block = np.abs(self.problem.gram.block(np.arange(self.problem.n), used))
+        return CANCELLED * float(np.max(block @ np.abs(values["w"][used]), initial=0.0))
+
+    def bound(self, boundary: Array) -> float:
+        """min_j σ(Mᵀλ)_j after λ is clipped to [0, p] and made to sum to 1 exactly."""
+        problem, lam = self.problem, _of_sum_one(np.clip(boundary, 0.0, self.price), self.price)
+        error = (problem.n + 8.0) * EPS * problem.largest
+        return float(np.min(self.sigma * (problem.K @ lam))) - error
+
+
+def _of_sum_one(lam: Array, most: float) -> Array:
+    """λ with the sum 1 exactly and 0 ≤ λ ≤ most, where n·most ≥ 1; sums of its units are exact."""
+    total = float(lam.sum())
+    if total > 1.0:
+        lam = lam / total
+    elif total < 1.0:
+        room = float((most - lam).sum())
+        lam = lam + (most - lam) * min(1.0, (1.0 - total) / (room or 1.0))
+    unit = 2.0**-52
+    most_counts = np.floor(most / unit)
+    counts = np.minimum(np.floor(lam / unit), most_counts)
+    missing = 1.0 / unit - float(counts.sum())
+    room = most_counts - counts if missing > 0.0 else counts
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    moved = np.clip(abs(missing) - before, 0.0, room)
+    return np.asarray(unit * (counts + np.sign(missing) * moved))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.linear_programs.bounds import (
     KernelUnits,
+    MatrixUnits,
+    OneClassDescription,
     OneNormMachine,
     SensitivityGame,
     SensitivityUnits,
@@ -97,6 +101,50 @@ def _in_game_units(game: SensitivityGame) -> LinearProgram:
 
 def _game_bound(game: SensitivityGame, multipliers: dict[str, Array]) -> float:
     return game.bound(multipliers["sensitivity"])
+
+
+def one_class_program(
+    problem: KernelProblem, sigma: float, price: float, units: MatrixUnits | None = None
+) -> LinearProgram:
+    """min σρ + p eᵀξ  s.t.  σMw ≤ σρe + ξ, eᵀw = 1, w ≥ 0, ξ ≥ 0, and ρ ≥ 0 if σ = 1."""
+    n, description = problem.n, OneClassDescription(problem, sigma, price)
+    units = units or MatrixUnits(1.0)
+    s, radius = units.scale, ("radius", None) if sigma > 0.0 else (None, None)
+    entries: dict[str, Entries] = {
+        "w": partial(_scaled_matrix, problem, sigma / s), "rho": -sigma, "xi": -1.0
+    }  # fmt: skip
+    return LinearProgram(
+        {
+            "w": Columns((n,), lower=0.0, constraints=("lower", None)),
+            "rho": Columns((), sigma * s, 0.0 if sigma > 0.0 else -np.inf, constraints=radius),
+            "xi": Columns((n,), price * s, lower=0.0, constraints=("slack", None)),
+        },
+        {
+            "boundary": Rows((n,), entries, upper=0.0),
+            "total": Rows((), {"w": 1.0}, lower=1.0, upper=1.0),
+        },
+        units=units,
+        repair=description.repaired,
+        least_unit=description.gap_floor,
+        slacks={"xi": 0.0},
+        source=(one_class_program, problem, sigma),
+        rescale=partial(_in_matrix_units, description),
+        bound=partial(_one_class_bound, description),
+        sense=1 if sigma > 0.0 else -1,
+    )
+
+
+def _scaled_matrix(problem: KernelProblem, factor: float) -> Array:
+    return factor * problem.K
+
+
+def _in_matrix_units(description: OneClassDescription) -> LinearProgram:
+    problem, sigma = description.problem, description.sigma
+    return one_class_program(problem, sigma, description.price, description.units())
+
+
+def _one_class_bound(description: OneClassDescription, multipliers: dict[str, Array]) -> float:
+    return description.bound(multipliers["boundary"])
 
 
 def box_program(
