@@ -20,7 +20,7 @@ from typer.models import ArgumentInfo
 import indefinite_opt as iopt
 from indefinite_opt.command_line.terminal import in_options
 from indefinite_opt.errors import DataError, ParameterError, UnknownName
-from indefinite_opt.foundation import MAX_BYTES, instantiate, parse_call
+from indefinite_opt.foundation import MAX_BYTES, TASKS, checks, instantiate, parse_call
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import as_text, kernels
 from indefinite_opt.studies import as_method
@@ -124,7 +124,11 @@ class DataOptions:
         elif dataset.D is not None:
             kind, uses = "distances", "form symmetrize"
             uses += " gamma" if self.form in (None, *kernels.FORMS_WITH_GAMMA) else ""
-        task = None if self.task is None else self.task.replace("-", " ")
+        task = self.task
+        if task is not None:
+            task = task.replace(" ", "-")
+            checks.choice("task", task, [one.replace(" ", "-") for one in TASKS])
+            task = task.replace("-", " ")
         given = self._given("kernel gamma a r degree scaling cache_mb form symmetrize")
         written = parse_call(self.kernel or "rbf", "kernel")[1]
         for name, value in given.items():

@@ -17,26 +17,44 @@ from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
 from indefinite_opt.quadratic import proof_checker, read_document
-from indefinite_opt.workflow import Bracket
+from indefinite_opt.workflow import Bracket, PairwiseBracket, PairwiseResult
+from indefinite_opt.workflow.pairwise import in_pairs
+from indefinite_opt.workflow.result import kernel_values
+
+QUADRATIC = (
+    iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP, iopt.NuSVM, iopt.EpsilonSVR,
+    iopt.NuSVR, iopt.OneClassSVM, iopt.SVDD,
+)  # fmt: skip
+"""Formulations that may be nonconvex quadratic programs, which `bound` takes."""
 
 
 @options.with_options
 def diagnose(data: options.DataOptions) -> None:
     """Tell how indefinite a kernel is, and if it suits its labels.
 
-    The criteria are those of Haasdonk (2005, sections 7.3 and 7.4) that need no training.
+    The criteria for two classes are those of Haasdonk (2005, sections 7.3 and 7.4) that need no
+    training.
     """
     problem = data.problem()
-    positive, negative = problem.class_sizes
-    say(f"{problem.name} (n = {problem.n}: {positive} of class +1, {negative} of class -1)")
+    two = problem.classes.size == 2
+    counts = "{} of class +1, {} of class -1".format(*problem.class_sizes)
+    say(f"{problem.name} (n = {problem.n}{f': {counts}' if two else ''})")
     say(f"  {options.facts_line(problem)}")
     for name, spectrum in (("K", problem.spectrum), ("PKP", problem.centered_spectrum)):
         say(f"  eigenvalues of {name:<4} from {spectrum.minimum:.4g} to {spectrum.maximum:.4g}")
-    say(iopt.theory.diagnose(problem))
-    if problem.is_conditionally_psd:
-        say("The SVM dual with a bias is convex: every stationary point is a global optimum.")
+    if two:
+        say(iopt.theory.diagnose(problem))
     else:
-        say("The SVM dual with a bias is not convex: `bound` tells how good a point is.")
+        say("signature            ({}, {})".format(*problem.signature))
+        say(f"negative_share       {problem.negative_share:.6g}")
+    # Each has one equation; for more than two classes there is one dual for each pair.
+    duals = {"regression": "dual of EpsilonSVR", "one class": "dual of OneClassSVM"}
+    dual = duals.get(problem.task, "SVM dual with a bias")
+    if problem.is_conditionally_psd:
+        say(f"The {dual} is convex: every stationary point is a global optimum.")
+    else:
+        known = "may not be convex for a pair" if problem.classes.size > 2 else "is not convex"
+        say(f"The {dual} {known}: `bound` tells how good a point is.")
 
 
 @options.with_options
@@ -52,29 +70,32 @@ def solve(
 ) -> None:
     """Solve a formulation and print what the solution proves.
 
-    The exit code is 1 if that is nothing, so that the claim is NONE. Ctrl-C ends the search: the
-    best point so far is still printed and written, and the exit code is 130.
+    Of more than two classes each pair is solved, one against one. The exit code is 1 if nothing is
+    proved, so that the claim is NONE. Ctrl-C ends the search: the best point so far is still
+    printed and written, and the exit code is 130.
     """
     terminal.check_writable(output=output, save=save)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
+    _refuse_pairs(problem, chosen, save=save)
     result = iopt.solve(problem, chosen, solver=solver, max_iter=max_iter, **vars(limits))
-    terminal.save_values(output, result.values)
+    terminal.save_values(output, _values(result))
+    if isinstance(result, PairwiseResult):
+        _say_pairs(result, limits.seed, as_json)
+        return
     if save is not None:
         result.save(save)
-    certificate, classifier, error = result.certificate, result.classifier, result.training_error
-    support, ends = classifier.support.size, [(one.objective, one.count) for one in result.optima]
+    certificate, support = result.certificate, result.classifier.support.size
+    ends, training = [(one.objective, one.count) for one in result.optima], _training(result)
     if as_json:
-        told = options.facts(problem) | public(result) | public(certificate)
-        told |= {"training_error": error, "remarks": result.remarks, "optima": ends}
-        terminal.print_json(told | {"support": support, "offset": classifier.offset})
+        told = options.facts(problem) | _told(result) | training
+        terminal.print_json(told | {"remarks": result.remarks, "optima": ends})
     else:
         say(
             f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
             f"{result.seconds:.3g} s: {result.status.value}"
         )
         say(f"  {options.facts_line(problem)}; seed {limits.seed}")
-        wrong = "" if error is None else f"; {100 * error:.3g} % of them misclassified"
-        say(f"  {support} support vectors of {problem.n} points{wrong}")
+        say(f"  {support} support vectors of {problem.n} points{_in_words(training)}")
         if len(ends) > 1:
             best = ", ".join(f"{objective:.6g} ({count})" for objective, count in ends[:5])
             more = f" and {len(ends) - 5} others" if len(ends) > 5 else ""
@@ -82,11 +103,90 @@ def solve(
         say(certificate)
         for remark in result.remarks[len(problem.remarks) :]:
             say(terminal.in_options(remark), style="yellow")
-        # These may be nonconvex quadratic programs, which `bound` takes.
-        quadratic = isinstance(chosen, iopt.SVMDual | iopt.ConvexHullDual | iopt.GuoSchuurmansQP)
-        if quadratic and not np.isfinite(certificate.bound) and not problem.gram.on_demand:
+        if (
+            isinstance(chosen, QUADRATIC)
+            and not np.isfinite(certificate.bound)
+            and not problem.gram.on_demand
+        ):
             say("  The command `bound` brackets the global optimum.")
     terminal.end(result.status, certificate.claim > iopt.Claim.NONE)
+
+
+def _refuse_pairs(problem: iopt.KernelProblem, chosen: iopt.Formulation, **given: Any) -> None:
+    """Refuse options that only results of two classes have."""
+    for name, value in given.items():
+        if value is not None and in_pairs(problem, chosen):
+            expected = "none for more than two classes, each pair of which has its own solution"
+            raise ParameterError(name, expected, f"{value}")
+
+
+def _values(found: Any) -> dict[str, Any]:
+    """The values of the variables by name, for several pairs of classes with their pair."""
+    if not isinstance(found, PairwiseResult | PairwiseBracket):
+        return dict(found.values)
+    return {
+        f"{name} ({a} | {b})": array
+        for (a, b), one in found.items()
+        for name, array in one.values.items()
+    }
+
+
+def _told(result: Any) -> dict[str, Any]:
+    """A result and its certificate, as JSON has them."""
+    classifier = result.classifier
+    ends = {"support": classifier.support.size, "offset": classifier.offset}
+    return public(result) | public(result.certificate) | ends
+
+
+def _training(result: Any) -> dict[str, float | None]:
+    """How well the training points are fitted, if the kernel matrix alone tells it."""
+    problem, task = result.problem, result.formulation.task
+    if isinstance(result, PairwiseResult):
+        if result.classifier.new_points == "joint" or not problem.curvature_known:
+            return {"training_error": None}
+        wrong = result.classifier.predict(problem.K) != problem.labels
+        return {"training_error": float(np.mean(wrong))}
+    if task == "classification":
+        return {"training_error": result.training_error}
+    name = "training_rmse" if task == "regression" else "training_outliers"
+    direct = result.classifier.unchanged()
+    if direct.new_points == "joint" or not problem.curvature_known:
+        return {name: None}
+    f = problem.gram.times(direct.coef) + direct.own * problem.gram.diagonal + direct.offset
+    if task == "regression":
+        return {name: float(np.sqrt(np.mean((f - problem.targets) ** 2)))}
+    return {name: float(np.mean(f <= 0.0))}
+
+
+def _in_words(training: dict[str, float | None]) -> str:
+    ((name, value),) = training.items()
+    if value is None:
+        return ""
+    if name == "training_rmse":
+        return f"; root mean squared error of them {value:.4g}"
+    what = "misclassified" if name == "training_error" else "outliers"
+    return f"; {100 * value:.3g} % of them {what}"
+
+
+def _say_pairs(result: PairwiseResult, seed: int, as_json: bool) -> None:
+    """Print the results of all pairs of classes."""
+    problem, training = result.problem, _training(result)
+    support = result.classifier.support.size
+    if as_json:
+        told = options.facts(problem) | {
+            "formulation": result.formulation, "status": result.status, "seconds": result.seconds,
+            "claim": result.claim.name, "gap": result.gap, "gap_kind": result.gap_kind,
+            "support": support, **training,
+            "pairs": [{"classes": pair} | _told(one) for pair, one in result.items()],
+        }  # fmt: skip
+        terminal.print_json(told)
+    else:
+        say(result)
+        say(f"  {options.facts_line(problem)}; seed {seed}")
+        say(f"  {support} support vectors of {problem.n} points{_in_words(training)}")
+        for remark in problem.remarks:
+            say(terminal.in_options(remark), style="yellow")
+    terminal.end(result.status, result.claim > iopt.Claim.NONE)
 
 
 @options.with_options
@@ -120,13 +220,15 @@ def predict(
         help="A .csv file of points, or of rows of similarities or distances; or .npz with X, K, D."
     ),
     output: Path | None = Option(None, help="Write the table to this .csv file."),
-    label: str | None = Option(None, help="Column of true labels in the .csv file."),
+    label: str | None = Option(None, help="Column of true labels or targets in the .csv file."),
     max_bytes: int = options.MAX_SIZE,
 ) -> None:
-    """Classify new points with a saved model.
+    """Predict labels or numbers of new points with a saved model.
 
     A table of labels and decision values is printed, and the accuracy if the file has true labels,
-    named y or by --label. The exit code is 1 if the model is in doubt and nothing is proved of it.
+    named y or by --label. A regression predicts numbers, and the root mean squared error is printed
+    if the file has targets. Of one class the label of outliers is -1, and that of others 1. The
+    exit code is 1 if the model is in doubt and nothing is proved of it.
     """
     import pandas as pd
 
@@ -135,16 +237,28 @@ def predict(
     problem, classifier = trained.problem, trained.classifier
     assert isinstance(problem, iopt.KernelProblem)  # no other result is saved
     new, truth = _new_points(problem, data, label, max_bytes)
-    precomputed = problem.X is None and problem.form is None
-    rows = finite_array("K", new, (None, problem.n)) if precomputed else problem.kernel_with(new)
+    if problem.X is None and problem.form is None:
+        new = finite_array("K", new, (None, problem.n))
+    kernels = kernel_values(problem, classifier, new)
+    task = trained.formulation.task  # type: ignore[attr-defined]
 
     def names(labels: Any) -> list[str]:
-        return [problem.meanings.get(as_text(one), as_text(one)) for one in labels.tolist()]
+        # Outliers and others have labels of their own.
+        return [problem.meaning(one) if task == "classification" else as_text(one)
+                for one in labels.tolist()]  # fmt: skip
 
-    table = pd.DataFrame({"label": names(classifier.predict(rows))})
-    table["decision_value"] = classifier.decision_function(rows)
+    if task == "regression":
+        table = pd.DataFrame({"prediction": classifier.predict(*kernels)})
+    else:
+        table = pd.DataFrame({"label": names(classifier.predict(*kernels))})
+        table["decision_value"] = classifier.decision_function(*kernels)
     table.to_csv(sys.stdout if output is None else output, index=False)
-    if truth is not None:
+    if truth is not None and task == "regression":
+        targets = finite_array("targets", truth, (len(table),))
+        error = np.sqrt(np.mean((table["prediction"] - targets) ** 2))
+        told = f"root mean squared error of {len(table)} predictions: {error:.6g}"
+        say(told, to=terminal.stderr)
+    elif truth is not None and (task == "classification" or set(names(truth)) <= {"-1", "1"}):
         right = 100.0 * np.mean(table["label"] == names(truth))
         say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
     if trained.doubt:
@@ -185,7 +299,7 @@ class SearchOptions:
     proof: Path | None = Option(None, help="Write the proof to this .json file.")
     as_json: bool = options.JSON
 
-    def bracket(self, problem: Any, formulation: Any = None, **settings: Any) -> Bracket:
+    def bracket(self, problem: Any, formulation: Any = None, **settings: Any) -> Any:
         """The bracket, whose progress is printed, and whose proof and point are written."""
         gap = 1e-4 if self.gap is None else self.gap
         bracket = iopt.bound(
@@ -193,12 +307,16 @@ class SearchOptions:
         )
         if self.proof is not None:
             bracket.save(self.proof)
-        terminal.save_values(self.output, bracket.values)
+        terminal.save_values(self.output, _values(bracket))
         return bracket
 
 
-def bracket_fields(bracket: Bracket) -> dict[str, Any]:
-    """The bracket and its trace, as JSON has them."""
+def bracket_fields(bracket: Bracket | PairwiseBracket) -> dict[str, Any]:
+    """The bracket and its trace, as JSON has them, or those of all pairs of classes."""
+    if isinstance(bracket, PairwiseBracket):
+        pairs = [{"classes": pair} | bracket_fields(one) for pair, one in bracket.items()]
+        names = "formulation status seconds relative_gap rigorous"
+        return {name: getattr(bracket, name) for name in names.split()} | {"pairs": pairs}
     ends = {"objective": bracket.objective, "bound": bracket.bound}
     return public(bracket) | ends | {"trace": vars(bracket.trace)}
 
@@ -215,13 +333,15 @@ def bound(
 ) -> None:
     """Bracket the global optimum with a proved bound.
 
-    The other end of the bracket is the objective of the best point found. The exit code is 1 if it
-    violates constraints or lies beyond the bound. Ctrl-C ends the search: the bracket so far, which
-    is as valid as any, is still printed, and the exit code is 130.
+    Of more than two classes each pair is bracketed, one against one. The other end of the bracket
+    is the objective of the best point found. The exit code is 1 if it violates constraints or lies
+    beyond the bound. Ctrl-C ends the search: the bracket so far, which is as valid as any, is still
+    printed, and the exit code is 130.
     """
     terminal.check_writable(output=search.output, proof=search.proof)
     checks.positive("require_gap", require_gap, optional=True)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
+    _refuse_pairs(problem, chosen, proof=search.proof)
     bracket = search.bracket(problem, chosen, method=method, max_nodes=max_nodes, cluster=cluster)
     if search.as_json:
         terminal.print_json(options.facts(problem) | bracket_fields(bracket))

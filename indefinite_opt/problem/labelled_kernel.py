@@ -127,9 +127,10 @@ class LabelledKernel(Problem):
         """What the labels are, in words."""
         if self.task == "regression":
             return "one with targets"
-        count = self.classes.size
-        several = f"{count} classes" if count else "no labels"
-        return f"one with {'two classes' if count == 2 else several}"
+        if self.task == "one class":
+            return "one with " + ("the task 'one class'" if self.classes.size else "no labels")
+        words = {1: "a single class", 2: "two classes"}
+        return f"one with {words.get(self.classes.size, f'{self.classes.size} classes')}"
 
     @cached_property
     def squared_distances(self) -> Array:

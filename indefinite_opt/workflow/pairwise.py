@@ -28,7 +28,7 @@ def in_pairs(problem: Problem, formulation: Declaration) -> bool:
     return (
         isinstance(problem, KernelProblem)
         and isinstance(formulation, Formulation)
-        and formulation.task == "classification"
+        and formulation.task == problem.task == "classification"
         and problem.classes.size > 2
     )
 

@@ -69,7 +69,7 @@ REFUSED = {
     "distances.npz --scaling unit": "scaling: expected none for data given as distances",
     "absent.npz": "absent.npz",
     "array.npy": ".npz or .csv file",
-    "many-classes.npz": "labels of exactly two classes, got 24",
+    "many-classes.npz": "got 24 classes. With --task regression whole numbers are targets",
     "short.npz": "20 rows",
     "no-labels.npz": "got one with no labels. For one class there are OneClassSVM",
     "other-labels.npz": "y and exactly one of X, K and D",
