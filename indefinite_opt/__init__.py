@@ -49,7 +49,9 @@ from indefinite_opt.workflow.certificates import verify
 if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
     from indefinite_opt import figures, theory
     from indefinite_opt.estimators import (
+        IndefiniteOneClassSVM,
         IndefiniteSVC,
+        IndefiniteSVR,
         KernelClassifier,
         PseudoEuclideanEmbedding,
         SpectrumTransformer,
@@ -84,8 +86,10 @@ __all__ = [
     "Formulation",
     "GuoSchuurmansLP",
     "GuoSchuurmansQP",
+    "IndefiniteOneClassSVM",
     "IndefiniteOptError",
     "IndefiniteSVC",
+    "IndefiniteSVR",
     "Kernel",
     "KernelClassifier",
     "KernelLogistic",
@@ -126,7 +130,8 @@ __all__ = [
 
 
 _LATER = {
-    "estimators": "IndefiniteSVC KernelClassifier PseudoEuclideanEmbedding SpectrumTransformer",
+    "estimators": "IndefiniteOneClassSVM IndefiniteSVC IndefiniteSVR KernelClassifier "
+    "PseudoEuclideanEmbedding SpectrumTransformer",
     "studies": "compare reference_library",
     "studies.baselines": "KNN LIBSVM LSSVM RVM Baseline available_baselines",
 }

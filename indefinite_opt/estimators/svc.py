@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from indefinite_opt.errors import ParameterError
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.multiclass import Machine, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
-from indefinite_opt.estimators.training_data import Points
+from indefinite_opt.estimators.support_vectors import SupportVectorEstimator
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier
-from indefinite_opt.problem import kernels
 from indefinite_opt.quadratic import DenseGram, Solver, second_order_steps
 from indefinite_opt.workflow import solve
 
-SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
-
-class IndefiniteSVC(FormulationClassifier):
+class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
     """Support vector classification with a kernel of any inertia, in place of `SVC`.
 
     `SVMDual(C)` is solved for every pair of classes, as in LIBSVM, and every solution has a
@@ -95,8 +90,6 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
     (['low', 'up'], 'LOCAL')
     """
 
-    _plain_kernels = SKLEARN_KERNELS
-
     def __init__(
         self,
         *,
@@ -149,71 +142,13 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         )  # fmt: skip
         return Machine.of(pair, result, steps)
 
-    def _step_limit(self) -> int | None:
-        if checks.is_whole(self.max_iter) and self.max_iter == -1:
-            return None
-        checks.whole("max_iter", self.max_iter)
-        return int(self.max_iter)
-
-    def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
-        name = self.kernel
-        if not (isinstance(name, str) and name in SKLEARN_KERNELS):
-            return super()._kernel_for(X, copies)
-        if name == "linear":
-            return kernels.Linear()
-        gamma: Any = self.gamma
-        if gamma == "scale":
-            fitted: Any = kernels.RBF().fitted(X, copies)
-            gamma = fitted.gamma
-        elif gamma == "auto":
-            gamma = 1.0 / float(X.shape[1])
-        elif not checks.is_number(gamma):
-            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
-        # Errors name these arguments, which the kernels call differently.
-        check = checks.number if name == "sigmoid" else checks.positive
-        check("gamma", gamma)
-        gamma = float(gamma)
-        if name == "rbf":
-            return kernels.Gaussian(gamma)
-        checks.number("coef0", self.coef0)
-        if name == "sigmoid":
-            return kernels.Sigmoid(gamma, self.coef0)
-        return kernels.Polynomial(self.degree, gamma, self.coef0)
-
     def _set_further_attributes(self, X: Any) -> None:
+        super()._set_further_attributes(X)
         machines, classes = self._machines, self.classes_.tolist()
-        training, coef = machines.training, machines.coef
-        needed = np.zeros(coef.shape[1], dtype=bool)
-        for machine in machines.members:
-            needed[training.indices(machine.pair)[machine.fitted.support]] = True
         self.n_iter_ = np.array([machine.steps for machine in machines.members])
         if self.verbose:
-            for (i, j), count in zip(training.pairs, self.n_iter_, strict=True):
+            for (i, j), count in zip(machines.training.pairs, self.n_iter_, strict=True):
                 print(f"{classes[i]} and {classes[j]}: {count} steps")
-        self.support_ = training.places[needed]
-        dense = isinstance(training.data, Points)
-        self.support_vectors_ = X[self.support_] if dense else np.empty((0, 0))
-        self.n_support_ = np.add.reduceat(needed, training.bounds[:-1], dtype=np.int32)
-        layout = layout_of_pairs(coef, training.bounds) if machines.several else coef
-        self.dual_coef_ = layout[:, needed]
-        self.intercept_ = -machines.offsets if machines.several else machines.offsets
-        self.class_weight_ = training.class_weights
-        self.fit_status_ = int(
-            any(m.result is not None and m.result.doubt for m in machines.members)
-        )
-        self.shape_fit_ = X.shape
-
-    @property
-    def coef_(self) -> Array:
-        check_is_fitted(self)
-        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
-            raise AttributeError('coef_ needs kernel="linear"')
-        machines = self._machines
-        normals = np.asarray(machines.coef @ machines.training.data.data)
-        if machines.several:
-            normals = -normals
-        normals.flags.writeable = False
-        return normals
 
     @property
     def probA_(self) -> Array:
@@ -229,24 +164,3 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
             return np.empty(0)
         (fitted,) = self._calibration.calibrated_classifiers_
         return np.array([getattr(each, name) for each in fitted.calibrators])
-
-
-def layout_of_pairs(coef: Array, bounds: list[int]) -> Array:
-    """Coefficients of the pairs of k > 2 classes, (k(k - 1)/2, n), in the layout of `dual_coef_`.
-
-    Points are sorted by class. A point of class i has its coefficients in the pairs with classes
-    0, ..., i - 1, i + 1, ..., k - 1 in the rows 0, ..., k - 2, positive for the first class of the
-    pair.
-
-    >>> coef = np.array([[-1.0, 1.0, 0.0], [-2.0, 0.0, 2.0], [0.0, -3.0, 3.0]])
-    >>> layout_of_pairs(coef, [0, 1, 2, 3])
-    array([[ 1., -1., -2.],
-           [ 2.,  3., -3.]])
-    """
-    layout = np.zeros((len(bounds) - 2, coef.shape[1]))
-    pairs = itertools.combinations(enumerate(itertools.pairwise(bounds)), 2)
-    # 0 less the coefficients, as negated zeros print as -0.
-    for row, ((i, first), (j, second)) in zip(0.0 - coef, pairs, strict=True):
-        layout[j - 1, slice(*first)] = row[slice(*first)]
-        layout[i, slice(*second)] = row[slice(*second)]
-    return layout

@@ -1,0 +1,173 @@
+"""The one-class support vector machine for kernels of any inertia, in place of scikit-learn's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OutlierMixin
+
+from indefinite_opt.estimators.multiclass import Training
+from indefinite_opt.estimators.parameters import KernelLike
+from indefinite_opt.estimators.support_vectors import SingleMachine
+from indefinite_opt.formulations import OneClassSVM
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Classifier
+from indefinite_opt.quadratic import DenseGram, Solver
+
+
+class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
+    r"""Detection of outliers with a kernel of any inertia, in place of `OneClassSVM`.
+
+    .. math:: f(x) = \sum_i\alpha_i k(x_i, x) - \rho,\qquad
+              \min_\alpha\ \tfrac12\alpha^\top K\alpha
+              \quad\text{s.t.}\quad e^\top\alpha = \nu n,\ 0 \le \alpha \le 1
+
+    Points with f(x) < 0 are outliers. The formulation `OneClassSVM(nu)` of this package is solved,
+    of which α, ρ and f are νn times as large here, as in scikit-learn, and the solution has a
+    certificate. If the kernel is conditionally positive semidefinite, f is that of scikit-learn.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, str, Kernel or callable
+        Kernels of scikit-learn with the parameters `degree`, `gamma` and `coef0`; else as in
+        `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
+        "sigmoid(a=0.1, r=-1)".
+    gamma : float, "scale" or "auto"
+        As in scikit-learn; but in the variance of "scale" a point counts as often as its weight
+        says.
+    tol : float
+        Relative accuracy of the solver, and tolerance of the certificate.
+    nu : float
+        ν, from 0 to 1: a bound on the share of outliers among the training points, and at most the
+        share of support vectors.
+    max_iter : int
+        Most steps; -1 for no limit.
+    random_state : int, RandomState instance or None
+        Seed of the solver; None stands for 0, so that fits are reproducible.
+    solver : str or Solver, optional
+        As in `solve`; by default "smo(second_order=True)", and "multistart" where weights differ.
+    cache_size, shrinking : float, bool
+        Accepted as in scikit-learn, without effect: the kernel matrix is kept as a whole.
+    verbose : bool
+        Whether to print how many steps it took.
+    degree, coef0
+        As in scikit-learn.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        Certificate of the solution, computed when it is read, for weights that sum to 1.
+    bracket_ : Bracket
+        Bounds on the global optimum, computed when it is read, for weights that sum to 1.
+    fit_status_ : int
+        0, or 1 if the solver did not reach `tol`; then `fit` gives a `ConvergenceWarning`.
+    n_iter_ : int
+        Steps of the solver.
+    dual_coef_ : (1, n_SV) array
+        α of the support vectors.
+    intercept_ : (1,) array
+        -ρ.
+    offset_ : float
+        ρ.
+    support_, support_vectors_, n_support_, coef_, shape_fit_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola & Williamson (2001), Estimating the support of a
+    high-dimensional distribution. Chang & Lin (2011), LIBSVM, section 2.3.
+
+    Examples
+    --------
+    >>> from indefinite_opt import IndefiniteOneClassSVM
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [9.0, 9.0]]
+    >>> detector = IndefiniteOneClassSVM(kernel="l1-gaussian(gamma=0.2)", nu=0.2).fit(X)
+    >>> detector.predict([[0.5, 0.5], [5.0, 5.0]]), detector.certificate_.claim.name
+    (array([ 1, -1]), 'LOCAL')
+    """
+
+    _task = "one class"
+
+    nu: Any
+
+    def __init__(
+        self,
+        *,
+        kernel: KernelLike = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-8,
+        nu: float = 0.5,
+        max_iter: int = -1,
+        random_state: int | np.random.RandomState | None = None,
+        solver: str | Solver[Any] | None = None,
+        cache_size: float = 200.0,
+        shrinking: bool = True,
+        verbose: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on points X, or on a precomputed matrix; labels y are ignored.
+
+        Parameters
+        ----------
+        X : (n, d) array_like or sparse matrix
+            Points in rows, of which sparse ones are made dense; (n, n) kernel values where these
+            are precomputed.
+        sample_weight : (n,) array_like, optional
+            Weights w of the points: α_i is at most w_i, and α sums to ν Σ w. Points of weight 0 are
+            left out.
+
+        Raises
+        ------
+        ProblemError, ValueError
+            If X has the wrong shape or entries that are not finite numbers, if the kernel is not
+            symmetric, or if no weight is positive.
+        ParameterError
+            If a parameter or a weight is out of its range.
+        """
+        return self._trained(self._validated(X, reset=True), None, sample_weight)
+
+    def _formulation(self, weights: Array | None) -> OneClassSVM:
+        return OneClassSVM(nu=self.nu, weights=weights)
+
+    def _solver(self, weights: Array | None) -> str | Solver[Any] | None:
+        differ = weights is not None and np.ptp(weights) > 0.0
+        return "multistart" if self.solver is None and differ else super()._solver(weights)
+
+    def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
+        count = training.places.size if training.weights is None else training.weights.sum()
+        scale = self.nu * float(count)
+        # Of a point off its bounds f is 0, which a solution within `tol` gives up to this much.
+        self._zero = 2.0 * self.tol * scale * float(np.abs(gram.times(fitted.coef)).max())
+        return replace(fitted, coef=scale * fitted.coef, offset=scale * fitted.offset)
+
+    @property
+    def offset_(self) -> float:
+        return -float(self.intercept_[0])
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """f at new points, (m,), negative for outliers.
+
+        Values that `tol` does not tell from 0 are 0, as those of most points on the boundary.
+
+        Parameters
+        ----------
+        X : (m, d) array_like or sparse matrix
+            Points, or (m, n) kernel values with all training points.
+        """
+        values = self._values(X)
+        return np.where(np.abs(values) <= self._zero, 0.0, values)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """f + ρ at new points, (m,); see `decision_function`."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """-1 for outliers and +1 for others, (m,); see `decision_function`."""
+        return np.where(self.decision_function(X) < 0.0, -1, 1)

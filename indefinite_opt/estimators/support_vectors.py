@@ -1,0 +1,192 @@
+"""What the estimators share that stand in for those of LIBSVM in scikit-learn."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.estimators.multiclass import Machine, Machines, Training
+from indefinite_opt.estimators.solved import SolvedEstimator
+from indefinite_opt.estimators.training_data import Points, training_data
+from indefinite_opt.foundation import Array, checks
+from indefinite_opt.modeling import Classifier, Formulation
+from indefinite_opt.problem import KernelProblem, kernels
+from indefinite_opt.quadratic import Certificate, DenseGram, Solver
+from indefinite_opt.workflow import Bracket, bound, solve
+
+SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+
+class SupportVectorEstimator(SolvedEstimator):
+    """An estimator with the kernels, the limits and the attributes of scikit-learn's `SVC`."""
+
+    _plain_kernels = SKLEARN_KERNELS
+
+    C: Any
+    degree: Any
+    gamma: Any
+    coef0: Any
+    max_iter: Any
+    verbose: Any
+
+    def _step_limit(self) -> int | None:
+        if checks.is_whole(self.max_iter) and self.max_iter == -1:
+            return None
+        checks.whole("max_iter", self.max_iter)
+        return int(self.max_iter)
+
+    def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
+        name = self.kernel
+        if not (isinstance(name, str) and name in SKLEARN_KERNELS):
+            return super()._kernel_for(X, copies)
+        if name == "linear":
+            return kernels.Linear()
+        gamma: Any = self.gamma
+        if gamma == "scale":
+            fitted: Any = kernels.RBF().fitted(X, copies)
+            gamma = fitted.gamma
+        elif gamma == "auto":
+            gamma = 1.0 / float(X.shape[1])
+        elif not checks.is_number(gamma):
+            raise ParameterError("gamma", "a number, 'scale' or 'auto'", repr(gamma))
+        # Errors name these arguments, which the kernels call differently.
+        check = checks.number if name == "sigmoid" else checks.positive
+        check("gamma", gamma)
+        gamma = float(gamma)
+        if name == "rbf":
+            return kernels.Gaussian(gamma)
+        checks.number("coef0", self.coef0)
+        if name == "sigmoid":
+            return kernels.Sigmoid(gamma, self.coef0)
+        return kernels.Polynomial(self.degree, gamma, self.coef0)
+
+    def _set_further_attributes(self, X: Any) -> None:
+        """Attributes of a fit to X that predictions do not need."""
+        machines = self._machines
+        training, coef = machines.training, machines.coef
+        needed = np.zeros(coef.shape[1], dtype=bool)
+        for machine in machines.members:
+            needed[training.indices(machine.pair)[machine.fitted.support]] = True
+        self.support_ = training.places[needed]
+        dense = isinstance(training.data, Points)
+        self.support_vectors_ = X[self.support_] if dense else np.empty((0, 0))
+        self.n_support_ = np.add.reduceat(needed, training.bounds[:-1], dtype=np.int32)
+        layout = layout_of_pairs(coef, training.bounds) if machines.several else coef
+        self.dual_coef_ = layout[:, needed]
+        self.intercept_ = -machines.offsets if machines.several else machines.offsets
+        self.class_weight_ = training.class_weights
+        self.fit_status_ = int(
+            any(m.result is not None and m.result.doubt for m in machines.members)
+        )
+        self.shape_fit_ = X.shape
+
+    @property
+    def coef_(self) -> Array:
+        check_is_fitted(self)
+        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise AttributeError('coef_ needs kernel="linear"')
+        machines = self._machines
+        normals = np.asarray(machines.coef @ machines.training.data.data)
+        if machines.several:
+            normals = -normals
+        normals.flags.writeable = False
+        return normals
+
+
+class SingleMachine(SupportVectorEstimator):
+    """An estimator with one machine for all points, which may have targets."""
+
+    _called = "machines"
+    _task: ClassVar[str]
+
+    _targets: Array | None
+    """What the problem has for points with a weight, (n,); None for one class."""
+
+    def _formulation(self, weights: Array | None) -> Formulation:
+        """What is solved, with the weights of the points unless all are 1."""
+        raise NotImplementedError
+
+    def _solver(self, weights: Array | None) -> str | Solver[Any] | None:
+        return "smo(second_order=True)" if self.solver is None else self.solver
+
+    def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
+        """The classifier of the problem in the units of the estimator."""
+        raise NotImplementedError
+
+    def _trained(self, X: Any, targets: Array | None, sample_weight: Any) -> Self:
+        """The estimator, trained on validated points; those of weight 0 are left out."""
+        weights = self._weights_of_points(X, sample_weight)
+        places = np.flatnonzero(weights)
+        own = None if np.all(weights[places] == 1.0) else weights[places]
+        data = training_data(X, self._kernel_for(X, weights), self.metric, places)
+        training = Training(data, places, [0, places.size], own, np.empty(0))
+        gram = training.gram()
+        self._warn_of_oddities(gram, stacklevel=4)
+        kept = None if targets is None else targets[places]
+        result = solve(
+            self._problem(training, gram, kept), self._formulation(own), self._solver(own),
+            self.tol, max_iter=self._step_limit(), seed=self._seed(),
+        )  # fmt: skip
+        machine = Machine.of((0,), result)
+        machine = replace(machine, fitted=self._final(machine.fitted, training, gram))
+        self._warn_of_doubts([machine], stacklevel=4)
+        self._machines, self._targets = Machines(training, [machine]), kept
+        self._set_further_attributes(X)
+        self.n_iter_ = machine.steps
+        if self.verbose:
+            print(f"{machine.steps} steps")
+        return self
+
+    def _problem(self, training: Training, gram: DenseGram, targets: Array | None) -> KernelProblem:
+        known = training.data.definiteness()
+        return KernelProblem.from_gram(gram, targets, task=self._task, definiteness=known)
+
+    def _solved(self) -> tuple[Any, KernelProblem]:
+        """The machine, and the problem that it has solved, made again."""
+        check_is_fitted(self)
+        training = self._machines.training
+        (machine,) = self._machines.members
+        return machine, self._problem(training, training.gram(), self._targets)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Certificate of the solution, computed when it is read."""
+        machine, problem = self._solved()
+        return machine.certificate(problem)
+
+    @property
+    def bracket_(self) -> Bracket:
+        """Bounds on the global optimum, computed when it is read, by a search of up to a minute."""
+        machine, problem = self._solved()
+        return bound(problem, machine.solved)
+
+    def _values(self, X: Any) -> Array:
+        check_is_fitted(self)
+        values: Array = self._machines.decisions(self._validated(X))[:, 0]
+        return values
+
+
+def layout_of_pairs(coef: Array, bounds: list[int]) -> Array:
+    """Coefficients of the pairs of k > 2 classes, (k(k - 1)/2, n), in the layout of `dual_coef_`.
+
+    Points are sorted by class. A point of class i has its coefficients in the pairs with classes
+    0, ..., i - 1, i + 1, ..., k - 1 in the rows 0, ..., k - 2, positive for the first class of the
+    pair.
+
+    >>> coef = np.array([[-1.0, 1.0, 0.0], [-2.0, 0.0, 2.0], [0.0, -3.0, 3.0]])
+    >>> layout_of_pairs(coef, [0, 1, 2, 3])
+    array([[ 1., -1., -2.],
+           [ 2.,  3., -3.]])
+    """
+    layout = np.zeros((len(bounds) - 2, coef.shape[1]))
+    pairs = itertools.combinations(enumerate(itertools.pairwise(bounds)), 2)
+    # 0 less the coefficients, as negated zeros print as -0.
+    for row, ((i, first), (j, second)) in zip(0.0 - coef, pairs, strict=True):
+        layout[j - 1, slice(*first)] = row[slice(*first)]
+        layout[i, slice(*second)] = row[slice(*second)]
+    return layout

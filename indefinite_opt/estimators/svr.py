@@ -1,0 +1,160 @@
+"""Support vector regression for kernels of any inertia, in place of scikit-learn's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+
+from indefinite_opt.estimators.multiclass import Training
+from indefinite_opt.estimators.parameters import KernelLike
+from indefinite_opt.estimators.support_vectors import SingleMachine
+from indefinite_opt.formulations import EpsilonSVR
+from indefinite_opt.foundation import Array
+from indefinite_opt.modeling import Classifier
+from indefinite_opt.quadratic import DenseGram, Solver
+
+
+class IndefiniteSVR(RegressorMixin, SingleMachine):
+    r"""Support vector regression with a kernel of any inertia, in place of `SVR`.
+
+    .. math:: f(x) = \sum_i\beta_i k(x_i, x) + b,\qquad
+              \max_\beta\ t^\top\beta - \varepsilon\|\beta\|_1 - \tfrac12\beta^\top K\beta
+              \quad\text{s.t.}\quad e^\top\beta = 0,\ -C \le \beta \le C
+
+    `EpsilonSVR(C, epsilon)` is solved, and the solution has a certificate. If the kernel is
+    conditionally positive semidefinite, f is that of `SVR`. Choose C, ε and the kernel by
+    `GridSearchCV`.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, str, Kernel or callable
+        Kernels of `SVR` with the parameters `degree`, `gamma` and `coef0`; else as in
+        `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
+        "sigmoid(a=0.1, r=-1)".
+    gamma : float, "scale" or "auto"
+        As in `SVR`; but in the variance of "scale" a point counts as often as its weight says.
+    tol : float
+        Relative accuracy of the solver, and tolerance of the certificate: a violation of the
+        optimality conditions may be as large as this share of the targets' range.
+    C : float
+        Price of errors beyond ε, and the largest weight of a point; finite.
+    epsilon : float
+        ε ≥ 0, in units of the targets: errors up to ε cost nothing.
+    max_iter : int
+        Most steps; -1 for no limit.
+    random_state : int, RandomState instance or None
+        Seed of the solver; None stands for 0, so that fits are reproducible.
+    solver : str or Solver, optional
+        As in `solve`; by default "smo(second_order=True)", which begins with the steps of LIBSVM.
+        "multistart" looks for better local optima.
+    cache_size, shrinking : float, bool
+        Accepted as in `SVR`, without effect: the kernel matrix is kept as a whole.
+    verbose : bool
+        Whether to print how many steps it took.
+    degree, coef0
+        As in `SVR`.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        Certificate of the solution, computed when it is read. The objective is that of targets from
+        which the middle of their range is taken away; with eᵀβ = 0 it is the same.
+    bracket_ : Bracket
+        Bounds on the global optimum, computed when it is read.
+    fit_status_ : int
+        0, or 1 if the solver did not reach `tol`; then `fit` gives a `ConvergenceWarning`.
+    n_iter_ : int
+        Steps of the solver.
+    dual_coef_ : (1, n_SV) array
+        β of the support vectors.
+    intercept_ : (1,) array
+        b.
+    support_, support_vectors_, n_support_, coef_, shape_fit_, n_features_in_, feature_names_in_
+        As in `SVR`.
+
+    References
+    ----------
+    Drucker, Burges, Kaufman, Smola & Vapnik (1997). Chang & Lin (2011), LIBSVM, section 2.4.
+
+    Examples
+    --------
+    >>> from indefinite_opt import IndefiniteSVR
+    >>> X, t = [[-2.0], [-1.0], [1.0], [2.0]], [-4.0, -2.0, 2.0, 4.0]
+    >>> regressor = IndefiniteSVR(kernel="sigmoid", gamma=0.1, C=100.0).fit(X, t)
+    >>> regressor.predict([[-1.5], [1.5]]).round(1), regressor.certificate_.claim.name
+    (array([-3.,  3.]), 'LOCAL')
+    """
+
+    _task = "regression"
+
+    epsilon: Any
+
+    def __init__(
+        self,
+        *,
+        kernel: KernelLike = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-8,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        max_iter: int = -1,
+        random_state: int | np.random.RandomState | None = None,
+        solver: str | Solver[Any] | None = None,
+        cache_size: float = 200.0,
+        shrinking: bool = True,
+        verbose: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on points X, or on a precomputed matrix, with targets y.
+
+        Parameters
+        ----------
+        X : (n, d) array_like or sparse matrix
+            Points in rows, of which sparse ones are made dense; (n, n) kernel values where these
+            are precomputed.
+        y : (n,) array_like
+            Targets.
+        sample_weight : (n,) array_like, optional
+            Weights of the points, by which C is multiplied; points of weight 0 are left out.
+
+        Raises
+        ------
+        ProblemError, ValueError
+            If X or y has the wrong shape or entries that are not finite numbers, if the kernel is
+            not symmetric, or if no weight is positive.
+        ParameterError
+            If a parameter or a weight is out of its range.
+        """
+        points, targets = self._validated(X, reset=True, y=y, y_numeric=True)
+        targets = np.asarray(targets, dtype=np.float64)
+        # Without a large constant in the targets, which has no effect, differences of them count.
+        self._middle = 0.5 * float(targets.min()) + 0.5 * float(targets.max())
+        return self._trained(points, targets - self._middle, sample_weight)
+
+    def _formulation(self, weights: Array | None) -> EpsilonSVR:
+        return EpsilonSVR(C=self.C, epsilon=self.epsilon, weights=weights)
+
+    def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
+        return replace(fitted, offset=fitted.offset + self._middle)
+
+    def predict(self, X: ArrayLike) -> Array:
+        """f at new points.
+
+        Parameters
+        ----------
+        X : (m, d) array_like or sparse matrix
+            Points, or (m, n) kernel values with all training points.
+
+        Returns
+        -------
+        (m,) ndarray
+        """
+        return self._values(X)
