@@ -108,11 +108,13 @@ class ConfidenceProblem(KernelProblem):
     def __init__(
         self,
         K: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None,
         *,
         name: str = "problem",
     ) -> None:
         super().__init__(K, y, symmetrize=True, name=name)
+        if self.classes.size != 2:
+            raise ProblemError("y", "labels of exactly two classes for confidences", self.kind)
         given = real_array("K", K, "a matrix of real numbers")
         if np.max(np.abs(given - given.T)) > SYMMETRY_TOLERANCE * np.max(np.abs(given)):
             self._directed = read_only(given.copy())
@@ -308,7 +310,8 @@ class ConfidenceProblem(KernelProblem):
         if self._directed is None:
             made = super().split(train, test)
             return replace(made, problem=ConfidenceProblem.from_kernel(made.problem))
-        known, labels = self.labels[train], self.labels[test]
+        given = np.where(self.y > 0.0, *self.classes[::-1])
+        known, labels = given[train], given[test]
         if self.learner is None:
             problem = self._labelled(self._directed[np.ix_(train, train)], known, self.name)
             return Split(problem, self._directed[np.ix_(test, train)], labels, _refuse_among)

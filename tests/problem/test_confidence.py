@@ -360,6 +360,10 @@ class Certain:
     [
         (lambda: ConfidenceProblem.from_sensitivity(np.ones((2, 2)), [1, 1]), ProblemError,
          "y: expected labels of exactly two classes"),
+        (lambda: ConfidenceProblem(np.eye(3), [1, 2, 3]), ProblemError,
+         "y: expected labels of exactly two classes for confidences, got one with 3 classes"),
+        (lambda: ConfidenceProblem.from_kernel(iopt.KernelProblem(np.eye(3))), ProblemError,
+         "y: expected labels of exactly two classes for confidences, got one with no labels"),
         (lambda: ConfidenceProblem.from_tables(np.log(np.eye(2) + 1), -np.inf * np.ones((2, 2)),
                                                [1, -1]), ProblemError, "flipped: .*finite"),
         (lambda: ConfidenceProblem.from_learner([[1.0], [2.0]], [1, -1], "logistic"),
