@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
-from indefinite_opt.errors import InfeasibleProblem
+from indefinite_opt.errors import InfeasibleProblem, ParameterError
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import Formulation, parameter, share
 from indefinite_opt.problem import KernelProblem
@@ -48,7 +48,7 @@ class NuSVM(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
     >>> print(NuSVM(nu=0.5).declare(problem))
-    NuSVM(nu=0.5)
+    NuSVM
       minimize    ½ αᵀQα
       subject to  yᵀα = 0      (balance)
                   eᵀα ≥ ν      (total)
@@ -56,7 +56,7 @@ class NuSVM(Formulation):
       with        α ∈ R², ν = ½, 1/n = ½
       solved as   a quadratic program with 2 rows, by clarabel if it is convex,
                   else by multistart
-    >>> iopt.solve(problem, NuSVM(nu=0.5)).objective.round(9)
+    >>> round(iopt.solve(problem, NuSVM(nu=0.5)).objective, 9)
     0.125
     """
 
@@ -71,6 +71,11 @@ class NuSVM(Formulation):
             raise InfeasibleProblem(
                 "nu", f"at most {most!r} = 2 min(n₊, n₋)/n", repr(self.nu),
                 "Above it the smaller class cannot have half of the weights.",
+            )  # fmt: skip
+        if not self.equality and problem.gram.on_demand:
+            raise ParameterError(
+                "equality", "True where rows of K are computed on demand", "False",
+                "The row eᵀα ≥ ν needs the whole kernel matrix: or leave out cache_mb.",
             )  # fmt: skip
         alpha = cp.Variable(problem.n, name="alpha")
         Q, y, nu, upper = problem.symbols("Q", "y", nu=self.nu, **{"1/n": 1.0 / problem.n})

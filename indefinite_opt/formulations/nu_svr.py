@@ -34,7 +34,7 @@ class NuSVR(Formulation):
     -----
     Papers print α - α* in place of β, with α, α* ≥ 0 and eᵀ(α + α*) ≤ Cν. Both programs have the
     same optima for every K, and for every K equality may be required of that sum, as α and α* can
-    grow together; of ‖β‖₁ it may not be if K is indefinite.
+    grow together. The row ‖β‖₁ ≤ Cν itself need not be tight.
 
     f(x) = Σ β_i k(x_i, x) + b; b is the multiplier of eᵀβ = 0. The half width ε of the tube is the
     multiplier of ‖β‖₁ ≤ Cν.
@@ -48,12 +48,12 @@ class NuSVR(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [-1.5, 1.5], task="regression")
     >>> print(NuSVR(C=1.0, nu=0.5).declare(problem))
-    NuSVR(nu=0.5)
+    NuSVR
       maximize    tᵀβ - ½ βᵀKβ
       subject to  eᵀβ = 0         (balance)
                   ‖β‖₁ ≤ Cν       (norm)
                   -C/n ≤ β ≤ C/n  (lower, upper)
-      with        β ∈ R²
+      with        β ∈ R², Cν = ½, C/n = ½
       solved as   a quadratic program on a box with two equations, by multistart
     >>> iopt.solve(problem, NuSVR(C=1.0, nu=0.5)).values["beta"]
     array([-0.25,  0.25])

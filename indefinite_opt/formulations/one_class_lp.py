@@ -53,15 +53,15 @@ class OneClassLP(Formulation):
     >>> D = [[0.0, 1.0, 5.0], [1.0, 0.0, 4.0], [5.0, 4.0, 0.0]]
     >>> problem = KernelProblem.from_distances(D, form="raw")
     >>> print(OneClassLP(nu=0.5, distances=True).declare(problem))
-    OneClassLP(nu=0.5, distances=True)
+    OneClassLP(distances=True)
       minimize    ρ + 1/(νn) eᵀξ
-      subject to  Dw ≤ ρ e + ξ  (boundary)
+      subject to  ρ e + ξ ≥ Dw  (boundary)
                   eᵀw = 1       (total)
                   w ≥ 0         (lower)
                   ρ ≥ 0         (radius)
                   ξ ≥ 0         (slack)
       with        w ∈ R³, ρ ∈ R, ξ ∈ R³, 1/(νn) = ⅔
-      solved as   a linear program with 4 rows, by highs
+      solved as   a linear program, by highs
     >>> round(iopt.solve(problem, OneClassLP(nu=0.5, distances=True)).objective, 9)
     2.5
     """

@@ -49,13 +49,13 @@ class OneClassSVM(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> print(OneClassSVM(nu=0.5).declare(problem))
-    OneClassSVM(nu=0.5)
+    OneClassSVM
       minimize    ½ αᵀKα
-      subject to  eᵀα = 1          (total)
+      subject to  eᵀα = 1         (total)
                   0 ≤ α ≤ 1/(νn)  (lower, upper)
       with        α ∈ R³, 1/(νn) = ⅔
       solved as   a quadratic program on a box with one equation, by multistart
-    >>> iopt.solve(problem, OneClassSVM(nu=0.5)).values["alpha"]
+    >>> iopt.solve(problem, OneClassSVM(nu=0.5)).values["alpha"].round(6)
     array([0.2, 0.4, 0.4])
     """
 

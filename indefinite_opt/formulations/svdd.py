@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import indefinite_opt.algebra as cp
-from indefinite_opt.algebra import Model
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import Formulation, parameter
 from indefinite_opt.problem import KernelProblem
@@ -46,10 +46,11 @@ class SVDD(Formulation):
     >>> import indefinite_opt as iopt
     >>> problem = KernelProblem([[0.0, 0.0], [0.0, 4.0]])
     >>> print(SVDD(C=1.0).declare(problem))
-    SVDD(C=1)
-      maximize    diag(K)ᵀα - αᵀKα
+    SVDD
+      maximize    dᵀα - αᵀKα
       subject to  eᵀα = 1    (total)
                   0 ≤ α ≤ C  (lower, upper)
+      where       d = diag(K)
       with        α ∈ R², C = 1
       solved as   a quadratic program on a box with one equation, by multistart
     >>> iopt.solve(problem, SVDD(C=1.0)).objective
@@ -63,10 +64,11 @@ class SVDD(Formulation):
 
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
-        K, diagonal, C = problem.symbols("K", **{"diag(K)": problem.gram.diagonal, "C": self.C})
+        K, d, C = problem.symbols("K", d=problem.gram.diagonal, C=self.C)
         return Model(
-            maximize=diagonal @ alpha - cp.quad_form(alpha, K),
+            maximize=d @ alpha - cp.quad_form(alpha, K),
             subject_to={"total": cp.sum(alpha) == 1, "lower": alpha >= 0, "upper": alpha <= C},
+            where=(Definition("d = diag(K)", r"d = \operatorname{diag}(K)"),),
             coef=2 * alpha,
             offset="total",
             own=-1.0,
