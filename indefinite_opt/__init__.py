@@ -63,6 +63,9 @@ if TYPE_CHECKING:  # loaded when it is first used, see `_LATER`
         LSSVM,
         RVM,
         Baseline,
+        KernelRidge,
+        KNNDistance,
+        KNNRegression,
         available_baselines,
     )
 
@@ -90,10 +93,13 @@ __all__ = [
     "IndefiniteOptError",
     "IndefiniteSVC",
     "IndefiniteSVR",
+    "KNNDistance",
+    "KNNRegression",
     "Kernel",
     "KernelClassifier",
     "KernelLogistic",
     "KernelProblem",
+    "KernelRidge",
     "LussBall",
     "LussDual",
     "NuSVM",
@@ -133,7 +139,8 @@ _LATER = {
     "estimators": "IndefiniteOneClassSVM IndefiniteSVC IndefiniteSVR KernelClassifier "
     "PseudoEuclideanEmbedding SpectrumTransformer",
     "studies": "compare reference_library",
-    "studies.baselines": "KNN LIBSVM LSSVM RVM Baseline available_baselines",
+    "studies.baselines": "KNN KNNDistance KNNRegression LIBSVM LSSVM RVM Baseline KernelRidge "
+    "available_baselines",
 }
 """Names by the folder that is imported when the first of them is used: scikit-learn takes a second,
 and what only some calls need takes a third of the time of the rest."""

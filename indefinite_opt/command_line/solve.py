@@ -17,9 +17,13 @@ from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
 from indefinite_opt.quadratic import proof_checker, read_document
-from indefinite_opt.workflow import Bracket, PairwiseBracket, PairwiseResult
-from indefinite_opt.workflow.pairwise import in_pairs
-from indefinite_opt.workflow.result import kernel_values
+from indefinite_opt.workflow import (
+    Bracket,
+    PairwiseBracket,
+    PairwiseResult,
+    in_pairs,
+    kernel_values,
+)
 
 QUADRATIC = (
     iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP, iopt.NuSVM, iopt.EpsilonSVR,
