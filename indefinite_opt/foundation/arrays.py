@@ -313,9 +313,8 @@ def labelled(y: ArrayLike | None, n: int, task: str | None = None) -> Labels:
 
 def _are_targets(given: NDArray[Any]) -> bool:
     """Whether labels are more than two numbers that are not all whole."""
-    return (
-        given.dtype.kind == "f" and np.any(given != np.round(given)) and np.unique(given).size > 2
-    )
+    whole = given.dtype.kind != "f" or bool(np.all(given == np.round(given)))
+    return not whole and np.unique(given).size > 2
 
 
 def _sorted_classes(given: NDArray[Any]) -> tuple[NDArray[Any], Array]:

@@ -102,7 +102,7 @@ class LabelledKernel(Problem):
         return min(self.class_sizes)
 
     @property
-    def labels(self) -> NDArray[Any] | None:
+    def labels(self) -> Any:
         """The labels as the caller wrote them, or the targets, (n,); None if there are none."""
         if self.task == "regression":
             return self._values

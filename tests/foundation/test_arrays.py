@@ -315,7 +315,7 @@ def test_distances_within_rounding_are_distances() -> None:
         ([1, 1, 1, 1], "labels of exactly two classes, got 1 (1)"),
         (
             [1, 2, 3, 3],
-            "labels of exactly two classes, got 3 (1, 2, 3). KernelClassifier",
+            "labels of exactly two classes, got 3 (1, 2, 3)",
         ),
     ],
     ids=lambda item: item[:40] if isinstance(item, str) else "",

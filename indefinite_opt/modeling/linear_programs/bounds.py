@@ -319,9 +319,8 @@ class OneClassDescription:
 
     def repaired(self, values: Values) -> Values:
         """The nearest w, and the least feasible slacks."""
-        n, rho = self.problem.n, values["rho"]
-        w = project_line(values["w"], np.ones(n), 1.0, np.inf)
-        rho = np.maximum(rho, 0.0) if self.sigma > 0.0 else rho
+        w = project_line(values["w"], np.ones(self.problem.n), 1.0, np.inf)
+        rho = np.maximum(values["rho"], 0.0) if self.sigma > 0.0 else values["rho"]
         excess = self.sigma * (self.problem.gram.times(w) - rho)
         return {"w": w, "rho": rho, "xi": np.maximum(excess, 0.0)}
 

@@ -176,7 +176,7 @@ def _doubled(base: KernelProblem) -> KernelProblem:
         gram.construction = known
         signs = np.repeat([1.0, -1.0], base.n)
         doubled = _Doubled.from_gram(gram, signs, name=base.name)
-        doubled.base = base
+        doubled.__dict__["base"] = base
         return doubled
 
     return derived(base, "doubled", make)
