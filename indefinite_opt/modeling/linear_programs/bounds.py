@@ -320,7 +320,7 @@ class OneClassDescription:
     def repaired(self, values: Values) -> Values:
         """The nearest w, and the least feasible slacks."""
         w = project_line(values["w"], np.ones(self.problem.n), 1.0, np.inf)
-        rho = np.maximum(values["rho"], 0.0) if self.sigma > 0.0 else values["rho"]
+        rho = np.maximum(values["rho"], 0.0 if self.sigma > 0.0 else -np.inf)
         excess = self.sigma * (self.problem.gram.times(w) - rho)
         return {"w": w, "rho": rho, "xi": np.maximum(excess, 0.0)}
 
@@ -343,8 +343,8 @@ def _of_sum_one(lam: Array, most: float) -> Array:
     if total > 1.0:
         lam = lam / total
     elif total < 1.0:
-        room = float((most - lam).sum())
-        lam = lam + (most - lam) * min(1.0, (1.0 - total) / (room or 1.0))
+        space = float((most - lam).sum())
+        lam = lam + (most - lam) * min(1.0, (1.0 - total) / (space or 1.0))
     unit = 2.0**-52
     most_counts = np.floor(most / unit)
     counts = np.minimum(np.floor(lam / unit), most_counts)

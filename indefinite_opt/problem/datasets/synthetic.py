@@ -99,7 +99,7 @@ class Dataset:
     """
 
     name: str
-    y: npt.NDArray[Any] | None = field(default=None, repr=False)
+    y: Any = field(default=None, repr=False)
     X: Array | None = field(default=None, repr=False)
     K: Array | None = field(default=None, repr=False)
     D: Array | None = field(default=None, repr=False)
