@@ -25,9 +25,13 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
               \min_\alpha\ \tfrac12\alpha^\top K\alpha
               \quad\text{s.t.}\quad e^\top\alpha = \nu n,\ 0 \le \alpha \le 1
 
-    Points with f(x) < 0 are outliers. The formulation `OneClassSVM(nu)` of this package is solved,
-    of which α, ρ and f are νn times as large here, as in scikit-learn, and the solution has a
-    certificate. If the kernel is conditionally positive semidefinite, f is that of scikit-learn.
+    The formulation `OneClassSVM(nu)` of this package is solved, of which α, ρ and f are νn times as
+    large here, as in scikit-learn, and the solution has a certificate. If the kernel is
+    conditionally positive semidefinite, f is that of scikit-learn.
+
+    Points with f(x) < 0 are outliers. Values that `tol` does not tell from 0 are 0: points on the
+    boundary, such as the support vectors with 0 < α < 1, are no outliers, where scikit-learn leaves
+    it to rounding. So at most a share ν of the training points are outliers.
 
     Parameters
     ----------
@@ -70,7 +74,7 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
         α of the support vectors.
     intercept_ : (1,) array
         -ρ.
-    offset_ : float
+    offset_ : (1,) array
         ρ.
     support_, support_vectors_, n_support_, coef_, shape_fit_, n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -148,8 +152,8 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
         return replace(fitted, coef=scale * fitted.coef, offset=scale * fitted.offset)
 
     @property
-    def offset_(self) -> float:
-        return -float(self.intercept_[0])
+    def offset_(self) -> Array:
+        return -self.intercept_
 
     def decision_function(self, X: ArrayLike) -> Array:
         """f at new points, (m,), negative for outliers.

@@ -9,6 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import indefinite_opt as iopt
+from indefinite_opt.studies import as_method
 
 # The checks draw points for which a sigmoid kernel is constant.
 pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are")
@@ -21,6 +22,8 @@ DISTANCES: dict[str, Any] = {
 ESTIMATORS = [
     iopt.KernelClassifier(),
     iopt.IndefiniteSVC(),
+    iopt.IndefiniteSVR(),
+    iopt.IndefiniteOneClassSVM(),
     iopt.PseudoEuclideanEmbedding(n_components=2),
     iopt.SpectrumTransformer("clip"),
 ]
@@ -33,6 +36,10 @@ WITH_WEIGHTS = [
     iopt.IndefiniteSVC(kernel="precomputed"),
     iopt.IndefiniteSVC(kernel="l1-gaussian"),
     iopt.IndefiniteSVC(kernel="sigmoid", break_ties=True),
+    iopt.IndefiniteSVR(kernel="precomputed"),
+    iopt.IndefiniteSVR(kernel="l1-gaussian"),
+    iopt.IndefiniteOneClassSVM(kernel="l1-gaussian"),
+    iopt.IndefiniteOneClassSVM(kernel="sigmoid"),
     iopt.PseudoEuclideanEmbedding(kernel="precomputed"),
     iopt.PseudoEuclideanEmbedding(**DISTANCES),
     iopt.SpectrumTransformer("flip"),
@@ -44,6 +51,7 @@ WITHOUT_WEIGHTS = [
         iopt.KernelClassifier(name)
         for name in iopt.available_formulations() + iopt.available_baselines()
         if name not in ("SVMDual", "SpectrumSVM", "ESVM", "RVM")
+        and as_method(name).task == "classification"
     ),
     iopt.KernelClassifier("RVM(tol=0.01)"),  # to 1e-6 each of its fits takes half a second
     # Its checks of weights of classes give kernel values for distances, which are refused.

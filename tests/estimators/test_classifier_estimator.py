@@ -26,6 +26,7 @@ from sklearn.svm import SVC
 import indefinite_opt as iopt
 from indefinite_opt.estimators import svc
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
+from indefinite_opt.studies import as_method
 from indefinite_opt.workflow import solving
 
 pytestmark = pytest.mark.filterwarnings("ignore:All entries of K are 1")
@@ -86,7 +87,14 @@ def test_decisions_are_those_of_the_solution(
     np.testing.assert_allclose(fitted.decision_function(new), decisions, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("name", [*iopt.available_formulations(), *iopt.available_baselines()])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in [*iopt.available_formulations(), *iopt.available_baselines()]
+        if as_method(name).task == "classification"
+    ],
+)
 def test_every_method_is_a_classifier(name: str) -> None:
     # The optimum of a linear program is 0 up to rounding, which a smaller tolerance would show.
     fitted = iopt.KernelClassifier(name, "sigmoid(a=0.2)", tol=1e-6).fit(X[::6], y[::6])
