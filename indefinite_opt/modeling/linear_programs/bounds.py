@@ -331,14 +331,19 @@ class OneClassDescription:
         return CANCELLED * float(np.max(block @ np.abs(values["w"][used]), initial=0.0))
 
     def bound(self, boundary: Array) -> float:
-        """min_j σ(Mᵀλ)_j after λ is clipped to [0, p] and made to sum to 1 exactly."""
+        """min_j σ(Mᵀλ)_j after λ is clipped to [0, p] and made to sum to 1 exactly.
+
+        Where rounding of p prevents that, there is no bound for a ρ of either sign.
+        """
         problem, lam = self.problem, _of_sum_one(np.clip(boundary, 0.0, self.price), self.price)
+        if self.sigma < 0.0 and float(lam.sum()) != 1.0:
+            return -np.inf
         error = (problem.n + 8.0) * EPS * problem.largest
         return float(np.min(self.sigma * (problem.K @ lam))) - error
 
 
 def _of_sum_one(lam: Array, most: float) -> Array:
-    """λ with the sum 1 exactly and 0 ≤ λ ≤ most, where n·most ≥ 1; sums of its units are exact."""
+    """λ with 0 ≤ λ ≤ most and the sum 1, where n·most allows it; sums of its units are exact."""
     total = float(lam.sum())
     if total > 1.0:
         lam = lam / total
