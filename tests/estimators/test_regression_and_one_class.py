@@ -106,6 +106,22 @@ def test_convex_kernels_give_what_scikit_learn_gives(
 
 
 @pytest.mark.parametrize(("own", "peer"), PAIRS)
+@pytest.mark.parametrize("name", ["wine", "friedman"])
+def test_in_single_precision_weights_agree_where_they_are_ill_conditioned(
+    own: Any, peer: Any, name: str
+) -> None:
+    points, targets = DATA[name]
+    kernel = iopt.kernels.Polynomial(2, 1.0 / points.shape[1], 1.0)
+    K = kernel(points).astype(np.float32).astype(float)
+    expected = peer(kernel="precomputed", tol=1e-9, max_iter=10**6).fit(K, targets)
+    fitted = own(kernel="precomputed", tol=1e-11).fit(K, targets)
+    n = len(targets)
+    assert_close(weights_of_all(fitted, n), weights_of_all(expected, n), 1e-6)
+    assert_close(fitted.intercept_, expected.intercept_, 1e-6)
+    assert_close(values(fitted, K), values(expected, K), 1e-6)
+
+
+@pytest.mark.parametrize(("own", "peer"), PAIRS)
 def test_weights_of_points_are_those_of_scikit_learn(own: Any, peer: Any) -> None:
     weights = RANDOM.uniform(0.2, 3.0, len(y))
     for given in (weights, np.full(len(y), 2.0), np.where(np.arange(len(y)) % 7, weights, 0.0)):
