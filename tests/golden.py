@@ -37,7 +37,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "SeparabilitySVM": ({"identity": False},), "UniformWeights": ({"bias": False},),
     "NuSVM": ({"nu": 0.2}, {"nu": 0.2, "equality": True}), "NuSVR": ({"C": 30.0},),
     "OneClassSVM": ({"nu": 0.2},), "SVDD": ({"C": 0.1},), "EpsilonSVR": ({"C": 10.0},),
-    "OneClassLP": ({"nu": 0.2}, {"distances": True}),
+    "OneClassLP": ({"nu": 0.2},),
     "SpectrumSVM": (
         {"transform": "flip"}, {"transform": "shift"}, {"transform": "square"}, {"centered": True},
     ),
@@ -172,7 +172,8 @@ def difference(name: str, old: Entry, new: Entry) -> str:
 
 def proved_by_bracket(job: Job, objective: float, allowed: float) -> bool:
     """Whether both ends of a bracket are near the objective."""
-    problem = iopt.KernelProblem(job[0], job[1])
+    task = "regression" if job[2].task == "regression" else None
+    problem = iopt.KernelProblem(job[0], job[1], task=task)
     try:
         bracket = iopt.bound(problem, job[2], time_limit=None, gap=TOL, max_nodes=2000, seed=0)
     except iopt.errors.IncompatibleSolver:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import checks
 from indefinite_opt.modeling import Formulation, parameter, share
 from indefinite_opt.problem import KernelProblem
@@ -78,6 +79,9 @@ class OneClassLP(Formulation):
         price = {"1/(νn)": 1.0 / (self.nu * problem.n)}
         rest = {"total": cp.sum(w) == 1, "lower": w >= 0}
         if self.distances:
+            least = problem.gram.extremes[0]
+            if least < 0.0:
+                raise ProblemError("K", "distances, none negative", f"{least:g}")
             D, price_of = problem.symbols(D=problem, **price)
             return Model(
                 minimize=rho + price_of * cp.sum(xi),

@@ -27,7 +27,13 @@ from indefinite_opt.modeling.formulation import (
     share,
     weighted_bound,
 )
-from indefinite_opt.modeling.pairwise import Pair, PairwiseClassifier, pair_problems, votes
+from indefinite_opt.modeling.pairwise import (
+    Pair,
+    PairwiseClassifier,
+    check_classes,
+    pair_problems,
+    votes,
+)
 from indefinite_opt.modeling.semidefinite import (
     penalised_proxy,
     proxy_dual,

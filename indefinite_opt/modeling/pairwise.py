@@ -27,6 +27,16 @@ class PairProblem(NamedTuple):
     problem: KernelProblem
 
 
+def check_classes(problem: KernelProblem) -> None:
+    """Raise `ProblemError` if there are more than two classes and more than n/3."""
+    count = problem.classes.size
+    if 3 * count > max(problem.n, 6):
+        raise ProblemError(
+            "y", f"at most {problem.n // 3} classes of {problem.n} points", f"{count} classes",
+            "With task='regression' whole numbers are targets.",
+        )  # fmt: skip
+
+
 def pair_problems(problem: KernelProblem) -> Iterator[PairProblem]:
     """The problem of each pair of classes, k(k - 1)/2 in all, each made when it is asked for.
 
@@ -43,12 +53,9 @@ def pair_problems(problem: KernelProblem) -> Iterator[PairProblem]:
     >>> [(each.pair, each.points.tolist()) for each in pair_problems(problem)][1]
     (('a', 'c'), [0, 1, 2, 6, 7, 8])
     """
-    labels, names = problem.labels, problem.classes.tolist()
-    if labels is None or 3 * len(names) > problem.n:
-        raise ProblemError(
-            "y", f"at most {problem.n // 3} classes of {problem.n} points", f"{len(names)} classes",
-            "With task='regression' whole numbers are targets.",
-        )  # fmt: skip
+    check_classes(problem)
+    labels: Any = problem.labels
+    names = problem.classes.tolist()
     for i, j in itertools.combinations(range(len(names)), 2):
         points = np.flatnonzero((labels == problem.classes[i]) | (labels == problem.classes[j]))
         part = KernelProblem.from_gram(

@@ -333,11 +333,14 @@ class OneClassDescription:
     def bound(self, boundary: Array) -> float:
         """min_j σ(Mᵀλ)_j after λ is clipped to [0, p] and made to sum to 1 exactly.
 
-        Where rounding of p prevents that, there is no bound for a ρ of either sign.
+        Where ρ ≥ 0 a sum of at most 1 suffices. Where rounding of p prevents that of 1, there is no
+        bound for a ρ of either sign.
         """
-        problem, lam = self.problem, _of_sum_one(np.clip(boundary, 0.0, self.price), self.price)
-        if self.sigma < 0.0 and float(lam.sum()) != 1.0:
-            return -np.inf
+        problem, lam = self.problem, np.clip(boundary, 0.0, self.price)
+        if self.sigma < 0.0 or float(lam.sum()) > 1.0 - problem.n * EPS:
+            lam = _of_sum_one(lam, self.price)
+            if self.sigma < 0.0 and float(lam.sum()) != 1.0:
+                return -np.inf
         error = (problem.n + 8.0) * EPS * problem.largest
         return float(np.min(self.sigma * (problem.K @ lam))) - error
 
