@@ -1,4 +1,4 @@
-"""The figure of a comparison: accuracy, time and the gaps that were proved.
+"""The figure of a comparison: accuracy or another score, time and the gaps that were proved.
 
 It is a `matplotlib.figure.Figure` of its own, made without pyplot or global state. The colours of
 Okabe and Ito can be told apart by colour-blind readers, and shapes repeat what colours say.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.figures.inputs import ComparisonLike
+from indefinite_opt.figures.scores import scores_of
 from indefinite_opt.figures.style import (
     BLUE,
     GAP_RANGE,
@@ -29,6 +30,7 @@ from indefinite_opt.figures.style import (
     styled,
 )
 from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +51,7 @@ _GAPS = ("duality gap", "global bracket")
 
 @styled
 def comparison_figure(comparison: ComparisonLike) -> Figure:
-    """Accuracy, time and what was proved, one row per formulation and solver.
+    """Accuracy, R² or AUC, time and what was proved, one row per formulation and solver.
 
     >>> import indefinite_opt as iopt
     >>> data = iopt.datasets.checkerboard(n=40, cells=2)
@@ -60,7 +62,7 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     """
     rows, present = records_of(comparison.summary), set(comparison.summary["gap_kind"])
     kinds = [kind for kind in (*_GAPS, "KKT residual") if kind in present] or ["duality gap"]
-    panels: list[Callable[[Axes, ComparisonLike], None]] = [_accuracy_panel, _time_panel]
+    panels: list[Callable[[Axes, ComparisonLike], None]] = [_score_panel, _time_panel]
     panels += [partial(_gap_panel, kind=kind) for kind in kinds]
     widths = [1.5, 1.0, *(0.9 for _ in kinds)]
     labels = [
@@ -123,21 +125,36 @@ def _short_name(formulation: Formulation, others: Any) -> str:
     return f"{kind}({', '.join(different)})" if different else kind
 
 
-def _accuracy_panel(ax: Axes, comparison: ComparisonLike) -> None:
-    summary = comparison.summary
-    mean, spread = (100.0 * summary[c].to_numpy(float) for c in ("accuracy", "spread"))
-    _fold_dots(ax, comparison, "accuracy", 100.0)
+def _score_panel(ax: Axes, comparison: ComparisonLike) -> None:
+    summary, score = comparison.summary, scores_of(comparison.problem)[0]
+    mean, spread = (score.unit * summary[c].to_numpy(float) for c in (score.name, "spread"))
+    _fold_dots(ax, comparison, score.name, score.unit)
     ax.errorbar(
         mean, range(len(mean)), xerr=np.nan_to_num(spread), fmt="none", ecolor=BLUE,
         capsize=2.5, elinewidth=1.2, label="± standard deviation",
     )  # fmt: skip
     ax.plot(mean, range(len(mean)), "o", color=BLUE, markersize=5.0, label="mean")
-    majority = 100.0 * max(comparison.problem.class_sizes) / comparison.problem.n
-    _reference_line(ax, majority, f"larger class {majority:.1f} %")
-    lowest = min([majority, *(100.0 * comparison.frame["accuracy"].dropna())])
-    # Accuracy ends at 100 %, although the whiskers of a mean near it do not.
-    ax.set_xlim(max(0.0, lowest - 5.0), 101.0)
-    ax.set_xlabel("test accuracy (%)")
+    drawn = (score.unit * comparison.frame[score.name]).dropna().tolist()
+    if score.name in ("accuracy", "auc"):
+        start, name = _chance(comparison.problem)
+        _reference_line(ax, start, name)
+        # Both end at 100 %, although the whiskers of a mean near it do not.
+        ax.set_xlim(max(0.0, min([start, *drawn]) - 0.05 * score.unit), 1.01 * score.unit)
+    elif score.name == "r2":
+        _reference_line(ax, 0.0, "mean of the targets")
+        # Far below 0 methods are equally useless, and would hide the differences of the others.
+        ax.set_xlim(max(-1.0, min([0.0, *drawn]) - 0.05), 1.01)
+    ax.set_xlabel(f"test {score.title}{' (%)' * score.percent}")
+
+
+def _chance(problem: KernelProblem) -> tuple[float, str]:
+    """The accuracy of the larger class, or the AUC of random numbers, and its name."""
+    if problem.task == "one class":
+        return 0.5, "chance"
+    sizes = [np.count_nonzero(problem.labels == label) for label in problem.classes]
+    majority = 100.0 * max(sizes) / problem.n
+    kind = "larger" if problem.classes.size == 2 else "largest"
+    return majority, f"{kind} class {majority:.1f} %"
 
 
 def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:

@@ -150,20 +150,30 @@ def _on_grid(
 ) -> Array:
     points = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
     blocks = max(1, points.shape[0] * problem.n // MAX_KERNEL_VALUES)
+    # Those of SVDD need k(x, x), for which a block is as long as that of 1000 points.
+    own = bool(classifier.own) and classifier.diagonal is None
+    blocks = max(blocks, points.shape[0] // 1000) if own else blocks
     values = [
-        classifier.decision_function(problem.kernel_with(block))
+        classifier.decision_function(
+            problem.kernel_with(block), problem.kernel_among(block) if own else None
+        )
         for block in np.array_split(points, blocks)
     ]
     return np.concatenate(values).reshape(vertical.size, horizontal.size)
 
 
 def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np.intp]) -> None:
-    drawn = [(-1.0, VERMILLION, "^"), (1.0, BLUE, "o")]
-    for (sign, color, marker), name in zip(drawn, problem.classes, strict=True):
-        chosen = X[problem.y == sign]
+    groups = [(X, BLUE, "o", "training points")]
+    if problem.classes.size == 2:
+        marks = ((-1.0, VERMILLION, "^"), (1.0, BLUE, "o"))
+        groups = [
+            (X[problem.y == sign], color, marker, f"class {name}")
+            for (sign, color, marker), name in zip(marks, problem.classes, strict=True)
+        ]
+    for chosen, color, marker, label in groups:
         ax.scatter(
             chosen[:, 0], chosen[:, 1], s=22.0, color=color, marker=marker, edgecolor="white",
-            linewidth=0.6, label=f"class {name}", zorder=3,
+            linewidth=0.6, label=label, zorder=3,
         )  # fmt: skip
     ax.scatter(
         X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=INK, linewidth=0.8,

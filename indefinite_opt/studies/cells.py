@@ -26,13 +26,13 @@ from indefinite_opt.foundation import clock
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, Split
 from indefinite_opt.quadratic import Status
-from indefinite_opt.studies.baselines.baseline import Baseline
+from indefinite_opt.studies.baselines.baseline import Baseline, trained
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, Method
 from indefinite_opt.studies.metrics import METRICS, Fit
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.studies.store import Row
-from indefinite_opt.workflow import Options, Result, path_entries, solve
+from indefinite_opt.workflow import Options, PairwiseResult, Result, path_entries, solve
 
 Indices = NDArray[np.intp]
 
@@ -112,7 +112,7 @@ def _measured(fit: Fit | Exception, metrics: Iterable[str]) -> Row:
     try:
         if isinstance(fit, Exception):
             raise fit
-        return {name: METRICS[name].value(fit) for name in ("status", *metrics)}
+        return {name: METRICS[name].of(fit) for name in ("status", *metrics)}
     except FAILURES as failure:
         return {"error": error_text(failure)}
 
@@ -133,7 +133,7 @@ def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> lis
             for index, found in _trained(data, parts, grid, entries, plan):
                 if isinstance(found, Fit):
                     with suppress(*FAILURES):
-                        row[index] = metric.sign * float(metric.value(found))
+                        row[index] = metric.sign * float(metric.of(found))
     return [float(score) for score in scores.mean(axis=0)]
 
 
@@ -159,7 +159,7 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
     """The methods of a path, trained in order."""
     limits: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
     solver = grid.entries[0].solver
-    path: list[Result | IndefiniteOptError] = []
+    path: list[Result | PairwiseResult | IndefiniteOptError] = []
     formulations = [method for method in methods if isinstance(method, Formulation)]
     if grid.warm and len(formulations) > 1:
         # After an exception that is no error of this package each is solved for itself.
@@ -169,11 +169,11 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
         try:
             if isinstance(method, Baseline):
                 began = clock()
-                fitted = method.fit(split.problem, plan.seed)
+                fitted = trained(method, split.problem, plan.seed)
                 yield Fit(split, method, fitted, None, clock() - began)
                 continue
             result = path[k] if path else solve(split.problem, method, solver, **limits)
-            if not isinstance(result, Result):
+            if isinstance(result, IndefiniteOptError):
                 raise result
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:
                 raise KeyboardInterrupt  # no parameters are chosen from interrupted searches

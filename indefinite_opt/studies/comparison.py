@@ -20,14 +20,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
-from indefinite_opt.foundation import cached_property, label_vector, parse_call, real_array, short
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.figures import Score, scores_of
+from indefinite_opt.foundation import (
+    TASKS,
+    cached_property,
+    checks,
+    finite_array,
+    label_vector,
+    parse_call,
+    real_array,
+    short,
+)
+from indefinite_opt.modeling import Formulation, check_classes
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import Claim
 from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.cells import FAILURES
-from indefinite_opt.studies.data import Data, HeldOut
+from indefinite_opt.studies.data import Data, HeldOut, described_class, training_problem
 from indefinite_opt.studies.methods import NO_SOLVER, Entry, Grid, Method, as_grid, default_methods
 from indefinite_opt.studies.protocols import (
     FixedTestSet,
@@ -35,6 +45,7 @@ from indefinite_opt.studies.protocols import (
     Protocol,
     RepeatedKFold,
     as_protocol,
+    unstratified,
 )
 from indefinite_opt.studies.store import Row
 from indefinite_opt.studies.study import Progress, Study, run_means
@@ -44,14 +55,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-Test = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
+Test = tuple[ArrayLike, ArrayLike | None] | tuple[ArrayLike, ArrayLike | None, ArrayLike]
 
-METRICS = (
-    "accuracy", "objective", "claim", "gap_kind", "gap", "support", "seconds", "status",
-)  # fmt: skip
-"""The metrics of `METRICS` that a comparison shows."""
+SHOWN = ("objective", "claim", "gap_kind", "gap", "support", "seconds", "status")
+"""The metrics of `METRICS` that a comparison shows besides the scores of its task."""
 
-COLUMNS = ("formulation", "solver", "fold", *METRICS, "error", "run", "chosen")
+
+def columns_of(problem: KernelProblem) -> tuple[str, ...]:
+    """The columns of the table of cells."""
+    scores = (score.name for score in scores_of(problem))
+    return ("formulation", "solver", "fold", *scores, *SHOWN, "error", "run", "chosen")
+
 
 VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
 """Packages whose versions are among the settings of a comparison."""
@@ -64,7 +78,7 @@ class Comparison:
     Attributes
     ----------
     problem : KernelProblem
-        The problem with all data.
+        The problem with all data, of the task that was compared.
     methods : list of Formulation and Baseline
     settings : dict of str to str
         What is needed to run the study again.
@@ -109,9 +123,10 @@ class Comparison:
 
         import pandas as pd
 
-        from indefinite_opt.studies.report.tables import HEADS, table_cells
+        from indefinite_opt.studies.report.tables import heads, table_cells
 
-        table = pd.DataFrame(table_cells(self), columns=list(HEADS)).to_html(index=False, border=0)
+        columns = heads(self.problem)
+        table = pd.DataFrame(table_cells(self), columns=columns).to_html(index=False, border=0)
         return "".join([table, *(f"<p>{html.escape(told)}</p>" for told in self.conclusions)])
 
     @property
@@ -121,41 +136,53 @@ class Comparison:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per cell: accuracy, objective, claim, gap, the chosen parameters, and so on."""
+        """One row per cell: accuracy, objective, claim, gap, the chosen parameters, and so on.
+
+        In place of the accuracy stand "r2", "rmse" and "mae" for regression, and "auc" and
+        "rejected" for one class.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self.rows, columns=list(COLUMNS))
+        return pd.DataFrame(self.rows, columns=list(columns_of(self.problem)))
 
     @cached_property
     def summary(self) -> pd.DataFrame:
         """One row per formulation and solver: means, the weakest claim, the largest gap.
 
-        The best mean accuracy comes first, and what failed in every division last.
+        The best mean accuracy comes first, or R², or AUC, and what failed in every division last.
+        For one class "nu" is the ν of the method, which bounds what it rejects of the training
+        points.
         """
         import pandas as pd
 
         grouped: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
             grouped.setdefault((row["formulation"], row["solver"]), []).append(row)
-        summaries = [_summary(*key, rows) for key, rows in grouped.items()]
-        summaries.sort(
-            key=lambda row: math.inf if math.isnan(row["accuracy"]) else -row["accuracy"]
-        )
+        scores = scores_of(self.problem)
+        summaries = [_summary(*key, rows, scores) for key, rows in grouped.items()]
+        if self.problem.task == "one class":
+            for row in summaries:
+                entry = self.preferred.get(row["formulation"])
+                row["nu"] = float(getattr(entry and entry.method, "nu", math.nan))
+        first, sign = scores[0].name, -1.0 if scores[0].larger_is_better else 1.0
+        summaries.sort(key=lambda row: math.inf if math.isnan(row[first]) else sign * row[first])
         return pd.DataFrame(summaries)
 
     @cached_property
-    def fitted(self) -> list[Result]:
+    def fitted(self) -> list[Result | Any]:
         """The formulations solved on all data, with the parameters chosen most often.
+
+        Those of one class are solved on the points of the class that is described.
 
         Those that fail, and those that chose another kernel than that of the problem, are left out.
         """
-        results = []
+        results, problem = [], training_problem(self.problem)
         for each in self.formulations:
             entry = self.preferred.get(str(each), Entry(each, None, ""))
             if entry.kernel is None and isinstance(entry.method, Formulation):
                 with contextlib.suppress(*FAILURES):
                     tol = float(self.settings["tol"])
-                    results.append(solve(self.problem, entry.method, tol=tol))
+                    results.append(solve(problem, entry.method, tol=tol))
         return results
 
     @property
@@ -178,7 +205,7 @@ class Comparison:
         return to_html(self, path)
 
     def plot(self) -> Figure:
-        """Draw accuracy, time and gaps in one figure."""
+        """Draw accuracy, R² or AUC, with time and gaps, in one figure."""
         from indefinite_opt.figures import comparison_figure
 
         return comparison_figure(self)
@@ -201,6 +228,7 @@ def compare(
     resume: bool = True,
     cluster: Any = None,
     progress: Progress | None = None,
+    task: str | None = None,
 ) -> Comparison:
     """Run formulations × solvers × folds, and collect what each cell achieved and proved.
 
@@ -210,17 +238,19 @@ def compare(
         If `from_data` made it with scaling, each fold is scaled by its own training points.
     formulations : iterable, optional
         Formulations and baselines as objects, classes or names, or a `studies.Grid` of one; by
-        default all, with their default parameters. One that is listed twice is run once.
+        default all of the task, with their default parameters. One that is listed twice is run
+        once.
     solvers : sequence of str, optional
         Every formulation is run with each of these solvers that fits it; by default with its
         default solver. Baselines have no solver.
     test : (K_new, y_new) or (K_new, y_new, K_new_new), optional
-        One fixed test set instead of folds: (m, n) kernel rows, m labels, and the (m, m) kernel
-        matrix of the new points if a formulation treats new points jointly.
+        One fixed test set instead of folds: (m, n) kernel rows, m labels or targets, and the (m, m)
+        kernel matrix of the new points if a formulation treats new points jointly, or needs their
+        k(x, x), as `SVDD` does. Without labels y_new is None.
     n_jobs : int, optional
         Number of processes, as in joblib, that share the cells; each uses one BLAS thread.
     folds : int
-        Number of stratified cross-validation folds, shuffled by `seed`.
+        Number of cross-validation folds, shuffled by `seed`; stratified if there are classes.
     tol, time_limit
         As in `solve`, for every fit.
     protocol : Protocol or int, optional
@@ -240,9 +270,32 @@ def compare(
         Runs the cells by joblib's back end "dask" on an existing cluster.
     progress : callable, optional
         Called with (number of rows done, number of all rows, last row).
+    task : {"classification", "regression", "one class"}, optional
+        By default that of the problem; for another one its labels are read anew.
+
+    Raises
+    ------
+    ParameterError
+        For a method of another task; the message names those that fit.
+    ProblemError
+        If the labels are none of the task.
 
     Notes
     -----
+    More than two classes are trained one against one, and vote. The claim of a cell is then the
+    weakest of all pairs, its gap the largest, and its support vectors those of any pair; it has no
+    objective.
+
+    Scores of regression are R² = 1 - Σ(f(x_i) - t_i)² / Σ(t_i - mean(t))² of the test points, which
+    ranks methods and chooses parameters, the root of the mean squared error and the mean absolute
+    error. R² needs two test points or more: it is NaN if one is left out at a time.
+
+    For one class with labels, the largest class is described (of equally large ones the last, of
+    two the positive one): only its points train, and all points test. Scores are the area under the
+    ROC curve of the decision values, which ranks methods and chooses parameters, and the share of
+    the test points of the class that is rejected, which is to be compared with ν. Without labels
+    this share is the only score.
+
     A cell that fails reports its error in its row and does not stop the others. `seconds` is the
     time of the solve; solvers are loaded and compiled before, on tiny problems.
 
@@ -259,11 +312,18 @@ def compare(
     ['C=10 (2)', 'k=1 (2)']
     """
     check_problem(problem)
-    grids = _grids(formulations, solvers, grid or {})
+    problem = _of_task(problem, task)
+    scores = scores_of(problem)
+    grids = _grids(formulations, solvers, grid or {}, problem.task)
     held_out = None if test is None else _checked_test(problem, test)
     several = any(len(each.entries) > 1 for _, each in grids)
     if protocol is not None and held_out is not None:
         raise ParameterError("protocol", "None with a fixed test set", str(protocol))
+    if several and scores[0].name == "rejected":
+        raise ParameterError(
+            "grid", "single values, as parameters are chosen by labelled outliers", "several"
+        )
+    plain = problem.task == "regression" or problem.labels is None
     if protocol is None:
         chosen: Protocol = FixedTestSet()
         if held_out is None:
@@ -272,17 +332,19 @@ def compare(
         chosen = Nested(chosen, RepeatedKFold(3, seed=seed)) if several else chosen
     else:
         chosen = as_protocol(protocol)
+    chosen = unstratified(chosen) if plain else chosen
+    data, names = Data(problem, test=held_out), [score.name for score in scores]
     study = Study(
-        {problem.name: Data(problem, test=held_out)},
-        {f"{title} · {each.solver}": each for title, each in grids},
-        chosen, METRICS, seed=seed, tol=tol, time_limit=time_limit,
+        {problem.name: data}, {f"{title} · {each.solver}": each for title, each in grids},
+        chosen, [*names, *SHOWN], names[0], seed=seed, tol=tol, time_limit=time_limit,
     )  # fmt: skip
     titles = dict(zip(study.grids, grids, strict=True))
+    columns = columns_of(problem)
 
     def shown(row: Row) -> Row:
         title, each = titles[row["method"]]
         told = {"formulation": title, "chosen": each.varied(row["entry"])}
-        return {name: told.get(name, row.get(name)) for name in COLUMNS}
+        return {name: told.get(name, row.get(name)) for name in columns}
 
     def advance(done: int, total: int, row: Row) -> None:
         if progress:
@@ -299,27 +361,53 @@ def compare(
         preferred.setdefault(title, each.entries[counts.most_common(1)[0][0]])
     ratio = math.nan
     if held_out is None:
-        divisions = chosen.divisions(problem.labels)
+        divisions = chosen.divisions(data.y)
         ratio = float(np.mean([each.test.size / each.train.size for each in divisions]))
     return Comparison(problem, list(methods.values()), settings, rows, preferred, ratio)
+
+
+def _of_task(problem: KernelProblem, task: str | None) -> KernelProblem:
+    """The problem, or with its labels read anew for another task."""
+    if task is not None and task != problem.task:
+        checks.choice("task", task, TASKS)
+        # Targets name no class, of which the largest one could be described.
+        targets = task == "one class" and problem.task == "regression"
+        problem = problem.relabelled(None if targets else problem.labels, task)
+    if problem.task == "classification":
+        check_classes(problem)
+    return problem
+
+
+def _check_task(grid: Grid, task: str) -> None:
+    """Raise `ParameterError` for a method of another task."""
+    if grid.method.task != task:
+        fitting = dict.fromkeys(type(method).__name__ for method in default_methods(task))
+        raise ParameterError(
+            "formulations", f"methods of {task}: {', '.join(fitting)}",
+            f"{grid.method}, which is for {grid.method.task}",
+            "`task` reads the labels for another task.",
+        )  # fmt: skip
 
 
 def _grids(
     formulations: Iterable[Grid | Method | type[Method] | str] | None,
     solvers: Sequence[str] | None,
     values: Mapping[str, Any],
+    task: str,
 ) -> list[tuple[str, Grid]]:
     """Each method with each solver that fits it, once, over its share of the values."""
     if isinstance(formulations, str | type | Formulation | Baseline | Grid):
         formulations = [formulations]
-    items = list(formulations or default_methods())
-    known = {name for item in [*items, *default_methods()] for name in as_grid(item).names}
+    usual = default_methods(task)
+    items = list(formulations or usual)
+    known = {name for item in [*items, *usual] for name in as_grid(item).names}
     for name in values:
         if name not in known | {"kernel"}:
             raise UnknownName("grid", name, known)
     found: dict[tuple[str, str], Grid] = {}
     for item in items:
         grid, written = as_grid(item), _written(item, values)
+        _check_task(grid, task)
         mine = {
             name: several
             for name, several in values.items()
@@ -364,7 +452,7 @@ def _settings(
         "points": str(problem.n),
         "kernel": problem.origin,
         "scaling": problem.scaling or "none",
-        "positive label": str(problem.classes[1]),
+        **_labels(problem),
         "evaluation": str(protocol),
         **({"grid": over} if grid else {}),
         "seed": str(seed),
@@ -377,6 +465,18 @@ def _settings(
     }
 
 
+def _labels(problem: KernelProblem) -> dict[str, str]:
+    """What the labels of a problem are, for the settings."""
+    if problem.task == "regression":
+        return {"targets": problem.labels_in_words.removeprefix("targets ")}
+    if problem.task == "one class":
+        described = described_class(problem)
+        return {} if described is None else {"described class": str(described)}
+    if problem.classes.size == 2:
+        return {"positive label": str(problem.classes[1])}
+    return {"classes": problem.labels_in_words}
+
+
 def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
     """K_new, y_new and K_new_new as arrays; the last one is empty if it is not given."""
     if not isinstance(test, tuple | list) or len(test) not in (2, 3):
@@ -385,27 +485,34 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
         raise ProblemError("test", "(K_new, y_new) or (K_new, y_new, K_new_new)", got)
     expected = f"K_new of shape (m, {problem.n}) and m labels"
     K_new = real_array("test", test[0], expected, (None, problem.n), finite=False)
-    y_new = label_vector("test", test[1], expected)
-    if not len(K_new) == len(y_new) > 0:
+    given: Any = test[1]
+    y_new: Any = None
+    if problem.task == "regression":
+        y_new = finite_array("test", given, (None,))
+    elif given is not None or problem.task != "one class":
+        y_new = label_vector("test", given, expected)
+    if not len(K_new) == len(K_new if y_new is None else y_new) > 0:
         raise ProblemError("test", expected, f"{len(K_new)} rows and {len(y_new)} labels")
     among = real_array("test", test[2], "a matrix K_new_new") if len(test) > 2 else np.empty((0, 0))
     return K_new, y_new, among
 
 
-def _summary(formulation: str, solver: str, rows: list[Row]) -> Row:
+def _summary(formulation: str, solver: str, rows: list[Row], scores: tuple[Score, ...]) -> Row:
     good = [row for row in rows if not row["error"]]
     kinds = {row["gap_kind"] for row in good}
     # If only some folds are convex, only the weaker measure describes all of them.
     kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
-    means = run_means(rows, "accuracy")
-    accuracies = [row["accuracy"] for row in good]
+    first, *others = (score.name for score in scores)
+    means = run_means(rows, first)
+    values = [row[first] for row in good]
     counts = Counter(row["chosen"] for row in good if row["chosen"])
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]
     return {
         "formulation": formulation,
         "solver": solver,
-        "accuracy": _mean(accuracies),
-        "spread": float(np.std(means if len(means) > 1 else accuracies)) if good else np.nan,
+        first: _mean(values),
+        "spread": float(np.std(means if len(means) > 1 else values)) if good else np.nan,
+        **{name: _mean([row[name] for row in good]) for name in others},
         "objective": _mean([row["objective"] for row in good]),
         "claim": min(claims).name if claims else "-",
         "gap_kind": kind,

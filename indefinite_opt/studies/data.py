@@ -1,4 +1,4 @@
-"""The data of a study: labelled points, similarities or distances, and the kernel made of them."""
+"""The data of a study: points, similarities or distances, and the kernel made of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import cached_property
+from indefinite_opt.foundation import cached_property, labelled
 from indefinite_opt.problem import (
     ConfidenceProblem,
     Kernel,
@@ -20,7 +21,7 @@ from indefinite_opt.problem import (
 )
 from indefinite_opt.problem.datasets import Dataset
 
-HeldOut = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+HeldOut = tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]
 """K_new, the new labels and K_new_new; the last one is empty if it is not given."""
 
 Source = str | Dataset | KernelProblem | Callable[[Kernel | None], KernelProblem]
@@ -28,7 +29,7 @@ Source = str | Dataset | KernelProblem | Callable[[Kernel | None], KernelProblem
 
 @dataclass(eq=False)
 class Data:
-    """Labelled data, and how kernel problems are made of them.
+    """Data of any task, and how kernel problems are made of them.
 
     Parameters
     ----------
@@ -70,9 +71,18 @@ class Data:
 
     @property
     def y(self) -> NDArray[Any]:
-        """The labels as two numbers, the larger one for +1, (n,)."""
+        """The numbers of the classes, by which divisions are stratified, (n,).
+
+        For targets and without labels all of them are 0, so that every division is plain.
+        """
         given = self._loaded
-        return given.y if isinstance(given, Dataset | KernelProblem) else self.problem.y
+        if isinstance(given, Dataset):
+            found = labelled(given.y, given.n, self.options.get("task"))
+            return found.values if found.classes.size else np.zeros(given.n)
+        problem = given if isinstance(given, KernelProblem) else self.problem
+        if problem.labels is None or not problem.classes.size:
+            return np.zeros(problem.n)
+        return np.searchsorted(problem.classes, problem.labels)
 
     @cached_property
     def _loaded(self) -> Any:
@@ -93,16 +103,17 @@ class Data:
                 return KernelProblem.from_dataset(given, chosen, **self.options)
             if given.D is not None and isinstance(chosen, kernels.DistanceSubstitution):
                 return KernelProblem.from_distances(
-                    given.D, given.y, chosen.form, gamma=chosen.gamma, name=given.name
-                )
+                    given.D, given.y, chosen.form, task=self.options.get("task"),
+                    gamma=chosen.gamma, name=given.name,
+                )  # fmt: skip
         elif not isinstance(given, KernelProblem):
             return given(chosen)
         elif chosen is None:
             return given
         elif given.X is not None and not isinstance(given, ConfidenceProblem):
             return KernelProblem.from_data(
-                given.X, given.labels, chosen, scaling=given.scaling, cache_mb=given.cache_mb,
-                name=given.name,
+                given.X, given.labels, chosen, task=given.task, scaling=given.scaling,
+                cache_mb=given.cache_mb, name=given.name,
             )  # fmt: skip
         expected = f"none for {given.name}, which is not made of points"
         raise ParameterError(
@@ -110,9 +121,20 @@ class Data:
         )
 
     def split(self, problem: KernelProblem, train: NDArray[Any], test: NDArray[Any]) -> Split:
-        """The training problem and the test rows of a division; see `test` for an empty one."""
+        """The training problem and the test rows of a division; see `test` for an empty one.
+
+        For one class only the points of the class that is described train.
+        """
+        described = described_class(self.problem)
+        if described is not None:
+            train = train[self.problem.labels[train] == described]
         if self.test is not None and not test.size:
             K_new, labels, among = self.test
+            if train.size < problem.n:
+                # The rows of the new points are those of this kernel, whatever its scaling.
+                part, own = problem.gram.part(train), problem.labels[train]
+                problem = KernelProblem.from_gram(part, own, task=problem.task, name=problem.name)
+                K_new = K_new[:, train]
             return Split(problem, K_new, labels, lambda: among)
         return problem.split(train, test)
 
@@ -127,7 +149,8 @@ class Data:
         else:
             problem = self.problem
             # Points of another scale may have the same kernel matrix.
-            content = [problem.y, problem.classes, problem.X, problem.scaling, str(problem.kernel)]
+            content = [problem.labels, problem.task, problem.X, problem.scaling]
+            content.append(str(problem.kernel))
             content += problem.gram.content()
             if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
                 content.append(problem.directed)
@@ -140,3 +163,31 @@ class Data:
         # What is derived is derived again in other processes, but for the digest.
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**state, "digest": self.digest}
+
+
+def described_class(problem: KernelProblem) -> Any:
+    """The label of the class that methods of one class describe; None without labels.
+
+    It is the largest class, and of equally large ones the last, which of two is the positive one.
+
+    >>> problem = KernelProblem(np.eye(4), ["bad", "good", "good", "bad"], task="one class")
+    >>> str(described_class(problem))
+    'good'
+    """
+    if problem.task != "one class" or problem.labels is None:
+        return None
+    sizes = [int(np.sum(problem.labels == label)) for label in problem.classes]
+    return problem.classes[max(range(len(sizes)), key=lambda k: (sizes[k], k))]
+
+
+def training_problem(problem: KernelProblem) -> KernelProblem:
+    """The problem itself, or for one class that of the points of the class that is described."""
+    described = described_class(problem)
+    if described is None or problem.classes.size == 1:
+        return problem
+    chosen = np.flatnonzero(problem.labels == described)
+    part = problem.split(chosen, np.arange(0)).problem
+    if part.X is None and problem.X is not None:
+        part.X, part.kernel = problem.X[chosen], problem.kernel
+        part.scaling, part._scaled = problem.scaling, problem._scaled
+    return part

@@ -45,15 +45,17 @@ def as_method(method: Method | type[Method] | str) -> Method:
     return as_formulation(method)
 
 
-def default_methods() -> list[Method]:
-    """All formulations, `SpectrumSVM` once per transformation, and then all baselines."""
+def default_methods(task: str = "classification") -> list[Method]:
+    """All formulations of a task, `SpectrumSVM` once per transformation, and then its baselines."""
     chosen: list[Method] = []
     for name, cls in known().items():
+        if cls.task != task:
+            continue
         if name == "SpectrumSVM":
             chosen += [as_formulation(f"SpectrumSVM(transform={h})") for h in TRANSFORMS]
         else:
             chosen.append(cls())
-    return chosen + [baseline() for baseline in known_baselines().values()]
+    return chosen + [each() for each in known_baselines().values() if each.task == task]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Numbers that describe a classifier which was trained and tested on one division of the data.
+"""Numbers that describe a method which was trained and tested on one division of the data.
 
 A study computes those that it names, and no others: a spectrum takes O(n³), and a certificate may
 take longer than the training.
@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
 from indefinite_opt.quadratic import Certificate
 from indefinite_opt.studies.baselines.baseline import Fitted
-from indefinite_opt.workflow import Result
+from indefinite_opt.workflow import PairwiseResult, Result
 
 
 @dataclass(eq=False)
@@ -29,28 +30,52 @@ class Fit:
     method: Any
     fitted: Fitted
     """The classifier."""
-    result: Result | None
+    result: Result | PairwiseResult | None
     """None for a baseline."""
     seconds: float
     """Training time."""
 
     @cached_property
     def prediction(self) -> tuple[NDArray[Any], float]:
-        """Labels predicted for the test points, and the seconds that it took.
+        """Labels or numbers predicted for the test points, and the seconds that it took.
 
         Of fits on one split that transform the joint kernel matrix alike the first one alone pays
         for its eigendecomposition.
         """
-        fitted: Any = self.fitted
         began = clock()
-        if getattr(fitted, "new_points", None) != "joint":
-            labels = fitted.predict(self.split.K_new)
-        elif isinstance(fitted.change, KernelChange):
-            # Rows of the transformed joint matrix are used as they are.
-            labels = replace(fitted, change=None).predict(_joint_rows(self.split, fitted.change))
-        else:
-            labels = fitted.predict(self.split.K_new, self.split.K_new_new())
-        return labels, clock() - began
+        return self._applied("predict"), clock() - began
+
+    @cached_property
+    def decisions(self) -> Array:
+        """Decision values of the test points, (m,)."""
+        return self._applied("decision_function")
+
+    def _applied(self, method: str) -> Any:
+        """The predictions, or decision values, of the test points."""
+        fitted: Any = self.fitted
+        split, change = self.split, getattr(fitted, "change", None)
+        if getattr(fitted, "new_points", None) == "joint":
+            if isinstance(change, KernelChange):
+                # Rows of the transformed joint matrix are used as they are.
+                return getattr(replace(fitted, change=None), method)(_joint_rows(split, change))
+            return getattr(fitted, method)(split.K_new, split.K_new_new())
+        # Squared distances need k(x, x) of the new points, which may be that of the others.
+        if getattr(fitted, "own", 0.0) and fitted.diagonal is None:
+            return getattr(fitted, method)(split.K_new, np.diag(split.K_new_new()))
+        return getattr(fitted, method)(split.K_new)
+
+    @property
+    def described(self) -> NDArray[np.bool_]:
+        """Which test points belong to the one class that was trained; all without labels."""
+        labels, classes = self.split.labels, self.split.problem.classes
+        if labels is None or classes.size != 1:
+            return np.ones(len(self.split.K_new), dtype=bool)
+        return np.asarray(labels == classes[0])
+
+    @property
+    def errors(self) -> Array:
+        """Predictions less targets of the test points, (m,)."""
+        return np.asarray(self.prediction[0] - self.split.labels, dtype=float)
 
     @property
     def hits(self) -> NDArray[np.bool_]:
@@ -75,6 +100,16 @@ class Metric:
     """None if a choice by this metric makes no sense."""
     missing: float | int | str = float("nan")
     """What stands in its place where a cell failed."""
+    task: str | None = None
+    """The only task that has it, if it is one."""
+
+    def of(self, fit: Fit) -> float | int | str:
+        """The value; `ParameterError` for another task."""
+        task = fit.split.problem.task
+        if self.task not in (None, task):
+            fitting = [each.name for each in METRICS.values() if each.task == task]
+            raise ParameterError("metrics", f"one of {', '.join(fitting)} for {task}", self.name)
+        return self.value(fit)
 
     @property
     def sign(self) -> float:
@@ -94,7 +129,9 @@ def _joint_rows(split: Split, change: KernelChange) -> Array:
 
 
 def _recall(fit: Fit, which: int) -> float:
-    """The recall of the smaller label, 0, or of the larger one, 1."""
+    """The recall of the smaller label, 0, or of the larger one, 1; NaN for more than two."""
+    if fit.split.problem.classes.size != 2:
+        return float("nan")
     mine = fit.split.labels == fit.split.problem.classes[which]
     return _mean(fit.hits[mine])
 
@@ -112,10 +149,27 @@ def _training_error(fit: Fit) -> float:
     return float(np.mean(fitted.predict(problem.K) != problem.labels))
 
 
+def _r2(fit: Fit) -> float:
+    """1 - Σ(f(x_i) - t_i)² / Σ(t_i - mean(t))² of the test points; NaN if their targets agree."""
+    targets = np.asarray(fit.split.labels, dtype=float)
+    total = float(np.sum((targets - targets.mean()) ** 2))
+    return 1.0 - float(np.sum(fit.errors**2)) / total if total > 0.0 else float("nan")
+
+
+def _auc(fit: Fit) -> float:
+    """NaN where the test points are all of the class, or none of them are."""
+    inside = fit.described
+    if inside.all() or not inside.any():
+        return float("nan")
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(inside, fit.decisions))
+
+
 def _bounded(fit: Fit) -> float:
     """Coefficients at the bound, which is C or the largest weight that the program allows."""
     bound: Any = getattr(fit.method, "C", None)
-    if fit.result is not None:
+    if isinstance(fit.result, Result):
         bound = getattr(fit.method.structure(fit.split.problem), "upper", None)
     if not checks.is_number(bound) or np.isnan(fit.coef).any():
         return float("nan")
@@ -123,35 +177,59 @@ def _bounded(fit: Fit) -> float:
     return float(np.sum(np.abs(fit.coef) >= (1.0 - 1e-6) * bound))
 
 
-def _certified(value: Callable[[Certificate], Any], missing: Any) -> Callable[[Fit], Any]:
+def _certified(
+    value: Callable[[Certificate], Any], of_pairs: Callable[[PairwiseResult], Any], missing: Any
+) -> Callable[[Fit], Any]:
     """A metric that only a formulation has, since baselines have no certificate."""
-    return lambda fit: missing if fit.result is None else value(fit.result.certificate)
+
+    def found(fit: Fit) -> Any:
+        if fit.result is None:
+            return missing
+        if isinstance(fit.result, PairwiseResult):
+            return of_pairs(fit.result)
+        return value(fit.result.certificate)
+
+    return found
 
 
 _ALL = (
     Metric("accuracy", "share of the test points that are classified correctly",
-           lambda fit: _mean(fit.hits), True),
+           lambda fit: _mean(fit.hits), True, task="classification"),
     Metric("recall", "share of the test points of the positive class that are recognised",
-           lambda fit: _recall(fit, 1), True),
+           lambda fit: _recall(fit, 1), True, task="classification"),
     Metric("specificity", "share of the test points of the negative class that are recognised",
-           lambda fit: _recall(fit, 0), True),
+           lambda fit: _recall(fit, 0), True, task="classification"),
     Metric("training_error", "share of the training points that are classified wrongly",
-           _training_error, False),
-    Metric("objective", "objective of the program, in the declared sense",
-           lambda fit: float("nan") if fit.result is None else float(fit.result.objective)),
-    Metric("claim", "what the certificate claims",
-           _certified(lambda certificate: certificate.claim.name, "-"), missing="-"),
+           _training_error, False, task="classification"),
+    Metric("r2", "coefficient of determination of the test points", _r2, True, task="regression"),
+    Metric("rmse", "root of the mean squared error of the test points",
+           lambda fit: float(np.sqrt(_mean(fit.errors**2))), False, task="regression"),
+    Metric("mae", "mean absolute error of the test points",
+           lambda fit: _mean(np.abs(fit.errors)), False, task="regression"),
+    Metric("auc", "area under the ROC curve of the decision values, against labelled outliers",
+           _auc, True, task="one class"),
+    Metric("rejected", "share of the test points of the described class that are rejected",
+           lambda fit: _mean(fit.prediction[0][fit.described] < 0), False, task="one class"),
+    Metric("objective", "objective of the program, in the declared sense; NaN for several classes",
+           lambda fit: float(fit.result.objective) if isinstance(fit.result, Result)
+           else float("nan")),
+    Metric("claim", "what the certificate claims; the weakest of all pairs of classes",
+           _certified(lambda certificate: certificate.claim.name,
+                      lambda pairs: pairs.claim.name, "-"), missing="-"),
     Metric("gap_kind", "the name of the gap of the certificate",
-           _certified(lambda certificate: certificate.gap_kind, ""), missing=""),
-    Metric("gap", "the gap of the certificate",
-           _certified(lambda certificate: float(certificate.measure), float("nan")), False),
-    Metric("support", "number of support vectors", lambda fit: int(fit.fitted.support.size), False,
-           missing=0),
+           _certified(lambda certificate: certificate.gap_kind,
+                      lambda pairs: pairs.gap_kind, ""), missing=""),
+    Metric("gap", "the gap of the certificate; the largest of all pairs of classes",
+           _certified(lambda certificate: float(certificate.measure),
+                      lambda pairs: pairs.gap, float("nan")), False),
+    Metric("support", "number of support vectors, of any pair of classes",
+           lambda fit: int(fit.fitted.support.size), False, missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),
     Metric("squared_norm", "squared norm of the normal vector, coefᵀ K coef; may be negative",
            lambda fit: float(fit.coef @ fit.split.problem.gram.times(fit.coef))),
     Metric("class_mean_distance", "squared distance of the class means; may be negative",
-           lambda fit: fit.split.problem.class_mean_distance),
+           lambda fit: fit.split.problem.class_mean_distance
+           if fit.split.problem.classes.size == 2 else float("nan")),
     Metric("lambda_min", "smallest eigenvalue of the training kernel matrix",
            lambda fit: float(fit.split.problem.spectrum.minimum)),
     Metric("lambda_max", "largest eigenvalue of the training kernel matrix",

@@ -13,7 +13,7 @@ what several papers do, and optimistic, since the entry was chosen by the points
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -261,6 +261,21 @@ def as_protocol(given: Protocol | int, argument: str = "protocol") -> Protocol:
     if checks.is_whole(given):
         return RepeatedKFold(given)
     raise ParameterError(argument, "a protocol or a number of folds", repr(given))
+
+
+def unstratified(protocol: Protocol) -> Protocol:
+    """The same with plain divisions, as for targets, which have no classes.
+
+    >>> print(unstratified(Nested(outer=3, inner=2)))
+    3 folds, parameters chosen by 2 folds of the training points
+    """
+    if isinstance(protocol, Nested):
+        parts = (as_protocol(each) for each in (protocol.outer, protocol.inner))
+        return Nested(*map(unstratified, parts))
+    if getattr(protocol, "stratified", False):
+        plain: Protocol = replace(protocol, stratified=False)  # type: ignore[type-var]
+        return plain
+    return protocol
 
 
 def _check_runs(repeats: int, seed: int, stratified: bool) -> None:

@@ -47,9 +47,11 @@ class Study:
     methods : mapping of str to Grid, Formulation, Baseline, class or str
         By their labels in the tables.
     protocol : Protocol or int
-        A number stands for as many stratified folds.
+        A number stands for as many stratified folds; those of targets, and of data without labels,
+        are plain.
     metrics : sequence of str
-        Names in `METRICS`.
+        Names in `METRICS`. Those of regression are "r2", "rmse" and "mae", and those of one class
+        "auc" and "rejected".
     select : str
         The metric by which entries of a grid are chosen.
     seed : int

@@ -14,9 +14,10 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part
+from indefinite_opt.foundation import TASKS
 from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study, cells
 from indefinite_opt.studies.cells import _fits
-from indefinite_opt.studies.comparison import COLUMNS
+from indefinite_opt.studies.comparison import columns_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import default_methods
 
@@ -48,7 +49,7 @@ def without_time(frame: pd.DataFrame) -> pd.DataFrame:
 def test_one_row_for_each_cell(problem: iopt.KernelProblem) -> None:
     comparison = iopt.compare(problem, TITLES, folds=4)
     frame = comparison.frame
-    assert tuple(frame.columns) == COLUMNS
+    assert tuple(frame.columns) == columns_of(problem)
     assert len(frame) == 3 * 4
     assert not frame.duplicated(["formulation", "solver", "fold"]).any()
     for title, solver in zip(TITLES, ("multistart", "default", "default"), strict=True):
@@ -120,8 +121,10 @@ def test_solvers_times_formulations(problem: iopt.KernelProblem) -> None:
 
 
 def test_all_formulations_by_default(problem: iopt.KernelProblem) -> None:
+    every = [method for task in TASKS for method in default_methods(task)]
+    known = {*iopt.available_formulations(), *iopt.available_baselines()}
+    assert {type(method).__name__ for method in every} == known
     names = [type(method).__name__ for method in default_methods()]
-    assert set(names) == set(iopt.available_formulations()) | set(iopt.available_baselines())
     assert names.count("SpectrumSVM") == 4
     frame = iopt.compare(problem, folds=2).frame
     assert len(frame) == 2 * len(names)

@@ -63,7 +63,8 @@ class KNN(Baseline):
         checks.whole("k", self.k, most=problem.n, reason="the training points")
         if problem.classes.size == 2:
             return Neighbours(self.k, problem.y, problem.gram.diagonal, problem.classes)
-        numbers = np.searchsorted(problem.classes, problem.labels)
+        labels: Any = problem.labels
+        numbers = np.searchsorted(problem.classes, labels)
         return SeveralNeighbours(
             self.k, numbers.astype(float), problem.gram.diagonal, problem.classes
         )

@@ -19,18 +19,21 @@ from indefinite_opt.figures import (
     comparison_figure,
     records_of,
     regions_figure,
+    scores_of,
     spectrum_figure,
 )
 from indefinite_opt.foundation import write_bytes
-from indefinite_opt.modeling import Formulation
+from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.studies.data import training_problem
 from indefinite_opt.studies.report.tables import (
     Row,
-    accuracy_text,
     claim_text,
     failures_text,
     gap_text,
     number_text,
+    score_texts,
+    score_titles,
 )
 from indefinite_opt.studies.report.verdict import conclusions
 
@@ -67,23 +70,38 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     settings = dict(comparison.settings)
     command = settings.pop("command", "")
     rows, count = records_of(comparison.summary), len(comparison.formulations)
-    best = max((r["accuracy"] for r in rows if not math.isnan(r["accuracy"])), default=math.nan)
+    problem = comparison.problem
+    score, titles = scores_of(problem)[0], score_titles(problem)
+    known = [row[score.name] for row in rows if not math.isnan(row[score.name])]
+    best = max(known, default=math.nan) if score.larger_is_better else math.nan
+    measured = _capital(score.title)
+    declared = training_problem(problem)
+    if declared.classes.size > 2:
+        declared = next(pair_problems(declared)).problem
     page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escaped(f"Indefinite kernels: {comparison.problem.name}"),
         style=_STYLE.read_text(encoding="utf-8"),
         name=escaped(comparison.problem.name),
         lead=escaped(
             f"{count} formulation{'s' * (count != 1)} of learning with a kernel, solved and "
-            f"certified on the same {comparison.problem.n} points. Accuracy is measured on points "
+            f"certified on the same {problem.n} points. {measured} is measured on points "
             f"left out of training: {settings['evaluation']}, seed {settings['seed']}."
         ),
         facts=_facts(comparison),
+        measured=escaped(_measured(problem)),
+        score_heads="\n".join(
+            f'<th scope="col" class="n">{escaped(_capital(title))}</th>' for title in titles
+        ),
+        fold_heads="".join(
+            f'<th scope="col">{escaped(_capital(each.title))}{" (%)" * each.percent}</th>'
+            for each in scores_of(problem)
+        ),
         results="\n".join(_result(comparison, row, best) for row in rows),
         claims=definitions((badge(k), escaped(v)) for k, v in CLAIM_MEANINGS.items()),
         measures=definitions((escaped(k), escaped(v)) for k, v in MEASURE_MEANINGS.items()),
-        figure=image(comparison_figure(comparison), "Accuracy, time and gaps"),
+        figure=image(comparison_figure(comparison), f"{measured}, time and gaps"),
         regions=_regions(comparison),
-        problems="\n".join(_card(f, comparison.problem) for f in comparison.formulations),
+        problems="\n".join(_card(f, declared) for f in comparison.formulations),
         spectrum=image(spectrum_figure(comparison.problem), "Spectrum of the kernel"),
         spectra=_spectra(comparison.problem),
         folds=_folds(comparison),
@@ -95,12 +113,31 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     return Path(path)
 
 
+def _capital(title: str) -> str:
+    """A title at the beginning of a sentence or cell."""
+    return title[:1].upper() + title[1:] if title != "ν" else title
+
+
+def _measured(problem: KernelProblem) -> str:
+    """What the table shows of the test points."""
+    scores = scores_of(problem)
+    told = f"{_capital(scores[0].title)} on the points left out: mean ± standard deviation over "
+    told += "the folds"
+    if scores[0].larger_is_better:
+        told += ", the highest mean in bold"
+    if problem.task == "one class":
+        return f"{told}. Rejected: the share of the class that is described, to compare with ν."
+    return f"{told}."
+
+
 def _regions(comparison: ComparisonLike) -> str:
     """Decision regions of every formulation trained on all the data, for points in the plane."""
     X = comparison.problem.X
-    if X is None or X.shape[1] != 2 or not comparison.fitted:
+    if X is None or X.shape[1] != 2 or comparison.problem.classes.size > 2:
         return ""
-    figure = regions_figure(comparison.problem, comparison.fitted)
+    if not comparison.fitted:
+        return ""
+    figure = regions_figure(training_problem(comparison.problem), comparison.fitted)
     drawing = image(figure, "Decision regions")
     caption = "Decision functions after training on all points; support vectors are circled."
     return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>\n"
@@ -114,11 +151,18 @@ def _scripted(value: str) -> str:
 
 def _facts(comparison: ComparisonLike) -> str:
     problem, settings = comparison.problem, comparison.settings
-    positive, negative = problem.class_sizes
+    words = problem.labels_in_words
+    if problem.task == "classification" and problem.classes.size == 2:
+        positive, negative = problem.class_sizes
+        words = (
+            f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
+            f"-1 = {settings.get('negative', problem.classes[0])} ({negative})"
+        )
+    elif problem.task == "regression":
+        words = words.removeprefix("targets ")
     facts = {
         "points": problem.n,
-        "classes": f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
-        f"-1 = {settings.get('negative', problem.classes[0])} ({negative})",
+        "targets" if problem.task == "regression" else "classes": words,
         **({"table": settings["table"]} if "table" in settings else {}),
         "kernel": settings["kernel"],
         "scaling": settings["scaling"],
@@ -138,10 +182,10 @@ def _named(formulation: str) -> str:
 
 def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     kind, gap = gap_text(row)
-    accuracy = accuracy_text(row)
+    texts = [escaped(text) for text in score_texts(row, comparison.problem).values()]
     # Equal up to the rounding that is printed.
-    if abs(row["accuracy"] - best) < 5e-5:
-        accuracy = f"<strong>{accuracy}</strong>"
+    if abs(row[scores_of(comparison.problem)[0].name] - best) < 5e-5:
+        texts[0] = f"<strong>{texts[0]}</strong>"
     failed = failures_text(comparison, row)
     chosen = f"<small>{escaped(row['chosen'])}</small>" if row["chosen"] else ""
     numbers = [
@@ -152,14 +196,15 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
     cells = [
         f'<th scope="row">{_named(row["formulation"])}{chosen}</th>',
         f"<td>{escaped(row['solver'])}</td>",
-        f'<td class="n">{accuracy}</td>',
+        *(f'<td class="n">{text}</td>' for text in texts),
         objective,
         f"<td>{badge(claim_text(row))}</td>",
         f'<td class="measure"><small>{escaped(kind)}</small>{gap}</td>',
         support,
         seconds,
     ]
-    note = f'<tr class="error"><td colspan="8">{escaped(failed)}</td></tr>' if failed else ""
+    span = 7 + len(texts)
+    note = f'<tr class="error"><td colspan="{span}">{escaped(failed)}</td></tr>' if failed else ""
     opening = '<tr class="noted">' if failed else "<tr>"
     return f"{opening}{''.join(cells)}</tr>{note}"
 
@@ -198,10 +243,15 @@ def _spectra(problem: KernelProblem) -> str:
 
 def _folds(comparison: ComparisonLike) -> str:
     rows = []
+    scores = scores_of(comparison.problem)
     for row in records_of(comparison.frame):
+        numbers = [
+            number_text(each.unit * row[each.name], ".1f" if each.percent else ".4g")
+            for each in scores
+        ]
         cells = [
-            row["formulation"], row["solver"], row["fold"],
-            number_text(100.0 * row["accuracy"], ".1f"), number_text(row["objective"], ".8g"),
+            row["formulation"], row["solver"], row["fold"], *numbers,
+            number_text(row["objective"], ".8g"),
             row["claim"], " ".join(gap_text(row)).strip(), row["support"],
             number_text(row["seconds"], ".3g"), row["error"] or row["status"],
         ]  # fmt: skip

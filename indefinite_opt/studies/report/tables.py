@@ -7,15 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.figures import ComparisonLike, records_of, row_labels
+from indefinite_opt.figures import ComparisonLike, Score, records_of, row_labels, scores_of
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 Row = Mapping[Any, Any]
-
-HEADS = ("formulation", "solver", "accuracy", "objective", "claim", "evidence", "SVs", "seconds")
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
@@ -27,13 +26,33 @@ def number_text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
-def accuracy_text(row: Row) -> str:
-    """Mean and spread, such as 95.4 ± 1.2 %; a single cell has no spread."""
-    if math.isnan(row["accuracy"]):
+def score_text(row: Row, score: Score, first: bool = True) -> str:
+    """Mean and, of the first score, spread, such as 95.4 ± 1.2 %; a single cell has no spread."""
+    if math.isnan(row[score.name]):
         return "–"
-    several = row["cells"] - row["failed"] > 1
-    spread = f" ± {100.0 * row['spread']:.1f}" if several else ""
-    return f"{100.0 * row['accuracy']:.1f}{spread} %"
+    several = first and row["cells"] - row["failed"] > 1
+    return score.text(row[score.name], row["spread"] if several else None)
+
+
+def score_texts(row: Row, problem: KernelProblem) -> dict[str, str]:
+    """The scores of a row by their titles; of one class also the ν of the method."""
+    scores = scores_of(problem)
+    texts = {score.title: score_text(row, score, score is scores[0]) for score in scores}
+    if problem.task == "one class":
+        texts["ν"] = number_text(row["nu"], ".4g")
+    return texts
+
+
+def score_titles(problem: KernelProblem) -> list[str]:
+    """The keys of `score_texts`."""
+    titles = [score.title for score in scores_of(problem)]
+    return [*titles, "ν"] if problem.task == "one class" else titles
+
+
+def heads(problem: KernelProblem) -> list[str]:
+    """The heads of the columns of `table_cells`."""
+    rest = ("objective", "claim", "evidence", "SVs", "seconds")
+    return ["formulation", "solver", *score_titles(problem), *rest]
 
 
 def claim_text(row: Row) -> str:
@@ -71,29 +90,28 @@ def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
     return [(row["formulation"], row["solver"], failures_text(comparison, row)) for row in rows]
 
 
-_COLUMNS = (
-    "method", "accuracy", "claim", "seconds", "objective", "SVs", "chosen", "solver", "evidence"
-)  # fmt: skip
+_COLUMNS = ("claim", "seconds", "objective", "SVs", "chosen", "solver", "evidence")
+"""Columns of the terminal's table behind the method and its scores."""
 
 _GAP = 2
 """Spaces between two columns."""
 
 
 def table_cells(comparison: ComparisonLike) -> list[list[str]]:
-    """The summary as texts, one for each of `HEADS` in each row."""
+    """The summary as texts, one for each of `heads` in each row."""
     rows = []
     for row in records_of(comparison.summary):
         chosen = row["chosen"]
         name = f"{row['formulation']}: {chosen}" if chosen else row["formulation"]
-        rows.append([name, *_texts(row, ".6g", ".3g").values()])
+        rows.append([name, *_texts(row, comparison.problem, ".6g", ".3g").values()])
     return rows
 
 
-def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
+def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> dict[str, str]:
     """The cells of a row of the summary behind its name, with the forms of two numbers."""
     return {
         "solver": row["solver"],
-        "accuracy": accuracy_text(row),
+        **score_texts(row, problem),
         "objective": number_text(row["objective"], objective),
         "claim": claim_text(row),
         "evidence": " ".join(gap_text(row)).strip(),
@@ -105,10 +123,11 @@ def _texts(row: Row, objective: str, seconds: str) -> dict[str, str]:
 def to_markdown(comparison: ComparisonLike) -> str:
     """The summary as a GitHub Markdown table, followed by failures and conclusions."""
     lines = []
-    for cells in (HEADS, *table_cells(comparison)):
+    titles = score_titles(comparison.problem)
+    for cells in (heads(comparison.problem), *table_cells(comparison)):
         shown = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
         lines.append(f"| {' | '.join(shown)} |")
-    lines.insert(1, "|---|---|---:|---:|---|---|---:|---:|")
+    lines.insert(1, f"|---|---|{'---:|' * len(titles)}---:|---|---|---:|---:|")
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
     return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
@@ -135,16 +154,18 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     from rich import box
     from rich.table import Table
 
-    labels = row_labels(comparison)
+    labels, titles = row_labels(comparison), score_titles(comparison.problem)
     rows = [
-        _terminal_cells(label, row)
+        _terminal_cells(label, row, comparison.problem)
         for label, row in zip(labels, records_of(comparison.summary), strict=True)
     ]
-    widths = {name: max(map(len, [name, *(str(row[name]) for row in rows)])) for name in _COLUMNS}
+    columns = ("method", *titles, *_COLUMNS)
+    widths = {name: max(map(len, [name, *(str(row[name]) for row in rows)])) for name in columns}
     empty = [name for name in ("chosen",) if not any(row[name] for row in rows)]
-    shown, left_out = [name for name in _COLUMNS if name not in empty], []
+    shown, left_out = [name for name in columns if name not in empty], []
     # In this order narrow terminals go without columns.
-    for name in ("evidence", "solver", "SVs", "objective", "seconds", "chosen"):
+    others = ("evidence", "solver", "SVs", "objective", "seconds", "chosen", *reversed(titles[1:]))
+    for name in others:
         if sum(widths[each] + _GAP for each in shown) - _GAP <= width:
             break
         if name in shown:
@@ -156,17 +177,18 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
         caption=f"Not shown at this width: {told}." if told else None, caption_justify="left",
     )  # fmt: skip
     for name in shown:
-        justify: Any = "right" if name in ("accuracy", "objective", "SVs", "seconds") else "left"
+        right = name in (*titles, "objective", "SVs", "seconds")
+        justify: Any = "right" if right else "left"
         table.add_column(name, justify=justify, no_wrap=name != "method", overflow="fold")
     for cells in rows:
         table.add_row(*(cells[name] for name in shown))
     return table
 
 
-def _terminal_cells(label: str, row: Row) -> dict[str, Any]:
+def _terminal_cells(label: str, row: Row, problem: KernelProblem) -> dict[str, Any]:
     from rich.text import Text
 
-    texts = _texts(row, ".4g", ".2g")
+    texts = _texts(row, problem, ".4g", ".2g")
     styles = {"GLOBAL": "green", "LOCAL": "cyan", "STATIONARY": "yellow"}
     return {
         **texts,

@@ -1,6 +1,7 @@
 """What a comparison shows, in a few sentences that say no more than its numbers do.
 
-Methods differ beyond chance, or not, by tests on their accuracies on the same test sets.
+Methods differ beyond chance, or not, by tests on their scores, such as accuracies, on the same test
+sets.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.figures import ComparisonLike, records_of, row_labels
+from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
 from indefinite_opt.foundation import EPS, finite_array
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.studies.data import described_class
 
 
 class Difference(NamedTuple):
@@ -116,7 +118,27 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
 
     There is an entry for each subject, of a sentence or two.
     """
-    return [*_ranking(comparison), _proofs(comparison), _negative_part(comparison.problem)]
+    problem = comparison.problem
+    return [
+        *_described(problem), *_ranking(comparison), _proofs(comparison), _negative_part(problem)
+    ]  # fmt: skip
+
+
+def _described(problem: KernelProblem) -> list[str]:
+    """Which class is described, of one class."""
+    if problem.task != "one class":
+        return []
+    described = described_class(problem)
+    if described is None:
+        return [
+            "There are no labels: of every method only the share of the test points that it "
+            "rejects is known, which ν tells it for the training points."
+        ]
+    count = int(np.sum(problem.labels == described))
+    return [
+        f"The class that is described is {described}, {count} of {problem.n} points; the others "
+        "are outliers, with which methods are tested only."
+    ]
 
 
 def _negative_part(problem: KernelProblem) -> str:
@@ -135,19 +157,21 @@ def _negative_part(problem: KernelProblem) -> str:
 def _ranking(comparison: ComparisonLike) -> list[str]:
     """The best method, those that are worse beyond chance, and those that cannot be told apart."""
     rows, labels = records_of(comparison.summary), row_labels(comparison)
-    scores, accuracy = {}, {}
+    scores, means, score = {}, {}, scores_of(comparison.problem)[0]
+    if not score.larger_is_better:
+        return []  # to reject less is not better by itself
     frame = comparison.frame
     for row, label in zip(rows, labels, strict=True):
         mine = (frame["formulation"] == row["formulation"]) & (frame["solver"] == row["solver"])
-        scores[label] = [math.nan if math.isnan(a) else float(a) for a in frame[mine]["accuracy"]]
-        accuracy[label] = row["accuracy"]
+        scores[label] = [math.nan if math.isnan(a) else float(a) for a in frame[mine][score.name]]
+        means[label] = row[score.name]
     found = best_against_others(scores, comparison.test_per_train)
     if not found:
         return []
     best = found[0].best
     equal = [one.other for one in found if one.mean == 0.0]
     shared = f", shared by {_listed(equal)}" if equal else ""
-    told = f"The best mean accuracy is {100 * accuracy[best]:.1f} %, of {best}{shared}."
+    told = f"The best mean {score.title} is {score.text(means[best])}, of {best}{shared}."
     if all(math.isnan(one.p_value) for one in found):
         return [f"{told} Differences cannot be tested with so few folds."]
     worse = [one.other for one in found if one.p_value < LEVEL]

@@ -1,0 +1,338 @@
+"""Comparisons of every task against scikit-learn on the same folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.metrics import (
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+import indefinite_opt as iopt
+from indefinite_opt.studies import Data, Grid, LeaveOneOut, Nested, RepeatedKFold, Study
+from indefinite_opt.studies.data import described_class
+
+DIABETES = load_diabetes(return_X_y=True)
+IRIS = load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def regression() -> iopt.KernelProblem:
+    X, t = DIABETES
+    X = X[:90] / X.std(axis=0)
+    return iopt.KernelProblem.from_data(
+        X, t[:90] / 50, "gaussian(gamma=0.05)", task="regression", name="diabetes"
+    )
+
+
+@pytest.fixture(scope="module")
+def several() -> iopt.KernelProblem:
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return iopt.KernelProblem.from_data(X[::2], y[::2], "gaussian(gamma=0.05)", name="wine")
+
+
+@pytest.fixture(scope="module")
+def outliers() -> iopt.KernelProblem:
+    """Setosa, and some of the others."""
+    X, y = IRIS
+    kept = np.r_[:50, 55:65, 110:120]
+    labels = np.where(y[kept] == 0, "normal", "strange")
+    return iopt.KernelProblem.from_data(
+        X[kept], labels, "gaussian(gamma=0.5)", task="one class", name="setosa"
+    )
+
+
+# ---------------------------------------------------------------------------------- many classes
+
+
+def test_accuracies_of_several_classes_are_those_of_svc(several: iopt.KernelProblem) -> None:
+    frame = iopt.compare(several, ["SVMDual(C=2)"], folds=4, tol=1e-9, seed=3).frame
+    y, K = several.labels, several.K
+    assert y is not None
+    folds = StratifiedKFold(4, shuffle=True, random_state=3).split(y, y)
+    for row, (train, test) in zip(frame.to_dict("records"), folds, strict=True):
+        svc = SVC(C=2, kernel="precomputed", tol=1e-9).fit(K[np.ix_(train, train)], y[train])
+        assert row["accuracy"] == svc.score(K[np.ix_(test, train)], y[test])
+        assert row["support"] == svc.support_.size
+        assert row["claim"] == "GLOBAL"
+        assert np.isnan(row["objective"])
+        assert row["gap"] <= 1e-9
+
+
+def test_all_methods_of_several_classes(several: iopt.KernelProblem, tmp_path: Path) -> None:
+    comparison = iopt.compare(several, folds=2)
+    assert comparison.frame["error"].eq("").all()
+    assert comparison.summary["accuracy"].max() > 0.9
+    assert comparison.settings["classes"] == "0 (30), 1 (35), 2 (24)"
+    assert comparison.settings["evaluation"] == "2 stratified folds"
+    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Accuracy on the points left out" in page
+    figure = comparison.plot()
+    assert "largest class 39.3 %" in {text.get_text() for text in figure.axes[0].texts}
+    assert len(comparison.fitted) == len(comparison.formulations)
+
+
+def test_paths_of_several_classes_are_chosen_by_inner_folds(several: iopt.KernelProblem) -> None:
+    grid = {"C": [1e-4, 1.0, 30.0]}
+    comparison = iopt.compare(several, ["SVMDual", "LIBSVM", "LSSVM"], folds=2, grid=grid)
+    rows = {row["formulation"]: row for row in comparison.summary.to_dict("records")}
+    assert rows["SVMDual"]["accuracy"] == pytest.approx(rows["LIBSVM"]["accuracy"], abs=0.03)
+    assert "C=0.0001" not in rows["SVMDual"]["chosen"]
+
+
+def test_more_classes_than_thirds_are_targets(regression: iopt.KernelProblem) -> None:
+    whole = regression.relabelled(np.arange(90) // 2)
+    with pytest.raises(iopt.errors.ProblemError, match="With task='regression' whole numbers are"):
+        iopt.compare(whole, ["SVMDual", "KNN"], folds=2)
+    assert iopt.compare(whole, ["EpsilonSVR"], folds=2, task="regression").frame["r2"].notna().all()
+
+
+# ------------------------------------------------------------------------------------ regression
+
+
+def test_scores_of_regression_are_those_of_scikit_learn(regression: iopt.KernelProblem) -> None:
+    title = "EpsilonSVR(C=3, epsilon=0.2)"
+    comparison = iopt.compare(regression, [title], folds=4, tol=1e-9, seed=2)
+    assert comparison.settings["evaluation"] == "4 folds"
+    t, K = regression.targets, regression.K
+    folds = KFold(4, shuffle=True, random_state=2).split(t)
+    for row, (train, test) in zip(comparison.frame.to_dict("records"), folds, strict=True):
+        svr = SVR(kernel="precomputed", C=3, epsilon=0.2, tol=1e-9)
+        predicted = svr.fit(K[np.ix_(train, train)], t[train]).predict(K[np.ix_(test, train)])
+        assert row["r2"] == pytest.approx(r2_score(t[test], predicted), abs=1e-5)
+        assert row["rmse"] == pytest.approx(root_mean_squared_error(t[test], predicted), rel=1e-5)
+        assert row["mae"] == pytest.approx(mean_absolute_error(t[test], predicted), rel=1e-5)
+    (line,) = comparison.summary.to_dict("records")
+    assert line["r2"] == pytest.approx(comparison.frame["r2"].mean())
+    assert line["spread"] == pytest.approx(comparison.frame["r2"].std(ddof=0))
+
+
+def test_all_methods_of_regression(regression: iopt.KernelProblem, tmp_path: Path) -> None:
+    comparison = iopt.compare(regression)
+    assert comparison.frame["error"].eq("").all()
+    assert set(comparison.summary["formulation"]) == {
+        "EpsilonSVR", "NuSVR", "KernelRidge(C=1)", "KNNRegression(k=5)",
+    }  # fmt: skip
+    assert comparison.summary["r2"].is_monotonic_decreasing
+    best = comparison.summary.iloc[0]
+    assert f"The best mean R² is {best['r2']:.3f}" in comparison.conclusions[0]
+    assert "t-test" in comparison.conclusions[0]
+    header, rule, first = comparison.to_markdown().splitlines()[:3]
+    assert header.startswith("| formulation | solver | R² | RMSE | MAE | objective |")
+    assert header.count("|") == rule.count("|") == first.count("|")
+    assert "R²" in str(comparison)
+    assert "<th>RMSE</th>" in comparison._repr_html_()
+    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '<th scope="col" class="n">R²</th>' in page
+    assert "<dt>targets</dt><dd>from " in page
+    figure = comparison.plot()
+    assert figure.axes[0].get_xlabel() == "test R²"
+    assert "mean of the targets" in {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_parameters_of_regression_are_chosen_by_r2(regression: iopt.KernelProblem) -> None:
+    """By a loop over the inner folds of scikit-learn."""
+    grid = {"C": [0.001, 0.5, 50.0]}
+    comparison = iopt.compare(regression, ["KernelRidge"], folds=3, grid=grid)
+    t, K = regression.targets, regression.K
+
+    def score(train: Any, test: Any, C: float) -> float:
+        part = iopt.KernelProblem(K[np.ix_(train, train)], t[train], task="regression")
+        from indefinite_opt.studies.baselines import KernelRidge
+
+        predicted = KernelRidge(C=C).fit(part).predict(K[np.ix_(test, train)])
+        return float(r2_score(t[test], predicted))
+
+    outer = KFold(3, shuffle=True, random_state=0)
+    for row, (train, test) in zip(comparison.rows, outer.split(t), strict=True):
+        inner = [(train[a], train[b]) for a, b in outer.split(t[train])]
+        means = {C: np.mean([score(*parts, C) for parts in inner]) for C in grid["C"]}
+        best = max(means, key=lambda C: means[C])
+        assert row["chosen"] == f"C={best:g}"
+        assert row["r2"] == pytest.approx(score(train, test, best), abs=1e-8)
+
+
+def test_protocols_of_targets_are_plain(regression: iopt.KernelProblem) -> None:
+    """Whatever a protocol says of classes; one point alone has no R²."""
+    one = iopt.compare(regression, ["KernelRidge"], protocol=Nested(3, 2)).settings["evaluation"]
+    assert one == "3 folds, parameters chosen by 2 folds of the training points"
+    alone = iopt.compare(regression, ["KernelRidge"], protocol=LeaveOneOut())
+    assert alone.frame["rmse"].equals(alone.frame["mae"])
+    assert alone.summary["r2"].isna().all()
+    assert str(alone)
+
+
+def test_a_fixed_test_set_of_targets(regression: iopt.KernelProblem) -> None:
+    train, new = np.arange(60), np.arange(60, 90)
+    K, t = regression.K, regression.targets
+    part = iopt.KernelProblem(K[np.ix_(train, train)], t[train])
+    test = K[np.ix_(new, train)], t[new].tolist()
+    (row,) = iopt.compare(part, ["EpsilonSVR(C=2)"], test=test, tol=1e-9).rows
+    svr = SVR(kernel="precomputed", C=2, tol=1e-9, epsilon=0.1).fit(part.K, part.targets)
+    assert row["r2"] == pytest.approx(r2_score(t[new], svr.predict(test[0])), abs=1e-5)
+
+
+# ------------------------------------------------------------------------------------- one class
+
+
+def test_scores_of_one_class_are_those_of_scikit_learn(outliers: iopt.KernelProblem) -> None:
+    comparison = iopt.compare(outliers, ["OneClassSVM(nu=0.2)"], folds=4, tol=1e-10, seed=1)
+    y, K = outliers.labels, outliers.K
+    assert y is not None
+    inside = y == "normal"
+    folds = StratifiedKFold(4, shuffle=True, random_state=1).split(y, y)
+    for row, (train, test) in zip(comparison.rows, folds, strict=True):
+        own = train[inside[train]]
+        machine = OneClassSVM(kernel="precomputed", nu=0.2, tol=1e-10).fit(K[np.ix_(own, own)])
+        values = machine.decision_function(K[np.ix_(test, own)])
+        assert row["auc"] == pytest.approx(roc_auc_score(inside[test], values), abs=1e-12)
+        rejected = np.mean(values[inside[test]] < 0)
+        assert row["rejected"] == pytest.approx(rejected, abs=1e-12)
+    (line,) = comparison.summary.to_dict("records")
+    assert line["nu"] == 0.2
+
+
+def test_all_methods_of_one_class(outliers: iopt.KernelProblem, tmp_path: Path) -> None:
+    comparison = iopt.compare(outliers)
+    assert comparison.frame["error"].eq("").all()
+    assert comparison.summary["auc"].is_monotonic_decreasing
+    assert comparison.conclusions[0].startswith(
+        "The class that is described is normal, 50 of 70 points"
+    )
+    assert comparison.settings["described class"] == "normal"
+    header = comparison.to_markdown().splitlines()[0]
+    assert header.startswith("| formulation | solver | AUC | rejected | ν | objective |")
+    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "The class that is described is normal" in page
+    assert "AUC, time and gaps" in page
+    figure = comparison.plot()
+    assert figure.axes[0].get_xlabel() == "test AUC"
+    # Models are solved on the points of the class alone.
+    assert {result.problem.n for result in comparison.fitted} == {50}
+
+
+def test_points_in_the_plane_have_regions_of_one_class(tmp_path: Path) -> None:
+    X, y = IRIS
+    for labels in (np.where(y[::2] == 0, 1, 2), None):
+        problem = iopt.KernelProblem.from_data(X[::2, :2], labels, "linear", task="one class")
+        comparison = iopt.compare(problem, ["SVDD(C=0.1)", "OneClassLP"], folds=2)
+        page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+        assert 'alt="Decision regions"' in page
+
+
+def test_the_described_class_is_the_larger_one_and_of_equal_ones_the_positive() -> None:
+    K = np.eye(6)
+    for labels, expected in (
+        ([1, 1, 1, 1, -1, -1], 1),
+        ([-1, -1, -1, -1, 1, 1], -1),
+        ([1, 1, 1, -1, -1, -1], 1),
+        (["a", "b", "b", "c", "c", "d"], "c"),
+    ):
+        problem = iopt.KernelProblem(K, labels, task="one class")
+        assert described_class(problem) == expected
+    assert described_class(iopt.KernelProblem(K)) is None
+
+
+def test_without_labels_only_rejections_are_known(outliers: iopt.KernelProblem) -> None:
+    problem = outliers.relabelled(None)
+    comparison = iopt.compare(problem, ["OneClassSVM(nu=0.1)", "SVDD", "KNNDistance"], folds=3)
+    assert "auc" not in comparison.frame
+    assert comparison.settings["evaluation"] == "3 folds"
+    assert comparison.conclusions[0].startswith("There are no labels")
+    assert not any("best mean" in sentence for sentence in comparison.conclusions)
+    frame = comparison.frame[comparison.frame["formulation"] == "OneClassSVM(nu=0.1)"]
+    folds = KFold(3, shuffle=True, random_state=0).split(problem.K)
+    for rejected, (train, test) in zip(frame["rejected"], folds, strict=True):
+        machine = OneClassSVM(kernel="precomputed", nu=0.1, tol=1e-8)
+        machine.fit(problem.K[np.ix_(train, train)])
+        assert rejected == np.mean(machine.predict(problem.K[np.ix_(test, train)]) < 0)
+    with pytest.raises(iopt.errors.ParameterError, match="grid: expected single values"):
+        iopt.compare(problem, ["OneClassSVM"], grid={"nu": [0.1, 0.2]})
+
+
+def test_a_fixed_test_set_of_one_class(outliers: iopt.KernelProblem) -> None:
+    train, new = np.r_[:30, 50:60], np.r_[30:50, 60:70]
+    K, y = outliers.K, outliers.labels
+    assert y is not None
+    part = iopt.KernelProblem(K[np.ix_(train, train)], y[train], task="one class")
+    rows, inside = K[np.ix_(new, train)], y[new] == "normal"
+    title = "OneClassSVM(nu=0.3)"
+    (row,) = iopt.compare(part, [title], test=(rows, y[new]), tol=1e-10).rows
+    machine = OneClassSVM(kernel="precomputed", nu=0.3, tol=1e-10).fit(part.K[:30, :30])
+    assert row["auc"] == roc_auc_score(inside, machine.decision_function(rows[:, :30]))
+    bare = part.relabelled(None)
+    (row,) = iopt.compare(bare, [title], test=(rows, None), tol=1e-8).rows
+    machine = OneClassSVM(kernel="precomputed", nu=0.3, tol=1e-10).fit(part.K)
+    assert row["rejected"] == np.mean(machine.predict(rows) < 0)
+    # Its diagonal is not constant, so that distances need the kernel of the new points.
+    linear = iopt.KernelProblem.from_data(IRIS[0][train], y[train], "linear", task="one class")
+    given = linear.kernel_with(IRIS[0][new]), y[new], linear.kernel_among(IRIS[0][new])
+    (row,) = iopt.compare(linear, ["SVDD(C=0.2)"], test=given).rows
+    assert (row["error"], row["auc"] > 0.5) == ("", True)
+    (row,) = iopt.compare(linear, ["SVDD(C=0.2)"], test=given[:2]).rows
+    assert row["error"].startswith("ProblemError: K_new_new")
+
+
+# ---------------------------------------------------------------------------- tasks and refusals
+
+
+def test_labels_are_read_anew_for_another_task(several: iopt.KernelProblem) -> None:
+    one = iopt.compare(several, ["OneClassSVM"], folds=2, task="one class")
+    assert one.settings["described class"] == "1"
+    numbers = iopt.compare(several, ["KernelRidge"], folds=2, task="regression")
+    assert numbers.settings["targets"] == "from 0 to 2"
+    back = iopt.compare(numbers.problem, ["KNN"], folds=2, task="classification")
+    assert back.problem.classes.tolist() == [0.0, 1.0, 2.0]
+    bare = iopt.compare(numbers.problem, ["OneClassSVM"], folds=2, task="one class")
+    assert bare.problem.labels is None
+    with pytest.raises(iopt.errors.UnknownName, match="task: expected one of"):
+        iopt.compare(several, task="clustering")
+
+
+def test_methods_of_another_task_are_refused(
+    several: iopt.KernelProblem, regression: iopt.KernelProblem
+) -> None:
+    for problem, method, fitting in (
+        (several, "EpsilonSVR", "methods of classification: .*SVMDual.*KNN"),
+        (several, "OneClassSVM", "got OneClassSVM, which is for one class"),
+        (several, "KernelRidge", "got KernelRidge.*, which is for regression"),
+        (regression, "SVMDual", "methods of regression: EpsilonSVR, NuSVR, KernelRidge, KNNReg"),
+        (regression, Grid("KNN", k=[1, 3]), "got KNN.*which is for classification"),
+    ):
+        with pytest.raises(iopt.errors.ParameterError, match=f"formulations: .*{fitting}"):
+            iopt.compare(problem, [method], folds=2)
+
+
+def test_studies_of_every_task(
+    regression: iopt.KernelProblem, outliers: iopt.KernelProblem, tmp_path: Path
+) -> None:
+    study = Study(
+        {"diabetes": regression}, {"ridge": Grid("KernelRidge", C=[0.1, 1]), "SVR": "EpsilonSVR"},
+        RepeatedKFold(3, repeats=2), ("rmse", "seconds"), "r2",
+    )  # fmt: skip
+    outcome = study.run(tmp_path / "cells.jsonl")
+    assert [row["runs"] for row in outcome.table] == [2, 2]
+    assert all(row["r2"] < 1 and row["rmse"] > 0 and not row["failed"] for row in outcome.table)
+    again = study.run(tmp_path / "cells.jsonl")
+    assert again.column("diabetes", "ridge", "r2") == outcome.column("diabetes", "ridge", "r2")
+    one = Study(
+        {"setosa": Data(outliers, kernel="linear")},
+        {"SVDD": Grid("SVDD", C=[0.05, 0.5], kernel=["linear", "gaussian"])},
+        Nested(3, 2), ("auc", "rejected"), "auc",
+    )  # fmt: skip
+    assert all(row["error"] == "" for row in one.run().rows)
+    (row,) = Study({"d": regression}, {"SVR": "EpsilonSVR"}, 2, ("accuracy",)).run().table
+    assert row["failed"] == 2
+    (row, _) = Study({"d": regression}, {"SVR": "EpsilonSVR"}, 2, ("accuracy",)).run().rows
+    expected = "metrics: expected one of r2, rmse, mae for regression, got accuracy"
+    assert row["error"] == f"ParameterError: {expected}"
