@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 from pathlib import Path
@@ -16,10 +17,22 @@ from indefinite_opt.command_line.terminal import console, say, stderr
 from indefinite_opt.foundation import parse_call, split_calls, writing
 
 DEFAULT_GRID = (
-    "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15]"
+    "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
+    "nu=[0.1, 0.3, 0.5]"
 )
 """Powers of ten around the default of C and from that of the penalty ρ on, multiples of the least
-feasible bounds β and μ, and numbers of neighbours. Embedded data take less than a minute."""
+feasible bounds β and μ, numbers of neighbours, and shares ν. Embedded data take less than a minute.
+"""
+
+
+def _chosen(problem: iopt.KernelProblem) -> set[str]:
+    """The parameters that methods of the task have; none without labels, which choose them."""
+    if problem.labels is None:
+        return set()
+    names = [*iopt.available_formulations(), *iopt.available_baselines()]
+    methods = [getattr(iopt, name) for name in names]
+    fitting = [method for method in methods if method.task == problem.task]
+    return {field.name for method in fitting for field in dataclasses.fields(method)}
 
 
 @options.with_options
@@ -32,7 +45,7 @@ def compare(
         DEFAULT_GRID,
         help="Values from which the parameters of each method are chosen in every fold, by three "
         "folds of its training points, unless they are written with the method; 'none' for its "
-        "defaults.",
+        "defaults, by which methods are compared if there are no labels.",
     ),
     folds: int = Option(5, help="Number of folds of the cross-validation."),
     jobs: int = Option(1, help="Number of processes that share the folds."),
@@ -42,6 +55,7 @@ def compare(
 ) -> None:
     """Compare formulations by nested cross-validation.
 
+    Methods are those for the task of the data; more than two classes are trained one against one.
     The table is printed, and a report is written to the output folder. The exit code is 1 if every
     cell failed, or ended with the claim NONE. After Ctrl-C the same call goes on where it was.
     """
@@ -51,6 +65,8 @@ def compare(
     titles = [] if formulations == "all" else split_calls(formulations) or [formulations]
     methods = [options.named_or_own(title) for title in titles] or None
     values = {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
+    if grid == DEFAULT_GRID:
+        values = {name: values[name] for name in values if name in _chosen(problem)}
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)
     if resume and any(output.glob("cells*.jsonl")):

@@ -50,7 +50,7 @@ def side_by_side(
     seed: int = options.SEED,
     as_json: bool = options.JSON,
 ) -> None:
-    """Solve formulations on all data, and prove how good each point is.
+    """Solve formulations on all data, and prove how good each is.
 
     Each row has the declared problem, the best objective found, a bound that is proved, and their
     relative gap; for a nonconvex problem the bound is that of a bracket. Objectives of different

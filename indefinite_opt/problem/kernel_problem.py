@@ -745,7 +745,8 @@ class KernelProblem(LabelledKernel):
         if kept:
             problem.X, problem.scaling, problem._scaled = X[train], self.scaling, self._scaled
         new = X[test]
-        return Split(problem, problem.kernel_with(new), labels, lambda: problem.kernel_among(new))
+        rows = problem.kernel_with(new) if test.size else np.empty((0, problem.n))
+        return Split(problem, rows, labels, lambda: problem.kernel_among(new))
 
 
 def _own(array: Array, given: ArrayLike) -> Array:

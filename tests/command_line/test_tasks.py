@@ -11,11 +11,14 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from scipy.spatial.distance import cdist
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, run, strict
+from indefinite_opt.studies import Comparison
 
 IRIS = sklearn.datasets.load_iris(as_frame=True)
 FLOWERS = IRIS.data[::3].reset_index(drop=True)
@@ -223,3 +226,55 @@ def test_formulations_of_every_task_are_shown(name: str) -> None:
     assert getattr(iopt, name).reference in text
     task = getattr(iopt, name).task
     assert f"for {task}; solvers: " in strict(printed("list", "--json"))["formulations"][name]
+
+
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report, whose pictures take a second, is left out."""
+    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
+
+
+def compared(*arguments: object) -> pd.DataFrame:
+    """The cells of a comparison on three folds."""
+    printed("compare", *arguments, "--folds", 3, "--output", "report")
+    return pd.read_csv("report/cells.csv", keep_default_na=False)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_compare_several_classes(folder: Path) -> None:
+    """On the folds of scikit-learn, one against one as there, beside the nearest neighbour."""
+    titles = "SVMDual(C=2), KNN(k=1)"
+    cells = compared("species.csv", *KERNEL, "--formulations", titles, "--grid", "none")
+    scores: dict[str, list[float]] = {"SVMDual(C=2)": [], "KNN(k=1)": []}
+    points = FLOWERS.to_numpy()
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(points, NAMES):
+        scaling = MinMaxScaler((-1, 1)).fit(points[train])
+        known, new = scaling.transform(points[train]), scaling.transform(points[test])
+        for name, machine in (
+            ("SVMDual(C=2)", SVC(C=2.0, gamma=0.5, tol=1e-9)),
+            ("KNN(k=1)", KNeighborsClassifier(1)),
+        ):
+            scores[name].append(machine.fit(known, NAMES[train]).score(new, NAMES[test]))
+    for name, expected in scores.items():
+        found = cells[cells["formulation"] == name]
+        assert found["accuracy"].tolist() == pytest.approx(expected)
+    assert set(cells["claim"]) == {"GLOBAL", "-"}
+    assert min(scores["SVMDual(C=2)"]) < 1.0
+
+
+@pytest.mark.usefixtures("no_report")
+def test_compare_takes_the_methods_of_the_task(folder: Path) -> None:
+    cells = compared("widths.csv", "--grid", "none", *KERNEL)
+    assert {"EpsilonSVR", "NuSVR"} <= set(cells["formulation"])
+    assert "SVMDual" not in set(cells["formulation"])
+    # By default parameters are chosen, but without labels nothing tells them apart.
+    text = printed("compare", "widths.csv", "--label", "none", "--folds", 2, "--output", "alone")
+    assert "OneClassSVM" in text
+    text = printed(
+        "compare", "species.csv", "--task", "one-class", "--folds", 2, "--output", "one",
+        "--formulations", "OneClassSVM, OneClassLP",
+    )  # fmt: skip
+    assert "nu=0." in text
+    told = complaint("compare", "species.csv", "--formulations", "EpsilonSVR", "--output", "no")
+    assert "EpsilonSVR" in told
+    assert "SVMDual" in told

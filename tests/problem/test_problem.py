@@ -178,6 +178,7 @@ def test_scaling_of_all_points_is_kept(cache_mb: float | None) -> None:
             np.testing.assert_allclose(rows, K[2:, :2], atol=1e-15)
     fitted = iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="unit")
     np.testing.assert_allclose(fitted.split(train, test).K_new, [[0.0, 2.0], [0.0, 0.4]])
+    assert fitted.split(train, np.arange(0)).K_new.shape == (0, 2)
 
 
 def test_origins_name_the_form_and_its_gamma() -> None:
