@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import finite_array
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.theory.numbers import Numbers
@@ -23,11 +24,13 @@ class Diagnosis(Numbers):
         Of the pseudo-Euclidean space of the data.
     negative_share : float
         Share of the imaginary directions in the spectrum; see `KernelProblem.negative_share`.
-    class_mean_distance : float
-        ‖m⁻ - m⁺‖², an upper bound on `hull_distance`.
-    balanced : bool
-        Whether n₊ = n₋. Only then does a positive distance of the class means guarantee a
-        solution of positive norm for small enough C or μ.
+    class_mean_distance : float or None
+        ‖m⁻ - m⁺‖², an upper bound on `hull_distance`; of several classes the least of all pairs,
+        and None without classes.
+    balanced : bool or None
+        Whether n₊ = n₋, or all classes have the same size; None without classes. Only then does a
+        positive distance of the class means guarantee a solution of positive norm for small enough
+        C or μ.
     hull_distance : float or None
         wᵀMw = (2/Σα)² αᵀQα of the convex-hull solution; None before training.
     margin : float or None
@@ -48,8 +51,8 @@ class Diagnosis(Numbers):
     n: int
     signature: tuple[int, int]
     negative_share: float
-    class_mean_distance: float
-    balanced: bool
+    class_mean_distance: float | None
+    balanced: bool | None
     hull_distance: float | None = None
     margin: float | None = None
     bounded: float | None = None
@@ -64,11 +67,13 @@ class Diagnosis(Numbers):
         """Whether separating hyperplanes of positive norm exist, as far as no training tells.
 
         False if wᵀMw ≤ 0 for every solution, True if wᵀMw > 0 for C or μ small enough, and None if
-        these criteria decide neither.
+        these criteria decide neither. Of several classes that is about every pair, and of targets
+        or one class about weights with eᵀα = 0, of which only a negated kernel is known.
         """
-        if self.negated or self.class_mean_distance < 0:
+        distance = self.class_mean_distance
+        if self.negated or (distance is not None and distance < 0):
             return False
-        return True if self.class_mean_distance > 0 and self.balanced else None
+        return True if distance is not None and distance > 0 and self.balanced else None
 
 
 def diagnose(
@@ -79,6 +84,7 @@ def diagnose(
     Parameters
     ----------
     problem : KernelProblem
+        Of any task; the spectrum needs no labels.
     alpha : (n,) array_like, optional
         Weights of `SVMDual` or `ConvexHullDual`. Without them only the criteria that need no
         training are evaluated.
@@ -88,7 +94,7 @@ def diagnose(
     Raises
     ------
     ProblemError
-        If alpha does not have n finite entries.
+        If alpha does not have n finite entries, or is given where there are no two classes.
 
     Examples
     --------
@@ -108,16 +114,19 @@ def diagnose(
     suitable             False
     """
     p, q = problem.signature
-    positive, negative = problem.class_sizes
+    distance, balanced = _class_means(problem)
     before = {
         "n": problem.n,
         "signature": (p, q),
         "negative_share": problem.negative_share,
-        "class_mean_distance": problem.class_mean_distance,
-        "balanced": positive == negative,
+        "class_mean_distance": distance,
+        "balanced": balanced,
     }
     if alpha is None:
         return Diagnosis(**before)  # type: ignore[arg-type]
+    if problem.classes.size != 2:
+        hint = "Weights of SVMDual belong to two classes."
+        raise ProblemError("problem", "one with two classes for alpha", problem.kind, hint)
     weights = finite_array("alpha", alpha, (problem.n,))
     coef = problem.y * weights
     norm = float(coef @ problem.gram.times(coef))
@@ -128,3 +137,20 @@ def diagnose(
         margin=2.0 / np.sqrt(norm) if norm > 0 else None,
         bounded=float(np.mean(weights >= (1.0 - 1e-6) * upper)) if np.isfinite(upper) else 0.0,
     )
+
+
+def _class_means(problem: KernelProblem) -> tuple[float | None, bool | None]:
+    """The least squared distance of two class means, and whether all classes are equally large."""
+    if problem.classes.size < 2:
+        return None, None
+    if problem.classes.size == 2:
+        positive, negative = problem.class_sizes
+        return problem.class_mean_distance, positive == negative
+    members = [problem.labels == label for label in problem.classes]
+    sizes = [np.count_nonzero(each) for each in members]
+    means = np.column_stack([each / size for each, size in zip(members, sizes, strict=True)])
+    inner = means.T @ np.column_stack([problem.gram.times(mean) for mean in means.T])
+    squares = np.diag(inner)
+    distances = squares[:, None] + squares - 2.0 * inner
+    pairs = np.triu_indices(len(sizes), 1)
+    return float(distances[pairs].min()), len(set(sizes)) == 1
