@@ -225,6 +225,12 @@ def _luss_ball(g: Generator, K: Array, y: Array) -> iopt.Formulation:
     return iopt.LussBall(C=_penalty(g, K), radius=least * (1.0 + 1e-12) + room)
 
 
+def _share(g: Generator, y: Array) -> float:
+    """A feasible ν."""
+    most = 2.0 * min(np.sum(y > 0.0), np.sum(y < 0.0)) / y.size
+    return float(most * g.choice([1.0 - 1e-9, g.uniform(0.1, 1.0)]))
+
+
 FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] = {
     "SVMDual": _svm,
     "SVMDual, weights": _weighted_svm,
@@ -244,10 +250,16 @@ FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] =
     "ConvexHullPrimal": lambda g, K, y: iopt.ConvexHullPrimal(mu=_weight(g, y, 1.0)),
     "PseudoEuclideanPrimal": lambda g, K, y: iopt.PseudoEuclideanPrimal(C=_penalty(g, K)),
     "UniformWeights": lambda g, K, y: iopt.UniformWeights(),
+    "OneClassSVM": lambda g, K, y: iopt.OneClassSVM(nu=float(g.uniform(0.1, 1.0))),
+    "SVDD": lambda g, K, y: iopt.SVDD(C=float(g.uniform(1.0, 5.0) / y.size)),
+    "NuSVM": lambda g, K, y: iopt.NuSVM(nu=_share(g, y), equality=True),
 }
 """A generator, K and y give a formulation with random parameters."""
 
-BRACKETED = ("SVMDual", "SVMDual, weights", "ConvexHullDual", "GuoSchuurmansQP")
+BRACKETED = (
+    "SVMDual", "SVMDual, weights", "ConvexHullDual", "GuoSchuurmansQP", "OneClassSVM", "SVDD",
+    "NuSVM",
+)  # fmt: skip
 """Those that have brackets."""
 
 

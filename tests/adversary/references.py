@@ -170,7 +170,7 @@ def box_violation(p: BoxProgram, x: Vector) -> float:
 
 
 def quadratic(
-    drawn: Drawn, H: Matrix, c: Vector, upper: float, lines: int, total: int = 0, **more: Any
+    drawn: Drawn, H: Matrix, c: Vector, upper: float, lines: int, total: float = 0, **more: Any
 ) -> Quadratic:
     """0 ≤ x ≤ upper·w and none of, the first, or both of yᵀx = 0, eᵀx = total.
 
@@ -182,6 +182,24 @@ def quadratic(
     program = BoxProgram(H, c, [ZERO] * n, [None if np.isinf(b) else Fraction(b) for b in bounds],
                          [y, [ONE] * n][:lines], [ZERO, Fraction(total)][:lines])  # fmt: skip
     return Quadratic(program=program, **more)
+
+
+def _one_class(drawn: Drawn, K: Matrix, f: iopt.OneClassSVM | iopt.SVDD) -> Quadratic:
+    """½xᵀHx + cᵀx on 0 ≤ x ≤ u with eᵀx = 1."""
+    n = len(K)
+    ball = isinstance(f, iopt.SVDD)
+    H, c = (_times(2, K), [-K[i][i] for i in range(n)]) if ball else (K, [ZERO] * n)
+    upper = Fraction(f.C if isinstance(f, iopt.SVDD) else 1.0 / (f.nu * n))
+    program = BoxProgram(H, c, [ZERO] * n, [upper] * n, [[ONE] * n], [ONE])
+    if not ball:
+        return Quadratic(program=program, cancelling=_halved(_in_hulls(K, "alpha")))
+    reference = Quadratic(program=program, sense=-1)
+    reference.cancelling = lambda values: Fraction(reference.terms(values))
+    return reference
+
+
+def _halved(terms: Callable[[Values], Fraction]) -> Callable[[Values], Fraction]:
+    return lambda values: terms(values) / 2
 
 
 def _times(s: int, A: Matrix) -> Matrix:
@@ -409,6 +427,12 @@ def _reference(drawn: Drawn) -> Reference:
         return quadratic(
             drawn, _times(2, Q), [ZERO] * n, f.beta or 0.5, 2, 1, cancelling=_in_hulls(K, "alpha")
         )
+    if isinstance(f, iopt.NuSVM):
+        return quadratic(
+            drawn, Q, [ZERO] * n, 1.0 / n, 2, f.nu, cancelling=_halved(_in_hulls(K, "alpha"))
+        )
+    if isinstance(f, iopt.OneClassSVM | iopt.SVDD):
+        return _one_class(drawn, K, f)
     if isinstance(f, iopt.SpectrumSVM | iopt.ESVM):
         changed, faults = _transformed(drawn, 0.5 * (drawn.K + drawn.K.T))
         return quadratic(drawn, signed(changed, y), [-ONE] * n, f.C, 1, faults=faults, **svm)

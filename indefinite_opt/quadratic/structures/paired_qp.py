@@ -107,8 +107,9 @@ class PairedQP(PairedBox, QP):
     def gap_unit(self, value: float, x: Array) -> float:
         """|F|, but at least `CANCELLED` times the sum of the absolute terms of F."""
         size, pull = np.abs(x), float((np.abs(self.linear) * np.abs(x)).sum())
-        if abs(value) >= CANCELLED * (0.5 * self.gram.largest * float(size.sum()) ** 2 + pull):
+        half = 0.5 * self.hessian
+        if abs(value) >= CANCELLED * (half * self.gram.largest * float(size.sum()) ** 2 + pull):
             return abs(value)
         support = np.flatnonzero(x)
         terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])
-        return max(abs(value), CANCELLED * (0.5 * terms + pull))
+        return max(abs(value), CANCELLED * (half * terms + pull))
