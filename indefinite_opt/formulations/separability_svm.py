@@ -34,9 +34,9 @@ class SeparabilitySVM(Formulation):
     Notes
     -----
     f(x) = Σ y_i α_i k(x_i, x) + b. Dual: max eᵀλ - ½‖Qλ‖² s.t. yᵀλ = 0, 0 ≤ λ ≤ C, and α = Qλ.
-    See `theory.lin_lin_theorem_1`. With similarities as features, the columns of K, it is the linear
-    SVM without a penalty of b that Chen, Garcia, Gupta, Rahimi & Cazzanti (2009, Similarity-based
-    classification, JMLR 10) call the SVM in the similarity space.
+    See `theory.lin_lin_theorem_1`. With similarities as features, the columns of K, it is the
+    linear SVM without a penalty of b that Chen, Garcia, Gupta, Rahimi & Cazzanti (2009,
+    Similarity-based classification, JMLR 10) call the SVM in the similarity space.
 
     References
     ----------

@@ -14,7 +14,6 @@ from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import CANCELLED, QP, Curvature, Optimality, Point, critical_curvature
 
-
 _NEAR_ZERO = 1e-6
 """Share of the width of a variable up to which it counts as 0 where the unit of gaps is chosen."""
 

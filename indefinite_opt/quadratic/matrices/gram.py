@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import (
     Array,
     cached_property,
