@@ -91,7 +91,8 @@ TAKEN = {
     "ProjectedGradient.smoothing": REAL[1:4], "Polynomial.r": REAL[:4], "Sigmoid.a": REAL[:4],
     "Sigmoid.r": REAL[:4], "Simpson.threshold": REAL[:4], "ConvexHullDual.relative": [2.0],
     "ConvexHullPrimal.relative": [2.0], "EpsilonSVR.epsilon": REAL[1:4],
-    "NuSVM.nu": [0.5], "NuSVR.nu": [0.5], "OneClassSVM.nu": [0.5], "OneClassLP.nu": [0.5], "KNNDistance.nu": [0.5],
+    "NuSVM.nu": [0.5], "NuSVR.nu": [0.5], "OneClassSVM.nu": [0.5], "OneClassLP.nu": [0.5],
+    "KNNDistance.nu": [0.5],
     "GuoSchuurmansQP.relative": [2.0], "GuoSchuurmansLP.relative": [2.0],
 }  # fmt: skip
 """Which of `REAL` a number may be, where they are not those that are positive and finite."""
