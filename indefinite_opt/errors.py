@@ -85,9 +85,9 @@ class ProblemError(BadArgument):
     Examples
     --------
     >>> import indefinite_opt as iopt
-    >>> iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], y=[1, 1])
+    >>> iopt.KernelProblem([[1.0, 2.0], [2.0, 1.0]], y=[1, 1, 2])
     Traceback (most recent call last):
-    indefinite_opt.errors.ProblemError: y: expected labels of exactly two classes, got 1 (1)
+    indefinite_opt.errors.ProblemError: y: expected 2 labels, one for each row of K, got 3 labels
     """
 
 

@@ -97,6 +97,9 @@ def _changes(
 ) -> Iterator[tuple[Array, str]]:
     """Changed points, each with the beginning of a sentence."""
     y, name = problem.y, structure.variable
+    if x.size != y.size:  # signed weights in their two parts, which have no labels
+        yield structure.from_values({name: -structure.values(x)[name]}), f"-{name}"
+        return
     yield y * x, f"y∘{name}, as LIBSVM's dual_coef_ is to be read,"
     yield -x, f"-{name}"
     if isinstance(formulation, ESVM):
