@@ -62,6 +62,7 @@ def in_options(advice: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         flag, value = (found[1] or found[3]).replace("_", "-"), (found[2] or "True").strip("[]'\"")
+        value = value.replace(" ", "-") if flag == "task" else value
         return f"--{flag}" if value == "True" else f"--{flag} {value}"
 
     return ADVISED.sub(option, advice)

@@ -306,7 +306,7 @@ def labelled(y: ArrayLike | None, n: int, task: str | None = None) -> Labels:
         return Labels("regression", np.empty(0), finite_array("y", given, (n,)).copy())
     classes, values = _sorted_classes(given)
     if classes.size == 1 and task is None:
-        hint = "Leave out the labels for one class, or say task='regression' for targets."
+        hint = "Say task='one class' for one class, or task='regression' for targets."
         raise ProblemError("y", "labels of two classes or more", f"one ({classes[0]})", hint)
     return Labels(task or "classification", classes, values)
 

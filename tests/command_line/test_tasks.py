@@ -36,6 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     FLOWERS.to_csv("widths.csv", index=False)
     table = FLOWERS.assign(width=[round(10 * width) for width in FLOWERS.iloc[:, 3]])
     table.to_csv("whole.csv", index=False)
+    FLOWERS.assign(species=0).to_csv("one.csv", index=False)
     np.savez("distances.npz", D=D, y=NAMES)
     np.savez("alone.npz", D=D)
     return tmp_path
@@ -209,6 +210,9 @@ REFUSED = {
     ("species.csv", "EpsilonSVR", "--task", "regression"): "y: expected finite real numbers",
     ("species.csv", "SVMDual", "--positive", "setosa"): "none for data without two classes",
     ("widths.csv", "EpsilonSVR", "--positive", "1"): "none for data without two classes",
+    ("one.csv", "OneClassSVM"):
+        "two classes or more, got one (0). Say --task one-class for one class, or --task "
+        "regression for targets.",
     ("species.csv", "SVMDual", "--label", "genus"): "one of none, petal length (cm)",
 }  # fmt: skip
 
