@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from indefinite_opt.modeling import Classifier, Formulation
+from indefinite_opt.modeling import Classifier, Formulation, PairwiseClassifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Declaration, Trace
 
@@ -23,7 +23,7 @@ class ResultLike(Protocol):
     @property
     def trace(self) -> Trace: ...
     @property
-    def classifier(self) -> Classifier: ...
+    def classifier(self) -> Classifier | PairwiseClassifier: ...
 
 
 class BracketLike(Protocol):

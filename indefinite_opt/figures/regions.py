@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.style import BLUE, INK, VERMILLION, new_figure, side_by_side, styled
+from indefinite_opt.figures.style import (
+    BLUE,
+    INK,
+    LINE_COLORS,
+    VERMILLION,
+    new_figure,
+    side_by_side,
+    styled,
+)
 from indefinite_opt.foundation import Array, checks
+from indefinite_opt.modeling import PairwiseClassifier
 from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
@@ -63,15 +72,20 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
 
 @styled
 def decision_regions(
-    problem: KernelProblem, classifier: Classifier, ax: Axes | None = None, resolution: int = 200
+    problem: KernelProblem,
+    classifier: Classifier | PairwiseClassifier,
+    ax: Axes | None = None,
+    resolution: int = 200,
 ) -> Figure:
     """The decision function of a classifier in the plane, with the training points.
+
+    Of more than two classes the regions of the classes, and of a regression its predictions.
 
     Parameters
     ----------
     problem : KernelProblem
         Made by `from_data` from points in the plane.
-    classifier : Classifier
+    classifier : Classifier or PairwiseClassifier
         Trained on this problem.
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure.
@@ -94,8 +108,6 @@ def decision_regions(
     >>> figure.axes[0].get_xlabel()
     'x₁'
     """
-    from matplotlib.colors import LinearSegmentedColormap
-
     X = _plane_points(problem, classifier, resolution)
     low, high = X.min(axis=0), X.max(axis=0)
     margin = np.where(high > low, 0.08 * (high - low), 1.0)
@@ -109,23 +121,42 @@ def decision_regions(
         if root is None:
             raise ProblemError("ax", "axes of a figure", "axes without one")
         figure = root
-    # With the maximum as limit, a few steep places would make all others look white.
-    limit = float(np.quantile(np.abs(values), 0.95)) or 1.0
-    colors = LinearSegmentedColormap.from_list("classes", ["#E8A56A", "#FFFFFF", "#6FB1DA"])
-    shades = ax.contourf(
-        horizontal, vertical, values, np.linspace(-limit, limit, 13), cmap=colors, extend="both"
-    )
-    if values.min() < 0.0 < values.max():
-        ax.contour(horizontal, vertical, values, [0.0], colors=[INK], linewidths=1.4)
+    if isinstance(classifier, PairwiseClassifier):
+        count = problem.classes.size
+        colors = [LINE_COLORS[k % len(LINE_COLORS)] for k in range(count)]
+        edges = np.arange(count + 1) - 0.5
+        ax.contourf(horizontal, vertical, values, edges, colors=colors, alpha=0.3)
+    else:
+        _draw_values(ax, horizontal, vertical, values, problem.task == "regression")
     _draw_points(ax, problem, X, classifier.support)
-    bar = figure.colorbar(shades, ax=ax, ticks=[-limit, 0.0, limit])
-    bar.ax.set_yticklabels([f"−{limit:.2g}", "0", f"{limit:.2g}"])
-    bar.set_label("decision function f(x)")
     ax.set(xlabel="x₁", ylabel="x₂")
     return figure
 
 
-def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: int) -> Array:
+def _draw_values(
+    ax: Axes, horizontal: Array, vertical: Array, values: Array, regression: bool
+) -> None:
+    """Shades of a function on a grid around 0, or around the middle of predictions, with a bar."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    # With the maximum as limit, a few steep places would make all others look white.
+    middle = float(np.median(values)) if regression else 0.0
+    limit = float(np.quantile(np.abs(values - middle), 0.95)) or 1.0
+    colors = LinearSegmentedColormap.from_list("classes", ["#E8A56A", "#FFFFFF", "#6FB1DA"])
+    levels = np.linspace(middle - limit, middle + limit, 13)
+    shades = ax.contourf(horizontal, vertical, values, levels, cmap=colors, extend="both")
+    if not regression and values.min() < 0.0 < values.max():
+        ax.contour(horizontal, vertical, values, [0.0], colors=[INK], linewidths=1.4)
+    ends = [middle - limit, middle, middle + limit]
+    figure = ax.get_figure(root=True)
+    bar = figure.colorbar(shades, ax=ax, ticks=ends)  # type: ignore[union-attr]
+    bar.ax.set_yticklabels([f"{end:.2g}".replace("-", "−") for end in ends])
+    bar.set_label("prediction f(x)" if regression else "decision function f(x)")
+
+
+def _plane_points(
+    problem: KernelProblem, classifier: Classifier | PairwiseClassifier, resolution: int
+) -> Array:
     checks.whole("resolution", resolution, least=2)
     if problem.X is None:
         raise ProblemError("problem", "one made by from_data", "one without points")
@@ -133,6 +164,8 @@ def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: in
         raise ProblemError(
             "problem", "points in the plane, X of shape (n, 2)", f"X of shape {problem.X.shape}"
         )
+    if isinstance(classifier, PairwiseClassifier):
+        return problem.X
     if classifier.coef.size != problem.n:
         raise ProblemError(
             "classifier", f"{problem.n} coefficients", f"{classifier.coef.size} coefficients"
@@ -145,11 +178,17 @@ def _plane_points(problem: KernelProblem, classifier: Classifier, resolution: in
     return problem.X
 
 
-def _on_grid(
-    problem: KernelProblem, classifier: Classifier, horizontal: Array, vertical: Array
-) -> Array:
+def _on_grid(problem: KernelProblem, classifier: Any, horizontal: Array, vertical: Array) -> Array:
+    """The decision values, or the numbers of the classes of several, on a grid."""
     points = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
     blocks = max(1, points.shape[0] * problem.n // MAX_KERNEL_VALUES)
+    if isinstance(classifier, PairwiseClassifier):
+        labels = [
+            classifier.predict(problem.kernel_with(block))
+            for block in np.array_split(points, blocks)
+        ]
+        numbers = np.searchsorted(classifier.classes, np.concatenate(labels)).astype(float)
+        return numbers.reshape(vertical.size, horizontal.size)
     # Those of SVDD need k(x, x), for which a block is as long as that of 1000 points.
     own = bool(classifier.own) and classifier.diagonal is None
     blocks = max(blocks, points.shape[0] // 1000) if own else blocks
@@ -169,6 +208,12 @@ def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np
         groups = [
             (X[problem.y == sign], color, marker, f"class {name}")
             for (sign, color, marker), name in zip(marks, problem.classes, strict=True)
+        ]
+    elif problem.classes.size > 2:
+        labels: Any = problem.labels
+        groups = [
+            (X[labels == name], LINE_COLORS[k % len(LINE_COLORS)], "o", f"class {name}")
+            for k, name in enumerate(problem.classes)
         ]
     for chosen, color, marker, label in groups:
         ax.scatter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from indefinite_opt.modeling import Formulation, Pair, PairwiseClassifier, pair_
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
 from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
 
@@ -205,6 +208,12 @@ class PairwiseResult(Pairwise[Result]):
         """Votes for the classes, (m, k); see `PairwiseClassifier.decision_function`."""
         self._warn()
         return self.classifier.decision_function(*kernel_values(self.problem, self.classifier, X))
+
+    def plot(self) -> Figure:
+        """Draw what the solver stopped by, against its iterations and seconds, for each pair."""
+        from indefinite_opt.figures import convergence_figure
+
+        return convergence_figure({f"{a} | {b}": one for (a, b), one in self.members.items()})
 
     def _warn(self) -> None:
         for (a, b), result in self.members.items():

@@ -309,3 +309,31 @@ def test_decision_regions_need_points_in_the_plane() -> None:
     other = iopt.modeling.Classifier(np.ones(3), 0.0, problem.classes)
     with pytest.raises(iopt.errors.ProblemError, match="4 coefficients"):
         regions.decision_regions(problem, other)
+
+
+@pytest.mark.parametrize("task", ["several classes", "regression", "one class", "no labels"])
+def test_regions_of_every_task(task: str) -> None:
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    labels = {
+        "several classes": np.resize(["a", "b", "c"], 30),
+        "regression": 50.0 + X[:, 0],
+        "one class": np.resize([1, 1, -1], 30),
+        "no labels": None,
+    }[task]
+    kind = "one class" if task == "one class" else None
+    problem = iopt.KernelProblem.from_data(X, labels, "polynomial(degree=2)", task=kind)
+    title = {"several classes": "SVMDual", "regression": "EpsilonSVR"}.get(task, "SVDD(C=0.2)")
+    result = iopt.solve(problem, title)
+    figure = iopt.figures.decision_regions(problem, result.classifier, resolution=20)
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    expected = {
+        "several classes": ["class a", "class b", "class c"],
+        "one class": ["class -1", "class 1"],
+    }.get(task, ["training points"])
+    assert legend[:-1] == expected
+    if task == "regression":
+        # The bar is about the predictions, not about 0.
+        assert float(figure.axes[1].get_yticklabels()[1].get_text()) == pytest.approx(50.0, abs=1.0)
+        assert figure.axes[1].get_ylabel() == "prediction f(x)"
+    assert len(iopt.figures.regions_figure(problem, [result, result]).axes) >= 2
+    assert result.plot().axes

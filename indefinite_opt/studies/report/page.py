@@ -133,9 +133,7 @@ def _measured(problem: KernelProblem) -> str:
 def _regions(comparison: ComparisonLike) -> str:
     """Decision regions of every formulation trained on all the data, for points in the plane."""
     X = comparison.problem.X
-    if X is None or X.shape[1] != 2 or comparison.problem.classes.size > 2:
-        return ""
-    if not comparison.fitted:
+    if X is None or X.shape[1] != 2 or not comparison.fitted:
         return ""
     figure = regions_figure(training_problem(comparison.problem), comparison.fitted)
     drawing = image(figure, "Decision regions")
