@@ -19,7 +19,7 @@ from indefinite_opt.foundation import (
     parsed_json,
     read_arrays,
 )
-from indefinite_opt.problem import Encoding, KernelProblem, kernels
+from indefinite_opt.problem import Encoding, KernelProblem, as_text, kernels
 from indefinite_opt.quadratic import Status, Trace
 from indefinite_opt.workflow.result import FORMAT, Evidence, Result
 
@@ -157,8 +157,9 @@ def _describe(problem: KernelProblem, facts: dict[str, Any]) -> None:
     objects, meanings = facts["objects"], facts["meanings"]
     if not isinstance(objects, list) or len(objects) not in (0, problem.n):
         raise DataError("objects", f"a list of {problem.n} names, or an empty one", shown(objects))
-    if not isinstance(meanings, dict) or set(meanings) not in (set(), {"-1", "1"}):
-        raise DataError("meanings", "those of -1 and 1, or none", shown(meanings))
+    labels = set(map(as_text, problem.classes.tolist()))
+    if not isinstance(meanings, dict) or not set(meanings) <= labels:
+        raise DataError("meanings", "those of the labels, or none", shown(meanings))
     problem.objects = tuple(_text(objects, place) for place in range(len(objects)))
     problem.meanings = {label: _text(meanings, label) for label in meanings}
 

@@ -133,7 +133,7 @@ def kind_of(name: str) -> str | None:
     return "distances" if name.endswith(".csv") else None
 
 
-def test_names_of_classes_are_as_many_as_the_classes() -> None:
+def test_names_of_classes_are_as_many_as_the_classes(tmp_path: Path) -> None:
     X = np.arange(6.0)[:, None]
     given: dict[str, Any] = {"name": "six", "X": X, "y": np.arange(6) % 3}
     data = Dataset(**given, classes=("low", "middle", "high"))
@@ -141,6 +141,8 @@ def test_names_of_classes_are_as_many_as_the_classes() -> None:
     assert problem.class_names == ("low", "middle", "high")
     assert problem.meanings == {"0": "low", "1": "middle", "2": "high"}
     assert problem.labels_in_words == "low (2), middle (2), high (2)"
+    saved = iopt.solve(problem, "OneClassSVM").save(tmp_path / "model.npz")
+    assert iopt.load(saved).problem.class_names == ("low", "middle", "high")
     with pytest.raises(ProblemError, match="classes: expected 3 names, one for each class, got 2"):
         Dataset(**given, classes=("low", "high"))
     with pytest.raises(ProblemError, match="classes: expected 0 names"):
