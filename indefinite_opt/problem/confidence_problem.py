@@ -112,8 +112,7 @@ class ConfidenceProblem(KernelProblem):
         *,
         name: str = "problem",
     ) -> None:
-        checked_labels(y, label_vector("y", y).size)
-        super().__init__(K, y, task="classification", symmetrize=True, name=name)
+        super().__init__(K, y, symmetrize=True, name=name)
         if self.classes.size != 2:
             raise ProblemError("y", "labels of exactly two classes for confidences", self.kind)
         given = real_array("K", K, "a matrix of real numbers")
