@@ -71,18 +71,20 @@ class Data:
 
     @property
     def y(self) -> NDArray[Any]:
-        """The numbers of the classes, by which divisions are stratified, (n,).
+        """The numbers by which divisions are stratified, (n,).
 
-        For targets and without labels all of them are 0, so that every division is plain.
+        Of two classes -1 and 1, the larger label for 1, and of several their places in sorting
+        order. For targets and without labels all are 1, so that every division is plain.
         """
         given = self._loaded
         if isinstance(given, Dataset):
             found = labelled(given.y, given.n, self.options.get("task"))
-            return found.values if found.classes.size else np.zeros(given.n)
+            return found.values if found.classes.size > 2 else found.signs
         problem = given if isinstance(given, KernelProblem) else self.problem
-        if problem.labels is None or not problem.classes.size:
-            return np.zeros(problem.n)
-        return np.searchsorted(problem.classes, problem.labels)
+        if problem.classes.size <= 2:
+            return problem.y
+        labels: Any = problem.labels
+        return np.searchsorted(problem.classes, labels)
 
     @cached_property
     def _loaded(self) -> Any:
