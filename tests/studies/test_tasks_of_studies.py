@@ -336,3 +336,19 @@ def test_studies_of_every_task(
     (row, _) = Study({"d": regression}, {"SVR": "EpsilonSVR"}, 2, ("accuracy",)).run().rows
     expected = "metrics: expected one of r2, rmse, mae for regression, got accuracy"
     assert row["error"] == f"ParameterError: {expected}"
+
+
+def test_divisions_are_stratified_by_classes_alone() -> None:
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    for labels, expected in (
+        (["b", "a", "b", "a", "b", "a", "b", "a", "b"], [1, -1, 1, -1, 1, -1, 1, -1, 1]),
+        ([5, 7, 9] * 3, [0, 1, 2] * 3),
+        (X[:, 0], [1] * 9),
+        (None, [1] * 9),
+    ):
+        made = iopt.KernelProblem.from_data(X, labels, "linear")
+        dataset = iopt.datasets.Dataset("nine", None if labels is None else np.array(labels), X=X)
+        for data in (Data(made), Data(dataset)):
+            assert data.y.tolist() == expected
+    whole = iopt.datasets.Dataset("nine", np.array([5, 7, 9] * 3), X=X)
+    assert set(Data(whole, options={"task": "regression"}).y.tolist()) == {1}
