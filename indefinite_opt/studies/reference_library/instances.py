@@ -27,7 +27,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.problem.datasets import haasdonk_lemma4
 from indefinite_opt.quadratic import QP, QuadraticProgram, generate, names
 
-LIBRARY = 2
+LIBRARY = 3
 """Version of the library, raised when an instance is added, removed or redefined."""
 
 FEATURES = 8
@@ -44,6 +44,7 @@ KERNELS = {
     "chebyshev-gaussian": "distance(distance=chebyshev, form=gaussian, gamma=0.3)",
     "cityblock-raw": "distance(distance=cityblock, form=raw)",
     "random": "random-symmetric",
+    "tl1": "tl1(rho=5.6)",
     "gaussian": "gaussian(gamma=0.2)",
     "linear": "linear",
     "minus-identity": "minus-identity",
@@ -66,6 +67,7 @@ EXTRAS = (
     ("l1-gaussian", 40, "guo", "GuoSchuurmansQP(beta=0.1)"),
     ("epanechnikov", 60, "guo", "GuoSchuurmansQP(beta=0.1)"),
     ("polynomial", 80, "guo", "GuoSchuurmansQP(beta=0.05)"),
+    ("tl1", 40, "c10", "SVMDual(C=10)"),
     ("gaussian", 40, "c10", "SVMDual(C=10)"),
     ("gaussian", 100, "c1", "SVMDual(C=1)"),
     ("linear", 20, "c1", "SVMDual(C=1)"),
