@@ -44,12 +44,12 @@ KERNELS = {
     "chebyshev-gaussian": "distance(distance=chebyshev, form=gaussian, gamma=0.3)",
     "cityblock-raw": "distance(distance=cityblock, form=raw)",
     "random": "random-symmetric",
-    "tl1": "tl1(rho=5.6)",
     "gaussian": "gaussian(gamma=0.2)",
     "linear": "linear",
     "minus-identity": "minus-identity",
     "lemma4": "haasdonk-lemma4",
     "paley": "paley-graph",
+    "tl1": "tl1(rho=5.6)",
 }
 """Families and the names of their kernels in the table. Where the matrix is built directly, the
 name is not that of a kernel function."""
@@ -67,7 +67,6 @@ EXTRAS = (
     ("l1-gaussian", 40, "guo", "GuoSchuurmansQP(beta=0.1)"),
     ("epanechnikov", 60, "guo", "GuoSchuurmansQP(beta=0.1)"),
     ("polynomial", 80, "guo", "GuoSchuurmansQP(beta=0.05)"),
-    ("tl1", 40, "c10", "SVMDual(C=10)"),
     ("gaussian", 40, "c10", "SVMDual(C=10)"),
     ("gaussian", 100, "c1", "SVMDual(C=1)"),
     ("linear", 20, "c1", "SVMDual(C=1)"),
@@ -79,6 +78,7 @@ EXTRAS = (
     ("paley", 14, "guo", "GuoSchuurmansQP(beta=0.5)"),
     ("paley", 38, "guo", "GuoSchuurmansQP(beta=0.5)"),
     ("paley", 62, "guo", "GuoSchuurmansQP(beta=0.5)"),
+    ("tl1", 40, "c10", "SVMDual(C=10)"),
 )
 """Family, n, end of the name, formulation. The families outside the grid are convex controls and
 instances built to have a known optimum."""
