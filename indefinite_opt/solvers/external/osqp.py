@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +54,8 @@ class OSQPSession(Session[QP]):
     def solve(self, task: Task[QP]) -> Solution:
         qp = task.structure
         try:
-            answer = limited(qp.n, task.remaining, self._answer, task, qp)
+            with _silent():
+                answer = limited(qp.n, task.remaining, self._answer, task, qp)
         except (KeyboardInterrupt, TimeLimitReached) as error:
             self._model = self._previous = None  # half changed
             return abandoned(task, "OSQP", error)
@@ -107,6 +112,52 @@ class OSQPSession(Session[QP]):
             words = f"error {error} in its setup"
             raise SolverFailed(f"OSQP failed on {task.formulation}: {words}") from error
         return model
+
+
+class _Unheard:
+    """A stream without what some threads write to it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.silent: set[int] = set()
+        """The threads that are not heard."""
+
+    def write(self, text: str) -> int:
+        if threading.get_ident() in self.silent:
+            return len(text)
+        return int(self.stream.write(text) or 0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+_STREAMS = threading.Lock()
+"""Held while `sys.stdout` is replaced."""
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Discard what this thread prints: OSQP has words for `sys.stdout` though it is not verbose.
+
+    It says there that polishing was not needed, and that a Hessian seems to be non-convex. Other
+    threads go on printing. Whoever replaces `sys.stdout` meanwhile is left alone.
+    """
+    me = threading.get_ident()
+    with _STREAMS:
+        if sys.stdout is None:
+            unheard = _Unheard(None)
+        elif isinstance(sys.stdout, _Unheard):
+            unheard = sys.stdout
+        else:
+            sys.stdout = unheard = _Unheard(sys.stdout)
+        unheard.silent.add(me)
+    try:
+        yield
+    finally:
+        with _STREAMS:
+            unheard.silent.discard(me)
+            if not unheard.silent and sys.stdout is unheard:
+                sys.stdout = unheard.stream
 
 
 def _read(task: Task[QP], answer: Any) -> Solution:
