@@ -2,8 +2,9 @@ r"""The format `.lp` of CPLEX, for linear constraints and continuous variables.
 
 The objective is c₀ + cᵀx + [ xᵀQ x ] / 2, its products written as `x ^ 2` and `x * y`. Numbers are
 written and read to the last bit. Comments begin with a backslash; keywords begin a line and do not
-depend on case, names do. A constraint or a bound begins a line and may have two sides. Variables
-are numbered in the order in which they appear. A side of at least 1e20 in size is infinite.
+depend on case, names do. A constraint or a bound may have two sides. Bounds follow one another in a
+line or in several, as do constraints with labels; one without a label begins a line. Variables are
+numbered in the order in which they appear. A side of at least 1e20 in size is infinite.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _PRODUCT = re.compile(
 _OPENING, _CLOSING = re.compile(rb"\s?" + _SIGNS + rb"\["), re.compile(rb"\s?\]\s?/\s?2(?![\d.])")
 _LEFT = re.compile(_SIDE + rb"\s?" + _RELATION + rb"\s?")
 _RIGHT = re.compile(rb"\s?" + _RELATION + rb"\s?" + _SIDE)
-_BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)")
+_BLANK, _END_OF_ROW = re.compile(rb"\s"), re.compile(rb"\n|$| (?=" + _NAME + rb"\s?:)")
+_BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)(?!\S)")
 
 
 def read_lp(content: bytes, source: str) -> QuadraticArrays:
@@ -145,6 +147,8 @@ class _LPReader:
         if self._terms(len(sides[0])):
             raise self._error("constants on the right of a constraint")
         ends = self._narrowed(-np.inf, np.inf, left, "a linear constraint such as x + 2 y <= 3")
+        if not self._match(_END_OF_ROW):
+            raise self._error("the end of the line, or another constraint with a label")
         for side, end in zip(sides, ends, strict=True):
             side.append(end)
         return label[1] if label else b""
@@ -157,18 +161,17 @@ class _LPReader:
         j = self._variable(name[1])
         if not left and self._match(_FREE):
             self.bounds[j] = -np.inf, np.inf
-            self._end_line()
         else:
             self.bounds[j] = self._narrowed(*self.bounds.get(j, (0.0, np.inf)), left, expected)
+        self._match(_BLANK)
 
     def _narrowed(
         self, low: float, high: float, left: re.Match[bytes] | None, expected: str
     ) -> tuple[float, float]:
-        """Both sides after those on the left and on the right of a line, which ends there."""
+        """Both sides after those on the left and on the right of a row or a variable."""
         right = self._match(_RIGHT)
         if not (left or right):
             raise self._error(expected)
-        self._end_line()
         for side in filter(None, (left, right)):
             digits, relation = side["digits"], side["relation"]
             size = tokens.number(digits, self.source, CUSTOMARY_INFINITY) if digits else np.inf
@@ -189,11 +192,6 @@ class _LPReader:
         if match := pattern.match(self.text, self.place):
             self.place = match.end()
         return match
-
-    def _end_line(self) -> None:
-        if self.text[self.place : self.place + 1] not in (b"", b"\n"):
-            raise self._error("the end of the line")
-        self.place += 1
 
     def _error(self, expected: str, text: bytes | None = None) -> DataError:
         got = self.text[self.place :] if text is None else text
