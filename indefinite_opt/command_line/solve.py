@@ -359,8 +359,9 @@ def bound(
 def qp(
     search: SearchOptions,
     file: str = Argument(
-        help="A .in (BoxQP), .lp, .mps, .npz or .qplib file, or a name such as boxqp-50-40-1."
+        help="A .in (BoxQP), .lp, .mps, .npz, .qplib or .qps file, or a name: boxqp-50-40-1."
     ),
+    sense: str | None = Option(None, help="Of a .in file: max, the default, or min."),
     bound: bool = Option(False, "--bound", help="Bracket the optimum; --gap and --proof do, too."),
     solver: str | None = options.SOLVER,
     max_bytes: int = options.MAX_SIZE,
@@ -374,7 +375,7 @@ def qp(
     bracketed = bound or search.gap is not None or search.proof is not None
     if bracketed and solver is not None:
         raise ParameterError("solver", "none with --bound, which has its own method", solver)
-    program = iopt.QuadraticProgram.read(file, max_bytes)
+    program = iopt.QuadraticProgram.read(file, max_bytes, sense)
     if bracketed:
         bracket = search.bracket(program)
         told, text, x = bracket_fields(bracket), str(bracket), bracket.values["x"]
@@ -388,11 +389,14 @@ def qp(
         status, good = result.status, result.certificate.claim > iopt.Claim.NONE
     if search.as_json:
         names = {"problem": program.name, "n": program.n, "variables": program.names.variables}
+        names |= {"sense": "max" if program.sense < 0 else "min", "assumed": program.assumed}
         terminal.print_json(told | names | {"values": x})
     else:
         used = np.flatnonzero(x)
         parts = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:6]]
         parts += ["..."] * (used.size > 6) + ["0 elsewhere"] * (used.size < x.size)
+        if program.assumed:
+            text = text.replace("\n", f"\n  {program.assumed}; --sense tells\n", 1)
         say(f"{text}\n  {', '.join(parts)}")
     terminal.end(status, good)
 

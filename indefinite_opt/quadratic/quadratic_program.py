@@ -14,7 +14,7 @@ import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, ProblemError, shown
 from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card
-from indefinite_opt.quadratic.files.reading import read_program, write_program
+from indefinite_opt.quadratic.files.reading import read_program, suffix_of, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
 from indefinite_opt.quadratic.program.arrays import LETTERS, QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names
@@ -74,6 +74,9 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         Those of the variables and rows; each of the three is empty if there are none.
     notes : tuple of str
         What was changed when the program was read, as sentences.
+    assumed : str
+        What a file does not tell and was assumed, or empty: "maximised, as the library's readme
+        says" of a .in file that was read without a sense.
     assign : callable or None
         Writes the parts of a point x into the variables of the cvxpy problem that the program was
         made from.
@@ -107,6 +110,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     reference: ClassVar[str] = "the letters of qpsolvers"
     structure_type: ClassVar[type] = PolyhedralQP
     convex: ClassVar[bool | None] = None
+
+    assumed = ""
 
     def __init__(
         self,
@@ -165,21 +170,29 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         return program
 
     @classmethod
-    def read(cls, source: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticProgram:
+    def read(
+        cls, source: str | Path, max_bytes: int = MAX_BYTES, sense: str | None = None
+    ) -> QuadraticProgram:
         """The program in a file, or a generated one by its name.
 
         Parameters
         ----------
         source : path or str
-            A file whose name ends in .in (the BoxQP library), .lp, .mps, .npz or .qplib; or a name
-            such as "boxqp-50-40-1", which stands for the same program on every machine.
+            A file whose name ends in .in (the BoxQP library), .lp, .mps, .npz, .qplib or .qps; or a
+            name such as "boxqp-50-40-1", which stands for the same program on every machine.
         max_bytes : int
             Largest size of an unpacked file in bytes.
+        sense : {"max", "min"}, optional
+            Whether a .in file stands for a maximum or a minimum, which collections differ in and
+            the file does not tell. Without it, for a maximum, as the readme of the BoxQP library
+            says, and `assumed` tells so. Other files tell theirs.
 
         Raises
         ------
         DataError
             For a file that cannot be read or does not keep to its format.
+        ParameterError
+            For another sense, or a sense beside anything but a .in file.
         UnknownName
             For the name of neither a file nor a family of programs.
 
@@ -189,8 +202,14 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         QuadraticProgram('clique-paley-5', n=25, rows=1)
         """
         if isinstance(source, str) and not Path(source).suffix and not Path(source).exists():
+            if sense is not None:
+                hint = "A generated program has one."
+                raise ParameterError("sense", "a sense for .in files only", shown(sense), hint)
             return cls.from_arrays(generate(source))
-        return cls.from_arrays(read_program(source, max_bytes))
+        program = cls.from_arrays(read_program(source, max_bytes, sense))
+        if sense is None and suffix_of(Path(source)) == ".in":
+            program.__dict__["assumed"] = "maximised, as the library's readme says"
+        return program
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> QuadraticProgram:
@@ -253,7 +272,9 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         return cls.from_arrays(quadratic_arrays(**given))
 
     def write(self, path: str | Path) -> Path:
-        """Write the program to a .in, .lp, .mps, .npz or .qplib file, which `read` reads.
+        """Write the program to a .in, .lp, .mps, .npz, .qplib or .qps file, which `read` reads.
+
+        A .in file is written as one of the library, for a maximum.
 
         Raises
         ------
@@ -313,7 +334,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         self._hold(self)
 
     def __repr__(self) -> str:
-        return f"QuadraticProgram({self.name!r}, n={self.n}, rows={self.h.size + self.b.size})"
+        parts = [repr(self.name), f"n={self.n}", f"rows={self.h.size + self.b.size}"]
+        return f"QuadraticProgram({', '.join([*parts, *[self.assumed] * bool(self.assumed)])})"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -327,6 +349,7 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     def __str__(self) -> str:
         rows = self.h.size + self.b.size
         parts = [_count(self.n, "variable")] + [_count(rows, "row")] * bool(rows)
+        parts += [self.assumed] * bool(self.assumed)
         return f"QuadraticProgram({', '.join(parts)})"
 
     def parameters(self) -> dict[str, str]:

@@ -56,6 +56,24 @@ def test_solves_files(ending: str, programs: Path, least: float) -> None:
     assert len(answer["values"]) == N
 
 
+def test_the_sense_of_in_files(tmp_path: Path) -> None:
+    """By hand: on the unit box the values of this form are from -3, at (1, 1), to 0."""
+    file = tmp_path / "a.in"
+    file.write_text("2\n-1 -2\n2 -3\n-3 4\n")
+    for options, value, sense in (((), 0.0, "max"), (("--sense", "min"), -3.0, "min")):
+        answer = strict(printed("qp", file, "--json", *options))
+        assert answer["objective"] == pytest.approx(value, abs=1e-9)
+        assert answer["sense"] == sense
+        assert answer["assumed"] == ("" if options else "maximised, as the library's readme says")
+    for bracket in ((), ("--bound",)):
+        lines = printed("qp", file, *bracket).splitlines()
+        said = "  maximised, as the library's readme says; --sense tells"
+        assert lines.count(said) == 1
+        assert said not in printed("qp", file, "--sense", "max", *bracket)
+    assert "'max' or 'min', got 'up'" in complaint("qp", file, "--sense", "up")
+    assert "for .in files only" in complaint("qp", "clique-paley-3", "--sense", "max")
+
+
 def test_prints_what_is_proved_and_nothing_of_kernels(programs: Path) -> None:
     file = programs / "concave.npz"
     first, *rest = printed("qp", file).splitlines()

@@ -1,7 +1,10 @@
-"""Files as other programs write them: what HiGHS reads in the same file, or what was done by hand."""
+"""Files as other programs write them: what HiGHS reads in them, or what was done by hand."""
 
 from __future__ import annotations
 
+import codecs
+import gzip
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.errors import DataError
+from indefinite_opt.errors import DataError, ParameterError
 
 
 def read(path: Path, content: str | bytes, **options: Any) -> iopt.QuadraticProgram:
@@ -99,3 +102,97 @@ def test_constraints_with_labels_that_follow_one_another(tmp_path: Path) -> None
 def test_bounds_that_are_none(bounds: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=words):
         read(tmp_path / "a.lp", f"min\n x + y\nbounds\n {bounds}\nend\n")
+
+
+# --- encodings and endings -----------------------------------------------------------------
+
+# The least value of 0.5 (2 x² - 6 x y + 4 y²) - x - 2 y on the unit box is -3, at (1, 1), and its
+# largest one is 0, at the other three corners: along every edge the function is convex.
+BOX = "2\n-1 -2\n2 -3\n-3 4\n"
+SMALL = {
+    ".in": BOX,
+    ".lp": "min\n x + [ 2 x ^2 ] / 2\nst\n c: x >= 1\nend\n",
+    ".mps": "NAME\nROWS\n N o\n G c\nCOLUMNS\n x o 1 c 1\nRHS\n r c 1\nQUADOBJ\n x x 2\nENDATA\n",
+    ".qplib": "p\nQCL\nminimize\n1\n1\n1\n1 1 2\n1\n0\n0\n1\n1 1 1\n1e20\n1\n0\n1e20\n0\n0\n0\n"
+    "1e20\n0\n0\n0\n0\n0\n0\n0\n0\n0\n",
+}  # fmt: skip
+SMALL[".qps"] = SMALL[".mps"]
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".GZ"])
+@pytest.mark.parametrize("suffix", SMALL)
+def test_endings_and_byte_order_marks(suffix: str, packed: str, tmp_path: Path) -> None:
+    """The program x + x² with x ≥ 1, and the one on the unit box."""
+    mark = b"\xef\xbb\xbf"
+    for number, (ending, start) in enumerate(
+        [(suffix, b""), (suffix.upper(), b""), (suffix, mark), (suffix.title(), mark)]
+    ):
+        content = start + SMALL[suffix].encode()
+        path = tmp_path / f"a{number}{ending}{packed}"
+        qp = read(path, gzip.compress(content) if packed else content)
+        assert qp.name == ("p" if suffix == ".qplib" else f"a{number}")
+        if suffix == ".in":
+            assert (qp.P.tolist(), qp.q.tolist()) == ([[-2.0, 3.0], [3.0, -4.0]], [1.0, 2.0])
+        else:
+            assert (qp.P.tolist(), qp.q.tolist()) == ([[2.0]], [1.0])
+            assert (qp.G.tolist(), qp.h.tolist()) == ([[-1.0]], [-1.0])
+        again = iopt.QuadraticProgram.read(qp.write(tmp_path / f"b{number}{ending}{packed}"))
+        assert np.array_equal(again.P, qp.P)
+
+
+def test_npz_in_capitals(tmp_path: Path) -> None:
+    path = iopt.QuadraticProgram([[2.0]], [1.0]).write(tmp_path / "a.NPZ")
+    assert iopt.QuadraticProgram.read(path).P.tolist() == [[2.0]]
+
+
+def test_packed_files_in_capitals_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a readable file"):
+        read(tmp_path / "a.in.GZ", BOX)
+    with pytest.raises(DataError, match="at most 12 bytes, unpacked, got more"):
+        read(tmp_path / "b.in.gz", gzip.compress(BOX.encode()), max_bytes=12)
+    packed = gzip.compress(b" " * 1000 + BOX.encode())
+    with pytest.raises(DataError, match="at most 500 bytes, unpacked, got more"):
+        read(tmp_path / "b.in.GZ", packed, max_bytes=500)
+
+
+@pytest.mark.parametrize("suffix", SMALL)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_other_encodings_are_named(suffix: str, encoding: str, tmp_path: Path) -> None:
+    content = SMALL[suffix].encode(encoding)
+    words = f"a text file in UTF-8, got one in {encoding.upper()}. Save it as UTF-8"
+    with pytest.raises(DataError, match=words):
+        read(tmp_path / f"a{suffix}", content)
+    other = codecs.BOM_UTF16_BE if encoding == "utf-16" else codecs.BOM_UTF32_BE
+    with pytest.raises(DataError, match=words):
+        read(tmp_path / f"a{suffix}", other + SMALL[suffix].encode(f"{encoding}-be"))
+
+
+# --- the sense of .in files ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("sense", "value"), [(None, 0.0), ("max", 0.0), ("min", -3.0)])
+def test_in_files_of_both_senses(sense: str | None, value: float, tmp_path: Path) -> None:
+    qp = read(tmp_path / "a.in", BOX, sense=sense)
+    assert iopt.solve(qp, solver="global").objective == pytest.approx(value, abs=1e-9)
+    words = "" if sense else "maximised, as the library's readme says"
+    for program in (qp, pickle.loads(pickle.dumps(qp))):
+        assert program.assumed == words
+        assert words in repr(program)
+        assert words in str(program)
+    again = iopt.QuadraticProgram.read(qp.write(tmp_path / "b.in"))
+    assert np.array_equal(again.P, qp.P)
+    assert np.array_equal(again.q, qp.q)
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps", ".qps", ".qplib"])
+def test_other_files_tell_their_sense(suffix: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=f"sense for .in files only, got 'min'. A {suffix}"):
+        read(tmp_path / f"a{suffix}", SMALL[suffix], sense="min")
+    assert read(tmp_path / f"a{suffix}", SMALL[suffix]).assumed == ""
+
+
+def test_senses_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="sense: expected 'max' or 'min', got 'least'"):
+        read(tmp_path / "a.in", BOX, sense="least")
+    with pytest.raises(ParameterError, match="A generated program has one"):
+        iopt.QuadraticProgram.read("clique-paley-3", sense="max")

@@ -1,16 +1,18 @@
 """Quadratic programs from and to files, by the ends of their names.
 
     .in           box-constrained programs of the public library
-    .lp, .mps     formats of linear programming, with quadratic objectives (`lp_format`,
-                  `mps_format`)
+    .lp           a format of linear programming, with quadratic objectives (`lp_format`)
+    .mps, .qps    another one (`mps_format`); both endings stand for the same format
     .npz          arrays by name, among them what this package exports
     .qplib        QPLIB (`qplib_format`)
 
-All but .npz may be packed by gzip: `spar.in.gz`.
+All but .npz may be packed by gzip: `spar.in.gz`. Endings may have capitals. Text is in UTF-8, or in
+an encoding that agrees with it for the letters of ASCII; a byte order mark of UTF-8 is skipped.
 
 A `.in` file holds the number n, the n numbers of c and the n² numbers of Q, separated by white
 space, for the maximum of ½ xᵀQ x + cᵀx over 0 ≤ x ≤ 1, which the readme of the library says in
-these letters [B]_. Here it becomes the minimisation of the negative, with `sense` -1.
+these letters [B]_. Here it becomes the minimisation of the negative, with `sense` -1. Other
+collections mean the minimum, and the file does not tell: `read_program` takes the sense.
 
 A `.npz` file has one of three layouts:
 
@@ -28,8 +30,10 @@ References
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import DataError
+from indefinite_opt.errors import DataError, ParameterError, shown
 from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes, write_bytes
 from indefinite_opt.quadratic.files.lp_format import read_lp, write_lp
 from indefinite_opt.quadratic.files.mps_format import read_mps, write_mps
@@ -54,8 +58,11 @@ from indefinite_opt.quadratic.program.naming import Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-def read_boxqp(content: bytes, source: str) -> QuadraticArrays:
-    """The program of a file's content; `DataError` if it is not of this format."""
+def read_boxqp(content: bytes, source: str, sense: int = -1) -> QuadraticArrays:
+    """The program of a file's content; `DataError` if it is not of this format.
+
+    The sense is that of the library, -1 for a maximum, or 1 for a minimum.
+    """
     words = content.split()
     expected = "a number n of variables, n linear coefficients and n by n quadratic ones"
     if not words:
@@ -68,7 +75,7 @@ def read_boxqp(content: bytes, source: str) -> QuadraticArrays:
         raise DataError(source, f"{expected}, {1 + n + n * n} numbers for n = {n}", f"{len(words)}")
     numbers = np.array([number(word, source) for word in words[1:]])
     Q = numbers[n:].reshape(n, n)
-    return quadratic_arrays(-Q, -numbers[:n], lb=0.0, ub=1.0, sense=-1)
+    return quadratic_arrays(sense * Q, sense * numbers[:n], lb=0.0, ub=1.0, sense=sense)
 
 
 def write_boxqp(form: StandardForm, target: str) -> bytes:
@@ -156,55 +163,106 @@ _FORMATS: dict[str, tuple[_Reader, _Writer]] = {
     ".in": (read_boxqp, write_boxqp),
     ".lp": (read_lp, write_lp),
     ".mps": (read_mps, write_mps),
+    ".qps": (read_mps, write_mps),
     ".qplib": (read_qplib, write_qplib),
 }
 
 
-def read_program(path: str | Path, max_bytes: int = MAX_BYTES) -> QuadraticArrays:
+SENSES = {"max": -1, "min": 1}
+"""What a .in file may stand for."""
+
+
+def read_program(
+    path: str | Path, max_bytes: int = MAX_BYTES, sense: str | None = None
+) -> QuadraticArrays:
     """The quadratic program of a file, as a minimisation; its `sense` tells what the file says.
 
     A program without a name gets that of the file. `max_bytes` is the largest size of the unpacked
-    file.
+    file. A .in file stands for a maximum, as the readme of its library says, unless `sense` is
+    "min"; files of other formats tell theirs, and `ParameterError` refuses another one.
     """
     path = Path(path)
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
+    if sense is not None and suffix != ".in":
+        hint = f"A {suffix} file tells by itself which one it is."
+        raise ParameterError("sense", "a sense for .in files only", shown(sense), hint)
+    if sense not in (None, *SENSES):
+        raise ParameterError("sense", "'max' or 'min'", shown(sense))
     if suffix == ".npz":
         program = program_of_arrays(read_arrays(path, max_bytes), str(path))
     else:
+        content = _text(_unpacked(path, max_bytes), str(path))
+        if sense is None:
+            read = _FORMATS[suffix][0](content, str(path))
+        else:
+            read = read_boxqp(content, str(path), SENSES[sense])
         # Where a format holds one triangle of P, nothing was changed.
-        read = _FORMATS[suffix][0](read_bytes(path, max_bytes), str(path))
         program = replace(read, symmetrised=False)
     return program if program.name else replace(program, name=path.name.partition(".")[0])
+
+
+def _unpacked(path: Path, max_bytes: int) -> bytes:
+    """The content of a file, unpacked if its name ends in .gz, in capitals or not."""
+    content = read_bytes(path, max_bytes)
+    if not _is_packed(path) or path.suffix == ".gz":
+        return content
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            content = file.read(max_bytes + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(str(path), "a readable file", str(error)) from None
+    if len(content) > max_bytes:
+        expected, hint = f"at most {max_bytes} bytes, unpacked", "Pass a larger max_bytes."
+        raise DataError(str(path), expected, "more", hint)
+    return content
+
+
+_FOREIGN = {
+    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16",
+}  # fmt: skip
+
+
+def _text(content: bytes, source: str) -> bytes:
+    """The content without the byte order mark of UTF-8; `DataError` for another one's."""
+    for mark, encoding in _FOREIGN.items():
+        if content.startswith(mark):
+            hint = "Save it as UTF-8."
+            raise DataError(source, "a text file in UTF-8", f"one in {encoding}", hint)
+    return content.removeprefix(codecs.BOM_UTF8)
 
 
 def write_program(program: QuadraticArrays | StandardForm, path: str | Path) -> Path:
     """Write a program in the sense of its source, in the format that the file's name ends with.
 
     What is written is read to the last bit, or it is refused: .in holds nothing but programs on the
-    unit box, .lp and .mps no finite bounds and right-hand sides of 1e20 and more. Names of
-    variables and rows are kept by .npz, by .qplib where they have no blanks, and by .lp and .mps
+    unit box, .lp, .mps and .qps no finite bounds and right-hand sides of 1e20 and more. Names of
+    variables and rows are kept by .npz, by .qplib where they have no blanks, and by the others
     where they are plain words; otherwise they become x1, x2, ... and r1, r2, ...; the name of the
-    program is kept by .npz and, without blanks, by .qplib. A file that exists is replaced in one
-    step.
+    program is kept by .npz and, without blanks, by .qplib. A .in file is written as one of the
+    library, for a maximum. A file that exists is replaced in one step.
     """
     path = Path(path)
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix == ".npz":
         content = npz_content(program.arrays() if isinstance(program, StandardForm) else program)
     else:
         form = program if isinstance(program, StandardForm) else StandardForm.of(program)
         content = _FORMATS[suffix][1](form, str(path))
     # Without a time, equal programs make equal files.
-    packed = path.suffix == ".gz"
-    write_bytes(path, gzip.compress(content, mtime=0) if packed else content)
+    write_bytes(path, gzip.compress(content, mtime=0) if _is_packed(path) else content)
     return path
 
 
-def _suffix(path: Path) -> str:
-    """The ending that tells the format."""
-    packed = path.suffix == ".gz"
-    suffix = path.with_suffix("").suffix if packed else path.suffix
+def suffix_of(path: Path) -> str:
+    """The ending that tells the format, in small letters."""
+    packed = _is_packed(path)
+    suffix = (path.with_suffix("").suffix if packed else path.suffix).lower()
     if suffix not in _FORMATS and (packed or suffix != ".npz"):
         known = ", ".join([*_FORMATS, ".npz"])
         raise DataError("path", f"a file name ending in {known}", str(path))
     return suffix
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
