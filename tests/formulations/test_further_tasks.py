@@ -12,6 +12,7 @@ from sklearn.svm import SVR, NuSVC, OneClassSVM
 from sklearn.svm import NuSVR as LibsvmNuSVR
 
 import indefinite_opt as iopt
+from helpers import shaking
 from helpers.exact import Program
 from helpers.problems import FAMILIES, gaussian, kernel, symmetric
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
@@ -171,7 +172,8 @@ def drawn(seed: int) -> tuple[iopt.KernelProblem, Any]:
     family = FAMILIES[seed // 6 % len(FAMILIES)]
     few = kind > 3 or family in APART
     n = int(generator.integers(4, 5 if few else 9))
-    K = kernel(family, n, seed)
+    # All faces are enumerated in the units of the bounds.
+    K = kernel(family, n, seed) / shaking.unit(family, seed)
     y = np.resize([1.0, -1.0], n)
     t = np.round(generator.standard_normal(n), 2) + np.array([0.125, *np.zeros(n - 1)])
     nu = float(generator.choice([0.25, 0.5, 0.75]))
