@@ -196,3 +196,153 @@ def test_senses_that_are_none(tmp_path: Path) -> None:
         read(tmp_path / "a.in", BOX, sense="least")
     with pytest.raises(ParameterError, match="A generated program has one"):
         iopt.QuadraticProgram.read("clique-paley-3", sense="max")
+
+
+# --- .mps ----------------------------------------------------------------------------------
+
+# Names of the kind that forplan has, in the columns of the fixed form; the vectors have no names
+# or some with blanks, and X 1 2 might be a variable X and a row 1 with the number 2 in free form.
+BLANKS = """NAME          FOR PLAN
+ROWS
+ N  COST A
+ G  ROW A 1
+ L  ROW A 2
+ E  DEDO3 11
+ L  1
+COLUMNS
+    X 1       COST A             1.0   ROW A 1            1.0
+    X 1       ROW A 2            2.0
+    X 1 2     COST A            -3.0   DEDO3 11           1.5
+    Y         ROW A 1            1.0   DEDO3 11          -1.0
+    Y         1                  4.0
+RHS
+              ROW A 1            2.0   DEDO3 11           0.5
+              1                  7.0
+RANGES
+    RNG 1     ROW A 1            5.0
+BOUNDS
+ UP BND 1     X 1                4.0
+ MI           Y
+ UP           Y                  9.0
+ FR BND 1     X 1 2
+ENDATA
+"""
+
+
+def test_names_with_blanks_in_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.mps"
+    qp = read(path, BLANKS)
+    assert qp.names.variables == ("X 1", "X 1 2", "Y")
+    assert_same(qp, by_highs(path))
+    # Numbers of the lines in columns 73 to 80, which many old files have.
+    lines = enumerate(BLANKS.splitlines())
+    text = "\n".join(f"{line:<72}{k:>8}" if line[0] == " " else line for k, line in lines)
+    again = read(tmp_path / "b.mps", text)
+    assert_same(again, by_highs(path))
+
+
+def test_names_with_blanks_between_two_blanks(tmp_path: Path) -> None:
+    """The rows begin in column 38, where HiGHS leaves them out; it reads them in column 40."""
+    aside = BLANKS.replace("   ROW A 1            1.0", "  ROW A 1  1.0").replace(
+        "   DEDO3 11", "\tDEDO3 11"
+    )
+    assert aside.count("\t") == 3
+    qp = read(tmp_path / "a.mps", aside)
+    read(tmp_path / "b.mps", BLANKS)
+    assert_same(qp, by_highs(tmp_path / "b.mps"))
+
+
+def test_quadratic_terms_of_names_with_blanks(tmp_path: Path) -> None:
+    """By hand, in fixed columns: x² of X 1, and 2 xy, half of which is on either side."""
+    quadratic = "QSECTION      COST A\n    X 1       X 1                2.0\n"
+    quadratic += "    Y         X 1                1.0\nENDATA\n"
+    qp = read(tmp_path / "a.qps", BLANKS.replace("ENDATA\n", quadratic))
+    assert qp.P.tolist() == [[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+
+
+MARKER = "    M 1       'MARKER'                 'INTORG'"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "    X 1       ROW A 2            2.0",
+            "    X 1       ROW A 3            2.0",
+            "a row of",
+        ),
+        (" G  ROW A 1", " Q  ROW A 1", "N, L, G or E and the name of a new row"),
+        (" N  COST A", " N COST  A", "N, L, G or E and the name of a new row.*Names contain"),
+        ("    Y         1      ", "    Y 1       1      ", None),
+        ("    X 1       ROW A 2 ", "    X 1 ROW A 2       ", "fields in the columns of the"),
+        ("    Y         1                  4.0", MARKER, "continuous variables"),
+    ],
+)
+def test_names_with_blanks_that_are_wrong(
+    old: str, new: str, words: str | None, tmp_path: Path
+) -> None:
+    assert old in BLANKS
+    text = BLANKS.replace(old, new)
+    if words is None:
+        assert read(tmp_path / "a.mps", text).names.variables == ("X 1", "X 1 2", "Y", "Y 1")
+        return
+    with pytest.raises(DataError, match=words):
+        read(tmp_path / "a.mps", text)
+
+
+INFINITE = """NAME
+ROWS
+ N o
+ {} c
+ G d
+COLUMNS
+ x o -1 c 1
+ x d 1
+ y o 2 c 1
+RHS
+ r c {}
+ r d -9
+RANGES
+{}BOUNDS
+ UP b x 3
+ENDATA
+"""
+
+
+@pytest.mark.parametrize("width", ["", "2", "1e30", "-1e30", "inf", "-Infinity"])
+@pytest.mark.parametrize("side", ["3", "1e30", "-1e30", "inf", "-inf", "Infinity"])
+@pytest.mark.parametrize("kind", ["L", "G", "E"])
+def test_infinite_sides_and_ranges(kind: str, side: str, width: str, tmp_path: Path) -> None:
+    """By HiGHS, but for sides and ranges that are both infinite, of which it takes differences."""
+    path = tmp_path / "a.mps"
+    text = INFINITE.format(kind, side, f" g c {width}\n" if width else "")
+    both = side != "3" and width not in ("", "2")
+    if side == "3" or (kind != "E" and (side[0] == "-") == (kind == "G") and width != "2"):
+        qp = read(path, text)
+        if both:
+            path.write_text(INFINITE.format(kind, side, ""))
+        assert_same(qp, by_highs(path))
+        assert iopt.QuadraticProgram.read(qp.write(tmp_path / "b.mps")).h.tolist() == qp.h.tolist()
+    else:
+        words = f"a finite right-hand side of the row c of kind {kind}, got -?inf"
+        with pytest.raises(DataError, match=words):
+            read(path, text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("r d -9", "r o inf", "finite numbers, got 'inf'"),
+        ("r d -9", "r d nan", "numbers, got 'nan'"),
+        ("x d 1", "x d inf", "finite numbers, got 'inf'"),
+        ("UP b x 3", "LO b x 1e30", "lb of x = inf"),
+        ("UP b x 3", "UP b x -inf", "lb of x = -inf"),
+        ("UP b x 3", "FX b x inf", "lb of x = inf"),
+    ],
+)
+def test_infinite_numbers_that_nothing_satisfies(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    text = INFINITE.format("L", "3", "").replace(old, new)
+    with pytest.raises(iopt.errors.IndefiniteOptError, match=words):
+        read(tmp_path / "a.mps", text)

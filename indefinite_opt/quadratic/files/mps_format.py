@@ -1,14 +1,30 @@
 """The format `.mps` with quadratic objectives, for linear constraints and continuous variables.
 
 The objective is cᵀx + ½ xᵀQ x minus the right-hand side of its row. Q stands in a section QUADOBJ
-or QSECTION as a triangle, or whole in a section QMATRIX. Words are divided by blanks, so that files
-of the free form and those of the fixed form are read whose names contain none. Numbers are written
-and read to the last bit; a side of at least 1e20 in size is infinite. An upper bound below 0 makes
-the lower one -inf where the file has none.
+or QSECTION as a triangle, or whole in a section QMATRIX. Numbers are written and read to the last
+bit. An upper bound below 0 makes the lower one -inf where the file has none.
+
+A file does not tell how its fields are divided. The first of these ways is taken in which the whole
+file can be read; if there is none, the error is that of the way that gets furthest.
+
+1. The free form: blanks divide words. This is right for files of the fixed form, too, if their
+   names contain no blanks.
+2. The fixed form: fields stand in columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, and names may
+   contain blanks. Nothing stands between the fields nor in columns 62 to 72, there are no tabs, and
+   what stands from column 73 on is a comment.
+3. Two blanks or a tab divide fields, for names with blanks that do not keep to the columns.
+
+A number of at least 1e20 in size is infinite in RHS, RANGES and BOUNDS. An infinite right-hand side
+leaves a row L without an upper end and a row G without a lower one; an infinite range takes the end
+that the right-hand side has not set. What no x could satisfy, or what is a difference of infinite
+numbers, is refused: L with -inf, G with inf, E with either, and a finite range of an infinite side.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -29,24 +45,59 @@ _ENDS = {
     b"MI": ("lower",), b"PL": ("upper",),
 }  # fmt: skip
 
+_FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
+"""Where the fields of the fixed form begin and end in a line."""
+_GAPS = ((0, 1), (3, 4), (12, 14), (22, 24), (36, 39), (47, 49), (61, 72))
+_BLANKS = "Names contain blanks only in the columns of the fixed form, or between two blanks each."
+
 
 def read_mps(content: bytes, source: str) -> QuadraticArrays:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
-    reader = _MPSReader(source)
-    for line in tokens.lines_of(content, source, rb"^\*.*", b"endata"):
-        words = line.split()
-        if line[:1].isspace():
-            reader.data(words)
+    lines = tokens.lines_of(content, source, rb"^\*.*", b"endata")
+    failed: list[tuple[int, DataError]] = []
+    for fields in (_free, _fixed, _spaced):
+        reader = _MPSReader(source, fields)
+        try:
+            statement = reader.statement(lines)
+        except DataError as error:
+            failed.append((reader.read, error))
         else:
-            reader.begin(words)
-    return reader.statement().arrays()
+            return statement.arrays()
+    raise max(failed, key=itemgetter(0))[1]
+
+
+def _free(section: bytes, line: bytes) -> list[bytes]:
+    """The words of a line of a section."""
+    return line.split()
+
+
+def _fixed(section: bytes, line: bytes) -> list[bytes]:
+    """The fields in the columns of a line; none if something stands between them."""
+    if section == b"OBJSENSE":
+        return line.split()
+    between = b"".join(line[start:stop] for start, stop in _GAPS)
+    if between.strip() or b"\t" in line:
+        return []
+    fields = (line[start:stop].strip() for start, stop in _FIELDS)
+    return [field for field in fields if field]
+
+
+def _spaced(section: bytes, line: bytes) -> list[bytes]:
+    """The fields between two blanks or a tab; behind the kind of a row or bound one is enough."""
+    if section in (b"ROWS", b"BOUNDS"):
+        kind, *rest = line.split(None, 1)
+        return [kind, *(field for part in rest for field in _spaced(b"", part))]
+    return [field.strip() for field in re.split(rb"\t| {2,}", line) if field.strip()]
 
 
 class _MPSReader:
     """What the lines of a file have said so far."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, fields: Callable[[bytes, bytes], list[bytes]]) -> None:
         self.source = source
+        self.fields = fields
+        self.read = 0
+        """Number of the lines that have been read."""
         self.sense, self.section = 1, b""
         self.seen: set[bytes] = set()
         self.rows: dict[bytes, int] = {}
@@ -72,7 +123,7 @@ class _MPSReader:
         if head in _QUADRATIC:
             if self.seen & {*_QUADRATIC} != {head}:
                 raise self._error("one section with quadratic terms", words)
-            if len(words) > 1 and words[1] != self.objective:
+            if len(words) > 1 and words[1:] != self.objective.split():
                 raise self._error("quadratic terms of the objective only", words)
 
     def data(self, words: list[bytes]) -> None:
@@ -104,8 +155,16 @@ class _MPSReader:
             case _:
                 raise self._error("the head of a section", words)
 
-    def statement(self) -> StandardForm:
-        """What the file states."""
+    def statement(self, lines: list[bytes]) -> StandardForm:
+        """What the lines of a file state."""
+        for line in lines:
+            if not line[:1].isspace():
+                self.begin(line.split())
+            elif words := self.fields(self.section, line):
+                self.data(words)
+            else:
+                raise self._error("fields in the columns of the fixed form", [line])
+            self.read += 1
         n = len(self.columns)
         lower, upper = np.zeros(n), np.full(n, np.inf)
         for j, value in self.bounds["upper"].items():
@@ -128,8 +187,16 @@ class _MPSReader:
 
     def _sides(self, i: int, kind: bytes) -> tuple[float, float]:
         side, width = self.sides.get(i, 0.0), self.ranges.get(i)
-        if abs(side) >= CUSTOMARY_INFINITY:
-            side = float(np.copysign(np.inf, side))
+        if np.isinf(side):
+            wrong = kind == b"E" or (side < 0) == (kind == b"L")
+            if wrong or not (width is None or np.isinf(width)):
+                name = next(row for row, number in self.rows.items() if number == i)
+                expected = f"a finite right-hand side of the row {name.decode('utf-8', 'replace')}"
+                beside = f" beside the range {width:g}" if width is not None else ""
+                raise DataError(
+                    self.source, f"{expected} of kind {kind.decode()}", f"{side:g}{beside}"
+                )
+            return -np.inf, np.inf
         if kind == b"E":
             low, high = sorted((side, side + (width or 0.0)))
             return low, high
@@ -140,7 +207,8 @@ class _MPSReader:
     def _row(self, words: list[bytes]) -> None:
         kind = words[0].upper()
         if len(words) != 2 or kind not in (b"N", b"L", b"G", b"E") or words[1] in self.rows:
-            raise self._error("N, L, G or E and the name of a new row", words)
+            hint = _BLANKS if len(words) > 2 else ""
+            raise self._error("N, L, G or E and the name of a new row", words, hint)
         if kind != b"N":
             self.rows[words[1]] = len(self.kinds)
             self.kinds.append(kind)
@@ -150,7 +218,8 @@ class _MPSReader:
 
     def _column(self, words: list[bytes]) -> None:
         if len(words) not in (3, 5):
-            raise self._error("a variable and one or two rows with their numbers", words)
+            hint = _BLANKS if len(words) > 3 else ""
+            raise self._error("a variable and one or two rows with their numbers", words, hint)
         if words[1].strip(b"'").upper() == b"MARKER":
             raise self._error("continuous variables", words)
         j = self.columns.setdefault(words[0], len(self.columns))
@@ -168,7 +237,8 @@ class _MPSReader:
                 raise self._error("a row of the section ROWS", words)
             if i == -1 and values is self.ranges:
                 raise self._error("ranges of constraints only", words)
-            value = tokens.number(digits, self.source)
+            finite = values is self.entries or i == -1
+            value = tokens.number(digits, self.source, None if finite else CUSTOMARY_INFINITY)
             if i != -2:
                 self._once(values, i if column is None else (i, column), value, words)
 
@@ -203,9 +273,9 @@ class _MPSReader:
             raise self._error("every number once", words)
         values[place] = value
 
-    def _error(self, expected: str, words: list[bytes]) -> DataError:
+    def _error(self, expected: str, words: list[bytes], hint: str = "") -> DataError:
         place = self.section[:20].decode("utf-8", "replace") or "the first line"
-        return tokens.unlike(self.source, f"{expected} (in {place})", b" ".join(words))
+        return tokens.unlike(self.source, f"{expected} (in {place})", b" ".join(words), hint)
 
 
 def write_mps(program: StandardForm, target: str) -> bytes:
