@@ -104,6 +104,17 @@ def test_bounds_that_are_none(bounds: str, words: str, tmp_path: Path) -> None:
         read(tmp_path / "a.lp", f"min\n x + y\nbounds\n {bounds}\nend\n")
 
 
+@pytest.mark.parametrize("row", ["x >= 1e30", "x <= -inf", "x = inf", "-inf >= x"])
+def test_rows_that_no_number_satisfies(row: str, tmp_path: Path) -> None:
+    text = "min\n x\nst\n y <= 1\n {}\nend\n"
+    with pytest.raises(DataError, match="the row cap with numbers between, got -?inf to -?inf"):
+        read(tmp_path / "a.lp", text.format(f"cap: {row}"))
+    with pytest.raises(DataError, match="the row number 2 with"):
+        read(tmp_path / "a.lp", text.format(row))
+    free = read(tmp_path / "a.lp", text.format("cap: x >= -1e30"))
+    assert free.h.tolist() == [1.0]
+
+
 # --- encodings and endings -----------------------------------------------------------------
 
 # The least value of 0.5 (2 x² - 6 x y + 4 y²) - x - 2 y on the unit box is -3, at (1, 1), and its

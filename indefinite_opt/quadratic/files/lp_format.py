@@ -149,9 +149,14 @@ class _LPReader:
         ends = self._narrowed(-np.inf, np.inf, left, "a linear constraint such as x + 2 y <= 3")
         if not self._match(_END_OF_ROW):
             raise self._error("the end of the line, or another constraint with a label")
+        name = label[1] if label else b""
+        if ends[0] == np.inf or ends[1] == -np.inf:
+            called = name.decode("utf-8", "replace") or f"number {len(sides[0]) + 1}"
+            got = f"{ends[0]:g} to {ends[1]:g}"
+            raise DataError(self.source, f"sides of the row {called} with numbers between", got)
         for side, end in zip(sides, ends, strict=True):
             side.append(end)
-        return label[1] if label else b""
+        return name
 
     def _bound(self) -> None:
         left, name = self._match(_LEFT), self._match(_BOUNDED)
