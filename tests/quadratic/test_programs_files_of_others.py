@@ -107,7 +107,7 @@ def test_bounds_that_are_none(bounds: str, words: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", ["x >= 1e30", "x <= -inf", "x = inf", "-inf >= x"])
 def test_rows_that_no_number_satisfies(row: str, tmp_path: Path) -> None:
     text = "min\n x\nst\n y <= 1\n {}\nend\n"
-    with pytest.raises(DataError, match="the row cap with numbers between, got -?inf to -?inf"):
+    with pytest.raises(DataError, match=r"the row cap with numbers between, got -?inf to -?inf"):
         read(tmp_path / "a.lp", text.format(f"cap: {row}"))
     with pytest.raises(DataError, match="the row number 2 with"):
         read(tmp_path / "a.lp", text.format(row))
