@@ -12,6 +12,7 @@ from sklearn import get_config
 from sklearn.base import ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -39,11 +40,37 @@ def _calibrated(estimator: Any) -> bool:
     return True
 
 
+ONE_CLASS_LEFT = "Invalid input - all samples with positive weights belong to the same class."
+
+
+def folds(y: NDArray[Any], count: int = 5) -> Any:
+    """What a calibration divides points with labels y by: the number of folds, or the folds.
+
+    scikit-learn divides classes that have a member for each fold. The members of smaller classes
+    are in as many folds as there are members, so that every machine knows all classes; the only
+    member of a class trains all machines, and is held out from none.
+
+    >>> folds(np.array([0, 1, 1]))
+    [(array([0, 1, 2]), array([0])), (array([0, 2]), array([1])), (array([0, 1]), array([2]))]
+    """
+    _, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    if sizes.min() >= count:
+        return count
+    fold = np.empty(y.size, dtype=np.intp)
+    fold[np.argsort(codes, kind="stable")] = np.arange(y.size) % count
+    alone = sizes[codes] == 1
+    return [
+        (np.flatnonzero((fold != each) | alone), np.flatnonzero(fold == each))
+        for each in range(min(count, y.size))
+    ]
+
+
 class FormulationClassifier(ClassifierMixin, SolvedEstimator):
     """What `KernelClassifier` and `IndefiniteSVC` share: fits, predictions, certificates."""
 
     _called = "classifiers of two classes"
     break_ties: bool = True
+    """Whether decision values choose between classes with equally many votes."""
     _calibration: Any
     class_weight: Any
     probability: Any
@@ -61,7 +88,8 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
             Labels of two or more classes.
         sample_weight : (n,) array_like, optional
             Weights of the points, by which C is multiplied, besides those of `class_weight`; points
-            of weight 0 are left out. Only formulations with `weights` take them.
+            of weight 0, or of a negative one, are left out. Only formulations with `weights` take
+            them.
         """
         points, labels = self._validated(X, reset=True, y=y)
         check_classification_targets(labels)
@@ -92,7 +120,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
         if classes.size < 2:
             raise ValueError(
                 "y: expected labels of at least two classes with positive weight, got one class: "
-                f"{classes.tolist()[0]!r}"
+                f"{classes.tolist()[0]!r}" + ("" if kept.size == y.size else f". {ONE_CLASS_LEFT}")
             )
         of_class = np.ones(classes.size)
         if self.class_weight is not None:
@@ -123,7 +151,8 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
 
     def _weighted(self, method: Any, training: Training, pair: Pair) -> Any:
         """The formulation or baseline with the weights of the points of one machine."""
-        if training.weights is None:
+        # Weights of points make no difference to an infinite C.
+        if training.weights is None or getattr(method, "C", 0.0) == np.inf:
             return method
         argument = "sample_weight" if self.class_weight is None else "class_weight"
         if not hasattr(method, "weights"):
@@ -141,12 +170,21 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
 
     def _calibration_for(self, X: Any, y: NDArray[Any], training: Training) -> Any:
         """Platt's calibration; the weights of classes are part of those of the points."""
-        weights = np.zeros(y.size)
-        weights[training.places] = 1.0 if training.weights is None else training.weights
+        order = np.argsort(training.places)
+        kept = training.places[order]
+        weights = np.ones(kept.size) if training.weights is None else training.weights[order]
         inner = clone(self).set_params(probability=False, class_weight=None)
         if get_config()["enable_metadata_routing"]:
             inner.set_fit_request(sample_weight=True)
-        return CalibratedClassifierCV(inner, ensemble=False).fit(X, y, sample_weight=weights)
+        if kept.size < y.size:
+            X, y = self._columns(_safe_indexing(X, kept), kept), y[kept]
+        self._calibrated_on = kept
+        calibrated = CalibratedClassifierCV(inner, cv=folds(y), ensemble=False)
+        return calibrated.fit(X, y, sample_weight=weights)
+
+    def _columns(self, X: Any, kept: NDArray[np.intp]) -> Any:
+        """Points, or the columns of some training points if these are precomputed."""
+        return X[:, kept] if self._precomputed else X
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Decision values of new points.
@@ -172,11 +210,14 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Labels of new points, (m,); see `decision_function`."""
-        values = self._values(X)
+        chosen = self._chosen(self._values(X))
+        return self.classes_[chosen]
+
+    def _chosen(self, values: Array) -> NDArray[np.intp]:
+        """The numbers of the classes that decision values of the pairs choose, (m,)."""
         if self.classes_.size == 2:
-            return self.classes_[(values[:, 0] > 0.0).astype(int)]
-        counted = votes(values, self.classes_.size, self.break_ties)
-        return self.classes_[np.argmax(counted, axis=1)]
+            return (values[:, 0] > 0.0).astype(np.intp)
+        return np.argmax(votes(values, self.classes_.size), axis=1)
 
     def _values(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -193,7 +234,9 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
             raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False"
             )
-        return self._calibration.predict_proba(self._validated(X))
+        return self._calibration.predict_proba(
+            self._columns(self._validated(X), self._calibrated_on)
+        )
 
     @available_if(_calibrated)
     def predict_log_proba(self, X: ArrayLike) -> Array:
@@ -259,7 +302,7 @@ class KernelClassifier(FormulationClassifier):
     class_weight : dict or "balanced", optional
         Weights of classes, by which C is multiplied; only formulations with `weights` take them.
     probability : bool
-        Whether to calibrate `predict_proba`, which takes five more fits.
+        Whether to calibrate `predict_proba`, which takes six more fits.
     solver : str or Solver, optional
         As in `solve`.
     tol : float

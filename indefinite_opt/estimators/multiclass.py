@@ -18,6 +18,11 @@ from indefinite_opt.quadratic import Certificate, Declaration, DenseGram
 from indefinite_opt.workflow import Result
 from indefinite_opt.workflow.certificates import verify
 
+
+class NoFormulation(ParameterError, AttributeError):
+    """A baseline has no certificate; `hasattr` then says so."""
+
+
 Pair = tuple[int, ...]
 """The numbers of two classes, of which the second one is positive; (0,) without classes."""
 
@@ -99,9 +104,9 @@ class Machine:
 
     @property
     def solved(self) -> Declaration:
-        """The formulation; `ParameterError` for a baseline."""
+        """The formulation; `NoFormulation` for a baseline."""
         if self.formulation is None:
-            raise ParameterError(
+            raise NoFormulation(
                 "formulation", "a formulation, as certificates are about the optimum of one",
                 "a baseline",
             )  # fmt: skip

@@ -124,8 +124,8 @@ class IndefiniteOneClassSVM(OutlierMixin, SingleMachine):
             Points in rows, of which sparse ones are made dense; (n, n) kernel values where these
             are precomputed.
         sample_weight : (n,) array_like, optional
-            Weights w of the points: α_i is at most w_i, and α sums to ν Σ w. Points of weight 0 are
-            left out.
+            Weights w of the points: α_i is at most w_i, and α sums to ν Σ w. Points
+            without a positive weight are left out.
 
         Raises
         ------

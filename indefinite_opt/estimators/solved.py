@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, check_random_state
+from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples, check_random_state
 
 from indefinite_opt.estimators.multiclass import Machine
 from indefinite_opt.estimators.parameters import KernelEstimator
@@ -28,14 +29,27 @@ class SolvedEstimator(KernelEstimator):
     random_state: Any
 
     def _weights_of_points(self, X: Any, sample_weight: Any) -> Array:
+        """Weights of the points; 0 leaves a point out, as negative ones do in LIBSVM."""
         if sample_weight is None:
-            return np.ones(X.shape[0])
+            return np.ones(_num_samples(X))
         refuse_mask("sample_weight", sample_weight, "an array without a mask")
-        weights: Array = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        count = _num_samples(X)
+        if checks.is_number(sample_weight):
+            sample_weight = np.full(count, sample_weight)
+        weights: Array = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
         )
+        if weights.shape != (count,):
+            raise ValueError(
+                f"sample_weight: expected a 1D array with a weight for each of {count} points, got "
+                f"shape {weights.shape}"
+            )
+        weights = np.maximum(weights, 0.0)
         if not weights.any():
-            raise ValueError("sample_weight: expected a weight that is not zero, got zeros only")
+            raise ValueError(
+                "sample_weight: expected a weight that is not zero and not negative. "
+                "Invalid input - all samples have zero or negative weights."
+            )
         for weight in (weights[weights > 0.0].min(), weights.max()):
             checks.weight_bound("sample_weight", float(weight))
         return weights
@@ -59,12 +73,17 @@ class SolvedEstimator(KernelEstimator):
         doubtful = [m.result for m in members if m.result is not None and m.result.doubt]
         if not doubtful:
             return
-        limited = all(result.status is Status.MAX_ITER for result in doubtful)
-        advice = (
-            "increase max_iter" if limited and self._step_limit() else "try another solver or tol"
+        limit = self._step_limit()
+        limited = limit and all(result.status is Status.MAX_ITER for result in doubtful)
+        # The words of scikit-learn, for which filters of warnings may look.
+        early = (
+            f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with "
+            "StandardScaler or MinMaxScaler. "
         )
+        advice = "increase max_iter" if limited else "try another solver or tol"
         worst = max(doubtful, key=lambda result: result.residual)
         warnings.warn(
+            f"{early if limited else ''}"
             f"{len(doubtful)} of {len(members)} {self._called} did not reach tol: "
             f"{advice}. The worst: {worst.doubt} See `certificate_`.",
             ConvergenceWarning,

@@ -7,19 +7,47 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils.validation import (
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.estimators.multiclass import Machine, Machines, Training
 from indefinite_opt.estimators.solved import SolvedEstimator
-from indefinite_opt.estimators.training_data import Points, training_data
-from indefinite_opt.foundation import Array, checks
+from indefinite_opt.estimators.training_data import Points, dense, training_data
+from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem, kernels
 from indefinite_opt.quadratic import Certificate, DenseGram, Solver
-from indefinite_opt.workflow import Bracket, bound, solve
+from indefinite_opt.workflow import Bracket, Result, bound, solve
 
 SKLEARN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+HARD_MARGINS = (1e4, 1e7, 1e10)
+"""Bounds that stand for C = inf, in units of a weight that changes f by its whole range."""
+
+
+def hard_margin_bounds(K: Array, span: float = 1.0) -> list[float]:
+    """Bounds that stand for C = inf, ascending, where f has to change by `span` or less.
+
+    A solution without a weight at its bound is one for every larger bound.
+    """
+    largest = float(np.abs(K).max(initial=0.0)) or 1.0
+    unit = (span or 1.0) / largest
+    return [float(np.clip(factor * unit, 1e-100, 1e50)) for factor in HARD_MARGINS]
+
+
+def refuse_infinite_C(bound: float, reason: str) -> ParameterError:
+    """The error of a program without an optimum where C = inf."""
+    return ParameterError(
+        "C", f"a finite number, as {reason}: weights end at a bound of C = {bound:.3g}, too", "inf",
+        "Scale the features, choose another kernel, or a finite C.",
+    )  # fmt: skip
 
 
 class SupportVectorEstimator(SolvedEstimator):
@@ -33,6 +61,32 @@ class SupportVectorEstimator(SolvedEstimator):
     coef0: Any
     max_iter: Any
     verbose: Any
+    _sparse: bool = False
+
+    @property
+    def _takes_anything(self) -> bool:
+        """Whether the kernel is a function, which gets what the user gave, as in `SVC`."""
+        own = isinstance(self.kernel, (kernels.Kernel, type))
+        return callable(self.kernel) and not own and self.metric is None
+
+    def _validated(self, X: Any, reset: bool = False, **options: Any) -> Any:
+        if not self._takes_anything:
+            if self._precomputed and sparse.issparse(X):
+                raise TypeError(
+                    "Sparse precomputed kernels are not supported: make the matrix dense by "
+                    "X.toarray()."
+                )
+            return super()._validated(X, reset, **options)
+        for name, value in {"X": X, **options}.items():
+            refuse_mask(name, value, "an array without a mask")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if _num_samples(X) == 0:
+            raise ValueError("X: expected at least one sample, got 0 sample(s)")
+        if "y" not in options:
+            return X
+        y = validate_data(self, y=options["y"], y_numeric=options.get("y_numeric", False))
+        check_consistent_length(X, y)
+        return X, y
 
     def _step_limit(self) -> int | None:
         if checks.is_whole(self.max_iter) and self.max_iter == -1:
@@ -42,12 +96,23 @@ class SupportVectorEstimator(SolvedEstimator):
 
     def _kernel_for(self, X: Any, copies: Array | None = None) -> Any:
         name = self.kernel
+        if self._takes_anything:
+            return name
         if not (isinstance(name, str) and name in SKLEARN_KERNELS):
             return super()._kernel_for(X, copies)
         if name == "linear":
             return kernels.Linear()
         gamma: Any = self.gamma
         if gamma == "scale":
+            X = dense(X)  # so that gamma is the same to the last bit
+            with np.errstate(over="ignore"):
+                finite = np.isfinite(np.vdot(X, X))
+            if not finite:
+                raise ProblemError(
+                    "X", "entries with a finite variance, by which gamma='scale' divides",
+                    f"entries up to {np.abs(X).max():.3g}",
+                    "The dual coefficients or intercepts are not finite. Scale the features.",
+                )  # fmt: skip
             fitted: Any = kernels.RBF().fitted(X, copies)
             gamma = fitted.gamma
         elif gamma == "auto":
@@ -73,27 +138,36 @@ class SupportVectorEstimator(SolvedEstimator):
         for machine in machines.members:
             needed[training.indices(machine.pair)[machine.fitted.support]] = True
         self.support_ = training.places[needed]
-        dense = isinstance(training.data, Points)
-        self.support_vectors_ = X[self.support_] if dense else np.empty((0, 0))
+        points = isinstance(training.data, Points)
+        self._sparse = points and sparse.issparse(X)
+        self.support_vectors_ = X[self.support_] if points else np.empty((0, 0))
+        if self._sparse:
+            self.support_vectors_ = as_csr(self.support_vectors_)
         self.n_support_ = np.add.reduceat(needed, training.bounds[:-1], dtype=np.int32)
         layout = layout_of_pairs(coef, training.bounds) if machines.several else coef
         self.dual_coef_ = layout[:, needed]
+        if self._sparse:
+            self.dual_coef_ = as_csr(self.dual_coef_)
         self.intercept_ = -machines.offsets if machines.several else machines.offsets
         self.class_weight_ = training.class_weights
         self.fit_status_ = int(
             any(m.result is not None and m.result.doubt for m in machines.members)
         )
-        self.shape_fit_ = X.shape
+        self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
 
     @property
-    def coef_(self) -> Array:
+    def coef_(self) -> Any:
         check_is_fitted(self)
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError('coef_ needs kernel="linear"')
         machines = self._machines
-        normals = np.asarray(machines.coef @ machines.training.data.data)
+        normals: Any = np.asarray(machines.coef @ machines.training.data.data)
         if machines.several:
             normals = -normals
+        if self._sparse:
+            normals = as_csr(normals)
+            normals.data.flags.writeable = False
+            return normals
         normals.flags.writeable = False
         return normals
 
@@ -119,7 +193,7 @@ class SingleMachine(SupportVectorEstimator):
         raise NotImplementedError
 
     def _trained(self, X: Any, targets: Array | None, sample_weight: Any) -> Self:
-        """The estimator, trained on validated points; those of weight 0 are left out."""
+        """The estimator, trained on validated points; those without a positive weight left out."""
         weights = self._weights_of_points(X, sample_weight)
         places = np.flatnonzero(weights)
         own = None if np.all(weights[places] == 1.0) else weights[places]
@@ -128,10 +202,7 @@ class SingleMachine(SupportVectorEstimator):
         gram = training.gram()
         self._warn_of_oddities(gram, stacklevel=4)
         kept = None if targets is None else targets[places]
-        result = solve(
-            self._problem(training, gram, kept), self._formulation(own), self._solver(own),
-            self.tol, max_iter=self._step_limit(), seed=self._seed(),
-        )  # fmt: skip
+        result = self._result(self._problem(training, gram, kept), own)
         machine = Machine.of((0,), result)
         machine = replace(machine, fitted=self._final(machine.fitted, training, gram))
         self._warn_of_doubts([machine], stacklevel=4)
@@ -141,6 +212,12 @@ class SingleMachine(SupportVectorEstimator):
         if self.verbose:
             print(f"{machine.steps} steps")
         return self
+
+    def _result(self, problem: KernelProblem, weights: Array | None) -> Result:
+        return solve(
+            problem, self._formulation(weights), self._solver(weights), self.tol,
+            max_iter=self._step_limit(), seed=self._seed(),
+        )  # fmt: skip
 
     def _problem(self, training: Training, gram: DenseGram, targets: Array | None) -> KernelProblem:
         known = training.data.definiteness()
@@ -169,6 +246,13 @@ class SingleMachine(SupportVectorEstimator):
         check_is_fitted(self)
         values: Array = self._machines.decisions(self._validated(X))[:, 0]
         return values
+
+
+def as_csr(matrix: Any) -> Any:
+    """A sparse matrix by rows, of the kind that scikit-learn gives."""
+    if get_config().get("sparse_interface") == "sparray":
+        return sparse.csr_array(matrix)
+    return sparse.csr_matrix(matrix)
 
 
 def layout_of_pairs(coef: Array, bounds: list[int]) -> Array:

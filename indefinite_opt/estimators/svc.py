@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.multiclass import Machine, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
-from indefinite_opt.estimators.support_vectors import SupportVectorEstimator
+from indefinite_opt.estimators.support_vectors import (
+    SupportVectorEstimator,
+    hard_margin_bounds,
+    refuse_infinite_C,
+)
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
-from indefinite_opt.modeling import Classifier
+from indefinite_opt.modeling import Classifier, votes
 from indefinite_opt.quadratic import DenseGram, Solver, second_order_steps
 from indefinite_opt.workflow import solve
 
@@ -28,7 +34,8 @@ class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
     Parameters
     ----------
     C : float
-        Upper bound of the weights; inf is the hard margin.
+        Upper bound of the weights. inf is the hard margin, which is refused where the classes
+        cannot be separated.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, str, Kernel or callable
         Kernels of `SVC` with the parameters `degree`, `gamma` and `coef0`; else as in
         `kernels.get`, with parameters such as `kernel__gamma`: "l1-gaussian(gamma=0.1)" or
@@ -112,6 +119,20 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
     ) -> None:
         self._keep(locals())
 
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Labels of new points, (m,); see `decision_function`."""
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        return super().predict(X)
+
+    def _chosen(self, values: Array) -> NDArray[np.intp]:
+        if self.break_ties and self.classes_.size > 2:
+            return super()._chosen(values)
+        # LIBSVM counts a value of 0 for the second class of a pair.
+        decided = np.where(values == 0.0, 1.0, values)
+        return np.argmax(votes(decided, self.classes_.size, break_ties=False), axis=1)
+
     def _method(self) -> SVMDual:
         return SVMDual(C=self.C)
 
@@ -123,22 +144,39 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         checks.tolerance("tol", self.tol)
         K, y = training.part(gram.matrix, pair)
         formulation = self._weighted(method, training, pair)
-        upper = np.full(y.size, float(self.C))
+        if not np.isposinf(formulation.C):
+            return self._with_bound(formulation, training, gram, pair, K, y)
+        bounds = hard_margin_bounds(K)
+        for C in bounds:
+            machine = self._with_bound(replace(formulation, C=C), training, gram, pair, K, y)
+            if np.max((machine.values or {})["alpha"]) < C:
+                return machine if machine.result else replace(machine, formulation=formulation)
+        # A pair of points may prove that the program is unbounded, before the first step.
+        solve(
+            training.problem(gram, pair), formulation, "smo(second_order=True)", self.tol,
+            max_iter=1,
+        )  # fmt: skip
+        raise refuse_infinite_C(bounds[-1], "the classes cannot be separated")
+
+    def _with_bound(
+        self, formulation: SVMDual, training: Training, gram: DenseGram, pair: Pair,
+        K: Array, y: Array,
+    ) -> Machine:  # fmt: skip
+        """The machine of a pair of classes with a finite C."""
+        upper = np.full(y.size, float(formulation.C))
         if formulation.weights is not None:
             upper *= formulation.weights
-        # The steps of LIBSVM; after 20 per point a descent with Newton steps takes over.
+        # The steps of LIBSVM; after 20 per point a descent with Newton steps takes over, which also
+        # takes the last step that `max_iter` allows, and reports it.
         limit, most = self._step_limit(), 20 * y.size
-        alpha, offset, steps = np.zeros(y.size), None, 0
-        if np.isfinite(self.C):
-            alpha, offset, steps = second_order_steps(
-                K, y, upper, self.tol, min(most, limit or most)
-            )
+        most = most if limit is None else min(most, limit - 1)
+        alpha, offset, steps = second_order_steps(K, y, upper, self.tol, most)
         if offset is not None:
             fitted = Classifier(y * alpha, offset, np.array([-1.0, 1.0]))
             return Machine(pair, fitted, formulation, {"alpha": alpha}, max(steps, 1))
         result = solve(
             training.problem(gram, pair), formulation, "smo(second_order=True)", self.tol,
-            max_iter=None if limit is None else max(limit - steps, 1), start=alpha,
+            max_iter=None if limit is None else limit - steps, start=alpha,
         )  # fmt: skip
         return Machine.of(pair, result, steps)
 

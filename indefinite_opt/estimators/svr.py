@@ -11,11 +11,17 @@ from sklearn.base import RegressorMixin
 
 from indefinite_opt.estimators.multiclass import Training
 from indefinite_opt.estimators.parameters import KernelLike
-from indefinite_opt.estimators.support_vectors import SingleMachine
+from indefinite_opt.estimators.support_vectors import (
+    SingleMachine,
+    hard_margin_bounds,
+    refuse_infinite_C,
+)
 from indefinite_opt.formulations import EpsilonSVR
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import DenseGram, Solver
+from indefinite_opt.workflow import Result, solve
 
 
 class IndefiniteSVR(RegressorMixin, SingleMachine):
@@ -41,7 +47,8 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         Relative accuracy of the solver, and tolerance of the certificate: a violation of the
         optimality conditions may be as large as this share of the targets' range.
     C : float
-        Price of errors beyond ε, and the largest weight of a point; finite.
+        Price of errors beyond ε, and the largest weight of a point. inf stands for the least of
+        three large bounds at which no weight ends, and is refused where there is no such bound.
     epsilon : float
         ε ≥ 0, in units of the targets: errors up to ε cost nothing.
     max_iter : int
@@ -123,7 +130,8 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         y : (n,) array_like
             Targets.
         sample_weight : (n,) array_like, optional
-            Weights of the points, by which C is multiplied; points of weight 0 are left out.
+            Weights of the points, by which C is multiplied; points without a
+            positive weight are left out.
 
         Raises
         ------
@@ -139,8 +147,21 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         self._middle = 0.5 * float(targets.min()) + 0.5 * float(targets.max())
         return self._trained(points, targets - self._middle, sample_weight)
 
-    def _formulation(self, weights: Array | None) -> EpsilonSVR:
-        return EpsilonSVR(C=self.C, epsilon=self.epsilon, weights=weights)
+    def _formulation(self, weights: Array | None, C: float | None = None) -> EpsilonSVR:
+        return EpsilonSVR(C=self.C if C is None else C, epsilon=self.epsilon, weights=weights)
+
+    def _result(self, problem: KernelProblem, weights: Array | None) -> Result:
+        if not (checks.is_number(self.C) and np.isposinf(self.C)):
+            return super()._result(problem, weights)
+        bounds = hard_margin_bounds(problem.K, float(np.ptp(problem.targets)))
+        for C in bounds:
+            result = solve(
+                problem, self._formulation(None, C), self._solver(None), self.tol,
+                max_iter=self._step_limit(), seed=self._seed(),
+            )  # fmt: skip
+            if np.abs(result.values["beta"]).max() < C:
+                return result
+        raise refuse_infinite_C(bounds[-1], "some errors beyond epsilon cannot be avoided")
 
     def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
         return replace(fitted, offset=fitted.offset + self._middle)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, checked_distances, checked_matrix
@@ -23,16 +25,16 @@ class Points:
 
     def gram(self) -> Array:
         """The kernel matrix of the training points, (n, n)."""
-        return np.asarray(self.kernel(_dense(self.data)), dtype=np.float64)
+        return np.asarray(self.kernel(dense(self.data)), dtype=np.float64)
 
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
         """Kernel values of new points with the training points, (m, n), or with chosen ones."""
         data = self.data if chosen is None else self.data[chosen]
-        return self.kernel.values(_dense(X), _dense(data))
+        return self.kernel.values(dense(X), dense(data))
 
     def among(self, X: Any) -> Array:
         """Kernel values among new points, (m, m)."""
-        return self.kernel.values(_dense(X), _dense(X))
+        return self.kernel.values(dense(X), dense(X))
 
     def definiteness(self) -> kernels.Definiteness | None:
         """The theorem that proves the kernel definite, if there is one."""
@@ -69,16 +71,66 @@ class Matrix:
         return kernels.of_distances(pairs, self.kernel.form, self.kernel.gamma)
 
 
-TrainingData = Points | Matrix
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """What was given to `fit` as it is, with a function of two such collections.
+
+    As in scikit-learn the function gets all that was given, at a prediction, too.
+    """
+
+    given: Any
+    """Strings, series, points, ..., (N,), some of which are training points."""
+    function: Any
+    places: NDArray[np.intp]
+    """Which of them are training points, (n,)."""
+
+    def gram(self) -> Array:
+        """The kernel matrix of the training points, (n, n)."""
+        K = self._values(self.given, self.given)
+        hint = "Let the function return (K + K.T) / 2."
+        pairs, _ = checked_matrix("K", K, False, hint=hint)
+        return np.asarray(pairs, dtype=np.float64)[np.ix_(self.places, self.places)]
+
+    def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
+        """Kernel values of new points with the training points, (m, n), or with chosen ones."""
+        K = self._checked(self._values(X, self.given))
+        return K[:, self.places if chosen is None else self.places[chosen]]
+
+    def among(self, X: Any) -> Array:
+        """Kernel values among new points, (m, m)."""
+        return self._checked(self._values(X, X))
+
+    def definiteness(self) -> None:
+        """No theorem is about a function."""
+
+    def _values(self, X: Any, Z: Any) -> Any:
+        K, shape = self.function(X, Z), (_num_samples(X), _num_samples(Z))
+        K = K.toarray() if sparse.issparse(K) else np.asarray(K)
+        if K.shape != shape:
+            named = getattr(self.function, "__name__", type(self.function).__name__)
+            raise ProblemError(
+                "K", f"the function {named} to return a real matrix of shape {shape}",
+                f"shape {K.shape}",
+            )  # fmt: skip
+        return K
+
+    def _checked(self, K: Any) -> Array:
+        return check_array(K, dtype=np.float64, ensure_min_samples=0, input_name="K")
+
+
+TrainingData = Points | Matrix | Objects
 
 
 def training_data(X: Any, kernel: Any, metric: Any, places: NDArray[np.intp]) -> TrainingData:
     """Training points at some places of X, which has been validated, in their own memory.
 
-    The kernel is "precomputed" if X holds kernel values. Errors name the entries of X as given.
+    The kernel is "precomputed" if X holds kernel values, and a function for `Objects`. Errors name
+    the entries of X as given.
     """
     if metric is None and isinstance(kernel, Kernel):
         return Points(X[places], kernel)
+    if metric is None and callable(kernel):
+        return Objects(X, kernel, places)
     if metric is None:
         pairs, _ = checked_matrix("K", _square("K", X), False, hint="Fit to (K + K.T) / 2.")
         return Matrix(np.asarray(pairs, dtype=np.float64)[np.ix_(places, places)], None, places)
@@ -107,5 +159,6 @@ def _square(argument: str, matrix: Array) -> Array:
     return matrix
 
 
-def _dense(X: Any) -> Array:
+def dense(X: Any) -> Array:
+    """Points as an array of float64."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)

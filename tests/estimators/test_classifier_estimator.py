@@ -407,7 +407,7 @@ def test_the_verdict_on_a_formulation_is_that_of_its_solver() -> None:
 def test_a_limit_of_steps_is_kept() -> None:
     with pytest.warns(ConvergenceWarning, match="3 of 3 classifiers .* increase max_iter"):
         fitted = iopt.IndefiniteSVC(C=100.0, gamma=0.1, max_iter=5).fit(X, y)
-    assert fitted.n_iter_.max() <= 6
+    assert fitted.n_iter_.max() == 5
     assert fitted.fit_status_ == 1
 
 

@@ -87,8 +87,9 @@ def rounded(kind: Any) -> Callable[[Any, Any], Any]:
     """The kernel in a type, where k(x, z) and k(z, x) are rounded to different sides."""
 
     def kernel(A: Any, B: Any) -> Any:
-        values = np.tanh(0.5 * np.asarray(A) @ np.asarray(B).T - 1.0).astype(kind)
-        turned = np.asarray(A)[:, :1] > np.asarray(B)[:, 0]
+        A, B = (each.toarray() if sparse.issparse(each) else np.asarray(each) for each in (A, B))
+        values = np.tanh(0.5 * A @ B.T - 1.0).astype(kind)
+        turned = A[:, :1] > B[:, 0]
         return np.where(turned, np.nextafter(values, kind(np.inf)), values)
 
     return kernel
