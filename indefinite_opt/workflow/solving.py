@@ -434,7 +434,12 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         about = point, multipliers or None, task.tol
         found = task.in_time(unknown, structure.optimality, *about)
         residual, multipliers = found.stationarity, dict(found.multipliers)
-        if convex and np.isfinite(structure.intervals).all():
+        proved = np.inf
+        if convex and solution.multipliers:
+            proved = task.in_time(np.inf, convex_gap, task, point, multipliers)
+        if proved <= task.tol:
+            gap = proved
+        elif convex and np.isfinite(structure.intervals).all():
             gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
         elif convex:
             size = abs(point.value)

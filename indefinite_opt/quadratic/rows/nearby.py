@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -267,19 +268,26 @@ def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
     >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
     (array([-0.5]), array([0.5]))
     """
-    found, splitter = np.empty(len(rows)), 2.0**27 + 1.0
-    for k, row in enumerate(rows):
-        members = np.flatnonzero((row != 0.0) & (x != 0.0))
-        a, v = row[members], x[members]
-        sizes = np.abs(np.concatenate([a, v]))
-        if np.any((sizes < _EXACT_SIZES[0]) | (sizes > _EXACT_SIZES[1])):
-            found[k] = _in_fractions(a, v, float(rhs[k]))
-            continue
+    places, members = np.nonzero((rows != 0.0) & (x != 0.0))
+    a, v = rows[places, members], x[members]
+    splitter = 2.0**27 + 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
         high, wide = splitter * a, splitter * v
         high, wide = high - (high - a), wide - (wide - v)
         low, narrow, products = a - high, v - wide, a * v
         errors = ((high * wide - products) + high * narrow + low * wide) + low * narrow
-        found[k] = math.fsum([*products.tolist(), *errors.tolist(), -float(rhs[k])])
+    far = np.zeros(a.size, dtype=bool)
+    for sizes in (np.abs(a), np.abs(v)):
+        far |= ~((sizes >= _EXACT_SIZES[0]) & (sizes <= _EXACT_SIZES[1]))
+    extreme = np.bincount(places, far, len(rows)) > 0.0
+    starts = np.searchsorted(places, np.arange(len(rows) + 1)).tolist()
+    terms, rest, ends = products.tolist(), errors.tolist(), rhs.tolist()
+    found = np.empty(len(rows))
+    for k, (start, end) in enumerate(pairwise(starts)):
+        if extreme[k]:
+            found[k] = _in_fractions(a[start:end], v[start:end], float(ends[k]))
+        else:
+            found[k] = math.fsum([*terms[start:end], *rest[start:end], -float(ends[k])])
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
 from indefinite_opt.quadratic.rows.convex_bound import convex_bound
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.rows.interior_points import Interior, interior_points
 from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
 from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
@@ -21,6 +22,9 @@ _STATIONARY = 1e-6
 """Residual of the first-order conditions, the default tolerance of certificates, up to which a
 point may be optimal with the value 0."""
 
+
+_MAX_INTERIOR = 3000
+"""Number of variables up to which convexity is tested before a feasible point is sought."""
 
 _FIXED_SHARE = 1e-14
 """Share of the range of a variable below which the width that rows leave is rounding."""
@@ -61,6 +65,20 @@ class PolyhedralQP(Polyhedron, QP):
     def equilibrated(self) -> Equilibrated:
         """The program in units in which its entries are near 1."""
         return Equilibrated(self.P, self.q, self)
+
+    @cached_property
+    def interior(self) -> Interior | None:
+        """Where interior points end, if that is an optimum; None of programs without rows."""
+        curved = self.has_rows and not self.is_disjoint and bool(self.P.any())
+        if not curved or self.n > _MAX_INTERIOR or not self.is_convex_everywhere:
+            return None
+        return interior_points(self.P, self.q, self)
+
+    @cached_property
+    def point(self) -> Array:
+        found = self.interior
+        near = None if found is None else self.near(found.x)
+        return super().point if near is None else near.x
 
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`."""
@@ -254,9 +272,14 @@ class PolyhedralQP(Polyhedron, QP):
         return {name: multipliers[name] for name in self.stacked_shapes}
 
     def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
-        """See `convex_bound`; of the multipliers those of the rows count."""
+        """See `convex_bound`; of the multipliers those of the rows count. The last one is kept."""
         z, y = of_rows(self, multipliers or {})
-        return convex_bound(self.along_rows, self.q, self, point, z, y)
+        key = point.x, z, y
+        known = self.__dict__.get("_last_bound")
+        if known is None or not all(map(np.array_equal, known[0], key)):
+            bound = convex_bound(self.along_rows, self.q, self, point, z, y)
+            known = self.__dict__["_last_bound"] = tuple(part.copy() for part in key), bound
+        return float(known[1])
 
     # ------------------------------------------------------------------ curvature
 

@@ -74,6 +74,8 @@ class Polyhedron(ScaledRows):
         up to rounding beside their right-hand sides.
         """
         known = self.__dict__.get("_last_near")
+        if known is not None and known[1] is not None and np.array_equal(known[1].x, x):
+            return known[1]  # what was proved of a point nearby is proved of that point
         if known is None or not np.array_equal(known[0], x):
             found = nearby_point(self._exact_sides, x)
             if found is None and self.has_rows:
@@ -271,13 +273,17 @@ class Polyhedron(ScaledRows):
         """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
         low, high = self.lower.copy(), self.upper.copy()
         rows = np.vstack([self.G, self.A, -self.A])
-        right = np.concatenate([self.h, self.b, -self.b])
+        right = np.concatenate([self.h, self.b, -self.b]).tolist()
+        supports = [np.flatnonzero(row) for row in rows]
         for _ in range(20):  # one pass goes along a whole chain of rows, in their order
+            is_open = np.isinf(low) | np.isinf(high)
             open_ends = int(np.isinf(low).sum() + np.isinf(high).sum())
             if not open_ends:
                 break
-            for row, end in zip(rows, right, strict=True):
-                tighten(row, float(end), low, high)
+            for row, support, end in zip(rows, supports, right, strict=True):
+                if is_open[support].any():
+                    tighten(row, end, low, high)
+                    is_open[support] = np.isinf(low[support]) | np.isinf(high[support])
             if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
                 break
         return low, high
