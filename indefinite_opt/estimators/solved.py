@@ -63,6 +63,10 @@ class SolvedEstimator(KernelEstimator):
     def _step_limit(self) -> int | None:
         return None
 
+    def _advice(self) -> str:
+        """What to do if a solver stopped short of the tolerance without a limit of steps."""
+        return "try another solver or tol"
+
     def _warn_of_oddities(self, gram: DenseGram, stacklevel: int = 3) -> None:
         """Warn the caller of `fit` if the kernel matrix looks like a mistake."""
         for remark in remarks(gram, 'kernel="distance(form=linear)" with metric="precomputed"'):
@@ -80,7 +84,7 @@ class SolvedEstimator(KernelEstimator):
             f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with "
             "StandardScaler or MinMaxScaler. "
         )
-        advice = "increase max_iter" if limited else "try another solver or tol"
+        advice = "increase max_iter" if limited else self._advice()
         worst = max(doubtful, key=lambda result: result.residual)
         warnings.warn(
             f"{early if limited else ''}"

@@ -88,6 +88,10 @@ class SupportVectorEstimator(SolvedEstimator):
         check_consistent_length(X, y)
         return X, y
 
+    def _advice(self) -> str:
+        scales = isinstance(self.kernel, str) and self.kernel in ("linear", "poly")
+        return super()._advice() + (", or scale the features by StandardScaler" if scales else "")
+
     def _step_limit(self) -> int | None:
         if checks.is_whole(self.max_iter) and self.max_iter == -1:
             return None

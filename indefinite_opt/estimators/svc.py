@@ -12,14 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from indefinite_opt.estimators.kernel_classifier import FormulationClassifier
 from indefinite_opt.estimators.multiclass import Machine, Pair, Training
 from indefinite_opt.estimators.parameters import KernelLike
+from indefinite_opt.estimators.scaled_start import LARGE, scaled_start
 from indefinite_opt.estimators.support_vectors import (
     SupportVectorEstimator,
     hard_margin_bounds,
     refuse_infinite_C,
 )
+from indefinite_opt.estimators.training_data import Points, dense
 from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, votes
+from indefinite_opt.problem import kernels
 from indefinite_opt.quadratic import DenseGram, Solver, second_order_steps
 from indefinite_opt.workflow import solve
 
@@ -174,6 +177,15 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         if offset is not None:
             fitted = Classifier(y * alpha, offset, np.array([-1.0, 1.0]))
             return Machine(pair, fitted, formulation, {"alpha": alpha}, max(steps, 1))
+        data = training.data
+        if (
+            limit is None
+            and isinstance(data, Points)
+            and isinstance(data.kernel, kernels.Linear)
+            and upper.max() * float(np.abs(K).max()) > LARGE
+        ):
+            near = scaled_start(dense(data.data[training.indices(pair)]), y, upper)
+            alpha = alpha if near is None else near
         result = solve(
             training.problem(gram, pair), formulation, "smo(second_order=True)", self.tol,
             max_iter=None if limit is None else limit - steps, start=alpha,

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn
-from sklearn.datasets import load_iris, make_blobs, make_regression
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs, make_regression
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import indefinite_opt as iopt
 from indefinite_opt.errors import ParameterError, ProblemError, UnboundedProblem
+from indefinite_opt.estimators.scaled_start import scaled_start
 
 X, y = load_iris(return_X_y=True)
 RANDOM = np.random.default_rng(0)
@@ -236,3 +237,28 @@ def test_a_limit_of_steps_warns_in_the_words_of_svc() -> None:
     with pytest.warns(ConvergenceWarning, match=r"Solver terminated early \(max_iter=7\)\.  Con"):
         fitted = iopt.IndefiniteSVC(C=100.0, max_iter=7).fit(X, y)
     assert fitted.n_iter_.max() == 7
+
+
+@pytest.mark.parametrize(("unit", "C"), [(1e3, 1.0), (1.0, 1e6)])
+def test_a_linear_machine_of_features_that_were_never_scaled(unit: float, C: float) -> None:
+    """Its optimum, 11.943586 C, is that of the primal in scaled features."""
+    points, labels = load_breast_cancer(return_X_y=True)
+    fitted = iopt.IndefiniteSVC(kernel="linear", C=C)
+    with pytest.warns(ConvergenceWarning, match="or scale the features by StandardScaler"):
+        fitted.fit(unit * points, labels)
+    assert fitted.certificate_.objective == pytest.approx(11.943586 * C, rel=1e-3)
+    assert fitted.score(unit * points, labels) > 0.99
+
+
+def test_a_start_in_scaled_features_is_near_the_optimum() -> None:
+    points, labels = X[y > 0], np.where(y[y > 0] > 1, 1.0, -1.0)
+    units = np.array([1e-3, 1.0, 1e3, 1e6])
+    theirs = SVC(kernel="linear", C=0.5, tol=1e-10).fit(points, labels)
+    start = scaled_start(points, labels, np.full(100, 0.5))
+    assert start is not None
+    assert (labels * start) @ points == pytest.approx(theirs.coef_[0], rel=1e-3)
+    start = scaled_start(points * units, labels, np.full(100, 0.5))
+    assert start is not None
+    assert np.ptp(start) > 0.0
+    assert labels @ start == pytest.approx(0.0, abs=1e-5)
+    assert scaled_start(np.ones((100, 2)), labels, np.full(100, 0.5)) is None
