@@ -49,7 +49,8 @@ def data_set(path: Path) -> iopt.KernelProblem:
 
 def numbers(path: Path) -> dict[str, Any]:
     problem = data_set(path)
-    return {"K": problem.K, "labels": problem.labels}
+    # An archive that has lost its labels is one without labels.
+    return {"K": problem.K} | ({} if problem.labels is None else {"labels": problem.labels})
 
 
 def judged(path: Path) -> iopt.workflow.certificates.Certificate:

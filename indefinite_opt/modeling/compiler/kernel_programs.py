@@ -65,6 +65,8 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
         total = norm.end
         require(total > 0.0)
     lines, bounds = reading.lines(variable), reading.bounds(variable)
+    # What both parts have in common must cost nothing where it makes up for a smaller norm.
+    require(not (total and epsilon))
     require(len(lines) == 1 and lines[0].name == "balance" and lines[0].b == 0.0)
     require(np.all(lines[0].a == 1.0))
     require({side: bound.name for side, bound in bounds.items()}.items() == _NAMES)
