@@ -124,12 +124,20 @@ def _array(part: Any) -> Array:
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part)
 
 
+def _divides_by_zero(e: Any) -> bool:
+    if type(e).__name__ == "DivExpression" and e.args[1].is_constant():
+        return not np.all(_array(e.args[1].value))
+    return any(map(_divides_by_zero, e.args))
+
+
 def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
     """The model as cvxpy states it, or the error with which it was refused if it is not convex."""
     import cvxpy as cp
 
     program = ConvexProgram(model)
     objective, rows, _ = program._translated
+    if any(map(_divides_by_zero, [objective, *rows.values()])):
+        raise refused
     problem = cp.Problem(cp.Minimize(objective), list(rows.values()))
     names = [variable.name() for variable in problem.variables()]
     if len(set(names)) < len(names) or not problem.is_dcp() or problem.is_mixed_integer():
