@@ -23,7 +23,7 @@ K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]]
 EXAMPLES = {
     "classification": iopt.KernelProblem(K, [1, 1, -1]),
     "regression": iopt.KernelProblem(K, [0.5, 1.0, -1.0]),
-    "one class": iopt.KernelProblem(K),
+    "one class": iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]]),  # these may be distances, too
 }
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
 
