@@ -76,6 +76,19 @@ def test_the_default_proves_it(seed: int) -> None:
     assert result.objective == pytest.approx(by_highs(qp), rel=1e-6, abs=1e-7)
 
 
+def test_a_minimum_of_zero_is_zero() -> None:
+    """What refinement makes smaller in every step is no unit of what is left of it."""
+    P = 1024.0 * np.array([[5.0, -1, 1], [-1, 5, -3], [1, -3, 2]])
+    G = [[0, 0, -64.0], [0, 0, 64], [-32, 0, 0], [32, 0, 0]]
+    qp = iopt.QuadraticProgram(
+        P, np.zeros(3), G=G, h=[1, 0, 1, 3], lb=[-np.inf, -1 / 32, -np.inf],
+        ub=[np.inf, 1 / 32, np.inf],
+    )  # fmt: skip
+    result = iopt.solve(qp)
+    assert result.x.tolist() == [0.0, 0.0, 0.0]
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
 def test_several_optima_of_a_flat_program() -> None:
     """min ½(x₀ + x₁ - 1)² on x₀ + x₁ ≥ 2, 0 ≤ x ≤ 3: ½ on a whole edge."""
     qp = iopt.QuadraticProgram(

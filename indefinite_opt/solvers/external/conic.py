@@ -18,7 +18,16 @@ from indefinite_opt.modeling.structures import (
     ProxyDual,
     SeparabilityProgram,
 )
-from indefinite_opt.quadratic import QP, PolyhedralQP, Solution, Solver, Status, Structure, Task
+from indefinite_opt.quadratic import (
+    QP,
+    PolyhedralQP,
+    Solution,
+    Solver,
+    Status,
+    Structure,
+    Task,
+    relative,
+)
 from indefinite_opt.solvers.external.cvxpy_backend import (
     missing_package,
     semidefinite_refusal,
@@ -94,10 +103,15 @@ def _of_rows(task: Task[Any]) -> Solution | None:
     near = task.in_time(None, qp.near, found.x)
     if near is None:
         return None
-    multipliers = qp.named_multipliers(found.multipliers)
-    optimality = qp.optimality(qp.at(near.x), multipliers, task.tol)
-    if qp.inconsistencies(optimality, task.tol) or optimality.stationarity > task.tol:
-        multipliers = {}
+    multipliers, point = qp.named_multipliers(found.multipliers), qp.at(near.x)
+    optimality = qp.optimality(point, multipliers, task.tol)
+    balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
+    paid = relative(optimality.complementarity, qp.gap_unit(point.value, point.x))
+    if (
+        qp.inconsistencies(optimality, task.tol)
+        or max(optimality.stationarity, balanced, paid) > task.tol
+    ):
+        return None
     return Solution(
         values=qp.values(near.x), multipliers=multipliers, status=Status.SOLVED,
         iterations=found.iterations, message=f"clarabel: {found.status}",
