@@ -55,23 +55,21 @@ class _Sparse:
         return left
 
 
-def interior_points(
-    P: Array, q: Array, body: Polyhedron, seconds: float = np.inf
-) -> Interior | None:
+def interior_points(P: Array, q: Array, body: Polyhedron) -> Interior | None:
     """The solution of ½xᵀPx + qᵀx on a polyhedron by Clarabel, exact on its face if it is found.
 
     P is positive semidefinite. None if Clarabel has no solution. The program is passed as sparse
     arrays, without cvxpy.
     """
     arrays = _Sparse(P, q, body)
-    found = _by_clarabel(arrays, seconds)
+    found = _by_clarabel(arrays)
     if found is None:
         return None
     exact = _on_the_face(arrays, found)
     return found if exact is None else exact
 
 
-def _by_clarabel(arrays: _Sparse, seconds: float) -> Interior | None:
+def _by_clarabel(arrays: _Sparse) -> Interior | None:
     import clarabel
     from scipy import sparse
 
@@ -83,8 +81,6 @@ def _by_clarabel(arrays: _Sparse, seconds: float) -> Interior | None:
     settings: Any = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, _MAX_ITER
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
-    if np.isfinite(seconds):
-        settings.time_limit = max(seconds, 1e-3)
     cones = [clarabel.ZeroConeT(qp.b.size), clarabel.NonnegativeConeT(right.size - qp.b.size)]
     half = sparse.csc_matrix(sparse.triu(arrays.P))
     solver = clarabel.DefaultSolver(half, arrays.q, sparse.csc_matrix(rows), right, cones, settings)
