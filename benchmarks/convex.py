@@ -77,9 +77,9 @@ def ours(a: Arrays) -> tuple[float, str]:
     equal, below, above = a.low == a.high, np.isfinite(a.low), np.isfinite(a.high)
     G = sparse.vstack([a.A[above & ~equal], -a.A[below & ~equal]])
     h = np.concatenate([a.high[above & ~equal], -a.low[below & ~equal]])
-    rows: dict[str, Any] = {"G": G.toarray(), "h": h} if h.size else {}
-    rows |= {"A": a.A[equal].toarray(), "b": a.low[equal]} if equal.any() else {}
-    qp = iopt.QuadraticProgram(a.P.toarray(), a.q, lb=a.lb, ub=a.ub, **rows)
+    rows: dict[str, Any] = {"G": G, "h": h} if h.size else {}
+    rows |= {"A": a.A[equal], "b": a.low[equal]} if equal.any() else {}
+    qp = iopt.QuadraticProgram(a.P if a.P.nnz else None, a.q, lb=a.lb, ub=a.ub, **rows)
     result = iopt.solve(qp, time_limit=60.0)
     str(result.certificate)
     return result.objective + a.r, result.certificate.claim.name

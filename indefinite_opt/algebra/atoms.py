@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.operators import Operator
+from indefinite_opt.algebra.operators import MatrixFactor, Operator, is_sparse
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
 
@@ -227,7 +227,7 @@ class Variable(Expression):
 
 
 class Constant(Expression):
-    """A number, an array or an `Operator`, with or without a name, under which it is printed.
+    """A number, an array, a sparse matrix or an `Operator`, printed under its name if it has one.
 
     >>> Constant([1.0, -1.0], name="y").name()
     'y'
@@ -236,9 +236,12 @@ class Constant(Expression):
     __slots__ = ("_name", "_value")
 
     def __init__(self, value: Any, name: str | None = None) -> None:
-        held = value if isinstance(value, Operator) else np.asarray(value, dtype=float)
-        if not isinstance(held, Operator) and np.isnan(held).any():
-            raise ProblemError(name or "a constant", "numbers", "NaN")
+        held: Any = value
+        if not isinstance(value, Operator):
+            entries = value.data if is_sparse(value) else np.asarray(value, dtype=float)
+            if np.isnan(entries).any():
+                raise ProblemError(name or "a constant", "numbers", "NaN")
+            held = Operator.of(MatrixFactor(value)) if is_sparse(value) else entries
         super().__init__("Constant", (), held.shape)
         self._value, self._name = held, name
 

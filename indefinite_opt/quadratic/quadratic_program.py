@@ -16,6 +16,7 @@ from indefinite_opt.errors import ParameterError, ProblemError, shown
 from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card
 from indefinite_opt.quadratic.files.reading import read_program, suffix_of, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
+from indefinite_opt.quadratic.matrices.sparse import is_sparse
 from indefinite_opt.quadratic.program.arrays import LETTERS, QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
@@ -68,7 +69,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     Attributes
     ----------
     P, q, G, h, A, b, lb, ub : arrays
-        Copies, read-only; P, q and the constant are those of the minimisation that is solved, whose
+        Copies, read-only, P, G and A as csr_array where they were given sparse, and P if it was not
+        given; P, q and the constant are those of the minimisation that is solved, whose
         objective is `sense` times the declared one.
     names : Names
         Those of the variables and rows; each of the three is empty if there are none.
@@ -141,14 +143,16 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
             names=Names(variables, inequalities, equalities),  # type: ignore[arg-type]
         )  # fmt: skip
         if sense < 0:
-            arrays = replace(arrays, P=0.0 - arrays.P, q=0.0 - arrays.q)
+            P = -arrays.P if is_sparse(arrays.P) else 0.0 - arrays.P
+            arrays = replace(arrays, P=P, q=0.0 - arrays.q)
         self._hold(arrays)
 
     def _hold(self, arrays: QuadraticArrays) -> None:
         self.__dict__.update(vars(arrays), name=arrays.name or "quadratic program")
         for value in vars(arrays).values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+            entries = value.data if is_sparse(value) else value
+            if isinstance(entries, np.ndarray):
+                entries.flags.writeable = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse to replace what solvers may have read; only the name and `assign` may change."""

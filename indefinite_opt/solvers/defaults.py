@@ -18,7 +18,7 @@ def default_solver(task: Task[Any]) -> str:
     structure = task.structure
     if structure.is_linear:
         return str(structure.solver_by_size)
-    if isinstance(structure, PolyhedralQP) and not structure.P.any():
+    if isinstance(structure, PolyhedralQP) and structure.is_linear_objective:
         return "highs"
     if structure.has_own_rows and not structure.is_disjoint:
         try:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
+from indefinite_opt.quadratic.matrices.sparse import as_sparse
 from indefinite_opt.quadratic.rows.interior_points import interior_points
 
 Array = np.ndarray
@@ -57,12 +58,12 @@ def by_highs(qp: iopt.QuadraticProgram) -> float:
 def test_the_optimum_is_that_of_highs_and_exact_on_its_face(seed: int) -> None:
     qp = drawn(seed)
     structure = qp.as_written()
-    found = interior_points(qp.P, qp.q, structure)
+    found = interior_points(as_sparse(qp.P), qp.q, structure)
     assert found is not None
     x = found.x
     assert 0.5 * x @ qp.P @ x + qp.q @ x == pytest.approx(by_highs(qp), rel=1e-6, abs=1e-7)
     assert structure.discrepancy(x) <= 1e-13
-    optimality = structure.optimality(structure.at(x), found.multipliers)
+    optimality = structure.optimality(structure.at(x), found.by_kind(structure))
     assert optimality.stationarity <= 1e-12
     assert optimality.complementarity <= 1e-10
     assert not structure.inconsistencies(optimality, 1e-12)

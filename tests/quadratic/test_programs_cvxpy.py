@@ -225,8 +225,8 @@ def test_problems_of_qpsolvers() -> None:
         lb=None, ub=np.full(4, 2.0),
     )  # fmt: skip
     program = iopt.QuadraticProgram.from_qpsolvers(problem)
-    assert np.array_equal(program.P, SYMMETRIC)
-    assert np.array_equal(program.G, M)
+    assert np.array_equal(program.P.toarray(), SYMMETRIC)
+    assert np.array_equal(program.G.toarray(), M)
     assert program.A.shape == (0, 4)
     assert program.lb.tolist() == [-np.inf] * 4
     for missing in ({"q": V}, {"P": SYMMETRIC}, {}):

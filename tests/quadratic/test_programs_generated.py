@@ -249,7 +249,7 @@ def test_arrays_are_completed_and_symmetrised() -> None:
         sparse.csc_matrix([[1.0, 4.0], [0.0, 2.0]]), [1.0, 2.0], G=[[1.0, 1.0], [1.0, 0.0]],
         h=[3.0, np.inf], A=[1.0, -1.0], b=0.0, lb=-1.0, ub=[1.0, np.inf], constant=5.0,
     )  # fmt: skip
-    assert program.P.tolist() == [[1.0, 2.0], [2.0, 2.0]]
+    assert program.P.toarray().tolist() == [[1.0, 2.0], [2.0, 2.0]]
     assert (program.G.tolist(), program.h.tolist()) == ([[1.0, 1.0]], [3.0])
     assert (program.A.tolist(), program.b.tolist()) == ([[1.0, -1.0]], [0.0])
     assert program.lb.tolist() == [-1.0, -1.0]

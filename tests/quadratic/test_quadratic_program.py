@@ -431,7 +431,9 @@ def test_sparse_arrays_and_numbers_as_bounds() -> None:
         ub=[1.0, np.inf],
     )  # fmt: skip
     for name in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
-        assert np.array_equal(getattr(one, name), getattr(other, name))
+        held = getattr(other, name)
+        assert sparse.issparse(held) == (name in ("P", "G"))
+        assert np.array_equal(getattr(one, name), held.toarray() if sparse.issparse(held) else held)
 
 
 def test_the_caller_may_change_his_arrays() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,20 +57,22 @@ class Epigraph(NamedTuple):
         return self.weights @ (cp.square(t) if self.kind == "pos2" else t)
 
 
-@dataclass(frozen=True, eq=False)
 class DeclaredQP(PolyhedralQP):
     """A `PolyhedralQP` whose x is made of declared variables and, behind them, epigraphs.
 
     An entry t of the epigraphs stands for |u_i| or max(u_i, 0) of an affine u, by rows t ≥ ±u_i.
+    `layout` has the place in x and the shape of each declared variable, `named` the declared
+    constraints.
     """
 
     title = "a quadratic program with rows"
-    _: KW_ONLY
-    layout: dict[str, tuple[slice, tuple[int, ...]]] = field(default_factory=dict)
-    """Place in x and shape of each declared variable."""
-    named: dict[str, DeclaredRows] = field(default_factory=dict)
-    """The declared constraints by name."""
-    epigraphs: tuple[Epigraph, ...] = ()
+
+    def __init__(
+        self, *rows: Any, layout: dict[str, tuple[slice, tuple[int, ...]]],
+        named: dict[str, DeclaredRows], epigraphs: tuple[Epigraph, ...] = (), **program: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(*rows, **program)
+        self.layout, self.named, self.epigraphs = layout, named, epigraphs
 
     def refuse_without_optimum(self) -> None:
         """Raise `InfeasibleProblem` for bounds that exclude each other, or for rows."""

@@ -31,6 +31,7 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
+from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
@@ -315,8 +316,9 @@ def write_mps(program: StandardForm, target: str) -> bytes:
         kind = "LO" if lower > -np.inf else "MI" if upper < np.inf else "FR"
         lines.append(f" {kind} BND {name} {tokens.written(lower) if kind == 'LO' else ''}")
         lines += [f" UP BND {name} {tokens.written(upper)}"] if upper < np.inf else []
-    if program.hessian is not None and program.hessian.any():
+    H = None if program.hessian is None else as_dense("P", program.hessian)
+    if H is not None and H.any():
         lines.append("QUADOBJ")
-        P = program.sense * np.tril(program.hessian)
+        P = program.sense * np.tril(H)
         lines += [f" {names[i]} {names[j]} {tokens.written(P[i, j])}" for i, j in np.argwhere(P)]
     return tokens.content_of([*lines, "ENDATA"])

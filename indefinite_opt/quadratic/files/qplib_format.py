@@ -28,7 +28,8 @@ import numpy as np
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.files import tokens
-from indefinite_opt.quadratic.program.arrays import MAX_ENTRIES, QuadraticArrays
+from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES
+from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 INFINITY = sys.float_info.max
@@ -158,7 +159,7 @@ def write_qplib(program: StandardForm, target: str) -> bytes:
         *(_entries(triangle, "quadratic terms in objective") if quadratic else []),
         *_vector(program.sense * program.cost, 0.0, "linear coefficients in objective"),
         f"{tokens.written(program.sense * program.constant)} # objective constant",
-        *(_entries(program.matrix, "linear terms in all constraints") if m else []),
+        *(_entries(program.dense_matrix, "linear terms in all constraints") if m else []),
         f"{tokens.written(INFINITY)} # value for infinity",
         *(_vector(program.row_lower, -np.inf, "left-hand sides") if m else []),
         *(_vector(program.row_upper, np.inf, "right-hand sides") if m else []),

@@ -48,9 +48,9 @@ from indefinite_opt.quadratic.files.lp_format import read_lp, write_lp
 from indefinite_opt.quadratic.files.mps_format import read_mps, write_mps
 from indefinite_opt.quadratic.files.qplib_format import read_qplib, write_qplib
 from indefinite_opt.quadratic.files.tokens import content_of, number, written
+from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES, as_dense
 from indefinite_opt.quadratic.program.arrays import (
     LETTERS,
-    MAX_ENTRIES,
     QuadraticArrays,
     quadratic_arrays,
 )
@@ -92,7 +92,7 @@ def write_boxqp(form: StandardForm, target: str) -> bytes:
             target, "a program without rows and a constant, with bounds 0 and 1",
             f"one with {' and '.join(unfit)}", "Write it as .qplib or .npz.",
         )  # fmt: skip
-    lines = [[float(program.n)], -program.q, *-program.P]
+    lines = [[float(program.n)], -program.q, *-as_dense("P", program.P)]
     return content_of(" ".join(map(written, line)) for line in lines)
 
 
@@ -134,7 +134,7 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
 def npz_content(program: QuadraticArrays) -> bytes:
     """The content of a file in the first layout."""
     file = io.BytesIO()
-    arrays = {letter: getattr(program, letter) for letter in sorted(LETTERS)}
+    arrays = {letter: as_dense(letter, getattr(program, letter)) for letter in sorted(LETTERS)}
     others = {"constant": program.constant, "sense": program.sense, "name": program.name}
     others |= {part: names for part, names in program.names._asdict().items() if names}
     # mypy assumes that one of the names might be allow_pickle.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.quadratic.program.arrays import MAX_ENTRIES
+from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 

@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.foundation import Array, real_array
+from indefinite_opt.quadratic.matrices.sparse import Matrix, is_sparse
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-
-MAX_ENTRIES = 25_000_000
-"""Largest number of entries of P that is read or made dense, and of the rows: 200 MB in float64, or
-5,000 variables."""
 
 CUSTOMARY_INFINITY = 1e20
 """Right-hand sides from this size on are infinite, and in .lp and .mps files bounds as well, for
@@ -32,15 +29,16 @@ class QuadraticArrays:
         minimize    ½ xᵀP x + qᵀx + constant
         subject to  G x ≤ h,  A x = b,  lb ≤ x ≤ ub
 
-    P, (n, n), is symmetric to the last bit; G, (m, n), and A, (k, n), may have no rows. Bounds are
-    infinite where there is none.
+    P, (n, n), is symmetric to the last bit; G, (m, n), and A, (k, n), may have no rows. Each of
+    the three is an array, or a csr_array if it was given as a sparse matrix. Bounds are infinite
+    where there is none.
     """
 
-    P: Array = field(repr=False)
+    P: Matrix = field(repr=False)
     q: Array = field(repr=False)
-    G: Array = field(repr=False)
+    G: Matrix = field(repr=False)
     h: Array = field(repr=False)
-    A: Array = field(repr=False)
+    A: Matrix = field(repr=False)
     b: Array = field(repr=False)
     lb: Array = field(repr=False)
     ub: Array = field(repr=False)
@@ -79,7 +77,8 @@ def quadratic_arrays(
 ) -> QuadraticArrays:
     """A program from matrices, dense or of scipy.sparse, and vectors; None stands for no rows.
 
-    P is replaced by (P + Pᵀ)/2, which leaves the objective as it is; q is zero by default. Scalar
+    Sparse matrices stay sparse. P is replaced by (P + Pᵀ)/2, which leaves the objective as it is;
+    without it the program is linear, and P a sparse matrix of zeros. q is zero by default. Scalar
     bounds hold for every variable. Right-hand sides of at least 1e20 in size are infinite, and
     inequality rows with an infinite one hold everywhere and are dropped. All arrays are copied, and
     no zero has a sign. `ProblemError` names what does not fit, is not a finite real number, or may
@@ -97,13 +96,13 @@ shape (2,)
     if P is None:
         if q is None:
             raise ProblemError("q", "a linear term, as there is no P", "None")
-        P = np.zeros((np.size(q), np.size(q)))
-    square = _dense("P", P, (None, None))
-    n = len(square)
+        P = _zeros(np.size(q))
+    square = _matrix("P", P, (None, None))
+    n = square.shape[0]
     if n == 0 or square.shape != (n, n):
         expected = "a square matrix of order 1 at least"
         raise ProblemError("P", expected, f"shape {square.shape}")
-    linear = np.zeros(n) if q is None else _dense("q", q, (n,))
+    linear = np.zeros(n) if q is None else _matrix("q", q, (n,))
     G, h = _rows("G", "h", G, h, n)
     A, b = _rows("A", "b", A, b, n)
     h = np.where(np.abs(h) >= CUSTOMARY_INFINITY, np.copysign(np.inf, h), h)
@@ -122,16 +121,13 @@ shape (2,)
             "lb", "lower bounds that are at most the upper ones, lb < inf and ub > -inf",
             f"{names.bound('lb', j)} = {lower[j]:g}, {names.bound('ub', j)} = {upper[j]:g}",
         )  # fmt: skip
-    changed = not np.array_equal(square, square.T)
-    if changed:
-        # Half of the smallest numbers is rounded.
-        square = np.where(square == square.T, square, 0.5 * square + 0.5 * square.T)
+    square, changed = _symmetric(square)
     if names.inequalities:
         kept = tuple(name for name, use in zip(names.inequalities, bounded, strict=True) if use)
         names = names._replace(inequalities=kept)
     offset: Array = real_array("constant", constant, "a finite number", ())
     made = QuadraticArrays(
-        square, linear, G[bounded], h[bounded], A, b, lower, upper, float(offset) + 0.0,
+        square, linear, *((G, h) if bounded.all() else (G[bounded], h[bounded])), A, b, lower, upper, float(offset) + 0.0,
         names=names, symmetrised=changed, **others,
     )  # fmt: skip
     _refuse_overflow(made)
@@ -148,11 +144,11 @@ def _refuse_overflow(program: QuadraticArrays) -> None:
     with np.errstate(over="ignore"):
         sizes = {
             "lb and ub": reach,
-            "P": 0.5 * (np.abs(program.P) @ reach * reach).sum(),
+            "P": 0.5 * (abs(program.P) @ reach * reach).sum(),
             "q": np.abs(program.q) @ reach,
-            "G": np.abs(program.G) @ reach,
+            "G": abs(program.G) @ reach,
             "h": np.abs(program.h),
-            "A": np.abs(program.A) @ reach,
+            "A": abs(program.A) @ reach,
             "b": np.abs(program.b),
             "constant": abs(program.constant),
         }
@@ -167,24 +163,24 @@ def _refuse_overflow(program: QuadraticArrays) -> None:
 
 def _rows(
     matrix: str, vector: str, rows: Any, right: ArrayLike | None, n: int
-) -> tuple[Array, Array]:
+) -> tuple[Matrix, Array]:
     """The rows and their right-hand sides, which may be infinite; a single row may be a vector."""
     if (rows is None) != (right is None):
         missing, given = (vector, matrix) if right is None else (matrix, vector)
         raise ProblemError(missing, f"an array, as {given} is given", "None")
     if rows is None or right is None:
         return np.zeros((0, n)), np.zeros(0)
-    dense = _dense(matrix, rows, None)
-    if dense.ndim == 1 and dense.size:
-        dense = dense[None, :]
-    if dense.size == 0:
-        dense = dense.reshape(dense.shape[0] if dense.ndim == 2 else 0, n)
-    if dense.ndim != 2 or dense.shape[1] != n:
-        raise ProblemError(matrix, f"a matrix with {n} columns", f"shape {dense.shape}")
-    count = dense.shape[0]
+    whole = _matrix(matrix, rows, None)
+    if whole.ndim == 1 and whole.size:
+        whole = whole[None, :]
+    if 0 in whole.shape:
+        whole = np.zeros((whole.shape[0] if whole.ndim == 2 else 0, n))
+    if whole.ndim != 2 or whole.shape[1] != n:
+        raise ProblemError(matrix, f"a matrix with {n} columns", f"shape {whole.shape}")
+    count = whole.shape[0]
     expected = f"{count} numbers, one for each row of {matrix}"
     values = real_array(vector, np.atleast_1d(right), expected, (count,), finite=False)
-    return dense, values + 0.0
+    return whole, values + 0.0
 
 
 def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Array:
@@ -199,17 +195,57 @@ def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Ar
     return np.broadcast_to(values, (n,)) + 0.0
 
 
-def _dense(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Array:
-    """A finite array of the shape, made dense if it is one of scipy.sparse."""
-    if hasattr(value, "toarray"):
-        if int(np.prod(value.shape, dtype=object)) > MAX_ENTRIES:
-            raise ProblemError(argument, f"at most {MAX_ENTRIES} entries", f"shape {value.shape}")
-        value = value.toarray()
+def _matrix(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Matrix:
+    """A finite array of the shape as a copy, compressed by rows if it is one of scipy.sparse."""
     expected = "finite real numbers"
     if shape is not None:
         expected += f" of shape {shape}".replace("None", "n")
-    array: Array = real_array(argument, value, expected, shape)
-    return array + 0.0
+    if not is_sparse(value):
+        array: Array = real_array(argument, value, expected, shape)
+        return array + 0.0
+    if len(value.shape) != 2:
+        return _matrix(argument, value.toarray(), shape)
+    from scipy import sparse
+
+    if shape is not None and len(shape) != 2:
+        raise ProblemError(argument, expected, f"shape {value.shape}")
+    entries = sparse.csr_array(value)
+    if entries is value or entries.data is getattr(value, "data", None):
+        entries = entries.copy()
+    entries.data = real_array(argument, entries.data, expected) + 0.0
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
+    real_array(argument, entries.data, expected)  # a sum may overflow
+    return entries
+
+
+def _zeros(n: int) -> Matrix:
+    """The matrix of a linear program."""
+    from scipy import sparse
+
+    return sparse.csr_array((n, n))
+
+
+def _symmetric(square: Matrix) -> tuple[Matrix, bool]:
+    """(P + Pᵀ)/2, and whether it differs from P. Equal entries stay as they are, even the smallest
+    numbers, half of which is rounded."""
+    other = square.T
+    if not is_sparse(square):
+        if np.array_equal(square, other):
+            return square, False
+        return np.where(square == other, square, 0.5 * square + 0.5 * other), True
+    other = other.tocsr()
+    other.sort_indices()
+    if all(
+        np.array_equal(getattr(square, part), getattr(other, part))
+        for part in ("indptr", "indices", "data")
+    ):
+        return square, False
+    differs = square != other
+    mean = (0.5 * square + 0.5 * other).multiply(differs)
+    made = (square - square.multiply(differs) + mean).tocsr()
+    made.eliminate_zeros()
+    return made, True
 
 
 LETTERS = ("P", "q", "G", "h", "A", "b", "lb", "ub")

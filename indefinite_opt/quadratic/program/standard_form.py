@@ -9,6 +9,7 @@ import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError
 from indefinite_opt.foundation import Array, real_array
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, stacked
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names, written_names
 
@@ -17,7 +18,7 @@ class StandardForm(NamedTuple):
     """min ½xᵀHx + cᵀx + constant  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper.
 
     `sense` is -1 if the declared program maximises the negative of that. H is None for a linear
-    program, and need not be symmetric in what is read; A is dense or compressed by rows.
+    program, and need not be symmetric in what is read. Both are dense or compressed by rows.
     """
 
     sense: int
@@ -26,8 +27,8 @@ class StandardForm(NamedTuple):
     upper: Array
     row_lower: Array
     row_upper: Array
-    matrix: Any
-    hessian: Array | None = None
+    matrix: Matrix
+    hessian: Matrix | None = None
     constant: float = 0.0
     name: str = ""
     variables: tuple[str, ...] = ()
@@ -41,7 +42,7 @@ class StandardForm(NamedTuple):
         row_names = inequalities + equalities
         return cls(
             program.sense, program.q, program.lb, program.ub, row_lower,
-            np.concatenate([program.h, program.b]), np.vstack([program.G, program.A]), program.P,
+            np.concatenate([program.h, program.b]), stacked(program.G, program.A), program.P,
             program.constant, program.name, variables,
             row_names if len(row_names) == row_lower.size else (),
         )  # fmt: skip
@@ -49,8 +50,7 @@ class StandardForm(NamedTuple):
     @property
     def dense_matrix(self) -> Array:
         """The matrix of the rows, dense."""
-        matrix = self.matrix
-        return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), float)
+        return as_dense("rows", self.matrix)
 
     def arrays(self) -> QuadraticArrays:
         """The program with its rows divided into inequalities and equations.
@@ -68,7 +68,8 @@ class StandardForm(NamedTuple):
         Names(variables=(), inequalities=('fat', 'fat_lower'), equalities=('iron',))
         """
         n = self.cost.size
-        rows: Array = real_array("rows", self.matrix, "a matrix of real numbers", (None, None))
+        expected = "a matrix of real numbers"
+        rows: Array = real_array("rows", self.dense_matrix, expected, (None, None))
         expected = "one lower and one upper bound for each row, infinite ones allowed"
         low, high = (
             real_array(argument, side, expected, (len(rows),), finite=False)
@@ -115,7 +116,8 @@ class StandardForm(NamedTuple):
         if self.hessian is None:
             return np.zeros((self.cost.size, self.cost.size))
         with np.errstate(over="ignore"):
-            triangle = self.sense * (np.tril(self.hessian) + np.tril(self.hessian, -1))
+            H = as_dense("P", self.hessian)
+            triangle = self.sense * (np.tril(H) + np.tril(H, -1))
         if not np.isfinite(triangle).all():
             raise DataError(
                 target, "entries of P whose double is a float", "one above 8.98e307",

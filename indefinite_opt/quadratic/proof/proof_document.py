@@ -30,6 +30,7 @@ from indefinite_opt.quadratic.bracket.minorant import (
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Step, Tangent
 from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
+from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_checker import (
     FORMAT,
@@ -162,7 +163,8 @@ def no_optimum_document(form: StandardForm, proof: Ray | Conflict) -> Document:
         return document("infeasible", program, MINIMUM, parts)
     if proof.start is None:
         raise ParameterError("ray", "one from a point that satisfies all rows exactly", "none")
-    H = np.zeros((form.cost.size,) * 2) if form.hessian is None else form.hessian
+    n = form.cost.size
+    H = np.zeros((n, n)) if form.hessian is None else as_dense("P", form.hessian)
     parts = {"direction": _pairs(proof.direction), "start": _pairs(proof.start)}
     return document("unbounded", program | {"H": triangle(H)}, MINIMUM, parts)
 
@@ -172,7 +174,7 @@ def _pairs(numbers: list[Fraction]) -> list[list[int]]:
 
 
 def _linear_program(form: StandardForm) -> Document:
-    matrix = form.matrix if isinstance(form.matrix, np.ndarray) else form.matrix.toarray()
+    matrix = form.dense_matrix
     return {
         "cost": plain(form.cost),
         "lower": _ends(form.lower),

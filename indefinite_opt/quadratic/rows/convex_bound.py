@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array
+from indefinite_opt.quadratic.matrices.sparse import as_sparse
 from indefinite_opt.quadratic.rows.dual_bound import DualBound
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
-from indefinite_opt.quadratic.rows.intervals import tighten
+from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.structure import Point
@@ -51,9 +52,8 @@ def _ends(
 
     In a linear program qᵀx ≤ value is one more row, which may bound variables that no other bounds.
     """
-    if curvature.sizes.any() or not q.any():
+    if curvature.P.nnz or not q.any():
         return body.intervals, np.inf
     most = point.value + (2.0 * body.n + 4.0) * EPS * float(np.abs(q) @ np.abs(point.x))
-    low, high = (end.copy() for end in body.intervals)
-    tighten(q, most, low, high, finite=True)
-    return (low, high), most
+    row, right, inequality = as_sparse(q[None]), np.array([most]), np.zeros(1, dtype=bool)
+    return tightened(row, right, inequality, body.intervals, passes=1, finite=True), most

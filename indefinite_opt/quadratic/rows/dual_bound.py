@@ -6,6 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, LEAST, Array
+from indefinite_opt.quadratic.matrices.sparse import (
+    MAX_ENTRIES,
+    as_dense,
+    beside,
+    is_sparse,
+    largest_in_rows,
+)
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import ScaledRows
 from indefinite_opt.quadratic.rows.nearby import (
@@ -51,20 +58,21 @@ class DualBound:
         ends: tuple[Array, Array], size: float | None = None,
     ) -> None:  # fmt: skip
         self.curvature, self.q, self.point, x = curvature, q, point, point.x
-        self.rows, self.inequalities = body.stacked[0], body.h.size
+        self.rows, self.columns = body.rows, body.columns
+        self.column_sizes, self.inequalities = body.sizes_of_columns, body.h.size
         self.size = np.abs(x)
         self.steep = curvature.sizes @ self.size + np.abs(q)
         self.over, _, self.sizes = body.sides(x)
-        self._rhs, self._summed = body.stacked[1], False
-        self.count = body.n + len(self.rows) + 8.0
+        self._rhs, self._summed = body.rhs, False
+        self.count = body.n + body.rhs.size + 8.0
         self.falls, self.rises = np.minimum(ends[0] - x, 0.0), np.maximum(ends[1] - x, 0.0)
         _, L, self.W = curvature.folded
-        self.L = L / np.reshape(curvature.unit, (-1, 1))
+        self.L = L if is_sparse(L) else L / np.reshape(curvature.unit, (-1, 1))
         missed = self.over[self.inequalities :]
         unsure = (body.n + 2.0) * EPS * self.sizes[self.inequalities :]
         self.across = np.abs(missed) + unsure
         self.turned = self.L @ missed
-        self.turned_error = np.abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
+        self.turned_error = abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
         # A thousandth of the default tolerance, for each variable; `size` is that of the terms.
         size = float(self.size @ self.steep) if size is None else size
         self.worth = 1e-9 * CANCELLED * size / body.n
@@ -101,10 +109,10 @@ class DualBound:
 
     def _sizes(self, multipliers: Array) -> Array:
         """The terms of slopes, where no multiplier is far below the others."""
-        largest = np.max(np.abs(self.rows), axis=1, initial=0.0)
+        largest = largest_in_rows(self.rows)
         largest[largest == 0.0] = 1.0
         typical = _LEAST_SHARE * np.max(np.abs(multipliers) * largest, initial=0.0) / largest
-        return self.steep + np.abs(self.rows.T) @ np.maximum(np.abs(multipliers), typical)
+        return self.steep + self.column_sizes @ np.maximum(np.abs(multipliers), typical)
 
     def _bound(self, multipliers: Array, doubt: Array, least: Array) -> float:
         """The bound from multipliers within `doubt` of these, where rᵀd + ½σ‖d‖² ≥ Σ least."""
@@ -116,8 +124,8 @@ class DualBound:
         rounding = float(weights @ self.sizes) + float(self.size @ self.steep)
         rounding += float(np.abs(least[np.isfinite(least)]).sum())
         underflow = 0.0
-        if may_underflow(self.curvature.P, self.point.x, self.point.x) or may_underflow(
-            self.rows, weights, self.point.x
+        if may_underflow(self.curvature.P.data, self.point.x, self.point.x) or may_underflow(
+            self.rows.data, weights, self.point.x
         ):
             underflow = LEAST * (1.0 + float(self.size.sum()) + float(weights.sum()))
         bound = self.point.value + float(multipliers @ self.over) - float(doubt @ np.abs(self.over))
@@ -133,20 +141,20 @@ class DualBound:
 
     def _slopes(self, multipliers: Array) -> tuple[Array, Array]:
         """r and its rounding."""
-        slopes = self.point.gradient + self.rows.T @ multipliers
-        terms = self.steep + np.abs(self.rows.T) @ np.abs(multipliers)
+        slopes = self.point.gradient + self.columns @ multipliers
+        terms = self.steep + self.column_sizes @ np.abs(multipliers)
         error = self.count * np.where(
             terms > 1e-290, EPS * terms, np.where(terms > 0.0, LEAST, 0.0)
         )
         with np.errstate(invalid="ignore"):
             rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
-            dear = ~(rounding <= self.worth)
-        if dear.any() and dear.sum() * (slopes.size + multipliers.size) <= _MAX_EXACT_ENTRIES:
-            sums = np.hstack([self.curvature.P[dear], self.rows.T[dear]])
-            exact = exact_residuals(
-                sums, np.concatenate([self.point.x, multipliers]), -self.q[dear]
-            )
-            slopes[dear], error[dear] = exact, EPS * np.abs(exact)
+            dear = np.flatnonzero(~(rounding <= self.worth))
+        if dear.size:
+            sums = beside(self.curvature.P[dear], self.columns[dear])
+            if sums.nnz <= _MAX_EXACT_ENTRIES:
+                point = np.concatenate([self.point.x, multipliers])
+                slopes[dear] = exact_residuals(sums, point, -self.q[dear])
+                error[dear] = EPS * np.abs(slopes[dear])
         return slopes - self.turned, error + self.turned_error
 
     def _balanced(
@@ -163,7 +171,7 @@ class DualBound:
                 break
             nearby, doubt = found
             slopes, error = self._slopes(nearby)
-            error += np.abs(self.rows.T) @ doubt
+            error += self.column_sizes @ doubt
             slopes[zero] = error[zero] = 0.0
             least = self._lowest(slopes, error)
             bound = max(bound, self._bound(nearby, doubt, least))
@@ -180,22 +188,29 @@ class DualBound:
         combinations of these with simple weights, exactly, in the rows and in the other terms of
         the slopes. None if that fails or an inequality could get a negative multiplier.
         """
-        rows, members, weights = self.rows, np.flatnonzero(zero), np.abs(multipliers)
+        members, weights = np.flatnonzero(zero), np.abs(multipliers)
+        if members.size * weights.size > MAX_ENTRIES:
+            return None
         weights[self.inequalities :] = float(weights.sum()) or 1.0  # equations admit both signs
-        weighted = rows[:, members] * weights[:, None]
+        chosen = self.columns[members]
+        columns = chosen.toarray()
+        weighted = columns.T * weights[:, None]
         lengths = np.abs(weighted).max(axis=0, initial=0.0)
         weighted /= np.where(lengths > 0.0, lengths, 1.0)
         if not np.isfinite(weighted).all() or not lengths.any():
             return None
         held, order, count = by_independence(weighted, RANK_TOLERANCE)
-        held, members, others = held[:count], members[order[:count]], members[order[count:]]
-        B = rows[np.ix_(held, members)].T
+        held, first, others = held[:count], order[:count], order[count:]
+        B = columns[np.ix_(first, held)]
         inverse: Array = np.linalg.inv(B).astype(float)
-        both = np.vstack([rows, self.curvature.P, self.q, self.L.T])
-        for j in others:
-            shares = np.round(64.0 * (inverse.T @ rows[held, j])) / 64.0
-            if exact_residuals(both[:, members], shares, both[:, j]).any():
-                return None
+        if others.size:
+            parts = chosen, self.curvature.P[members], self.q[members, None], self.L[members]
+            whole = np.hstack([as_dense("rows", part) for part in parts]).T
+            for j in others:
+                shares = np.round(64.0 * (inverse.T @ columns[j, held])) / 64.0
+                if exact_residuals(whole[:, first], shares, whole[:, j]).any():
+                    return None
+        members = members[first]
         nearby = multipliers.copy()
         for _ in range(2):  # from those of a solver, and once more from rounding
             nearby[held] -= inverse @ self._slopes(nearby)[0][members]
@@ -215,14 +230,17 @@ class DualBound:
         way down and r⁻ times the way up; of curved variables without an end r may be as it is now.
         With `careful` no margin costs more than is lost by a thousandth of the tolerance.
         """
+        from scipy import sparse
+
         slopes, _ = self._slopes(multipliers)
         sizes = self._sizes(multipliers)
         unit = np.where(sizes > 0.0, sizes, 1.0)
-        rows = self.rows.T / unit[:, None]
-        height = np.max(np.abs(rows), axis=0, initial=0.0)
+        rows = self.rows.copy()
+        rows.data /= unit[rows.indices]
+        height = largest_in_rows(rows)
         height[height == 0.0] = 1.0
-        rows, over = rows / height, self.over / height
-        n, m = rows.shape
+        rows.data /= np.repeat(height, np.diff(rows.indptr))
+        over, (m, n) = self.over / height, rows.shape
         curved, ways = self.curvature.least > 0.0, (-self.falls, self.rises)
         # Ends that are far away cost as infinite ones, or they would hide what others cost.
         most_way = _FAR * float(np.max(self.size, initial=0.0)) or np.finfo(float).max
@@ -242,13 +260,14 @@ class DualBound:
         most = np.full(m, _MAX_GROWTH * largest)
         least = np.where(np.arange(m) < self.inequalities, 0.0, -most)
         ended = np.flatnonzero((no_fall ^ no_rise) & (sizes > 0.0))
-        margins = np.eye(n)[:, ended] * np.where(no_fall[ended], -1.0, 1.0)
+        signs, eye = np.where(no_fall[ended], -1.0, 1.0), sparse.eye_array(n, format="csr")
+        margins = sparse.csr_array((signs, (ended, np.arange(ended.size))), (n, ended.size))
         sides = (self.turned - self.point.gradient) / unit
         form = StandardForm(
             1, np.concatenate([cost, np.full(ended.size, -1.0)]),
             np.concatenate([least, np.zeros(2 * n + ended.size)]),
             np.concatenate([most, *limits, np.full(ended.size, _SHIFT_SHARE)]),
-            sides, sides, np.hstack([rows, -np.eye(n), np.eye(n), margins]),
+            sides, sides, sparse.hstack([rows.T, -eye, eye, margins], format="csr"),
         )  # fmt: skip
         solution = solved_by_highs(form, tolerance=1e-10)
         if solution is None or not np.isfinite(found := solution[0][:m] / height).all():

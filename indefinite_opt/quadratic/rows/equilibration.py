@@ -3,37 +3,70 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, cached_property, power_near
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, stacked
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-@dataclass(frozen=True, eq=False)
 class ScaledRows:
-    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper} as arrays."""
+    """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
 
-    G: Array
-    h: Array
-    """G is (m, n) with m ≥ 0; entries of h may be infinite."""
-    A: Array
-    b: Array
-    """A is (k, n) with k ≥ 0."""
-    lower: Array
-    upper: Array
-    """lower ≤ upper, may be infinite."""
-    names: Names = UNNAMED
-    """Of the variables and rows, for messages."""
+    G, (m, n), and A, (k, n), are given dense or sparse, and m or k may be 0. Entries of h and the
+    bounds may be infinite. `names` are those of variables and rows, for messages.
+    """
+
+    def __init__(
+        self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
+        names: Names = UNNAMED,
+    ) -> None:  # fmt: skip
+        self.given_rows = G, A
+        self.h, self.b, self.lower, self.upper, self.names = h, b, lower, upper, names
 
     @cached_property
-    def stacked(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-        """All rows, their right-hand sides and |entries|, and which of them are equations."""
-        rows, rhs = np.vstack([self.G, self.A]), np.concatenate([self.h, self.b])
-        return rows, rhs, np.abs(rows), np.arange(rhs.size) >= self.h.size
+    def G(self) -> Array:
+        """The rows of the inequalities, dense, (m, n)."""
+        return as_dense("G", self.given_rows[0])
+
+    @cached_property
+    def A(self) -> Array:
+        """The rows of the equations, dense, (k, n)."""
+        return as_dense("A", self.given_rows[1])
+
+    @cached_property
+    def rows(self) -> Any:
+        """All rows, inequalities first, sparse, (m + k, n)."""
+        return stacked(*self.given_rows)
+
+    @cached_property
+    def columns(self) -> Any:
+        """The transposed rows, sparse, (n, m + k)."""
+        return self.rows.T.tocsr()
+
+    @cached_property
+    def sizes_of_rows(self) -> Any:
+        """|rows|, sparse."""
+        return abs(self.rows)
+
+    @cached_property
+    def sizes_of_columns(self) -> Any:
+        """|columns|, sparse."""
+        return abs(self.columns)
+
+    @cached_property
+    def rhs(self) -> Array:
+        """The right-hand sides of all rows, (m + k,)."""
+        return np.concatenate([self.h, self.b])
+
+    @cached_property
+    def are_equations(self) -> NDArray[np.bool_]:
+        """Which of the rows are equations, (m + k,)."""
+        return np.arange(self.rhs.size) >= self.h.size
 
     @property
     def n(self) -> int:
@@ -56,10 +89,9 @@ class ScaledRows:
 
     def sides(self, x: Array) -> tuple[Array, Array, Array]:
         """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
-        rows, rhs, entries, equal = self.stacked
-        over = rows @ x - rhs
-        missed = np.maximum(np.where(equal, np.abs(over), over), 0.0)
-        return over, missed, entries @ np.abs(x) + np.abs(rhs)
+        over = self.rows @ x - self.rhs
+        missed = np.maximum(np.where(self.are_equations, np.abs(over), over), 0.0)
+        return over, missed, self.sizes_of_rows @ np.abs(x) + np.abs(self.rhs)
 
 
 class Equilibrated:
@@ -197,20 +229,25 @@ def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]
     return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
 
 
-def balancing_units(matrix: Array) -> tuple[Array, Array]:
+def balancing_units(matrix: Matrix) -> tuple[Array, Array]:
     """Factors of rows and columns by which their largest entries are near 1.
 
     Rows and columns are divided by the roots of their largest entries, again and again (Ruiz 2001),
-    but those of nearly denormal numbers, whose factors would overflow, are left as they are.
+    but those of nearly denormal numbers, whose factors would overflow, are left as they are. The
+    matrix is dense or sparse.
 
     >>> row, column = balancing_units(np.array([[4.0, 0.0], [0.0, 1e-6]]))
     >>> row * column
     array([2.5e-01, 1.0e+06])
     """
-    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    entries = as_sparse(matrix)
+    row, column = np.ones(entries.shape[0]), np.ones(entries.shape[1])
+    places, members = np.repeat(np.arange(row.size), np.diff(entries.indptr)), entries.indices
+    sizes = np.abs(entries.data)
     for _ in range(10):  # each pass halves the logarithms of the largest entries
-        sizes = np.abs(matrix) * row[:, None] * column
-        for unit, axis in ((row, 1), (column, 0)):
-            largest = np.max(sizes, axis=axis, initial=0.0)
+        scaled = sizes * row[places] * column[members]
+        for unit, lines in ((row, places), (column, members)):
+            largest = np.zeros(unit.size)
+            np.maximum.at(largest, lines, scaled)
             unit /= np.sqrt(np.where(largest > 1e-290, largest, 1.0))
     return row, column

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
 from indefinite_opt.quadratic.rows.equilibration import ScaledRows
 from indefinite_opt.quadratic.rows.no_optimum import at_ends, met_exactly, products, whole
 
@@ -19,7 +20,7 @@ ACTIVE_SHARE = 1e-6
 as shares of a variable."""
 
 
-def exact_bound(P: Array, q: Array, body: ScaledRows, x: Array, z: Array, y: Array) -> float:
+def exact_bound(P: Matrix, q: Array, body: ScaledRows, x: Array, z: Array, y: Array) -> float:
     """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron; -inf where nothing is proved.
 
     P must be positive semidefinite, so that F(w) ≥ (Pv + q)ᵀw - ½vᵀPv for any v and w. With
@@ -35,8 +36,9 @@ def exact_bound(P: Array, q: Array, body: ScaledRows, x: Array, z: Array, y: Arr
     >>> exact_bound(qp.P, qp.q, qp, np.array([-3.0, 2.0]), np.empty(0), np.empty(0))
     -6.0
     """
-    if body.n * (body.n + len(body.G) + len(body.A)) > MAX_ENTRIES:
+    if body.n * (body.n + body.rhs.size) > MAX_ENTRIES:
         return -math.inf
+    P = as_dense("P", P)
     low, high = body.at_bounds(x, ACTIVE_SHARE)
     near = np.where(low, body.lower, np.where(high, body.upper, x))
     active = np.flatnonzero(z > ACTIVE_SHARE * np.abs(np.append(z, y)).max(initial=0.0))
@@ -68,7 +70,7 @@ def exact_bound(P: Array, q: Array, body: ScaledRows, x: Array, z: Array, y: Arr
     return bound if Fraction(bound) <= exact else math.nextafter(bound, -math.inf)
 
 
-def is_semidefinite(P: Array) -> bool:
+def is_semidefinite(P: Matrix) -> bool:
     """Whether it is proved that xᵀPx ≥ 0 for all x, by elimination in integers (Bareiss 1968).
 
     Nothing is, if more than `MAX_ORDER` variables have curvature.
@@ -78,11 +80,12 @@ def is_semidefinite(P: Array) -> bool:
     >>> is_semidefinite(np.array([[4.0, 6.0], [6.0, 9.0 - 2.0**-49]]))
     False
     """
-    curved = np.flatnonzero(P.any(axis=0))
+    entries = as_sparse(P)
+    curved = np.flatnonzero(np.diff(entries.indptr))
     if curved.size > MAX_ORDER:
         return False
-    P = P[np.ix_(curved, curved)]
-    n, entries = len(P), whole([Fraction(entry) for entry in P.ravel().tolist()])
+    block = entries[curved][:, curved].toarray()
+    n, entries = len(block), whole([Fraction(entry) for entry in block.ravel().tolist()])
     M, left, previous = [entries[k * n : (k + 1) * n] for k in range(n)], list(range(n)), 1
     while left:
         pivot = max(left, key=lambda k: M[k][k])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 
@@ -10,22 +13,47 @@ _OUTWARD_SHARE = 1e-12
 """Share of its terms by which a derived end is moved outwards, to cover the rounding of its sum."""
 
 
-def tighten(row: Array, end: float, low: Array, high: Array, finite: bool = False) -> None:
-    """Make infinite ends finite that row·x ≤ end bounds, or all that it bounds better, in place."""
-    members = np.flatnonzero(row)
-    a = row[members]
-    least = np.where(a > 0.0, a * low[members], a * high[members])
-    unknown = np.isinf(least)
-    if unknown.sum() > 1:
-        return
-    size = float(np.abs(least[~unknown]).sum())
-    total = float(least[~unknown].sum())
-    # If one term is unbounded it can still be bounded itself, by all others.
-    for k in np.flatnonzero(unknown) if unknown.any() else range(members.size):
-        others = total if unknown[k] else total - least[k]
-        reach = (end - others) + _OUTWARD_SHARE * size
-        i = int(members[k])
-        if a[k] > 0.0 and (finite or np.isinf(high[i])):
-            high[i] = min(high[i], reach / a[k] + _OUTWARD_SHARE * abs(reach / a[k]))
-        elif a[k] < 0.0 and (finite or np.isinf(low[i])):
-            low[i] = max(low[i], reach / a[k] - _OUTWARD_SHARE * abs(reach / a[k]))
+def tightened(
+    rows: Any, rhs: Array, are_equations: NDArray[np.bool_], ends: tuple[Array, Array],
+    passes: int, finite: bool = False,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Ends of all x between `ends` with rows·x ≤ rhs, or = rhs in equations; rows are sparse.
+
+    A row bounds each of its variables as far as all others are bounded. Only infinite ends become
+    finite or, with `finite`, all ends tighter. All rows are used at once, in so many passes, or
+    until no end changes from infinite to finite.
+
+    >>> from scipy import sparse
+    >>> rows, x = sparse.csr_array([[1.0, 2.0]]), np.zeros(2)
+    >>> tightened(rows, np.ones(1), np.zeros(1, bool), (x, np.full(2, np.inf)), 1)[1].round(9)
+    array([1. , 0.5])
+    """
+    low, high = (end.copy() for end in ends)
+    place = np.repeat(np.arange(rhs.size), np.diff(rows.indptr))
+    whole = [(place, rows.indices, rows.data, rhs[place])]
+    if are_equations.any():
+        two = are_equations[place]
+        whole.append((place[two], rows.indices[two], -rows.data[two], -rhs[place[two]]))
+    at, member, a, right = (np.concatenate(parts) for parts in zip(*whole, strict=True))
+    at[place.size :] += rhs.size
+    upwards = a > 0.0
+    for _ in range(passes):
+        least = a * np.where(upwards, low[member], high[member])
+        unknown = np.isinf(least)
+        least[unknown] = 0.0
+        count = np.bincount(at, unknown, 2 * rhs.size)[at]
+        total = np.bincount(at, least, 2 * rhs.size)[at]
+        size = np.bincount(at, np.abs(least), 2 * rhs.size)[at]
+        # The only unbounded term of a row is bounded itself, by all others.
+        bounded = (count == 0.0) | ((count == 1.0) & unknown)
+        if not finite:
+            bounded &= np.isinf(np.where(upwards, high[member], low[member]))
+        k = np.flatnonzero(bounded)
+        with np.errstate(over="ignore"):
+            reach = (right[k] - (total[k] - least[k]) + _OUTWARD_SHARE * size[k]) / a[k]
+        outwards, up = _OUTWARD_SHARE * np.abs(reach), upwards[k]
+        np.minimum.at(high, member[k][up], (reach + outwards)[up])
+        np.maximum.at(low, member[k][~up], (reach - outwards)[~up])
+        if not (finite or k.size):
+            break
+    return low, high

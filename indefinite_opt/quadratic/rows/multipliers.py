@@ -22,7 +22,8 @@ def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
 
 def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
     """∇F + Gᵀz + Aᵀy, (n,)."""
-    return gradient + body.G.T @ z + body.A.T @ y
+    left: Array = gradient + body.columns @ np.concatenate([z, y])
+    return left
 
 
 def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:

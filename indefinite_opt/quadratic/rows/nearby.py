@@ -10,12 +10,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, one_thread, power_near
+from indefinite_opt.quadratic.matrices.sparse import (
+    Matrix,
+    as_sparse,
+    largest_in_rows,
+    stacked,
+)
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
@@ -25,6 +31,13 @@ nothing false, because what follows is verified."""
 
 _MAX_ROUNDS = 8
 """Most corrections of a point; after each one, the rows that it violates are taken in."""
+
+_PIVOT_SHARE = 1e-2
+"""Share of the largest entry of an equation, in units of slacks, that an entry has which solves it
+alone."""
+
+_MAX_PEELS = 50
+"""Most rounds in which equations with an entry of their own are set aside."""
 
 _AT_BOUNDS = 1e-3
 """Weight of entries at bounds beside those inside, as those may have to move out."""
@@ -52,7 +65,7 @@ class Nearby(NamedTuple):
 class Sides(NamedTuple):
     """The set {x : low ≤ rows·x ≤ high, lower ≤ x ≤ upper}."""
 
-    rows: Array  # (m, n)
+    rows: Any  # (m, n), sparse
     low: Array  # (m,), may be infinite, as the others
     high: Array  # (m,)
     lower: Array  # (n,)
@@ -81,7 +94,8 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     moves x away from these constraints first.
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
-    >>> found = nearby_point(Sides(np.array([[0.1, 0.1, -0.3]]), *ends), np.full(3, 0.5))
+    >>> rows = as_sparse(np.array([[0.1, 0.1, -0.3]]))
+    >>> found = nearby_point(Sides(rows, *ends), np.full(3, 0.5))
     >>> bool(abs(found.x @ [1.0, 1.0, -3.0]) < 1e-15), bool(found.radius.max() < 1e-15)
     (True, True)
     """
@@ -111,62 +125,127 @@ def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None
     if at_bounds:
         slack = np.maximum(slack, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
     for _ in range(_MAX_ROUNDS):
-        found = _solved(rows[held], ends[held], over[held], slack, x)
+        inside, outside = np.flatnonzero(held), np.flatnonzero(~held)
+        found = _solved(rows[inside], ends[inside], over[inside], slack, x)
         if found is None:
             return None
         near, radius = found
-        if np.any((near - radius < sides.lower) | (near + radius > sides.upper)):
+        if not np.all((near - radius >= sides.lower) & (near + radius <= sides.upper)):
             return None
-        others = sides._replace(rows=rows[~held], low=sides.low[~held], high=sides.high[~held])
+        others = sides._replace(
+            rows=rows[outside], low=sides.low[outside], high=sides.high[outside]
+        )
         nearer, left = others.missed(near)
-        error = (1.0 + (x.size + 4.0) * EPS) * (np.abs(others.rows) @ radius)
+        error = (1.0 + (x.size + 4.0) * EPS) * (abs(others.rows) @ radius)
         violated = others.violated(left, nearer, error * (1.0 + 2.0 * EPS))
         if not violated.any():
             return found
-        places = np.flatnonzero(~held)[violated]
+        places = outside[violated]
         held[places], ends[places] = True, nearer[violated]
         over[places] = exact_residuals(rows[places], x, ends[places])
     return None
 
 
-def _solved(rows: Array, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
-    """A point near x that solves these equations by a change of entries that have `slack`."""
-    able = np.flatnonzero(slack > 0.0)
+def _solved(rows: Any, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
+    """A point near x that solves these equations by a change of entries that have `slack`.
+
+    An entry that is in no other equation solves its own, whatever the others are. What is left
+    without these equations is treated alike, and equations without such an entry are solved first,
+    together.
+    """
+    able = slack > 0.0
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
     # entries with much slack, and those with little still count.
-    unit = power_near(np.sqrt(slack[able]))
-    scaled = rows[:, able] * unit
-    largest = np.max(np.abs(scaled), axis=1, initial=0.0)
-    kept = np.flatnonzero(largest > 0.0)
+    unit = np.zeros(x.size)
+    unit[able] = power_near(np.sqrt(slack[able]))
+    scaled = rows.copy()
+    scaled.data = scaled.data * unit[scaled.indices]
+    largest = largest_in_rows(scaled)
     if np.any(missed[largest == 0.0]):
         return None  # an equation whose entries have no slack
-    if not kept.size:
-        return Nearby(x, np.zeros(x.size))
-    height = power_near(largest[kept])
-    scaled = scaled[kept] / height[:, None]
+    core, alone = _own_entries(scaled, largest)
+    near, radius = x.copy(), np.zeros(x.size)
+    if core.size:
+        concerned = np.zeros(x.size, dtype=bool)
+        concerned[rows[core].indices] = True
+        concerned &= able | (x != 0.0)
+        found = _solved_together(
+            rows[core][:, concerned].toarray(), rhs[core], missed[core], unit[concerned],
+            x[concerned],
+        )  # fmt: skip
+        if found is None:
+            return None
+        near[concerned], radius[concerned] = found
+    for held, members in reversed(alone):
+        own = rows[held]
+        sizes = abs(own)
+        place = np.repeat(np.arange(held.size), np.diff(own.indptr))
+        pivot = own.data[own.indices == members[place]]
+        for _ in range(_REFINEMENTS):
+            left = exact_residuals(own, near, rhs[held])
+            if not left.any():
+                break
+            near[members] -= left / pivot
+        left = np.abs(exact_residuals(own, near, rhs[held])) + sizes @ radius
+        radius[members] = (1.0 + (x.size + 4.0) * EPS) * (left / np.abs(pivot))
+    return Nearby(near, radius)
+
+
+def _own_entries(scaled: Any, largest: Array) -> tuple[Indices, list[tuple[Indices, Indices]]]:
+    """Equations that have to be solved together, and in rounds others, each with an entry.
+
+    The entry of an equation is in none of the same or a later round, nor in those that are solved
+    together. It is not much smaller than the largest one of its equation. Equations without entries
+    are left out.
+    """
+    m, n = scaled.shape
+    place = np.repeat(np.arange(m), np.diff(scaled.indptr))
+    size, member = np.abs(scaled.data), scaled.indices
+    usable = size >= _PIVOT_SHARE * largest[place]
+    is_open, rounds = largest > 0.0, []
+    for _ in range(_MAX_PEELS):
+        within = is_open[place] & (size > 0.0)
+        count = np.bincount(member[within], minlength=n)
+        alone = np.flatnonzero(within & usable & (count[member] == 1))
+        if not alone.size:
+            break
+        order = alone[np.lexsort((-size[alone], place[alone]))]
+        held, first = np.unique(place[order], return_index=True)
+        rounds.append((held, member[order[first]]))
+        is_open[held] = False
+    return np.flatnonzero(is_open), rounds
+
+
+def _solved_together(
+    rows: Array, rhs: Array, missed: Array, unit: Array, x: Array
+) -> Nearby | None:
+    """A point near x that solves dense equations by a change of entries with a unit."""
+    able = np.flatnonzero(unit > 0.0)
+    x, radius, unit = x.copy(), np.zeros(x.size), unit[able]
+    scaled = rows[:, able] * unit
+    height = power_near(np.max(np.abs(scaled), axis=1))
+    scaled /= height[:, None]
     order, columns, rank = by_independence(scaled, _RANK_SHARE)
     columns, held, others = columns[:rank], order[:rank], order[rank:]
     B: Array = scaled[np.ix_(held, columns)]
     if np.any((B != 0.0) & (np.abs(B) < _EXACT_SIZES[0])):
         return None  # scaling may have rounded it
     inverse: Array = np.linalg.inv(B).astype(float)
-    shares = scaled[np.ix_(others, columns)] @ inverse
-    concerned = (slack > 0.0) | (x != 0.0)
-    sides = np.column_stack([rows[np.ix_(kept, concerned)], rhs[kept]]) / height[:, None]
-    if not _follow(sides, held, others, shares):
-        return None
-    members, solved, near = able[columns], kept[held], x.copy()
-    left = missed[solved]
+    if others.size:
+        shares = scaled[np.ix_(others, columns)] @ inverse
+        sides = np.column_stack([rows, rhs]) / height[:, None]
+        if not _follow(sides, held, others, shares):
+            return None
+    members, left, solved = able[columns], missed[held], as_sparse(rows[held])
     for _ in range(_REFINEMENTS):
-        near[members] -= unit[columns] * (inverse @ (left / height[held]))
-        left = exact_residuals(rows[solved], near, rhs[solved])
-    radius = np.zeros(x.size)
+        x[members] -= unit[columns] * (inverse @ (left / height[held]))
+        left = exact_residuals(solved, x, rhs[held])
     if left.any():
         distance = enclosed(B, inverse, left / height[held])
         if distance is None:
             return None
         radius[members] = unit[columns] * distance
-    return Nearby(near, radius)
+    return Nearby(x, radius)
 
 
 def by_independence(matrix: Array, share: float) -> tuple[Indices, Indices, int]:
@@ -220,9 +299,14 @@ def _inner(sides: Sides, x: Array) -> Array | None:
     size, equal = np.abs(x), sides.low == sides.high
     typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
     reach = _INNER_SHARE * np.maximum(size, typical)
-    height = np.abs(sides.rows) @ reach
+    from scipy import sparse
+
+    height = abs(sides.rows) @ reach
     used = np.flatnonzero(height > 0.0)
-    scaled = sides.rows[used] * reach / height[used, None]
+    scaled = sides.rows[used].copy()
+    places = np.repeat(np.arange(used.size), np.diff(scaled.indptr))
+    scaled.data *= reach[scaled.indices] / height[used][places]
+    eye = sparse.eye_array(x.size, format="csr")
     low, high = (
         -exact_residuals(sides.rows[used], x, np.where(np.isinf(end), 0.0, end)[used])
         for end in (sides.low, sides.high)
@@ -235,21 +319,22 @@ def _inner(sides: Sides, x: Array) -> Array | None:
     free = ~equal[used]
     for sign, normals, end, able in (
         (1.0, scaled, high, free), (-1.0, scaled, -low, free),
-        (1.0, np.eye(x.size), upper, lower < upper), (-1.0, np.eye(x.size), -lower, lower < upper),
+        (1.0, eye, upper, lower < upper), (-1.0, eye, -lower, lower < upper),
     ):  # fmt: skip
         near = np.flatnonzero(able & (end < 1.0))
         rows.append(sign * normals[near])
         slack.append(end[near])
     ends = np.concatenate(slack)
-    n, count, fixed = x.size, ends.size, scaled[~free]
+    n, count, fixed = x.size, ends.size, scaled[np.flatnonzero(~free)]
+    blocks = [[fixed, None], [stacked(*rows), sparse.eye_array(count)]]
     form = StandardForm(
         1, np.repeat([0.0, -1.0], [n, count]),
         np.concatenate([np.maximum(lower, -1.0), np.zeros(count)]),
         np.concatenate([np.minimum(upper, 1.0), np.ones(count)]),
         np.concatenate([high[~free], np.full(count, -np.inf)]), np.concatenate([high[~free], ends]),
-        np.block([[fixed, np.zeros((len(fixed), count))], [np.vstack(rows), np.eye(count)]]),
+        sparse.block_array(blocks, format="csr"),
     )  # fmt: skip
-    numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix)
+    numbers = (form.row_lower, form.row_upper, form.lower, form.upper, form.matrix.data)
     if any(np.isnan(part).any() for part in numbers):
         return None  # denormal numbers
     solution = solved_by_highs(form)
@@ -258,18 +343,22 @@ def _inner(sides: Sides, x: Array) -> Array | None:
     return np.clip(x + reach * solution[0][:n], sides.lower, sides.upper)
 
 
-def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
+def exact_residuals(rows: Matrix, x: Array, rhs: Array) -> Array:
     """rows·x - rhs, each with one rounding; so the sign is right, and 0 is exact.
 
     Each product is the sum of two floats, as both factors are split into halves whose products are
     exact (Veltkamp 1968, Dekker 1971); fractions take over where factors are too large or small.
+    The rows are dense or sparse.
 
     >>> rows, x = np.array([[1.0, 1.0, -1.0]]), np.array([1e16, 1.0, 1e16])
     >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
     (array([-0.5]), array([0.5]))
     """
-    places, members = np.nonzero((rows != 0.0) & (x != 0.0))
-    a, v = rows[places, members], x[members]
+    entries = as_sparse(rows)
+    count = entries.shape[0]
+    places, v = np.repeat(np.arange(count), np.diff(entries.indptr)), x[entries.indices]
+    used = v != 0.0
+    places, a, v = places[used], entries.data[used], v[used]
     splitter = 2.0**27 + 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         high, wide = splitter * a, splitter * v
@@ -279,10 +368,10 @@ def exact_residuals(rows: Array, x: Array, rhs: Array) -> Array:
     far = np.zeros(a.size, dtype=bool)
     for sizes in (np.abs(a), np.abs(v)):
         far |= ~((sizes >= _EXACT_SIZES[0]) & (sizes <= _EXACT_SIZES[1]))
-    extreme = np.bincount(places, far, len(rows)) > 0.0
-    starts = np.searchsorted(places, np.arange(len(rows) + 1)).tolist()
+    extreme = np.bincount(places, far, count) > 0.0
+    starts = np.searchsorted(places, np.arange(count + 1)).tolist()
     terms, rest, ends = products.tolist(), errors.tolist(), rhs.tolist()
-    found = np.empty(len(rows))
+    found = np.empty(count)
     for k, (start, end) in enumerate(pairwise(starts)):
         if extreme[k]:
             found[k] = _in_fractions(a[start:end], v[start:end], float(ends[k]))

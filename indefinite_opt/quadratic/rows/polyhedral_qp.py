@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-
 import numpy as np
 
 from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, largest_in_rows
+from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.convex_bound import convex_bound
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 from indefinite_opt.quadratic.rows.interior_points import Interior, interior_points
@@ -23,27 +23,43 @@ _STATIONARY = 1e-6
 point may be optimal with the value 0."""
 
 
-_MAX_INTERIOR = 3000
-"""Number of variables up to which convexity is tested before a feasible point is sought."""
-
 _FIXED_SHARE = 1e-14
 """Share of the range of a variable below which the width that rows leave is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
 class PolyhedralQP(Polyhedron, QP):
-    """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper."""
+    """min F(x) = ½ xᵀPx + qᵀx  s.t.  Gx ≤ h, Ax = b, lower ≤ x ≤ upper.
+
+    P, symmetric, of any inertia, (n, n), is dense or sparse, as G and A are. `notes` are sentences
+    for the certificate on how the program was read.
+    """
 
     has_own_rows = True
     variable = "x"
-    _: KW_ONLY
-    P: Array
-    """Symmetric, of any inertia, (n, n)."""
-    q: Array
-    sense: int = 1
-    constant: float = 0.0
-    notes: tuple[str, ...] = ()
-    """Sentences for the certificate on how the program was read."""
+
+    def __init__(
+        self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
+        names: Names = UNNAMED, *, P: Matrix, q: Array, sense: int = 1, constant: float = 0.0,
+        notes: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(G, h, A, b, lower, upper, names)
+        self.q, self.sense, self.notes = q, sense, notes
+        self._given, self._constant = P, constant
+        self._last_bound: tuple[tuple[Array, ...], float] | None = None
+
+    @property
+    def constant(self) -> float:
+        return self._constant
+
+    @cached_property
+    def P(self) -> Array:
+        """P, dense, (n, n)."""
+        return as_dense("P", self._given)
+
+    @property
+    def is_linear_objective(self) -> bool:
+        """Whether P is zero."""
+        return not self.along_rows.P.nnz
 
     @property
     def linear(self) -> Array:  # type: ignore[override]
@@ -51,15 +67,15 @@ class PolyhedralQP(Polyhedron, QP):
         return self.q
 
     @property
-    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
+    def constraints(self) -> tuple[Array, Array, Array, Array, Matrix]:
         low = np.concatenate([np.full(self.h.size, -np.inf), self.b])
-        return self.lower, self.upper, low, self.stacked[1], self.stacked[0]
+        return self.lower, self.upper, low, self.rhs, self.rows
 
     def H(self) -> Array:
         return self.P
 
     def hessian_times(self, x: Array) -> Array:
-        return np.asarray(self.P @ x)
+        return np.asarray(self.along_rows.P @ x)
 
     @cached_property
     def equilibrated(self) -> Equilibrated:
@@ -68,11 +84,10 @@ class PolyhedralQP(Polyhedron, QP):
 
     @cached_property
     def interior(self) -> Interior | None:
-        """Where interior points end, if that is an optimum; None of programs without rows."""
-        curved = self.has_rows and not self.is_disjoint and bool(self.P.any())
-        if not curved or self.n > _MAX_INTERIOR or not self.is_convex_everywhere:
+        """Where a solver of convex programs ends, if that is an optimum; None of others."""
+        if self.is_disjoint or not self.is_convex_everywhere:
             return None
-        return interior_points(self.P, self.q, self)
+        return interior_points(self.along_rows.P, self.q, self)
 
     @cached_property
     def point(self) -> Array:
@@ -89,7 +104,7 @@ class PolyhedralQP(Polyhedron, QP):
         if not self.has_rows:
             return "a quadratic program on a box, by multistart"
         kind = f"a {{}} program with {_count(self.h.size + self.b.size, 'row')}"
-        if not self.P.any():
+        if self.is_linear_objective:
             return f"{kind.format('linear')}, by highs"
         kind = kind.format("quadratic")
         if self.is_disjoint:
@@ -101,7 +116,7 @@ class PolyhedralQP(Polyhedron, QP):
     @cached_property
     def along_rows(self) -> RowCurvature:
         """The curvature of F, everywhere and along Ax = b."""
-        return RowCurvature(self.P, self.A)
+        return RowCurvature(self._given, self.given_rows[1])
 
     @property
     def is_convex(self) -> bool:
@@ -183,12 +198,13 @@ class PolyhedralQP(Polyhedron, QP):
         unit, (curved, linear) = granularity(x), self._granularity
         if terms < 2.0**51 * unit * min(0.5 * unit * curved, linear):
             return 0.0
-        underflow = LEAST * (1.0 + float(size.sum())) if may_underflow(self.P, x, x) else 0.0
+        may = may_underflow(self.along_rows.P.data, x, x)
+        underflow = LEAST * (1.0 + float(size.sum())) if may else 0.0
         return (2.0 * self.n + 4.0) * (EPS * terms + underflow)
 
     @cached_property
     def _granularity(self) -> tuple[float, float]:
-        return granularity(self.P), granularity(self.q)
+        return granularity(self.along_rows.P.data), granularity(self.q)
 
     # ------------------------------------------------------------------ units
 
@@ -238,7 +254,7 @@ class PolyhedralQP(Polyhedron, QP):
         low = multipliers.get("lower", np.zeros(self.n))
         high = multipliers.get("upper", np.zeros(self.n))
         residual = float(np.max(np.abs(left - low + high)))
-        paid = float(z @ np.abs(self.h - self.G @ x))
+        paid = float(z @ np.abs(self.rows @ x - self.rhs)[: z.size])
         for ends, slack in ((low, x - self.lower), (high, self.upper - x)):
             held = ends != 0.0
             paid += float(np.abs(ends[held]) @ np.abs(slack[held]))
@@ -275,10 +291,10 @@ class PolyhedralQP(Polyhedron, QP):
         """See `convex_bound`; of the multipliers those of the rows count. The last one is kept."""
         z, y = of_rows(self, multipliers or {})
         key = point.x, z, y
-        known = self.__dict__.get("_last_bound")
+        known = self._last_bound
         if known is None or not all(map(np.array_equal, known[0], key)):
             bound = convex_bound(self.along_rows, self.q, self, point, z, y)
-            known = self.__dict__["_last_bound"] = tuple(part.copy() for part in key), bound
+            known = self._last_bound = tuple(part.copy() for part in key), bound
         return float(known[1])
 
     # ------------------------------------------------------------------ curvature
@@ -303,7 +319,7 @@ class PolyhedralQP(Polyhedron, QP):
         lower, upper = self.at_bounds(x, tol)
         at_bounds, active = lower | upper, self.active_rows(x, tol)
         weak = at_bounds & (np.abs(reduced) <= tol * unit) & (self.lower < self.upper)
-        sizes = np.max(np.abs(self.G), axis=1, initial=0.0)
+        sizes = largest_in_rows(self.rows)[: self.h.size]
         loose = active & (of_rows(self, multipliers)[0] * sizes <= tol * unit)
         count = int(weak.sum() + loose.sum())
         free = np.flatnonzero(~at_bounds | weak), np.vstack([self.G[active & ~loose], self.A])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import EPS, Array, cached_property
+from indefinite_opt.quadratic.matrices.sparse import as_dense, largest_in_rows
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated, ScaledRows, balancing_units
-from indefinite_opt.quadratic.rows.intervals import tighten
+from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
@@ -24,19 +26,24 @@ _MAX_RESIDUE = 1e-12
 """Most that a right-hand side may be wrong by, beside itself or, however far other ends are, beside
 the entries of its row."""
 
+_MAX_PASSES = 100
+"""Most passes of interval arithmetic over all rows; along a chain of rows each goes on by one."""
+
 
 class Polyhedron(ScaledRows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
+
+    _last_near: tuple[Array, Nearby | None] | None = None
 
     @property
     def has_rows(self) -> bool:
         """Whether it is more than a box."""
         return bool(self.h.size or self.b.size)
 
-    @property
+    @cached_property
     def is_disjoint(self) -> bool:
         """Whether all rows are equations, and every variable is in at most one of them."""
-        return not self.h.size and bool(np.all(np.count_nonzero(self.A, axis=0) <= 1))
+        return not self.h.size and bool(np.all(np.diff(self.columns.indptr) <= 1))
 
     def infeasibility(self, x: Array) -> float:
         """Largest violation of a constraint, relative to the constraint's own size.
@@ -50,7 +57,7 @@ class Polyhedron(ScaledRows):
         beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
         over, missed, terms = self.sides(x)
         missed = missed + (self.n + 2.0) * EPS * terms
-        rhs = self.stacked[1]
+        rhs = self.rhs
         missed = np.concatenate([np.abs(x - beyond), missed])
         sizes = np.concatenate([np.abs(beyond), np.maximum(np.abs(rhs), np.abs(over + rhs))])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,20 +80,20 @@ class Polyhedron(ScaledRows):
         Rows hold exactly or, where data are rounded so that no point satisfies all of them exactly,
         up to rounding beside their right-hand sides.
         """
-        known = self.__dict__.get("_last_near")
+        known = self._last_near
         if known is not None and known[1] is not None and np.array_equal(known[1].x, x):
             return known[1]  # what was proved of a point nearby is proved of that point
         if known is None or not np.array_equal(known[0], x):
             found = nearby_point(self._exact_sides, x)
             if found is None and self.has_rows:
                 found = nearby_point(self._rounded_sides, x)
-            known = self.__dict__["_last_near"] = x.copy(), found
+            known = self._last_near = x.copy(), found
         return known[1]
 
     @property
     def _exact_sides(self) -> Sides:
-        rows, rhs, _, equal = self.stacked
-        return Sides(rows, np.where(equal, rhs, -np.inf), rhs, self.lower, self.upper)
+        low = np.where(self.are_equations, self.rhs, -np.inf)
+        return Sides(self.rows, low, self.rhs, self.lower, self.upper)
 
     @cached_property
     def _rounded_sides(self) -> Sides:
@@ -95,8 +102,7 @@ class Polyhedron(ScaledRows):
         Where a program was simplified in floating-point numbers, as those in many files, exact
         numbers satisfy dependent equations only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.
         """
-        _, rhs, entries, _ = self.stacked
-        largest = np.max(entries, axis=1, initial=0.0)
+        rhs, largest = self.rhs, largest_in_rows(self.rows)
         sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
         ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])
         residue = min(
@@ -130,14 +136,14 @@ class Polyhedron(ScaledRows):
         units = self._units
         shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
         reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
-        sizes = sizes + 1e-6 * np.max(self.stacked[2] * reach, axis=1)
+        sizes = sizes + 1e-6 * largest_in_rows(self._in_units(reach))
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
     def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
         """Inequality rows that count as equations, (m,)."""
-        sizes = np.abs(self.G) @ np.abs(x) + np.abs(self.h)
-        return self.h - self.G @ x <= tol * sizes
+        over, _, sizes = self.sides(x)
+        return -over[: self.h.size] <= tol * sizes[: self.h.size]
 
     @cached_property
     def _sizes_of_bounds(self) -> Array:
@@ -152,8 +158,15 @@ class Polyhedron(ScaledRows):
 
         The unit of a variable in no row is 0.
         """
-        entries = self.stacked[2]
-        return np.where(np.any(entries, axis=0), balancing_units(entries)[1], 0.0)
+        used = np.diff(self.columns.indptr) > 0
+        return np.where(used, balancing_units(self.rows)[1], 0.0)
+
+    def _in_units(self, units: Array) -> Any:
+        """The rows for variables in some units, sparse."""
+        from scipy import sparse
+
+        data = self.rows.data * units[self.rows.indices]
+        return sparse.csr_array((data, self.rows.indices, self.rows.indptr), self.rows.shape)
 
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
@@ -175,11 +188,10 @@ class Polyhedron(ScaledRows):
         for _ in range(30 if self.has_rows else 0):  # one to three are usual
             if self._is_rounding(x):
                 break
-            over = self.G @ x - self.h
-            held = over > 0.0
-            rows = np.vstack([self.G[held], self.A])
-            missed = np.concatenate([over[held], self.A @ x - self.b])
-            x = np.clip(x + self._step(x, rows, missed), self.lower, self.upper)
+            over = self.rows @ x - self.rhs
+            held = np.flatnonzero(self.are_equations | (over > 0.0))
+            rows = as_dense("rows", self.rows[held])
+            x = np.clip(x + self._step(x, rows, over[held]), self.lower, self.upper)
         return x
 
     def _step(self, x: Array, rows: Array, missed: Array) -> Array:
@@ -198,12 +210,14 @@ class Polyhedron(ScaledRows):
         """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
         # Beyond a bound every z is farther by the same amount. z = x + u - v with u, v ≥ 0.
         x = np.clip(x, self.lower, self.upper)
-        rows, rhs, _, equal = self.stacked
-        most = rhs - rows @ x
+        from scipy import sparse
+
+        rows, equal = self.rows, self.are_equations
+        most = self.rhs - rows @ x
         form = StandardForm(
             1, np.ones(2 * self.n),
             np.zeros(2 * self.n), np.concatenate([self.upper - x, x - self.lower]),
-            np.where(equal, most, -np.inf), most, np.hstack([rows, -rows]),
+            np.where(equal, most, -np.inf), most, sparse.hstack([rows, -rows], format="csr"),
         )  # fmt: skip
         solution = solved_by_highs(form)
         return x if solution is None else x + solution[0][: self.n] - solution[0][self.n :]
@@ -271,32 +285,17 @@ class Polyhedron(ScaledRows):
     @cached_property
     def intervals(self) -> tuple[Array, Array]:
         """Ends from interval arithmetic on the rows, which may leave some of them infinite."""
-        low, high = self.lower.copy(), self.upper.copy()
-        rows = np.vstack([self.G, self.A, -self.A])
-        right = np.concatenate([self.h, self.b, -self.b]).tolist()
-        supports = [np.flatnonzero(row) for row in rows]
-        for _ in range(20):  # one pass goes along a whole chain of rows, in their order
-            is_open = np.isinf(low) | np.isinf(high)
-            open_ends = int(np.isinf(low).sum() + np.isinf(high).sum())
-            if not open_ends:
-                break
-            for row, support, end in zip(rows, supports, right, strict=True):
-                if is_open[support].any():
-                    tighten(row, end, low, high)
-                    is_open[support] = np.isinf(low[support]) | np.isinf(high[support])
-            if int(np.isinf(low).sum() + np.isinf(high).sum()) == open_ends:
-                break
-        return low, high
+        ends = self.lower, self.upper
+        if np.isfinite(ends).all():
+            return ends
+        return tightened(self.rows, self.rhs, self.are_equations, ends, _MAX_PASSES)
 
     @cached_property
     def widths(self) -> Array:
         """The widths of the ranges, which rows may narrow below those of bounds; may be inf."""
-        rows, rhs, _, equal = self.stacked
-        low, high = (end.copy() for end in self.ranges)
-        for _ in range(3):
-            for sign, chosen in ((1.0, np.ones_like(equal)), (-1.0, equal)):
-                for row, end in zip(sign * rows[chosen], sign * rhs[chosen], strict=True):
-                    tighten(row, float(end), low, high, finite=True)
+        low, high = tightened(
+            self.rows, self.rhs, self.are_equations, self.ranges, passes=3, finite=True
+        )
         return np.maximum(high - low, 0.0)
 
     @property

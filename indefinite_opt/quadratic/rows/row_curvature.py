@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse
 from indefinite_opt.quadratic.matrices.spectrum import (
     in_own_units,
     norm_bound,
@@ -18,31 +19,53 @@ from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
 from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
 
 
-@dataclass(frozen=True, eq=False)
+_MAX_DENSE_ORDER = 200
+"""Order of the largest part of P, of variables that are connected by products, whose eigenvalues
+are computed from all of its entries: some milliseconds."""
+
+_LANCZOS_SHARE = 0.99
+"""Share of an eigenvalue by Lanczos iteration that a factorisation then has to prove."""
+
+
 class RowCurvature:
     """dᵀPd for all d, and for those with Ad = 0.
 
-    P is judged in each variable's own unit, in z with x = unit∘z; see `own_units`.
+    P, symmetric, (n, n), and A, (k, n), are dense or sparse. P is judged in each variable's own
+    unit, in z with x = unit∘z; see `own_units`.
 
     >>> curvature = RowCurvature(np.diag([-1.0, 1.0]), np.array([[1.0, 0.0]]))
     >>> curvature.is_convex_everywhere, curvature.is_convex
     (False, True)
     """
 
-    P: Array
-    """Symmetric, (n, n)."""
-    A: Array
-    """(k, n)."""
+    def __init__(self, P: Matrix, A: Matrix) -> None:
+        self.given, self._rows = P, A
+        self.P = as_sparse(P)
 
     @property
     def n(self) -> int:
         """Number of variables."""
-        return len(self.P)
+        return int(self.P.shape[0])
 
     @cached_property
-    def sizes(self) -> Array:
-        """|P|, (n, n)."""
-        return np.abs(self.P)
+    def A(self) -> Array:
+        """The rows, dense, (k, n)."""
+        return as_dense("A", self._rows)
+
+    @cached_property
+    def dense(self) -> Array:
+        """P, dense, (n, n)."""
+        return as_dense("P", self.given)
+
+    @cached_property
+    def sizes(self) -> Any:
+        """|P|, sparse, (n, n)."""
+        return abs(self.P)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of P, (n,)."""
+        return np.asarray(self.P.diagonal())
 
     @cached_property
     def unit(self) -> Array | float:
@@ -51,10 +74,15 @@ class RowCurvature:
         return 1.0 if units is None else units
 
     @cached_property
-    def _scaled(self) -> Array:
-        """P in z."""
+    def _scaled(self) -> Any:
+        """P in z, sparse."""
         unit = self.unit
-        return self.P if isinstance(unit, float) else self.P * unit * unit[:, None]
+        if isinstance(unit, float):
+            return self.P
+        scaled = self.P.copy()
+        lines = np.repeat(np.arange(self.n), np.diff(scaled.indptr))
+        scaled.data *= unit[lines] * unit[scaled.indices]
+        return scaled
 
     @cached_property
     def norm(self) -> float:
@@ -62,17 +90,47 @@ class RowCurvature:
         return norm_bound(self._scaled)
 
     @cached_property
+    def _least(self) -> Array:
+        """The least eigenvalue of the part of P in z that a variable is connected with, (n,).
+
+        0 for a row of zeros. Of large parts it is a lower bound.
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        P, least = self._scaled, np.array(self._scaled.diagonal(), dtype=float)
+        others = np.diff(P.indptr) - (least != 0.0)
+        if not others.any():
+            return least
+        count, part = connected_components(P, directed=False)
+        order = np.argsort(part, kind="stable")
+        for members in np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1]):
+            if members.size > 1:
+                block = P if members.size == self.n else P[members][:, members]
+                least[members] = self._least_of(block)
+        return least
+
+    def _least_of(self, block: Any) -> float:
+        """The least eigenvalue of a symmetric sparse matrix, or a bound just below it."""
+        order, zero = block.shape[0], zero_tolerance(self.n, self.norm)
+        if order <= _MAX_DENSE_ORDER:
+            with one_thread():
+                return float(np.linalg.eigvalsh(block.toarray())[0])
+        found = sparse_least_eigenvalue(block, zero)
+        if found is not None:
+            return found
+        with one_thread():
+            return float(np.linalg.eigvalsh(as_dense("P", block))[0])
+
+    @cached_property
     def least_everywhere(self) -> float:
         """Least eigenvalue of P in z, without rows and columns of zeros."""
-        curved = np.any(self.P, axis=1)
-        block = self._scaled if curved.all() else self._scaled[np.ix_(curved, curved)]
-        with one_thread():
-            return float(np.linalg.eigvalsh(block)[0]) if block.size else 0.0
+        curved = np.diff(self.P.indptr) > 0
+        return float(np.min(self._least[curved], initial=np.inf)) if curved.any() else 0.0
 
     @cached_property
     def _least_along_rows(self) -> float:
         """The same on the directions along Ad = 0; inf if there are none."""
-        if not len(self.A):
+        if not self._rows.shape[0]:
             return self.least_everywhere
         return self.restricted(np.arange(self.n), self.A)[0]
 
@@ -96,19 +154,24 @@ class RowCurvature:
         return self.is_convex_everywhere and is_semidefinite(self.P)
 
     @cached_property
-    def folded(self) -> tuple[Array, Array, Array]:
+    def folded(self) -> tuple[Matrix, Matrix, Array]:
         """M = P - LA - AᵀLᵀ + AᵀWA in z, convex wherever P is along Ad = 0; L and diagonal W.
 
         (n, n), (n, k), (k,). dᵀPd = dᵀMd + 2dᵀL(Ad) - (Ad)ᵀW(Ad) for every L and W. With this L the
         first three terms are P between projections onto the directions along the rows; W makes M
         positive across them. Both are zero where P is convex for all d, and for rows so long or
-        short that they would overflow.
+        short that they would overflow; then M and L are sparse.
         """
-        A, P = self.A * self.unit, self._scaled
+        from scipy import sparse
+
+        k = self._rows.shape[0]
+        if self.is_convex_everywhere:
+            return self._scaled, sparse.csr_array((self.n, k)), np.zeros(k)
+        A, P = self.A * self.unit, self._scaled.toarray()
         lengths = np.linalg.norm(A, axis=1)
         usable = (lengths > 1e-70) & (lengths < 1e70)
-        if self.is_convex_everywhere or not usable.any():
-            return P, np.zeros_like(A.T), np.zeros(len(A))
+        if not usable.any():
+            return P, np.zeros_like(A.T), np.zeros(k)
         A, lengths = np.where(usable[:, None], A, 0.0), np.where(usable, lengths, 1.0)
         U, sizes, V = np.linalg.svd(A / lengths[:, None], full_matrices=False)
         kept = sizes > RANK_TOLERANCE * sizes[0]
@@ -123,25 +186,29 @@ class RowCurvature:
     @cached_property
     def _alone(self) -> NDArray[np.bool_]:
         """Variables without products with others, which are in no row unless P is convex."""
-        alone = np.count_nonzero(self.P, axis=0) == (np.diag(self.P) != 0.0)
-        return alone & (self.is_convex_everywhere | ~np.any(self.A, axis=0))
+        alone = np.diff(self.P.indptr) == (self.diagonal != 0.0)
+        if self.is_convex_everywhere:
+            return np.asarray(alone)
+        return np.asarray(alone & ~np.any(self.A, axis=0))
 
     @cached_property
     def least(self) -> Array:
         """σ with proved dᵀMd ≥ Σ σ_i d_i² for all d, with the M of `folded` in x; (n,).
 
-        A variable without products with others has σ_i = P_ii. The terms of M, whose sizes are S,
-        go through at most 2(k + 5) roundings of eps/2.
+        A variable without products with others has σ_i = P_ii, others the least eigenvalue of the
+        part of P that they are connected with. The terms of M, whose sizes are S, go through at
+        most 2(k + 5) roundings of eps/2.
         """
-        least, together = self.least_everywhere - self._zero, ~self._alone
+        together = ~self._alone
+        least: Array | float = self._least - self._zero
         if not self.is_convex_everywhere and together.any():
             (M, L, W), A = self.folded, np.abs(self.A * self.unit)
             across = np.abs(L) @ A
-            S = np.abs(self._scaled) + across + across.T + (A.T * W) @ A
+            S = abs(self._scaled) + across + across.T + (A.T * W) @ A
             with one_thread():
                 least = float(np.linalg.eigvalsh(M[np.ix_(together, together)])[0])
             least -= zero_tolerance(self.n, norm_bound(M)) + (len(A) + 5) * EPS * norm_bound(S)
-        return np.where(together, least / self.unit / self.unit, np.diag(self.P))
+        return np.where(together, least / self.unit / self.unit, self.diagonal)
 
     def restricted(self, kept: NDArray[np.intp], rows: Array) -> tuple[float, float]:
         """Least eigenvalue of P on {d : rows·d = 0, d = 0 outside `kept`}, and its rounding.
@@ -150,7 +217,7 @@ class RowCurvature:
         """
         if not kept.size:
             return np.inf, 0.0
-        block, rows = in_own_units(self.P[np.ix_(kept, kept)], rows[:, kept])
+        block, rows = in_own_units(self.dense[np.ix_(kept, kept)], rows[:, kept])
         basis = np.eye(kept.size)
         if rows.size:
             _, sizes, across = np.linalg.svd(rows)
@@ -164,3 +231,51 @@ class RowCurvature:
         with one_thread():
             least = float(np.linalg.eigvalsh(basis.T @ block @ basis)[0])
         return least, zero_tolerance(kept.size, norm)
+
+
+def sparse_least_eigenvalue(matrix: Any, rounding: float) -> float | None:
+    """A lower bound on the least eigenvalue of a sparse symmetric matrix, near it if it is positive.
+
+    A factorisation without pivoting, all of whose pivots are positive, proves that the matrix plus
+    `rounding` has no negative eigenvalue but for rounding (see `convexity_tolerance`). Its inverse
+    then serves Lanczos iteration, and a second factorisation proves a share of what that finds.
+    None if the first one meets a pivot that is not positive.
+
+    >>> from scipy import sparse
+    >>> chain = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(300, 300))
+    >>> bound, exact = sparse_least_eigenvalue(chain.tocsr(), 1e-12), 2 - 2 * np.cos(np.pi / 301)
+    >>> bool(0.98 * exact < bound < exact)
+    True
+    """
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    n = matrix.shape[0]
+    factor = _positive_factor(matrix, rounding)
+    if factor is None:
+        return None
+    inverse = LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        largest = eigsh(inverse, 1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
+    except ArpackError:
+        return -rounding
+    share = _LANCZOS_SHARE * (1.0 / float(largest) - rounding)
+    proved = share > rounding and _positive_factor(matrix, -share) is not None
+    return share if proved else -rounding
+
+
+def _positive_factor(matrix: Any, shift: float) -> Any:
+    """A factorisation of a symmetric matrix plus a shift whose pivots are positive, or None."""
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    n = matrix.shape[0]
+    try:
+        factor = splu(
+            sparse.csc_array(matrix + sparse.diags_array(np.full(n, shift))),
+            permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True},
+        )  # fmt: skip
+    except RuntimeError:  # it is singular
+        return None
+    on_diagonal = np.array_equal(factor.perm_r, factor.perm_c)
+    return factor if on_diagonal and np.all(factor.U.diagonal() > 0.0) else None

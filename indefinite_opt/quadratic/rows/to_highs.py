@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array, TimeLimitReached
+from indefinite_opt.quadratic.matrices.sparse import as_sparse
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
@@ -50,7 +51,7 @@ def highs_model(form: StandardForm) -> Any:
         np.zeros(n, np.int32),
     )  # fmt: skip
     if form.hessian is not None:
-        lower = sparse.csc_array(np.tril(sense * form.hessian))
+        lower = sparse.csc_array(sparse.tril(sense * as_sparse(form.hessian)))
         highs.passHessian(
             n, lower.nnz, highspy.HessianFormat.kTriangular, lower.indptr, lower.indices, lower.data
         )

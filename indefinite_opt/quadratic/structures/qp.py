@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import Array
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
@@ -45,8 +46,8 @@ class QP(VectorProgram):
 
     @property
     @abstractmethod
-    def constraints(self) -> tuple[Array, Array, Array, Array, Array]:
-        """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t."""
+    def constraints(self) -> tuple[Array, Array, Array, Array, Matrix]:
+        """l, u, s, t and R of the constraints l ≤ x ≤ u and s ≤ Rx ≤ t; R may be sparse."""
 
     def differs_in_upper_bounds(self, other: QP | None) -> bool:
         """Whether all else is known to be as in the other program."""
@@ -107,7 +108,7 @@ class QP(VectorProgram):
         if self.is_convex_everywhere:
             return H, c, 0.0
         _, _, low, high, rows = self.constraints
-        A, b = rows[low == high], low[low == high]
+        A, b = as_dense("A", rows)[low == high], low[low == high]
         offset = np.linalg.lstsq(A, b, rcond=None)[0]
         left, sizes, _ = np.linalg.svd(A.T, full_matrices=False)
         basis = left[:, sizes > RANK_TOLERANCE * sizes[0]]

@@ -94,16 +94,16 @@ class _Conic(Solver[Structure[Any]]):
         return again if again.status is Status.SOLVED else replace(solution, status=again.status)
 
 
-def _of_rows(task: Task[Any]) -> Solution | None:
-    """The solution of a program with rows, without cvxpy; None where it is not accurate enough."""
+def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
+    """The solution of a program with rows by a solver, without cvxpy; None if it is not accurate."""
     qp = task.structure
     found = qp.interior if isinstance(qp, PolyhedralQP) else None
-    if found is None:
+    if found is None or found.solver != name:
         return None
     near = task.in_time(None, qp.near, found.x)
     if near is None:
         return None
-    multipliers, point = qp.named_multipliers(found.multipliers), qp.at(near.x)
+    multipliers, point = qp.named_multipliers(found.by_kind(qp)), qp.at(near.x)
     optimality = qp.optimality(point, multipliers, task.tol)
     balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
     paid = relative(optimality.complementarity, qp.gap_unit(point.value, point.x))
@@ -114,7 +114,7 @@ def _of_rows(task: Task[Any]) -> Solution | None:
         return None
     return Solution(
         values=qp.values(near.x), multipliers=multipliers, status=Status.SOLVED,
-        iterations=found.iterations, message=f"clarabel: {found.status}",
+        iterations=found.iterations, message=f"{name}: {found.status}",
     )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ class Clarabel(_Conic):
     """
 
     def solve(self, task: Task[Any]) -> Solution:
-        found = None if task.max_iter is not None else _of_rows(task)
+        found = None if task.max_iter is not None else solution_of_rows(task, self.name)
         return super().solve(task) if found is None else found
 
     name = "clarabel"

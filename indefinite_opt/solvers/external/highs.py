@@ -22,6 +22,7 @@ from indefinite_opt.quadratic import (
     simplex_limit,
     status_of,
 )
+from indefinite_opt.solvers.external.conic import solution_of_rows
 from indefinite_opt.solvers.external.cvxpy_backend import abandoned
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import LEAST_TOLERANCE, run_highs
@@ -73,7 +74,10 @@ class HighsSession(Session[_Program]):
         self._program: LinearProgram | None = None
 
     def solve(self, task: Task[_Program]) -> Solution:
-        return self._linear(task) if task.structure.is_linear else self._quadratic(task)
+        if task.structure.is_linear:
+            return self._linear(task)
+        found = None if task.max_iter is not None else solution_of_rows(task, self.solver.name)
+        return self._quadratic(task) if found is None else found
 
     def _linear(self, task: Task[Any]) -> Solution:
         program: LinearProgram = task.structure
