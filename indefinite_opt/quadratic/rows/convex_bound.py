@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array
-from indefinite_opt.quadratic.matrices.sparse import as_sparse
+from indefinite_opt.quadratic.matrices.sparse import as_sparse, stacked
 from indefinite_opt.quadratic.rows.dual_bound import DualBound
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
 from indefinite_opt.quadratic.rows.intervals import tightened
@@ -14,10 +16,14 @@ from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.structure import Point
 
 
-def convex_bound(
+_SMALL = 400
+"""Most coefficients for which fractions take less time than better multipliers."""
+
+
+def convex_bounds(
     curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array
-) -> float:
-    """A lower bound on F = ½xᵀPx + qᵀx over the polyhedron if F is convex there.
+) -> Iterator[float]:
+    """Lower bounds on F = ½xᵀPx + qᵀx over the polyhedron if F is convex there, ever dearer ones.
 
     With d = w - x for a feasible w, multipliers z ≥ 0 and y of the rows and r = ∇F + Gᵀz + Aᵀy,
 
@@ -34,26 +40,61 @@ def convex_bound(
     last.
     """
     multipliers = np.concatenate([np.maximum(z, 0.0), y])
-    ends, most = _ends(curvature, q, body, point)
-    bound = min(DualBound(curvature, q, body, point, ends).best(multipliers), most)
-    if np.isfinite(ends).all():
-        return bound
-    if (np.isinf(bound) or bound < point.value == 0.0) and curvature.is_semidefinite:
-        bound = max(bound, exact_bound(curvature.P, q, body, point.x, z, y))
-    if np.isinf(bound):
-        bound = DualBound(curvature, q, body, point, body.ranges).best(multipliers)
-    return bound
+    (ends, most), all_ends = _ends(curvature, q, body, point), body.intervals
+    level = DualBound(curvature, q, body, point, ends)
+    yield min(level.at(multipliers), most)
+    small = body.n * (body.n + multipliers.size) <= _SMALL
+    open_ = not np.isfinite(all_ends).all()
+
+    def exact() -> float:
+        fits = open_ and curvature.is_semidefinite
+        return exact_bound(curvature.P, q, body, point.x, z, y) if fits else -np.inf
+
+    if small:  # fractions are as fast
+        yield exact()
+    yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
+    if not open_:
+        return
+    yield min(level.best(multipliers), most)
+    if not small:
+        yield exact()
+    yield DualBound(curvature, q, body, point, body.ranges).best(multipliers)
 
 
 def _ends(
     curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array]
 ) -> tuple[tuple[Array, Array], float]:
-    """Ends of all feasible x whose F is below a value, and that value.
+    """Ends of all feasible w with F(w) ≤ F(x), and F(x), rounded upwards; or of all, and inf.
 
-    In a linear program qᵀx ≤ value is one more row, which may bound variables that no other bounds.
+    F(x) ≥ F(w) ≥ F(x) + ∇Fᵀd + ½Σσ_i d_i² is one more row, ∇Fᵀd ≤ -½Σσ_i d_i², where ranges are
+    finite if σ_i is negative, which may bound variables that no others do.
     """
-    if curvature.P.nnz or not q.any():
-        return body.intervals, np.inf
-    most = point.value + (2.0 * body.n + 4.0) * EPS * float(np.abs(q) @ np.abs(point.x))
-    row, right, inequality = as_sparse(q[None]), np.array([most]), np.zeros(1, dtype=bool)
-    return tightened(row, right, inequality, body.intervals, passes=1, finite=True), most
+    ends, x = body.intervals, point.x
+    if np.isfinite(ends).all() or not curvature.is_convex_everywhere:
+        return ends, np.inf
+    with np.errstate(invalid="ignore"):
+        far = np.maximum(np.maximum(ends[1] - x, x - ends[0]), 0.0)
+        bent = 0.5 * np.where(curvature.least < 0.0, -curvature.least * far * far, 0.0).sum()
+    if not np.isfinite(bent):
+        return ends, np.inf
+    size, share = np.abs(x), (2.0 * body.n + 4.0) * EPS
+    steep = curvature.sizes @ size + np.abs(q)
+    terms = float(size @ steep)
+    most = float(point.gradient @ x) + (1.0 + share) * bent + share * terms
+    # What rounding has changed in ∇F counts as far as its variable may go.
+    slopes = point.gradient
+    if curvature.P.nnz:
+        error = share * steep
+        known = np.isfinite(far)
+        most += float(error[known] @ far[known])
+        unsure = ~known & (curvature.P.indptr[1:] > curvature.P.indptr[:-1])
+        slopes = np.where(unsure & np.isinf(ends[1]), slopes - error, slopes)
+        slopes = np.where(unsure & np.isinf(ends[0]), slopes + error, slopes)
+        if np.any(unsure & np.isinf(ends).all(axis=0)):
+            return ends, np.inf
+        most += float((2.0 * error * np.abs(x))[unsure].sum())
+    rows = stacked(body.rows, as_sparse(slopes[None]))
+    kinds = np.append(body.are_equations, False)
+    right = np.append(body.rhs, most)
+    value = point.value + share * terms
+    return tightened(rows, right, kinds, ends, passes=10, finite=False), value

@@ -51,7 +51,7 @@ _MAX_EXACT_ENTRIES = 10**6
 
 
 class DualBound:
-    """The bound of `convex_bound` for any multipliers, where feasible points are between `ends`."""
+    """The bound of `convex_bounds` for any multipliers, where feasible points are between `ends`."""
 
     def __init__(
         self, curvature: RowCurvature, q: Array, body: ScaledRows, point: Point[Array],
@@ -76,6 +76,10 @@ class DualBound:
         # A thousandth of the default tolerance, for each variable; `size` is that of the terms.
         size = float(self.size @ self.steep) if size is None else size
         self.worth = 1e-9 * CANCELLED * size / body.n
+
+    def at(self, multipliers: Array) -> float:
+        """The bound at these multipliers."""
+        return self._at(multipliers)[0]
 
     def best(self, multipliers: Array) -> float:
         """The bound at these multipliers or, where rounding makes it low, at others nearby."""

@@ -123,7 +123,7 @@ class Equilibrated:
         high = np.concatenate([body.h[self.kept], body.b])
         self.column, self.row = np.ones(q.size), np.ones(len(rows))
         if not natural:
-            self.column, self.row = _units(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
+            self.column, self.row = units_of(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
         self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
         # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
         empty = ~np.any(rows, axis=1)
@@ -183,49 +183,53 @@ class Equilibrated:
         return x / self.column
 
 
-def _units(P: Array, q: Array, rows: Array, width: Array) -> tuple[Array, Array]:
+def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Array]:
     """Units of columns and rows by which typical entries of P, q, rows and widths are near 1.
 
     The logarithms c and r of the units fit log|R_ij| + r_i + c_j = 0, log|q_j| + c_j + t = 0,
     log|P_ij| + c_i + c_j + s = 0 and log(width_j) - c_j - u = 0 for all nonzero entries and finite
     widths, with least squares (Curtis & Reid 1972) that are weighted again and again, so that
     entries that are only rounding do not matter. They are rounded, and the largest entry of each
-    row is then near 1.
+    row is then near 1. P and rows are dense or sparse.
     """
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
     n, m = P.shape[0], rows.shape[0]
-    with np.errstate(divide="ignore"):
-        logs = [np.log2(np.abs(P)), np.log2(np.abs(rows)), np.log2(np.abs(q)), -np.log2(width)]
-    known = [np.isfinite(part).astype(float) for part in logs]
-    logs = [np.where(np.isfinite(part), part, 0.0) for part in logs]
+    s, t, u = n + m, n + m + 1, n + m + 2
+    # Every entry of P, rows, q and widths as a sum of two or three unknowns.
+    quadratic, linear = as_sparse(P).tocoo(), as_sparse(rows).tocoo()
+    tilted, wide = np.flatnonzero(q), np.flatnonzero(np.isfinite(width) & (width > 0.0))
+    first = np.concatenate([quadratic.row, linear.row + n, tilted, wide])
+    second = np.concatenate(
+        [quadratic.col, linear.col, np.full(tilted.size, t), np.full(wide.size, u)]
+    )
+    third = np.full(quadratic.nnz, s)
+    sizes = np.concatenate([quadratic.data, linear.data, q[tilted], 1.0 / width[wide]])
+    logs, count = np.log2(np.abs(sizes)), first.size
+    lines = np.arange(count)
+    terms = sparse.csr_array(
+        (
+            np.ones(2 * count + third.size),
+            (np.concatenate([lines, lines, lines[: third.size]]),
+             np.concatenate([first, second, third])),
+        ),
+        shape=(count, n + m + 3),
+    )  # fmt: skip
     fit = np.zeros(n + m + 3)
     for sweep in range(6):  # the units change little after three or four
-        c, r, (s, t, u) = fit[:n], fit[n : n + m], fit[n + m :]
-        sums = (c + c[:, None] + s, c + r[:, None], c + t, c + u)
         # In good units the entries of one program differ by a factor of 2⁴ or so.
-        weights = [
-            one / np.maximum(1.0, np.abs(part + sum_) / 4.0 if sweep else 1.0)
-            for one, part, sum_ in zip(known, logs, sums, strict=True)
-        ]
-        curved, linear, tilt, wide = weights
-        system = np.zeros((fit.size, fit.size))
-        system[:n, :n] = 2.0 * curved
-        system[n : n + m, :n] = linear
-        system[n + m :, :n] = 2.0 * curved.sum(axis=1), tilt, wide
-        system[:n, n:] = system[n:, :n].T
-        sizes = [
-            2.0 * curved.sum(axis=1) + linear.sum(axis=0) + tilt + wide, linear.sum(axis=1),
-            [curved.sum(), tilt.sum(), wide.sum()],
-        ]  # fmt: skip
-        system += np.diag(np.concatenate(sizes) + 1e-6)  # decides only what no entry decides
-        P_, R_, q_, w_ = (weight * part for weight, part in zip(weights, logs, strict=True))
-        rhs = [
-            2.0 * P_.sum(axis=1) + R_.sum(axis=0) + q_ + w_, R_.sum(axis=1),
-            [P_.sum(), q_.sum(), w_.sum()],
-        ]  # fmt: skip
-        fit = np.linalg.solve(system, -np.concatenate(rhs))
+        off = np.abs(logs + terms @ fit) / 4.0 if sweep else np.ones(count)
+        weights = 1.0 / np.maximum(1.0, off)
+        weighted = terms.copy()
+        weighted.data *= np.repeat(weights, np.diff(terms.indptr))
+        system = (terms.T @ weighted).tocsc() + 1e-6 * sparse.eye_array(fit.size, format="csc")
+        fit = splu(sparse.csc_array(system)).solve(-(weighted.T @ logs))
     # Products with two of these units stay far from overflow.
     column = np.exp2(np.round(np.clip(fit[:n], -300.0, 300.0)))
-    heights = np.max(np.abs(rows) * column, axis=1, initial=0.0)
+    entries = np.abs(linear.data) * column[linear.col]
+    heights = np.zeros(m)
+    np.maximum.at(heights, linear.row, entries)
     return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
 
 

@@ -21,8 +21,20 @@ _REFINEMENTS = 6
 _VANISHED = 1e-12
 """Share of what an entry was before refinement below which it is 0."""
 
-_FACES = 8
-"""Faces that are tried in turn, each with the constraints that the last one calls for."""
+_ROUNDING = 1e-11
+"""Share of its terms by which a row or a multiplier may be wrong on a face."""
+
+_MAX_FACES, _MAX_WORK = 20, 1_500_000
+"""Most faces that are tried in turn, and most entries of all their factors: these take as long as
+interior points do."""
+
+_TOGETHER, _TINY_STEP = 4.0, 1e-9
+"""Constraints that block the way to the end of a face together with the first one: those in at most
+so many times its step, or in a step as small as that."""
+
+_WIDEST_QUOTIENT = 6.0
+"""Logarithm of quotients of slacks and multipliers beyond which a constraint is certainly active or
+not."""
 
 _TOLERANCE = 1e-9
 """Of Clarabel, for all measures."""
@@ -65,8 +77,12 @@ def interior_points(
     found = (_by_clarabel if P.nnz else _by_highs)(P, q, body, seconds)
     if found is None:
         return None
-    exact = _on_the_face(P, q, body, found)
-    return found if exact is None else exact
+    faces = _Faces(P, q, body, found)
+    for most in (faces.middle_of_largest_gap, 0.0):
+        exact = faces.end(most)
+        if exact is not None:
+            return exact
+    return found
 
 
 def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | None:
@@ -128,75 +144,162 @@ def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior
     return Interior(x, multipliers, reduced, "clarabel", str(found.status), int(found.iterations))
 
 
-def _on_the_face(P: Any, q: Array, body: Polyhedron, found: Interior) -> Interior | None:
-    """A point that satisfies constraints and first-order conditions up to rounding, or None.
+class _Face(NamedTuple):
+    """Constraints that hold as equations: rows, and lower and upper bounds of variables."""
 
-    The first face is that of the constraints whose multipliers are above their slacks. From face to
-    face, constraints that the stationary point violates are added, and those with a multiplier of
-    the wrong sign are dropped.
-    """
-    x, multipliers, left = found.x, found.multipliers, found.reduced
-    active = body.are_equations | (multipliers > body.rhs - body.rows @ x)
-    low, high = left > x - body.lower, -left > body.upper - x
-    size = 1.0 + np.abs(x)
-    room = 1e-11 * (np.abs(body.rhs) + body.sizes_of_rows @ size)
-    for _ in range(_FACES):
-        end = _stationary(P, q, body, found, active, low, high & ~low)
-        if end is None:
-            return None
-        x, multipliers = end
-        left = P @ x + q + body.columns @ multipliers
-        over = body.rows @ x - body.rhs
-        slope = 1e-11 * (1.0 + np.abs(q) + np.abs(left))
-        least = -1e-11 * (1.0 + np.abs(multipliers).max(initial=0.0))
-        wrong_rows = np.where(active, multipliers < least, over > room) & ~body.are_equations
-        wrong_low = np.where(low, left < -slope, x < body.lower - 1e-12 * size)
-        wrong_high = np.where(high & ~low, left > slope, x > body.upper + 1e-12 * size)
-        if not (wrong_rows.any() or wrong_low.any() or wrong_high.any()):
-            signs = body.are_equations | (multipliers > 0.0)
-            return found._replace(
-                x=np.clip(x, body.lower, body.upper), exact=True,
-                multipliers=np.where(signs, multipliers, 0.0),
-                reduced=np.where(low, np.maximum(left, 0.0), np.where(high, np.minimum(left, 0.0), 0.0)),
-            )  # fmt: skip
-        active, low, high = active ^ wrong_rows, low ^ wrong_low, (high & ~low) ^ wrong_high
-    return None
+    rows: Mask
+    low: Mask
+    high: Mask
+
+    def onto(self, x: Array, body: Polyhedron) -> Array:
+        """x with the variables at bounds moved to these."""
+        return np.where(self.low, body.lower, np.where(self.high, body.upper, x))
 
 
-def _stationary(
-    P: Any, q: Array, body: Polyhedron, found: Interior, active: Mask, low: Mask, high: Mask
-) -> tuple[Array, Array] | None:
-    """x and multipliers of the stationary point on a face, or near it where there are several."""
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
+class _Faces:
+    """Faces near a solution, one of which has the optimum as its stationary point."""
 
-    x = np.where(low, body.lower, np.where(high, body.upper, found.x))
-    free, on = np.flatnonzero(~(low | high)), np.flatnonzero(active)
-    held = x.copy()
-    held[free] = 0.0
-    edges = body.rows[on][:, free]
-    m, k = free.size, on.size
-    curved = P[free][:, free] if P.nnz else sparse.csr_array((m, m))
-    size = max(1.0, float(np.max(np.abs(curved.data), initial=0.0)))
-    wanted = np.concatenate([-(q + P @ held)[free], body.rhs[on] - (body.rows @ held)[on]])
-    solution = np.concatenate([x[free], found.multipliers[on]])
-    if m + k:
-        exact = sparse.block_array([[curved, edges.T], [edges, None]], format="csc")
-        if not k:
-            exact = sparse.csc_array(curved)
-        shift = np.concatenate([np.full(m, _REGULAR), np.full(k, -_REGULAR)]) * size
+    def __init__(self, P: Any, q: Array, body: Polyhedron, found: Interior) -> None:
+        self.P, self.q, self.body, self.found = P, q, body, found
+        self.size = 1.0 + np.abs(found.x)
+        self.room = _ROUNDING * (np.abs(body.rhs) + body.sizes_of_rows @ self.size)
+        self.quotients = self._quotients()
+        self.work = 0
+
+    def _quotients(self) -> Array:
+        """log₁₀ slack/multiplier of inequalities, lower and upper ends, (m + 2n,).
+
+        Where interior points end, all products of the two are nearly equal.
+        """
+        body, x, m = self.body, self.found.x, self.body.h.size
+        slacks = [(body.rhs - body.rows @ x)[:m], x - body.lower, body.upper - x]
+        prices = [self.found.multipliers[:m], self.found.reduced, -self.found.reduced]
+        slack, price = np.concatenate(slacks), np.concatenate(prices)
+        return np.asarray(np.log10(np.maximum(slack, 1e-300) / np.maximum(price, 1e-300)))
+
+    @property
+    def middle_of_largest_gap(self) -> float:
+        """Where active constraints end, if quotients fall into two groups."""
+        width = _WIDEST_QUOTIENT
+        usual = np.sort(self.quotients[np.abs(self.quotients) < width])
+        starts, ends = np.append(-width, usual), np.append(usual, width)
+        widest = int(np.argmax(ends - starts))
+        return 0.5 * float(starts[widest] + ends[widest])
+
+    def end(self, most: float) -> Interior | None:
+        """A point that satisfies constraints and first-order conditions up to rounding, or None.
+
+        The first face is that of the constraints whose quotients are at most that number. From face
+        to face, the constraints that block the way to the stationary point first are added; where
+        none does, those with a multiplier of the wrong sign are dropped.
+        """
+        body, m = self.body, self.body.h.size
+        at_end = self.quotients <= most
+        low, high = np.split(at_end[m:], 2)
+        rows = np.concatenate([at_end[:m], np.ones(body.b.size, dtype=bool)])
+        face = _Face(rows, low, high & ~low)
+        base = face.onto(self.found.x, body)
+        for _ in range(_MAX_FACES):
+            ended = self._stationary(base, face)
+            if ended is None:
+                return None
+            x, multipliers = ended
+            step, blocking = self._first_blocking(base, x, face)
+            if blocking is not None:
+                face = _Face(*map(np.logical_or, face, blocking))
+                base = face.onto(base + step * (x - base), body)
+                continue
+            left = self.P @ x + self.q + body.columns @ multipliers
+            wrong = self._wrong(x, multipliers, left, face)
+            if wrong is None:
+                return None
+            if not any(part.any() for part in wrong):
+                below, above = np.maximum(left, 0.0), np.minimum(left, 0.0)
+                signs = body.are_equations | (multipliers > 0.0)
+                return self.found._replace(
+                    x=np.clip(x, body.lower, body.upper), exact=True,
+                    multipliers=np.where(signs, multipliers, 0.0),
+                    reduced=np.where(face.low, below, np.where(face.high, above, 0.0)),
+                )  # fmt: skip
+            base, face = x, _Face(*(kept & ~part for kept, part in zip(face, wrong, strict=True)))
+        return None
+
+    def _wrong(self, x: Array, multipliers: Array, left: Array, face: _Face) -> _Face | None:
+        """Constraints to drop: those with a multiplier of the wrong sign.
+
+        Or, for each row that the others leave no point for, the bound in it with the largest
+        quotient. None if there are none for such a row.
+        """
+        body = self.body
+        slope = _ROUNDING * (1.0 + np.abs(self.q) + np.abs(left))
+        least = -_ROUNDING * (1.0 + np.abs(multipliers).max(initial=0.0))
+        wrong = _Face(
+            face.rows & (multipliers < least) & ~body.are_equations,
+            face.low & (left < -slope), face.high & (left > slope),
+        )  # fmt: skip
+        missed = np.flatnonzero(face.rows & (np.abs(body.rows @ x - body.rhs) > self.room))
+        if not missed.size or any(part.any() for part in wrong):
+            return wrong
+        doubt = self.quotients[body.h.size :].reshape(2, body.n).min(axis=0)
+        freed = np.zeros(body.n, dtype=bool)
+        for row in missed.tolist():
+            members = body.rows.indices[body.rows.indptr[row] : body.rows.indptr[row + 1]]
+            held = members[(face.low | face.high)[members]]
+            if held.size:
+                freed[held[np.argmax(doubt[held])]] = True
+        return wrong._replace(low=face.low & freed, high=face.high & freed) if freed.any() else None
+
+    def _first_blocking(self, base: Array, x: Array, face: _Face) -> tuple[float, _Face | None]:
+        """The share of the way from `base` to x that other constraints allow, and the first."""
+        body, rounding = self.body, 0.1 * _ROUNDING * self.size
+        over, before = body.rows @ x - body.rhs, body.rows @ base - body.rhs
+        ways = (
+            (over, before, ~face.rows & (over > self.room)),
+            (body.lower - x, body.lower - base, ~face.low & (body.lower - x > rounding)),
+            (x - body.upper, base - body.upper, ~face.high & (x - body.upper > rounding)),
+        )
+        shares = [
+            np.where(beyond, np.maximum(-start, 0.0) / np.where(beyond, end - start, 1.0), np.inf)
+            for end, start, beyond in ways
+        ]
+        step = min(float(share.min(initial=np.inf)) for share in shares)
+        if step == np.inf:
+            return 1.0, None
+        reach = max(_TOGETHER * step, _TINY_STEP)
+        return min(step, 1.0), _Face(*(share <= reach for share in shares))
+
+    def _stationary(self, base: Array, face: _Face) -> tuple[Array, Array] | None:
+        """x and multipliers of the stationary point of a face, near `base` if there are several."""
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
+
+        P, q, body = self.P, self.q, self.body
+        free, on = np.flatnonzero(~(face.low | face.high)), np.flatnonzero(face.rows)
+        x, multipliers = base.copy(), np.zeros(body.rhs.size)
+        m, k = free.size, on.size
+        if not m + k:
+            return x, multipliers
+        x[free] = 0.0
+        edges = body.rows[on][:, free]
+        curved = P[free][:, free] if P.nnz else sparse.csr_array((m, m))
+        largest = max(1.0, float(np.max(np.abs(curved.data), initial=0.0)))
+        wanted = np.concatenate([-(q + P @ x)[free], body.rhs[on] - (body.rows @ x)[on]])
+        solution = np.concatenate([base[free], self.found.multipliers[on]])
+        exact = sparse.csc_array(curved)
+        if k:
+            exact = sparse.block_array([[curved, edges.T], [edges, None]], format="csc")
+        shift = np.concatenate([np.full(m, _REGULAR), np.full(k, -_REGULAR)]) * largest
         try:
             factor = splu(sparse.csc_array(exact + sparse.diags_array(shift)))
         except RuntimeError:  # it is singular
             return None
+        self.work += factor.nnz
         start = np.abs(solution)
         for _ in range(_REFINEMENTS):
             solution = solution + factor.solve(wanted - exact @ solution)
         # What refinement has taken all digits from is 0, which it comes to in no number of steps.
         solution = np.where(np.abs(solution) <= _VANISHED * start, 0.0, solution)
-    if not np.isfinite(solution).all():
-        return None
-    held[free] = solution[:m]
-    multipliers = np.zeros(body.rhs.size)
-    multipliers[on] = solution[m:]
-    return held, multipliers
+        if self.work > _MAX_WORK or not np.isfinite(solution).all():
+            return None
+        x[free], multipliers[on] = solution[:m], solution[m:]
+        return x, multipliers

@@ -45,6 +45,12 @@ _AT_BOUNDS = 1e-3
 _INNER_SHARE = 1e-10
 """Most by which a point is moved away from active constraints, as a share of its entries."""
 
+_FAR_SHARE = 1e-6
+"""Most by which it is moved to satisfy rows, beside the typical entry."""
+
+_ACTIVE_SHARE = 1e-11
+"""Share of its terms up to which a row counts as one that a point is at."""
+
 _REFINEMENTS = 3
 """Steps of iterative refinement: the first solves, the second reaches rounding."""
 
@@ -89,9 +95,9 @@ class Sides(NamedTuple):
 def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     """A point of the set near x; None where none is proved.
 
-    The rows that x violates become equations, and few entries solve them: such that are inside
-    their bounds, or else any. Where active constraints leave too few entries, a linear program
-    moves x away from these constraints first.
+    The rows that x violates or is nearly at become equations, or only those that it violates, and
+    entries inside their bounds solve them, or else any. Where active constraints leave too few
+    entries, a linear program moves x away from these constraints first.
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
     >>> rows = as_sparse(np.array([[0.1, 0.1, -0.3]]))
@@ -102,24 +108,35 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     x = np.clip(x, sides.lower, sides.upper)
     if not np.isfinite(x).all():
         return None
-    found = _corrected(sides, x) or _corrected(sides, x, at_bounds=True)
-    if found is None:
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            inner = _inner(sides, x)
-        found = None if inner is None else _corrected(sides, inner)
-    return found
-
-
-def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None:
-    """A point near x that solves the equations and the rows that x violates.
-
-    Entries at bounds do not change, unless `at_bounds`.
-    """
-    rows, (ends, over) = sides.rows, sides.missed(x)
+    ends, over = sides.missed(x)
     held = sides.violated(over, ends)
     if not held.any():
         return Nearby(x, np.zeros(x.size))
-    held |= sides.low == sides.high
+    terms = abs(sides.rows) @ np.abs(x) + np.abs(ends)
+    active = held | ((ends == sides.low) | (ends == sides.high)) & (np.abs(over) <= _ACTIVE_SHARE * terms)
+    found = _corrected(sides, x, active)
+    if found is None and np.any(active & ~held & (sides.low < sides.high)):
+        found = _corrected(sides, x, held)
+    found = found or _corrected(sides, x, held, at_bounds=True)
+    if found is None:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            inner = _inner(sides, x, over)
+        if inner is not None:
+            ends, over = sides.missed(inner)
+            found = _corrected(sides, inner, sides.violated(over, ends))
+    return found
+
+
+def _corrected(
+    sides: Sides, x: Array, held: NDArray[np.bool_], at_bounds: bool = False
+) -> Nearby | None:
+    """A point near x that solves the equations and the rows `held`.
+
+    Entries at bounds do not change, unless `at_bounds`. Those that would leave their bounds are set
+    to these, and rows that would be violated are held, too.
+    """
+    rows, x, held = sides.rows, x.copy(), held | (sides.low == sides.high)
+    ends, over = sides.missed(x)
     largest = float(np.max(np.abs(x), initial=0.0)) or 1.0
     slack = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
     if at_bounds:
@@ -130,8 +147,17 @@ def _corrected(sides: Sides, x: Array, at_bounds: bool = False) -> Nearby | None
         if found is None:
             return None
         near, radius = found
-        if not np.all((near - radius >= sides.lower) & (near + radius <= sides.upper)):
+        if not np.isfinite(near + radius).all():
             return None
+        below, above = near - radius < sides.lower, near + radius > sides.upper
+        beyond = below | above
+        if beyond.any():
+            if at_bounds:
+                return None
+            x[beyond] = np.where(below, sides.lower, sides.upper)[beyond]
+            slack[beyond] = 0.0
+            over[inside] = exact_residuals(rows[inside], x, ends[inside])
+            continue
         others = sides._replace(
             rows=rows[outside], low=sides.low[outside], high=sides.high[outside]
         )
@@ -220,6 +246,9 @@ def _solved_together(
     rows: Array, rhs: Array, missed: Array, unit: Array, x: Array
 ) -> Nearby | None:
     """A point near x that solves dense equations by a change of entries with a unit."""
+    found = _least_change(rows, rhs, unit, x)
+    if found is not None and found.radius.max() <= _INNER_SHARE * np.abs(x).max(initial=0.0):
+        return found
     able = np.flatnonzero(unit > 0.0)
     x, radius, unit = x.copy(), np.zeros(x.size), unit[able]
     scaled = rows[:, able] * unit
@@ -245,6 +274,40 @@ def _solved_together(
         if distance is None:
             return None
         radius[members] = unit[columns] * distance
+    return Nearby(x, radius)
+
+
+def _least_change(rows: Array, rhs: Array, unit: Array, x: Array) -> Nearby | None:
+    """A point near x that solves equations by the least ‖δ/unit‖; None if they are dependent.
+
+    With C = rows·diag(unit), each row in its own unit, δ = diag(unit)·Cᵀλ and CCᵀλ = -left. The
+    product CCᵀ is not formed exactly, which its enclosure covers.
+    """
+    able = np.flatnonzero(unit > 0.0)
+    C = rows[:, able] * unit[able]
+    height = power_near(np.max(np.abs(C), axis=1))
+    C /= height[:, None]
+    if np.any((C != 0.0) & (np.abs(C) < _EXACT_SIZES[0])):
+        return None  # scaling may have rounded it
+    product, entries = C @ C.T, as_sparse(rows)
+    try:
+        inverse: Array = np.linalg.inv(product)
+    except np.linalg.LinAlgError:
+        return None
+    x, radius = x.copy(), np.zeros(x.size)
+    for _ in range(_REFINEMENTS):
+        left = exact_residuals(entries, x, rhs) / height
+        if not left.any():
+            return Nearby(x, radius)
+        x[able] -= unit[able] * (C.T @ (inverse @ left))
+    left = exact_residuals(entries, x, rhs) / height
+    if left.any():
+        size = np.abs(C)
+        rounding = (able.size + 2.0) * EPS * (size @ size.T)
+        distance = enclosed(product, inverse, left, rounding)
+        if distance is None:
+            return None
+        radius[able] = (1.0 + (len(C) + 2.0) * EPS) * unit[able] * (size.T @ distance)
     return Nearby(x, radius)
 
 
@@ -274,33 +337,40 @@ def _follow(sides: Array, held: Indices, others: Indices, shares: Array) -> bool
     return True
 
 
-def enclosed(B: Array, inverse: Array, residual: Array) -> Array | None:
+def enclosed(
+    B: Array, inverse: Array, residual: Array, rounding: Array | float = 0.0
+) -> Array | None:
     """ω with |δ| ≤ ω for the solution of Bδ = residual, if it is proved to exist.
 
     With R ≈ B⁻¹, δ = R·residual + (I - RB)δ. If |R||residual| ≤ ω/3 and |I - RB|ω ≤ 0.4ω, this maps
     {δ : |δ| ≤ ω} into itself, and B is regular (see Rump 2010, Verification methods: rigorous
     results using floating-point arithmetic, Acta Numerica 19). The residual may be a bound on each
-    entry; what is left of ω covers rounding.
+    entry, and B differ from what is meant by the `rounding`; what is left of ω covers rounding.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.abs(inverse) @ np.abs(residual)
         size += np.sqrt(EPS) * np.max(size, initial=0.0) + np.finfo(float).tiny
         off = np.abs(np.eye(len(B)) - inverse @ B)
-        off += (len(B) + 2.0) * EPS * (np.abs(inverse) @ np.abs(B))
+        off += np.abs(inverse) @ ((len(B) + 2.0) * EPS * np.abs(B) + rounding)
         return 3.0 * size if np.all(off @ size <= 0.4 * size) else None
 
 
-def _inner(sides: Sides, x: Array) -> Array | None:
+def _inner(sides: Sides, x: Array, over: Array) -> Array | None:
     """A point near x away from as many active bounds and inequalities as any, if there is one.
 
-    It is x + ρ∘d with -1 ≤ d ≤ 1 for distances ρ that are small beside x. The linear program has
-    the largest sum of slacks, each of which is at most 1.
+    It is x + ρ∘d with -1 ≤ d ≤ 1 for distances ρ that are small beside x, or ten times as far as
+    the residuals `over` of rows ask for. The linear program has the largest sum of slacks, each of
+    which is at most 1.
     """
-    size, equal = np.abs(x), sides.low == sides.high
-    typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
-    reach = _INNER_SHARE * np.maximum(size, typical)
     from scipy import sparse
 
+    size, equal = np.abs(x), sides.low == sides.high
+    typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
+    missed = sides.violated(over, sides.missed(x)[0]) | equal
+    largest = largest_in_rows(sides.rows)
+    needed = np.abs(over[missed]) / np.where(largest > 0.0, largest, 1.0)[missed]
+    far = min(10.0 * float(needed.max(initial=0.0)), _FAR_SHARE * typical)
+    reach = np.maximum(_INNER_SHARE * np.maximum(size, typical), far)
     height = abs(sides.rows) @ reach
     used = np.flatnonzero(height > 0.0)
     scaled = sides.rows[used].copy()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
 from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, largest_in_rows
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
-from indefinite_opt.quadratic.rows.convex_bound import convex_bound
-from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.rows.convex_bound import convex_bounds
+from indefinite_opt.quadratic.rows.equilibration import Equilibrated, units_of
 from indefinite_opt.quadratic.rows.interior_points import Interior, interior_points
 from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
 from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
@@ -16,7 +19,12 @@ from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.gaps import CANCELLED, relative
 from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
-from indefinite_opt.quadratic.structures.structure import Curvature, Optimality, Point
+from indefinite_opt.quadratic.structures.structure import (
+    Curvature,
+    Optimality,
+    Point,
+    SharperBound,
+)
 
 _STATIONARY = 1e-6
 """Residual of the first-order conditions, the default tolerance of certificates, up to which a
@@ -25,6 +33,18 @@ point may be optimal with the value 0."""
 
 _FIXED_SHARE = 1e-14
 """Share of the range of a variable below which the width that rows leave is rounding."""
+
+
+@dataclass
+class _Bound:
+    """The best bound that is known of multipliers at a point."""
+
+    point: Point[Array]
+    z: Array
+    y: Array
+    value: float
+    exhausted: bool = False
+    """Whether all sharper bounds were computed."""
 
 
 class PolyhedralQP(Polyhedron, QP):
@@ -45,7 +65,7 @@ class PolyhedralQP(Polyhedron, QP):
         super().__init__(G, h, A, b, lower, upper, names)
         self.q, self.sense, self.notes = q, sense, notes
         self._given, self._constant = P, constant
-        self._last_bound: tuple[tuple[Array, ...], float] | None = None
+        self._bounds: list[_Bound] = []
 
     @property
     def constant(self) -> float:
@@ -81,6 +101,12 @@ class PolyhedralQP(Polyhedron, QP):
     def equilibrated(self) -> Equilibrated:
         """The program in units in which its entries are near 1."""
         return Equilibrated(self.P, self.q, self)
+
+    @cached_property
+    def balancing_units(self) -> Array:
+        """Units of the variables in which entries of P, q, rows and ranges are near 1, (n,)."""
+        width = np.maximum(self.upper - self.lower, 0.0)
+        return units_of(self.along_rows.P, self.q, self.rows, width)[0]
 
     @cached_property
     def interior(self) -> Interior | None:
@@ -266,7 +292,7 @@ class PolyhedralQP(Polyhedron, QP):
         Beside a variable with a large gradient in its own unit, `optimality` sees no residual of
         variables with other units.
         """
-        units, multipliers = self.equilibrated.column, optimality.multipliers
+        units, multipliers = self.balancing_units, optimality.multipliers
         zero = np.zeros(self.n)
         left = optimality.reduced - multipliers.get("lower", zero) + multipliers.get("upper", zero)
         terms = np.maximum(np.abs(self.q), np.abs(point.gradient - self.q))
@@ -288,14 +314,32 @@ class PolyhedralQP(Polyhedron, QP):
         return {name: multipliers[name] for name in self.stacked_shapes}
 
     def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
-        """See `convex_bound`; of the multipliers those of the rows count. The last one is kept."""
+        """The first bound of `convex_bounds`, or a better one that is known at this point.
+
+        Of the multipliers those of the rows count.
+        """
         z, y = of_rows(self, multipliers or {})
-        key = point.x, z, y
-        known = self._last_bound
-        if known is None or not all(map(np.array_equal, known[0], key)):
-            bound = convex_bound(self.along_rows, self.q, self, point, z, y)
-            known = self._last_bound = tuple(part.copy() for part in key), bound
-        return float(known[1])
+        if not (self._bounds and np.array_equal(self._bounds[0].point.x, point.x)):
+            self._bounds = []
+        for known in self._bounds:
+            if np.array_equal(known.z, z) and np.array_equal(known.y, y):
+                return known.value
+        first = next(convex_bounds(self.along_rows, self.q, self, point, z, y))
+        self._bounds.append(_Bound(point, z.copy(), y.copy(), first))
+        return first
+
+    def sharper_bounds(self, point: Point[Array]) -> Iterator[SharperBound]:
+        """The other bounds of `convex_bounds` for all multipliers that were tried at this point."""
+        if not (self._bounds and np.array_equal(self._bounds[0].point.x, point.x)):
+            return
+        moved, error = self.attained(point, self.infeasibility(point.x))
+        for known in self._bounds:
+            more = convex_bounds(self.along_rows, self.q, self, point, known.z, known.y)
+            next(more)
+            for value in () if known.exhausted else more:
+                known.value = max(known.value, value)
+                yield SharperBound(known.value, moved.value + error, self.why_global())
+            known.exhausted = True
 
     # ------------------------------------------------------------------ curvature
 
