@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.algebra.operators import is_sparse as is_sparse
 from indefinite_opt.errors import ProblemError
@@ -61,13 +62,77 @@ def stacked(*parts: Matrix) -> Any:
     )
 
 
-def largest_in_rows(matrix: Any) -> Array:
-    """The largest |entry| of each row of a sparse matrix, 0 in empty ones, (m,)."""
+def largest_in_rows(matrix: Any, weights: Array | float = 1.0) -> Array:
+    """The largest |entry| of each row of a sparse matrix, 0 in empty ones, (m,).
+
+    With weights, (n,), each entry counts as often as its column.
+    """
     largest = np.zeros(matrix.shape[0])
     filled = np.flatnonzero(np.diff(matrix.indptr))
     if filled.size:
-        largest[filled] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[filled])
+        factors = weights if isinstance(weights, float) else weights[matrix.indices]
+        largest[filled] = np.maximum.reduceat(np.abs(matrix.data * factors), matrix.indptr[filled])
     return largest
+
+
+class Entries(NamedTuple):
+    """A matrix by its entries, in the order of its rows, for products with few of these.
+
+    >>> entries = Entries.of(np.array([[0.0, 2.0], [1.0, -3.0]]))
+    >>> entries.times(np.ones(2)), entries.chosen(np.array([1])).sizes(np.ones(2))
+    (array([ 2., -2.]), array([4.]))
+    """
+
+    place: NDArray[np.intp]
+    """The row of each entry."""
+    member: NDArray[np.intp]
+    """The column of each entry."""
+    value: Array
+    height: int
+    """How many rows there are."""
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> Entries:
+        """The entries of a matrix, dense or sparse."""
+        if is_sparse(matrix):
+            height = matrix.shape[0]
+            place = np.repeat(np.arange(height), np.diff(matrix.indptr))
+            return cls(place, matrix.indices.astype(np.intp), matrix.data, height)
+        place, member = np.nonzero(matrix)
+        return cls(place, member, matrix[place, member], len(matrix))
+
+    def chosen(self, rows: NDArray[np.intp]) -> Entries:
+        """Some of the rows, in ascending order."""
+        if rows.size == self.height:
+            return self
+        number = np.full(self.height, -1)
+        number[rows] = np.arange(rows.size)
+        place = number[self.place]
+        kept = np.flatnonzero(place >= 0)
+        return Entries(place[kept], self.member[kept], self.value[kept], rows.size)
+
+    def times(self, x: Array) -> Array:
+        """The product with a vector."""
+        return np.bincount(self.place, self.value * x[self.member], self.height)
+
+    def sizes(self, x: Array) -> Array:
+        """The sums of absolute terms in the product with a nonnegative vector."""
+        return np.bincount(self.place, np.abs(self.value) * x[self.member], self.height)
+
+    def largest(self, weights: Array) -> Array:
+        """The largest |entry| of each row, each as often as its column counts; 0 in empty ones."""
+        largest = np.zeros(self.height)
+        np.maximum.at(largest, self.place, np.abs(self.value) * weights[self.member])
+        return largest
+
+    def dense(self, columns: NDArray[np.intp], width: int) -> Array:
+        """Some of `width` columns, dense."""
+        number = np.full(width, -1)
+        number[columns] = np.arange(columns.size)
+        kept = number[self.member] >= 0
+        block = np.zeros((self.height, columns.size))
+        block[self.place[kept], number[self.member[kept]]] = self.value[kept]
+        return block
 
 
 def beside(left: Any, right: Any) -> Any:

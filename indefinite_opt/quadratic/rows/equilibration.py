@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, cached_property, power_near
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, stacked
+from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, as_dense, as_sparse, stacked
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
@@ -47,6 +47,11 @@ class ScaledRows:
     def columns(self) -> Any:
         """The transposed rows, sparse, (n, m + k)."""
         return self.rows.T.tocsr()
+
+    @cached_property
+    def entries(self) -> Entries:
+        """The entries of all rows."""
+        return Entries.of(self.rows)
 
     @cached_property
     def sizes_of_rows(self) -> Any:

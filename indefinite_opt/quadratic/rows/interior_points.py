@@ -165,6 +165,14 @@ class _Faces:
         self.room = _ROUNDING * (np.abs(body.rhs) + body.sizes_of_rows @ self.size)
         self.quotients = self._quotients()
         self.work = 0
+        rows, n = body.rows, body.n
+        places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) + n
+        curved = np.repeat(np.arange(n), np.diff(P.indptr))
+        # The entries of (P Rᵀ; R 0) for all rows R.
+        self._lines = np.concatenate([curved, rows.indices, places]).astype(np.int32)
+        self._members = np.concatenate([P.indices, places, rows.indices]).astype(np.int32)
+        self._entries = np.concatenate([P.data, rows.data, rows.data])
+        self._largest = max(1.0, float(np.max(np.abs(P.data), initial=0.0)))
 
     def _quotients(self) -> Array:
         """log₁₀ slack/multiplier of inequalities, lower and upper ends, (m + 2n,).
@@ -258,10 +266,11 @@ class _Faces:
             (body.lower - x, body.lower - base, ~face.low & (body.lower - x > rounding)),
             (x - body.upper, base - body.upper, ~face.high & (x - body.upper > rounding)),
         )
-        shares = [
-            np.where(beyond, np.maximum(-start, 0.0) / np.where(beyond, end - start, 1.0), np.inf)
-            for end, start, beyond in ways
-        ]
+        shares = []
+        for end, start, beyond in ways:
+            share = np.full(end.size, np.inf)
+            share[beyond] = np.maximum(-start[beyond], 0.0) / (end - start)[beyond]
+            shares.append(share)
         step = min(float(share.min(initial=np.inf)) for share in shares)
         if step == np.inf:
             return 1.0, None
@@ -280,17 +289,18 @@ class _Faces:
         if not m + k:
             return x, multipliers
         x[free] = 0.0
-        edges = body.rows[on][:, free]
-        curved = P[free][:, free] if P.nnz else sparse.csr_array((m, m))
-        largest = max(1.0, float(np.max(np.abs(curved.data), initial=0.0)))
         wanted = np.concatenate([-(q + P @ x)[free], body.rhs[on] - (body.rows @ x)[on]])
         solution = np.concatenate([base[free], self.found.multipliers[on]])
-        exact = sparse.csc_array(curved)
-        if k:
-            exact = sparse.block_array([[curved, edges.T], [edges, None]], format="csc")
-        shift = np.concatenate([np.full(m, _REGULAR), np.full(k, -_REGULAR)]) * largest
+        place = np.full(body.n + body.rhs.size, -1, dtype=np.int32)
+        place[np.concatenate([free, body.n + on])] = np.arange(m + k)
+        lines, members = place[self._lines], place[self._members]
+        used = (lines >= 0) & (members >= 0)
+        exact = sparse.csc_array(
+            (self._entries[used], (lines[used], members[used])), shape=(m + k, m + k)
+        )
+        shift = np.repeat([_REGULAR, -_REGULAR], [m, k]) * self._largest
         try:
-            factor = splu(sparse.csc_array(exact + sparse.diags_array(shift)))
+            factor = splu(exact + sparse.dia_array((shift[None], 0), shape=exact.shape).tocsc())
         except RuntimeError:  # it is singular
             return None
         self.work += factor.nnz

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, one_thread, power_near
 from indefinite_opt.quadratic.matrices.sparse import (
+    Entries,
     Matrix,
-    as_sparse,
-    largest_in_rows,
     stacked,
 )
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -71,7 +70,7 @@ class Nearby(NamedTuple):
 class Sides(NamedTuple):
     """The set {x : low ≤ rows·x ≤ high, lower ≤ x ≤ upper}."""
 
-    rows: Any  # (m, n), sparse
+    rows: Entries  # (m, n)
     low: Array  # (m,), may be infinite, as the others
     high: Array  # (m,)
     lower: Array  # (n,)
@@ -79,7 +78,7 @@ class Sides(NamedTuple):
 
     def missed(self, x: Array) -> tuple[Array, Array]:
         """The nearer end of each row, and rows·x minus that end, of exact sign; two (m,) arrays."""
-        activity = self.rows @ x
+        activity = self.rows.times(x)
         at_high = np.abs(activity - self.high) <= np.abs(activity - self.low)
         ends = np.where(at_high, self.high, self.low)
         ends[np.isinf(ends)] = 0.0
@@ -100,7 +99,7 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     entries, a linear program moves x away from these constraints first.
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
-    >>> rows = as_sparse(np.array([[0.1, 0.1, -0.3]]))
+    >>> rows = Entries.of(np.array([[0.1, 0.1, -0.3]]))
     >>> found = nearby_point(Sides(rows, *ends), np.full(3, 0.5))
     >>> bool(abs(found.x @ [1.0, 1.0, -3.0]) < 1e-15), bool(found.radius.max() < 1e-15)
     (True, True)
@@ -112,8 +111,9 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     held = sides.violated(over, ends)
     if not held.any():
         return Nearby(x, np.zeros(x.size))
-    terms = abs(sides.rows) @ np.abs(x) + np.abs(ends)
-    active = held | ((ends == sides.low) | (ends == sides.high)) & (np.abs(over) <= _ACTIVE_SHARE * terms)
+    terms = sides.rows.sizes(np.abs(x)) + np.abs(ends)
+    near = (ends == sides.low) | (ends == sides.high)
+    active = held | (near & (np.abs(over) <= _ACTIVE_SHARE * terms))
     found = _corrected(sides, x, active)
     if found is None and np.any(active & ~held & (sides.low < sides.high)):
         found = _corrected(sides, x, held)
@@ -143,7 +143,7 @@ def _corrected(
         slack = np.maximum(slack, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
     for _ in range(_MAX_ROUNDS):
         inside, outside = np.flatnonzero(held), np.flatnonzero(~held)
-        found = _solved(rows[inside], ends[inside], over[inside], slack, x)
+        found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x)
         if found is None:
             return None
         near, radius = found
@@ -156,23 +156,25 @@ def _corrected(
                 return None
             x[beyond] = np.where(below, sides.lower, sides.upper)[beyond]
             slack[beyond] = 0.0
-            over[inside] = exact_residuals(rows[inside], x, ends[inside])
+            over[inside] = exact_residuals(rows.chosen(inside), x, ends[inside])
             continue
+        if not outside.size:
+            return found
         others = sides._replace(
-            rows=rows[outside], low=sides.low[outside], high=sides.high[outside]
+            rows=rows.chosen(outside), low=sides.low[outside], high=sides.high[outside]
         )
         nearer, left = others.missed(near)
-        error = (1.0 + (x.size + 4.0) * EPS) * (abs(others.rows) @ radius)
+        error = (1.0 + (x.size + 4.0) * EPS) * others.rows.sizes(radius)
         violated = others.violated(left, nearer, error * (1.0 + 2.0 * EPS))
         if not violated.any():
             return found
         places = outside[violated]
         held[places], ends[places] = True, nearer[violated]
-        over[places] = exact_residuals(rows[places], x, ends[places])
+        over[places] = exact_residuals(rows.chosen(places), x, ends[places])
     return None
 
 
-def _solved(rows: Any, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
+def _solved(rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
     """A point near x that solves these equations by a change of entries that have `slack`.
 
     An entry that is in no other equation solves its own, whatever the others are. What is left
@@ -184,54 +186,52 @@ def _solved(rows: Any, rhs: Array, missed: Array, slack: Array, x: Array) -> Nea
     # entries with much slack, and those with little still count.
     unit = np.zeros(x.size)
     unit[able] = power_near(np.sqrt(slack[able]))
-    scaled = rows.copy()
-    scaled.data = scaled.data * unit[scaled.indices]
-    largest = largest_in_rows(scaled)
+    largest = rows.largest(unit)
     if np.any(missed[largest == 0.0]):
         return None  # an equation whose entries have no slack
-    core, alone = _own_entries(scaled, largest)
+    core, alone = _own_entries(rows, unit, largest)
     near, radius = x.copy(), np.zeros(x.size)
     if core.size:
+        together = rows.chosen(core)
         concerned = np.zeros(x.size, dtype=bool)
-        concerned[rows[core].indices] = True
-        concerned &= able | (x != 0.0)
+        concerned[together.member] = True
+        members = np.flatnonzero(concerned & (able | (x != 0.0)))
         found = _solved_together(
-            rows[core][:, concerned].toarray(), rhs[core], missed[core], unit[concerned],
-            x[concerned],
-        )  # fmt: skip
+            together.dense(members, x.size), rhs[core], missed[core], unit[members], x[members]
+        )
         if found is None:
             return None
-        near[concerned], radius[concerned] = found
+        near[members], radius[members] = found
     for held, members in reversed(alone):
-        own = rows[held]
-        sizes = abs(own)
-        place = np.repeat(np.arange(held.size), np.diff(own.indptr))
-        pivot = own.data[own.indices == members[place]]
+        own = rows.chosen(held)
+        pivot = own.value[own.member == members[own.place]]
+        left = exact_residuals(own, near, rhs[held])
         for _ in range(_REFINEMENTS):
-            left = exact_residuals(own, near, rhs[held])
             if not left.any():
                 break
             near[members] -= left / pivot
-        left = np.abs(exact_residuals(own, near, rhs[held])) + sizes @ radius
+            left = exact_residuals(own, near, rhs[held])
+        left = np.abs(left) + own.sizes(radius)
         radius[members] = (1.0 + (x.size + 4.0) * EPS) * (left / np.abs(pivot))
     return Nearby(near, radius)
 
 
-def _own_entries(scaled: Any, largest: Array) -> tuple[Indices, list[tuple[Indices, Indices]]]:
+def _own_entries(
+    rows: Entries, unit: Array, largest: Array
+) -> tuple[Indices, list[tuple[Indices, Indices]]]:
     """Equations that have to be solved together, and in rounds others, each with an entry.
 
     The entry of an equation is in none of the same or a later round, nor in those that are solved
     together. It is not much smaller than the largest one of its equation. Equations without entries
     are left out.
     """
-    m, n = scaled.shape
-    place = np.repeat(np.arange(m), np.diff(scaled.indptr))
-    size, member = np.abs(scaled.data), scaled.indices
+    place, member = rows.place, rows.member
+    size = np.abs(rows.value) * unit[member]
     usable = size >= _PIVOT_SHARE * largest[place]
     is_open, rounds = largest > 0.0, []
     for _ in range(_MAX_PEELS):
         within = is_open[place] & (size > 0.0)
-        count = np.bincount(member[within], minlength=n)
+        count = np.bincount(member[within], minlength=unit.size)
         alone = np.flatnonzero(within & usable & (count[member] == 1))
         if not alone.size:
             break
@@ -265,7 +265,7 @@ def _solved_together(
         sides = np.column_stack([rows, rhs]) / height[:, None]
         if not _follow(sides, held, others, shares):
             return None
-    members, left, solved = able[columns], missed[held], as_sparse(rows[held])
+    members, left, solved = able[columns], missed[held], Entries.of(rows[held])
     for _ in range(_REFINEMENTS):
         x[members] -= unit[columns] * (inverse @ (left / height[held]))
         left = exact_residuals(solved, x, rhs[held])
@@ -289,7 +289,7 @@ def _least_change(rows: Array, rhs: Array, unit: Array, x: Array) -> Nearby | No
     C /= height[:, None]
     if np.any((C != 0.0) & (np.abs(C) < _EXACT_SIZES[0])):
         return None  # scaling may have rounded it
-    product, entries = C @ C.T, as_sparse(rows)
+    product, entries = C @ C.T, Entries.of(rows)
     try:
         inverse: Array = np.linalg.inv(product)
     except np.linalg.LinAlgError:
@@ -367,18 +367,18 @@ def _inner(sides: Sides, x: Array, over: Array) -> Array | None:
     size, equal = np.abs(x), sides.low == sides.high
     typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
     missed = sides.violated(over, sides.missed(x)[0]) | equal
-    largest = largest_in_rows(sides.rows)
+    largest = sides.rows.largest(np.ones(x.size))
     needed = np.abs(over[missed]) / np.where(largest > 0.0, largest, 1.0)[missed]
     far = min(10.0 * float(needed.max(initial=0.0)), _FAR_SHARE * typical)
     reach = np.maximum(_INNER_SHARE * np.maximum(size, typical), far)
-    height = abs(sides.rows) @ reach
+    height = sides.rows.sizes(reach)
     used = np.flatnonzero(height > 0.0)
-    scaled = sides.rows[used].copy()
-    places = np.repeat(np.arange(used.size), np.diff(scaled.indptr))
-    scaled.data *= reach[scaled.indices] / height[used][places]
+    own = sides.rows.chosen(used)
+    data = own.value * reach[own.member] / height[used][own.place]
+    scaled = sparse.csr_array((data, (own.place, own.member)), shape=(used.size, x.size))
     eye = sparse.eye_array(x.size, format="csr")
     low, high = (
-        -exact_residuals(sides.rows[used], x, np.where(np.isinf(end), 0.0, end)[used])
+        -exact_residuals(own, x, np.where(np.isinf(end), 0.0, end)[used])
         for end in (sides.low, sides.high)
     )
     low, high = low / height[used], high / height[used]
@@ -413,7 +413,7 @@ def _inner(sides: Sides, x: Array, over: Array) -> Array | None:
     return np.clip(x + reach * solution[0][:n], sides.lower, sides.upper)
 
 
-def exact_residuals(rows: Matrix, x: Array, rhs: Array) -> Array:
+def exact_residuals(rows: Entries | Matrix, x: Array, rhs: Array) -> Array:
     """rows·x - rhs, each with one rounding; so the sign is right, and 0 is exact.
 
     Each product is the sum of two floats, as both factors are split into halves whose products are
@@ -424,11 +424,11 @@ def exact_residuals(rows: Matrix, x: Array, rhs: Array) -> Array:
     >>> rows @ x - 0.5, exact_residuals(rows, x, np.array([0.5]))
     (array([-0.5]), array([0.5]))
     """
-    entries = as_sparse(rows)
-    count = entries.shape[0]
-    places, v = np.repeat(np.arange(count), np.diff(entries.indptr)), x[entries.indices]
-    used = v != 0.0
-    places, a, v = places[used], entries.data[used], v[used]
+    places, members, a, count = rows if isinstance(rows, Entries) else Entries.of(rows)
+    v = x[members]
+    if not v.all():
+        used = v != 0.0
+        places, a, v = places[used], a[used], v[used]
     splitter = 2.0**27 + 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         high, wide = splitter * a, splitter * v

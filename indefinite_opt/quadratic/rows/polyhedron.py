@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +32,7 @@ class Polyhedron(ScaledRows):
     """What a polyhedron answers for itself: its points, and the ranges of its variables."""
 
     _last_near: tuple[Array, Nearby | None] | None = None
+    _last_infeasibility: tuple[Array, float] | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -54,6 +53,12 @@ class Polyhedron(ScaledRows):
         larger, how far this point is, beside each variable or its range. Claims are about the
         objective of that point as well.
         """
+        known = self._last_infeasibility
+        if known is None or not np.array_equal(known[0], x):
+            known = self._last_infeasibility = x.copy(), self._infeasibility(x)
+        return known[1]
+
+    def _infeasibility(self, x: Array) -> float:
         beyond = np.where(x < self.lower, self.lower, np.where(x > self.upper, self.upper, x))
         over, missed, terms = self.sides(x)
         missed = missed + (self.n + 2.0) * EPS * terms
@@ -93,7 +98,7 @@ class Polyhedron(ScaledRows):
     @property
     def _exact_sides(self) -> Sides:
         low = np.where(self.are_equations, self.rhs, -np.inf)
-        return Sides(self.rows, low, self.rhs, self.lower, self.upper)
+        return Sides(self.entries, low, self.rhs, self.lower, self.upper)
 
     @cached_property
     def _rounded_sides(self) -> Sides:
@@ -136,7 +141,7 @@ class Polyhedron(ScaledRows):
         units = self._units
         shares = np.divide(np.abs(x), units, out=np.zeros_like(units), where=units > 0.0)
         reach = np.minimum(np.max(shares) * units, self._sizes_of_bounds)
-        sizes = sizes + 1e-6 * largest_in_rows(self._in_units(reach))
+        sizes = sizes + 1e-6 * largest_in_rows(self.rows, reach)
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
@@ -160,13 +165,6 @@ class Polyhedron(ScaledRows):
         """
         used = np.diff(self.columns.indptr) > 0
         return np.where(used, balancing_units(self.rows)[1], 0.0)
-
-    def _in_units(self, units: Array) -> Any:
-        """The rows for variables in some units, sparse."""
-        from scipy import sparse
-
-        data = self.rows.data * units[self.rows.indices]
-        return sparse.csr_array((data, self.rows.indices, self.rows.indptr), self.rows.shape)
 
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
