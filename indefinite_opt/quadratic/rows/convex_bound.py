@@ -16,6 +16,9 @@ from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.structure import Point
 
 
+_LEVEL_PASSES = 10
+"""Passes of interval arithmetic over rows and a level set."""
+
 _SMALL = 400
 """Most coefficients for which fractions take less time than better multipliers."""
 
@@ -52,10 +55,10 @@ def convex_bounds(
 
     if small:  # fractions are as fast
         yield exact()
-    yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
+    yield min(level.best(multipliers), most)
     if not open_:
         return
-    yield min(level.best(multipliers), most)
+    yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
     if not small:
         yield exact()
     yield DualBound(curvature, q, body, point, body.ranges).best(multipliers)
@@ -66,35 +69,25 @@ def _ends(
 ) -> tuple[tuple[Array, Array], float]:
     """Ends of all feasible w with F(w) ≤ F(x), and F(x), rounded upwards; or of all, and inf.
 
-    F(x) ≥ F(w) ≥ F(x) + ∇Fᵀd + ½Σσ_i d_i² is one more row, ∇Fᵀd ≤ -½Σσ_i d_i², where ranges are
-    finite if σ_i is negative, which may bound variables that no others do.
+    F(x) ≥ F(w) ≥ F(x) + ∇Fᵀd + ½Σσ_i d_i² is one more row, ∇Fᵀd ≤ -½Σσ_i d_i², which may bound
+    variables that no others do. A negative σ_i counts over the whole range, and of the error e of
+    ∇F no more than e|d| ≤ ½σd² + e²/2σ if σ_i is positive.
     """
-    ends, x = body.intervals, point.x
+    ends, x, least = body.intervals, point.x, curvature.least
     if np.isfinite(ends).all() or not curvature.is_convex_everywhere:
-        return ends, np.inf
-    with np.errstate(invalid="ignore"):
-        far = np.maximum(np.maximum(ends[1] - x, x - ends[0]), 0.0)
-        bent = 0.5 * np.where(curvature.least < 0.0, -curvature.least * far * far, 0.0).sum()
-    if not np.isfinite(bent):
         return ends, np.inf
     size, share = np.abs(x), (2.0 * body.n + 4.0) * EPS
     steep = curvature.sizes @ size + np.abs(q)
+    error = np.where(np.diff(curvature.P.indptr) > 0, share * steep, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = np.maximum(ends[1] - x, x - ends[0])
+        spent = np.where(least > 0.0, 0.5 * error**2 / least, error * far - 0.5 * least * far * far)
+    spent[(least >= 0.0) & (error == 0.0)] = 0.0
     terms = float(size @ steep)
-    most = float(point.gradient @ x) + (1.0 + share) * bent + share * terms
-    # What rounding has changed in ∇F counts as far as its variable may go.
-    slopes = point.gradient
-    if curvature.P.nnz:
-        error = share * steep
-        known = np.isfinite(far)
-        most += float(error[known] @ far[known])
-        unsure = ~known & (curvature.P.indptr[1:] > curvature.P.indptr[:-1])
-        slopes = np.where(unsure & np.isinf(ends[1]), slopes - error, slopes)
-        slopes = np.where(unsure & np.isinf(ends[0]), slopes + error, slopes)
-        if np.any(unsure & np.isinf(ends).all(axis=0)):
-            return ends, np.inf
-        most += float((2.0 * error * np.abs(x))[unsure].sum())
-    rows = stacked(body.rows, as_sparse(slopes[None]))
-    kinds = np.append(body.are_equations, False)
-    right = np.append(body.rhs, most)
-    value = point.value + share * terms
-    return tightened(rows, right, kinds, ends, passes=10, finite=False), value
+    most = float(point.gradient @ x) + (1.0 + share) * float(spent.sum()) + share * terms
+    if not np.isfinite(most):
+        return ends, np.inf
+    rows = stacked(body.rows, as_sparse(point.gradient[None]))
+    kinds, right = np.append(body.are_equations, False), np.append(body.rhs, most)
+    found = tightened(rows, right, kinds, ends, passes=_LEVEL_PASSES)
+    return found, point.value + share * terms

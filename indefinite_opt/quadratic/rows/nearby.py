@@ -31,6 +31,10 @@ nothing false, because what follows is verified."""
 _MAX_ROUNDS = 8
 """Most corrections of a point; after each one, the rows that it violates are taken in."""
 
+_FEW = 100
+"""Equations that are solved together in a millisecond or two; all ways are tried with these first.
+"""
+
 _PIVOT_SHARE = 1e-2
 """Share of the largest entry of an equation, in units of slacks, that an entry has which solves it
 alone."""
@@ -114,23 +118,26 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     terms = sides.rows.sizes(np.abs(x)) + np.abs(ends)
     near = (ends == sides.low) | (ends == sides.high)
     active = held | (near & (np.abs(over) <= _ACTIVE_SHARE * terms))
-    found = _corrected(sides, x, active)
-    if found is None and np.any(active & ~held & (sides.low < sides.high)):
-        found = _corrected(sides, x, held)
-    found = found or _corrected(sides, x, held, at_bounds=True)
+    ways = [(active, False), (held, False), (held, True)]
+    if not np.any(active & ~held & (sides.low < sides.high)):
+        del ways[1]  # it is the first one
+    found = None
+    for most in (_FEW, x.size + over.size):
+        for equations, at_bounds in ways:
+            found = found or _corrected(sides, x, equations, most, at_bounds)
     if found is None:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             inner = _inner(sides, x, over)
         if inner is not None:
             ends, over = sides.missed(inner)
-            found = _corrected(sides, inner, sides.violated(over, ends))
+            found = _corrected(sides, inner, sides.violated(over, ends), x.size + over.size)
     return found
 
 
 def _corrected(
-    sides: Sides, x: Array, held: NDArray[np.bool_], at_bounds: bool = False
+    sides: Sides, x: Array, held: NDArray[np.bool_], most: int, at_bounds: bool = False
 ) -> Nearby | None:
-    """A point near x that solves the equations and the rows `held`.
+    """A point near x that solves the equations and the rows `held`, at most so many together.
 
     Entries at bounds do not change, unless `at_bounds`. Those that would leave their bounds are set
     to these, and rows that would be violated are held, too.
@@ -143,7 +150,7 @@ def _corrected(
         slack = np.maximum(slack, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
     for _ in range(_MAX_ROUNDS):
         inside, outside = np.flatnonzero(held), np.flatnonzero(~held)
-        found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x)
+        found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x, most)
         if found is None:
             return None
         near, radius = found
@@ -174,12 +181,14 @@ def _corrected(
     return None
 
 
-def _solved(rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
+def _solved(
+    rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array, most: int
+) -> Nearby | None:
     """A point near x that solves these equations by a change of entries that have `slack`.
 
     An entry that is in no other equation solves its own, whatever the others are. What is left
     without these equations is treated alike, and equations without such an entry are solved first,
-    together.
+    together, if these are at most so many.
     """
     able = slack > 0.0
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
@@ -190,6 +199,8 @@ def _solved(rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array) ->
     if np.any(missed[largest == 0.0]):
         return None  # an equation whose entries have no slack
     core, alone = _own_entries(rows, unit, largest)
+    if core.size > most:
+        return None
     near, radius = x.copy(), np.zeros(x.size)
     if core.size:
         together = rows.chosen(core)
