@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,18 @@ _MAX_ITER = 200
 Mask = NDArray[np.bool_]
 
 
+class Face(NamedTuple):
+    """Constraints that hold as equations: rows, and lower and upper bounds of variables."""
+
+    rows: Mask
+    low: Mask
+    high: Mask
+
+    def onto(self, x: Array, body: Polyhedron) -> Array:
+        """x with the variables at bounds moved to these."""
+        return np.where(self.low, body.lower, np.where(self.high, body.upper, x))
+
+
 class Interior(NamedTuple):
     """Where a solver, or the face that it comes to, has ended."""
 
@@ -55,6 +68,8 @@ class Interior(NamedTuple):
     solver: str
     status: str
     iterations: int
+    face: Face | None = None
+    """Rows and bounds of the basis that it has ended at."""
     exact: bool = False
     """Whether constraints and first-order conditions hold up to rounding."""
 
@@ -78,8 +93,8 @@ def interior_points(
     if found is None:
         return None
     faces = _Faces(P, q, body, found)
-    for most in (faces.middle_of_largest_gap, 0.0):
-        exact = faces.end(most)
+    for face in faces.likely():
+        exact = faces.end(face)
         if exact is not None:
             return exact
     return found
@@ -101,8 +116,14 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | 
     x, rows = np.array(answer.col_value), -np.array(answer.row_dual)
     x = np.clip(x, body.lower, body.upper)
     rows = np.where(body.are_equations, rows, np.maximum(rows, 0.0))
-    count = highs.getInfo().simplex_iteration_count
-    return Interior(x, rows, q + body.columns @ rows, "highs", words, max(int(count), 0))
+    basis, kinds = highs.getBasis(), highspy.HighsBasisStatus
+    basic = np.array([kind == kinds.kBasic for kind in basis.row_status], dtype=bool)
+    low, high = (
+        np.array([kind == end for kind in basis.col_status]) for end in (kinds.kLower, kinds.kUpper)
+    )
+    count = max(int(highs.getInfo().simplex_iteration_count), 0)
+    reduced, face = q + body.columns @ rows, Face(~basic | body.are_equations, low, high)
+    return Interior(x, rows, reduced, "highs", words, count, face if low.size else None)
 
 
 def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | None:
@@ -144,18 +165,6 @@ def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior
     return Interior(x, multipliers, reduced, "clarabel", str(found.status), int(found.iterations))
 
 
-class _Face(NamedTuple):
-    """Constraints that hold as equations: rows, and lower and upper bounds of variables."""
-
-    rows: Mask
-    low: Mask
-    high: Mask
-
-    def onto(self, x: Array, body: Polyhedron) -> Array:
-        """x with the variables at bounds moved to these."""
-        return np.where(self.low, body.lower, np.where(self.high, body.upper, x))
-
-
 class _Faces:
     """Faces near a solution, one of which has the optimum as its stationary point."""
 
@@ -185,6 +194,17 @@ class _Faces:
         slack, price = np.concatenate(slacks), np.concatenate(prices)
         return np.asarray(np.log10(np.maximum(slack, 1e-300) / np.maximum(price, 1e-300)))
 
+    def likely(self) -> Iterator[Face]:
+        """The face of the basis, or those of constraints with quotients below two levels."""
+        body, m = self.body, self.body.h.size
+        if self.found.face is not None:
+            yield self.found.face
+        for most in (self.middle_of_largest_gap, 0.0):
+            at_end = self.quotients <= most
+            low, high = np.split(at_end[m:], 2)
+            rows = np.concatenate([at_end[:m], np.ones(body.b.size, dtype=bool)])
+            yield Face(rows, low, high & ~low)
+
     @property
     def middle_of_largest_gap(self) -> float:
         """Where active constraints end, if quotients fall into two groups."""
@@ -194,18 +214,13 @@ class _Faces:
         widest = int(np.argmax(ends - starts))
         return 0.5 * float(starts[widest] + ends[widest])
 
-    def end(self, most: float) -> Interior | None:
+    def end(self, face: Face) -> Interior | None:
         """A point that satisfies constraints and first-order conditions up to rounding, or None.
 
-        The first face is that of the constraints whose quotients are at most that number. From face
-        to face, the constraints that block the way to the stationary point first are added; where
-        none does, those with a multiplier of the wrong sign are dropped.
+        From face to face, the constraints that block the way to the stationary point first are
+        added; where none does, those with a multiplier of the wrong sign are dropped.
         """
-        body, m = self.body, self.body.h.size
-        at_end = self.quotients <= most
-        low, high = np.split(at_end[m:], 2)
-        rows = np.concatenate([at_end[:m], np.ones(body.b.size, dtype=bool)])
-        face = _Face(rows, low, high & ~low)
+        body = self.body
         base = face.onto(self.found.x, body)
         for _ in range(_MAX_FACES):
             ended = self._stationary(base, face)
@@ -214,7 +229,7 @@ class _Faces:
             x, multipliers = ended
             step, blocking = self._first_blocking(base, x, face)
             if blocking is not None:
-                face = _Face(*map(np.logical_or, face, blocking))
+                face = Face(*map(np.logical_or, face, blocking))
                 base = face.onto(base + step * (x - base), body)
                 continue
             left = self.P @ x + self.q + body.columns @ multipliers
@@ -229,10 +244,10 @@ class _Faces:
                     multipliers=np.where(signs, multipliers, 0.0),
                     reduced=np.where(face.low, below, np.where(face.high, above, 0.0)),
                 )  # fmt: skip
-            base, face = x, _Face(*(kept & ~part for kept, part in zip(face, wrong, strict=True)))
+            base, face = x, Face(*(kept & ~part for kept, part in zip(face, wrong, strict=True)))
         return None
 
-    def _wrong(self, x: Array, multipliers: Array, left: Array, face: _Face) -> _Face | None:
+    def _wrong(self, x: Array, multipliers: Array, left: Array, face: Face) -> Face | None:
         """Constraints to drop: those with a multiplier of the wrong sign.
 
         Or, for each row that the others leave no point for, the bound in it with the largest
@@ -241,7 +256,7 @@ class _Faces:
         body = self.body
         slope = _ROUNDING * (1.0 + np.abs(self.q) + np.abs(left))
         least = -_ROUNDING * (1.0 + np.abs(multipliers).max(initial=0.0))
-        wrong = _Face(
+        wrong = Face(
             face.rows & (multipliers < least) & ~body.are_equations,
             face.low & (left < -slope), face.high & (left > slope),
         )  # fmt: skip
@@ -257,7 +272,7 @@ class _Faces:
                 freed[held[np.argmax(doubt[held])]] = True
         return wrong._replace(low=face.low & freed, high=face.high & freed) if freed.any() else None
 
-    def _first_blocking(self, base: Array, x: Array, face: _Face) -> tuple[float, _Face | None]:
+    def _first_blocking(self, base: Array, x: Array, face: Face) -> tuple[float, Face | None]:
         """The share of the way from `base` to x that other constraints allow, and the first."""
         body, rounding = self.body, 0.1 * _ROUNDING * self.size
         over, before = body.rows @ x - body.rhs, body.rows @ base - body.rhs
@@ -269,15 +284,16 @@ class _Faces:
         shares = []
         for end, start, beyond in ways:
             share = np.full(end.size, np.inf)
-            share[beyond] = np.maximum(-start[beyond], 0.0) / (end - start)[beyond]
+            slack, way = np.maximum(-start[beyond], 0.0), end[beyond] - start[beyond]
+            share[beyond] = np.divide(slack, way, out=np.zeros(way.size), where=way > 0.0)
             shares.append(share)
         step = min(float(share.min(initial=np.inf)) for share in shares)
         if step == np.inf:
             return 1.0, None
         reach = max(_TOGETHER * step, _TINY_STEP)
-        return min(step, 1.0), _Face(*(share <= reach for share in shares))
+        return min(step, 1.0), Face(*(share <= reach for share in shares))
 
-    def _stationary(self, base: Array, face: _Face) -> tuple[Array, Array] | None:
+    def _stationary(self, base: Array, face: Face) -> tuple[Array, Array] | None:
         """x and multipliers of the stationary point of a face, near `base` if there are several."""
         from scipy import sparse
         from scipy.sparse.linalg import splu

@@ -64,6 +64,10 @@ _EXACT_SIZES = 1e-140, 1e140
 Indices = NDArray[np.intp]
 
 
+class _TooMany(Exception):
+    """There are more equations to solve together than were allowed."""
+
+
 class Nearby(NamedTuple):
     """Some point within `radius` of x, entry by entry, satisfies all rows and bounds exactly."""
 
@@ -121,23 +125,27 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     ways = [(active, False), (held, False), (held, True)]
     if not np.any(active & ~held & (sides.low < sides.high)):
         del ways[1]  # it is the first one
-    found = None
-    for most in (_FEW, x.size + over.size):
-        for equations, at_bounds in ways:
-            found = found or _corrected(sides, x, equations, most, at_bounds)
+    found, left = None, []
+    for equations, at_bounds in ways:
+        try:
+            found = found or _corrected(sides, x, equations, _FEW, at_bounds)
+        except _TooMany:
+            left.append((equations, at_bounds))
+    for equations, at_bounds in left:
+        found = found or _corrected(sides, x, equations, over.size, at_bounds)
     if found is None:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             inner = _inner(sides, x, over)
         if inner is not None:
             ends, over = sides.missed(inner)
-            found = _corrected(sides, inner, sides.violated(over, ends), x.size + over.size)
+            found = _corrected(sides, inner, sides.violated(over, ends), over.size)
     return found
 
 
 def _corrected(
     sides: Sides, x: Array, held: NDArray[np.bool_], most: int, at_bounds: bool = False
 ) -> Nearby | None:
-    """A point near x that solves the equations and the rows `held`, at most so many together.
+    """A point near x that solves the equations and the rows `held`; see `_solved` for `most`.
 
     Entries at bounds do not change, unless `at_bounds`. Those that would leave their bounds are set
     to these, and rows that would be violated are held, too.
@@ -188,7 +196,7 @@ def _solved(
 
     An entry that is in no other equation solves its own, whatever the others are. What is left
     without these equations is treated alike, and equations without such an entry are solved first,
-    together, if these are at most so many.
+    together; `_TooMany` if these are more than `most`.
     """
     able = slack > 0.0
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
@@ -200,7 +208,7 @@ def _solved(
         return None  # an equation whose entries have no slack
     core, alone = _own_entries(rows, unit, largest)
     if core.size > most:
-        return None
+        raise _TooMany
     near, radius = x.copy(), np.zeros(x.size)
     if core.size:
         together = rows.chosen(core)
