@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.operators import MatrixFactor, Operator, is_sparse
+from indefinite_opt.algebra.operators import MatrixFactor, Operator
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, is_sparse
 
 
 class Expression:

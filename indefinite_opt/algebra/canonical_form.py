@@ -19,11 +19,10 @@ from indefinite_opt.algebra.operators import (
     MatrixFactor,
     Operator,
     RowFactor,
-    is_sparse,
 )
 from indefinite_opt.algebra.program import Model
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, is_sparse
 
 
 class NotCanonical(ProblemError):

@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array
-
-
-def is_sparse(array: Any) -> bool:
-    """Whether it is a sparse matrix of scipy, which is not imported for that."""
-    return hasattr(array, "tocsr")
+from indefinite_opt.foundation import Array, is_sparse
 
 
 class Factor(ABC):

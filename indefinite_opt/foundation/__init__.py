@@ -21,6 +21,7 @@ from indefinite_opt.foundation.arrays import (
     checked_values,
     classes_in_words,
     finite_array,
+    is_sparse,
     label_vector,
     labelled,
     power_near,
@@ -40,7 +41,13 @@ from indefinite_opt.foundation.files import (
     write_bytes,
     writing,
 )
-from indefinite_opt.foundation.limits import LONG, SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
+from indefinite_opt.foundation.limits import (
+    LONG,
+    SECONDS_BEYOND_LIMIT,
+    TimeLimitReached,
+    limited,
+    seconds_left,
+)
 from indefinite_opt.foundation.loops import clock, compiled, read_only
 from indefinite_opt.foundation.naming import (
     as_instance,

@@ -94,6 +94,11 @@ def _as_array(argument: str, value: ArrayLike, expected: str) -> NDArray[Any]:
         raise ProblemError(argument, expected, "nested sequences of unequal lengths") from None
 
 
+def is_sparse(matrix: object) -> bool:
+    """Whether it is a sparse matrix of scipy, which is not imported for that."""
+    return hasattr(matrix, "tocsr")
+
+
 def refuse_mask(argument: str, value: object, expected: str) -> None:
     """Raise `ProblemError` for a masked array: numpy would read what its mask hides."""
     parts = value if isinstance(value, list | tuple) else (value,)

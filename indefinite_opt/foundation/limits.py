@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from indefinite_opt.foundation.loops import clock
 from indefinite_opt.foundation.threads import one_thread
 
 T = TypeVar("T")
@@ -15,6 +17,9 @@ at the clock."""
 
 SECONDS_BEYOND_LIMIT = 0.5
 """Seconds after a time limit in which a point is still measured, so that it is not lost."""
+
+
+_DEADLINE: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
 
 class TimeLimitReached(Exception):
@@ -39,5 +44,14 @@ def limited(order: int, seconds: float, function: Callable[..., T], *arguments: 
         whole = getattr(function, "func", function)  # of functools.partial
         name = getattr(whole, "__name__", type(whole).__name__)
         raise TimeLimitReached(f"no time is left for {name}")
-    with one_thread():
-        return function(*arguments)
+    token = _DEADLINE.set(min(_DEADLINE.get(), clock() + seconds))
+    try:
+        with one_thread():
+            return function(*arguments)
+    finally:
+        _DEADLINE.reset(token)
+
+
+def seconds_left() -> float:
+    """Seconds that the call inside `limited` has, for solvers that obey a limit; may be inf."""
+    return _DEADLINE.get() - clock()

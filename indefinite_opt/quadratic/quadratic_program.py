@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 import indefinite_opt.algebra as cp
 from indefinite_opt.algebra import Model, constants
 from indefinite_opt.errors import ParameterError, ProblemError, shown
-from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card
+from indefinite_opt.foundation import MAX_BYTES, cached_property, checks, html_card, is_sparse
 from indefinite_opt.quadratic.files.reading import read_program, suffix_of, write_program
 from indefinite_opt.quadratic.instances.by_name import generate
-from indefinite_opt.quadratic.matrices.sparse import is_sparse
 from indefinite_opt.quadratic.program.arrays import LETTERS, QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.naming import Names
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP

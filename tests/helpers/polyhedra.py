@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from helpers import shaking
 from helpers.exact import Program, mirrored
+from indefinite_opt.foundation import Values
+from indefinite_opt.quadratic import Point, PolyhedralQP
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 
@@ -196,6 +198,12 @@ def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
         qp.G * column * upper[:, None], qp.h * upper, qp.A * column * even[:, None], qp.b * even,
         qp.lower / column, qp.upper / column,
     )  # fmt: skip
+
+
+def best_bound(structure: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
+    """The best of all bounds that a point proves with multipliers, the dear ones included."""
+    first = structure.bound_at(point, multipliers)
+    return max([first, *(bound.value for bound in structure.sharper_bounds(point))])
 
 
 def lowest(qp: Rows) -> float:

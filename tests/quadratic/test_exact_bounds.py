@@ -20,6 +20,7 @@ from helpers.exact import (
     linear_optimum,
     solved,
 )
+from helpers.polyhedra import best_bound
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
@@ -162,7 +163,7 @@ def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int
             if trial:
                 u += 10.0 ** g.integers(-6, 7) * g.standard_normal(u.size)
             point = structure.at(np.r_[u, w])
-            bound = structure.bound_at(point, {"inequalities": y[:k], "equalities": y[k:]})
+            bound = best_bound(structure, point, {"inequalities": y[:k], "equalities": y[k:]})
             if optimum is None:
                 assert bound == -np.inf
             else:
@@ -187,7 +188,7 @@ def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum(seed: int)
         least = min(7 * Fraction(q[0]) + Fraction(q[1]), Fraction(0)) * 10**9
         # Beside so small a number sums are not computed exactly.
         point = structure.at(np.array([1e-150, 0.0]))
-        bound = structure.bound_at(point, {"equalities": np.array([first, -first / 3.0])})
+        bound = best_bound(structure, point, {"equalities": np.array([first, -first / 3.0])})
         assert Fraction(bound) <= least
 
 
@@ -208,7 +209,7 @@ def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
     structure, optimum = program.structure, program.optimum
     assert optimum == -1
     for x in ([3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.0, -3.0]):
-        bound = structure.bound_at(structure.at(np.array(x)), {"equalities": program.y})
+        bound = best_bound(structure, structure.at(np.array(x)), {"equalities": program.y})
         assert bound == -np.inf or Fraction(bound) <= optimum
 
 
@@ -222,7 +223,9 @@ def test_a_multiplier_that_may_be_negative_proves_nothing(monkeypatch: pytest.Mo
         program = Square(G, np.zeros((2, 0)), np.ones(2), q, free, free, 2, np.array([2.0**-10, 1]))
         assert program.optimum == (None if true < 0.0 else expected)
         structure = program.structure
-        bound = structure.bound_at(structure.at(np.array([1.0, 0.0])), {"inequalities": program.y})
+        bound = best_bound(
+            structure, structure.at(np.array([1.0, 0.0])), {"inequalities": program.y}
+        )
         assert bound == pytest.approx(expected, abs=1e-3)
         assert bound <= expected
 

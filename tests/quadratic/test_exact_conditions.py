@@ -12,6 +12,7 @@ from scipy import optimize
 
 import indefinite_opt as iopt
 from helpers.exact import Exactly, as_vector, dot
+from helpers.polyhedra import best_bound
 from indefinite_opt.quadratic.structures.gaps import CANCELLED
 
 Array = NDArray[np.float64]
@@ -81,7 +82,7 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
         low, high = min(low, Fraction(0)), max(high, Fraction(0))
         ends = [low, high, min(max(-slope / sigma, low), high)] if sigma > 0 else [low, high]
         value += min(slope * t + sigma * t * t / 2 for t in ends)
-    bound = structure.bound_at(structure.at(x), {"inequalities": z, "equalities": y})
+    bound = best_bound(structure, structure.at(x), {"inequalities": z, "equalities": y})
     # Forty terms below 1e5·scale² are rounded.
     assert 0 <= value - Fraction(bound) <= Fraction(40 * 1e5 * scale**2 * 2.0**-52)
 

@@ -25,6 +25,7 @@ from helpers.exact import (
     product,
     solved,
 )
+from helpers.polyhedra import best_bound
 from indefinite_opt.errors import (
     IncompatibleSolver,
     InfeasibleProblem,
@@ -80,7 +81,7 @@ def test_no_multipliers_prove_more_than_the_optimal_value(kind: str) -> None:
             name: generator.standard_normal(shape) * 10.0 ** generator.uniform(-8, 2)
             for name, shape in structure.multiplier_shapes.items()
         }
-        assert structure.bound_at(point, multipliers) <= best + 1e-7 * max(1.0, abs(best))
+        assert best_bound(structure, point, multipliers) <= best + 1e-7 * max(1.0, abs(best))
 
 
 def test_convex_along_the_equations_only() -> None:
@@ -760,7 +761,7 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     multipliers = {part: prices} if part.endswith("equalities") else {}
     z, y = (multipliers.get(name, np.zeros(0)) for name in ("inequalities", "equalities"))
     exact = dual_value(structure, x, z, y, np.zeros(n))
-    bound = structure.bound_at(structure.at(x), multipliers)
+    bound = best_bound(structure, structure.at(x), multipliers)
     # A sum of k terms is wrong by k·eps/2 of these at most, and often by one: k is below 20 here,
     # the terms are below 1000.
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
@@ -795,7 +796,7 @@ def test_the_rounding_of_the_reduced_gradient_is_taken_off_over_wide_ranges(
     structure, x = qp.structure(), np.zeros(n)
     optimum = vertex_optimum(qp)
     assert optimum <= 0
-    bound = Fraction(structure.bound_at(structure.at(x), {"equalities": y}))
+    bound = Fraction(best_bound(structure, structure.at(x), {"equalities": y}))
     assert bound <= optimum
     # Other multipliers, whose slopes in three variables are 0, lose less than a part in 10⁹.
     assert bound >= Fraction(-1, 1000)
@@ -813,7 +814,7 @@ def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: i
     qp = iopt.QuadraticProgram(np.zeros((n, n)), q, A=A, b=np.zeros(m), lb=-ends, ub=ends)
     structure, x = qp.structure(), np.zeros(n)
     # Summed as usual, the slope is wrong by 17 eps times its terms, which would cost 1e-2.
-    bound = Fraction(structure.bound_at(structure.at(x), {"equalities": y}))
+    bound = Fraction(best_bound(structure, structure.at(x), {"equalities": y}))
     assert dual_value(structure, x, np.zeros(0), y, ends) - bound <= 1e-6
     assert bound <= vertex_optimum(qp)
 
@@ -870,7 +871,7 @@ def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
         lb=[-4.0, ends[0]], ub=[4.0, ends[1]],
     )  # fmt: skip
     structure, x = qp.structure(), np.array([1.0 + missed, 0.0])
-    bound = structure.bound_at(structure.at(x), {"equalities": np.array([x[0]])})
+    bound = best_bound(structure, structure.at(x), {"equalities": np.array([x[0]])})
     # ‖P‖(2‖d‖ + δ)δ with ‖d‖ < 8 is taken off, with three to spare.
     assert -0.5 - 50.0 * abs(missed) <= bound <= -0.5
 

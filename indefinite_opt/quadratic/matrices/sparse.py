@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.algebra.operators import is_sparse as is_sparse
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, is_sparse
 
 Matrix = Any
 """An array or a `scipy.sparse.csr_array`, (m, n)."""
@@ -113,11 +112,13 @@ class Entries(NamedTuple):
 
     def times(self, x: Array) -> Array:
         """The product with a vector."""
-        return np.bincount(self.place, self.value * x[self.member], self.height)
+        return np.bincount(self.place, self.value * x[self.member], self.height).astype(float)
 
     def sizes(self, x: Array) -> Array:
         """The sums of absolute terms in the product with a nonnegative vector."""
-        return np.bincount(self.place, np.abs(self.value) * x[self.member], self.height)
+        return np.bincount(self.place, np.abs(self.value) * x[self.member], self.height).astype(
+            float
+        )
 
     def largest(self, weights: Array) -> Array:
         """The largest |entry| of each row, each as often as its column counts; 0 in empty ones."""

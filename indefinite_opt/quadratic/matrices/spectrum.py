@@ -19,10 +19,11 @@ from indefinite_opt.foundation import (
     Array,
     cached_property,
     checks,
+    is_sparse,
     one_thread,
     read_only,
 )
-from indefinite_opt.quadratic.matrices.sparse import Matrix, is_sparse, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import Matrix, largest_in_rows
 
 _MIN_NORM = 1e-140
 """Norm from which the squares that have vanished, of entries below 1e-162, are no share of it."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
-from indefinite_opt.foundation import Array, real_array
-from indefinite_opt.quadratic.matrices.sparse import Matrix, is_sparse
+from indefinite_opt.foundation import Array, is_sparse, real_array
+from indefinite_opt.quadratic.matrices.sparse import Matrix
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 
 CUSTOMARY_INFINITY = 1e20
@@ -125,9 +125,11 @@ shape (2,)
     if names.inequalities:
         kept = tuple(name for name, use in zip(names.inequalities, bounded, strict=True) if use)
         names = names._replace(inequalities=kept)
+    if not bounded.all():
+        G, h = G[bounded], h[bounded]
     offset: Array = real_array("constant", constant, "a finite number", ())
     made = QuadraticArrays(
-        square, linear, *((G, h) if bounded.all() else (G[bounded], h[bounded])), A, b, lower, upper, float(offset) + 0.0,
+        square, linear, G, h, A, b, lower, upper, float(offset) + 0.0,
         names=names, symmetrised=changed, **others,
     )  # fmt: skip
     _refuse_overflow(made)

@@ -15,7 +15,6 @@ from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.structure import Point
 
-
 _LEVEL_PASSES = 10
 """Passes of interval arithmetic over rows and a level set."""
 

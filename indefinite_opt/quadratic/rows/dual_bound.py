@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, LEAST, Array
+from indefinite_opt.foundation import EPS, LEAST, Array, is_sparse
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     as_dense,
     beside,
-    is_sparse,
     largest_in_rows,
 )
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -51,7 +50,7 @@ _MAX_EXACT_ENTRIES = 10**6
 
 
 class DualBound:
-    """The bound of `convex_bounds` for any multipliers, where feasible points are between `ends`."""
+    """A bound of `convex_bounds` for any multipliers, where feasible points are between `ends`."""
 
     def __init__(
         self, curvature: RowCurvature, q: Array, body: ScaledRows, point: Point[Array],

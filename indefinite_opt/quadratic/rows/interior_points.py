@@ -81,13 +81,11 @@ class Interior(NamedTuple):
         return {"inequalities": z, "equalities": y, "lower": low, "upper": high}
 
 
-def interior_points(
-    P: Any, q: Array, body: Polyhedron, seconds: float = np.inf
-) -> Interior | None:
+def interior_points(P: Any, q: Array, body: Polyhedron, seconds: float = np.inf) -> Interior | None:
     """The solution of ½xᵀPx + qᵀx on a polyhedron, exact on its face if that is found.
 
     P is sparse and positive semidefinite. Without curvature HiGHS solves the program, and Clarabel
-    otherwise. None if the solver has no solution, or has not ended in time.
+    otherwise. None if the solver has no solution; `TimeLimitReached` if it has not ended in time.
     """
     found = (_by_clarabel if P.nnz else _by_highs)(P, q, body, seconds)
     if found is None:
@@ -106,10 +104,9 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | 
     low = np.where(body.are_equations, body.rhs, -np.inf)
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
-    try:
-        status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
-    except TimeLimitReached:
-        return None
+    status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        raise TimeLimitReached("HiGHS did not end in time")
     if status != highspy.HighsModelStatus.kOptimal:
         return None
     answer, words = highs.getSolution(), highs.modelStatusToString(status)
@@ -154,6 +151,8 @@ def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior
     half = sparse.csc_matrix(sparse.triu(P, format="csc"))
     solver = clarabel.DefaultSolver(half, q, sparse.csc_matrix(rows), right, cones, settings)
     found = solver.solve()
+    if str(found.status) == "MaxTime":
+        raise TimeLimitReached("Clarabel did not end in time")
     x, dual = np.asarray(found.x), np.asarray(found.z)
     solved = str(found.status) in ("Solved", "AlmostSolved")
     if not (solved and np.isfinite(x).all() and np.isfinite(dual).all()):
@@ -192,7 +191,7 @@ class _Faces:
         slacks = [(body.rhs - body.rows @ x)[:m], x - body.lower, body.upper - x]
         prices = [self.found.multipliers[:m], self.found.reduced, -self.found.reduced]
         slack, price = np.concatenate(slacks), np.concatenate(prices)
-        return np.asarray(np.log10(np.maximum(slack, 1e-300) / np.maximum(price, 1e-300)))
+        return np.log10(np.maximum(slack, 1e-300)) - np.log10(np.maximum(price, 1e-300))
 
     def likely(self) -> Iterator[Face]:
         """The face of the basis, or those of constraints with quotients below two levels."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -310,7 +310,7 @@ def _least_change(rows: Array, rhs: Array, unit: Array, x: Array) -> Nearby | No
         return None  # scaling may have rounded it
     product, entries = C @ C.T, Entries.of(rows)
     try:
-        inverse: Array = np.linalg.inv(product)
+        inverse: Array = np.linalg.inv(product).astype(float)
     except np.linalg.LinAlgError:
         return None
     x, radius = x.copy(), np.zeros(x.size)

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, LEAST, Array, Values, cached_property
+from indefinite_opt.foundation import (
+    EPS,
+    LEAST,
+    Array,
+    Values,
+    cached_property,
+    seconds_left,
+)
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, largest_in_rows
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.convex_bound import convex_bounds
@@ -113,7 +120,7 @@ class PolyhedralQP(Polyhedron, QP):
         """Where a solver of convex programs ends, if that is an optimum; None of others."""
         if self.is_disjoint or not self.is_convex_everywhere:
             return None
-        return interior_points(self.along_rows.P, self.q, self)
+        return interior_points(self.along_rows.P, self.q, self, seconds_left())
 
     @cached_property
     def point(self) -> Array:

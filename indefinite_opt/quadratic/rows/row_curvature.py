@@ -18,7 +18,6 @@ from indefinite_opt.quadratic.matrices.spectrum import (
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
 from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
 
-
 _MAX_DENSE_ORDER = 200
 """Order of the largest part of P, of variables that are connected by products, whose eigenvalues
 are computed from all of its entries: some milliseconds."""
@@ -234,7 +233,7 @@ class RowCurvature:
 
 
 def sparse_least_eigenvalue(matrix: Any, rounding: float) -> float | None:
-    """A lower bound on the least eigenvalue of a sparse symmetric matrix, near it if it is positive.
+    """A lower bound on the least eigenvalue of a sparse symmetric matrix, near a positive one.
 
     A factorisation without pivoting, all of whose pivots are positive, proves that the matrix plus
     `rounding` has no negative eigenvalue but for rounding (see `convexity_tolerance`). Its inverse

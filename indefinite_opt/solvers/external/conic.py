@@ -95,7 +95,7 @@ class _Conic(Solver[Structure[Any]]):
 
 
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
-    """The solution of a program with rows by a solver, without cvxpy; None if it is not accurate."""
+    """The solution of a program with rows, without cvxpy; None if it is not accurate enough."""
     qp = task.structure
     found = qp.interior if isinstance(qp, PolyhedralQP) else None
     if found is None or found.solver != name:
