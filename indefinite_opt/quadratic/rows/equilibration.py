@@ -13,6 +13,9 @@ from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, as_dense, 
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
+_SPARSE_SHARE = 0.1
+"""Share of entries that are not zero below which a system is factorised as a sparse one."""
+
 
 class ScaledRows:
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
@@ -229,7 +232,11 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
         weighted = terms.copy()
         weighted.data *= np.repeat(weights, np.diff(terms.indptr))
         system = (terms.T @ weighted).tocsc() + 1e-6 * sparse.eye_array(fit.size, format="csc")
-        fit = splu(sparse.csc_array(system)).solve(-(weighted.T @ logs))
+        rhs = -(weighted.T @ logs)
+        if system.nnz < _SPARSE_SHARE * fit.size**2:
+            fit = splu(sparse.csc_array(system)).solve(rhs)
+        else:
+            fit = np.linalg.solve(system.toarray(), rhs)
     # Products with two of these units stay far from overflow.
     column = np.exp2(np.round(np.clip(fit[:n], -300.0, 300.0)))
     entries = np.abs(linear.data) * column[linear.col]

@@ -303,6 +303,8 @@ class _Faces:
         m, k = free.size, on.size
         if not m + k:
             return x, multipliers
+        if self.work > _MAX_WORK:
+            return None
         x[free] = 0.0
         wanted = np.concatenate([-(q + P @ x)[free], body.rhs[on] - (body.rows @ x)[on]])
         solution = np.concatenate([base[free], self.found.multipliers[on]])
@@ -324,7 +326,7 @@ class _Faces:
             solution = solution + factor.solve(wanted - exact @ solution)
         # What refinement has taken all digits from is 0, which it comes to in no number of steps.
         solution = np.where(np.abs(solution) <= _VANISHED * start, 0.0, solution)
-        if self.work > _MAX_WORK or not np.isfinite(solution).all():
+        if not np.isfinite(solution).all():
             return None
         x[free], multipliers[on] = solution[:m], solution[m:]
         return x, multipliers

@@ -11,6 +11,7 @@ from indefinite_opt.foundation import (
     EPS,
     LEAST,
     Array,
+    TimeLimitReached,
     Values,
     cached_property,
     seconds_left,
@@ -63,6 +64,8 @@ class PolyhedralQP(Polyhedron, QP):
 
     has_own_rows = True
     variable = "x"
+    is_late = False
+    """Whether the solver of convex programs was stopped by a time limit."""
 
     def __init__(
         self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
@@ -120,7 +123,12 @@ class PolyhedralQP(Polyhedron, QP):
         """Where a solver of convex programs ends, if that is an optimum; None of others."""
         if self.is_disjoint or not self.is_convex_everywhere:
             return None
-        return interior_points(self.along_rows.P, self.q, self, seconds_left())
+        # The other half is for a feasible point without it.
+        try:
+            return interior_points(self.along_rows.P, self.q, self, 0.5 * seconds_left())
+        except TimeLimitReached:
+            self.is_late = True
+            return None
 
     @cached_property
     def point(self) -> Array:

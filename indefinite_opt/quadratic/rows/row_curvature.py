@@ -22,6 +22,9 @@ _MAX_DENSE_ORDER = 200
 """Order of the largest part of P, of variables that are connected by products, whose eigenvalues
 are computed from all of its entries: some milliseconds."""
 
+_SPARSE_SHARE = 0.1
+"""Share of entries that are not zero below which larger parts are factorised as sparse ones."""
+
 _LANCZOS_SHARE = 0.99
 """Share of an eigenvalue by Lanczos iteration that a factorisation then has to prove."""
 
@@ -111,12 +114,10 @@ class RowCurvature:
     def _least_of(self, block: Any) -> float:
         """The least eigenvalue of a symmetric sparse matrix, or a bound just below it."""
         order, zero = block.shape[0], zero_tolerance(self.n, self.norm)
-        if order <= _MAX_DENSE_ORDER:
-            with one_thread():
-                return float(np.linalg.eigvalsh(block.toarray())[0])
-        found = sparse_least_eigenvalue(block, zero)
-        if found is not None:
-            return found
+        if order > _MAX_DENSE_ORDER and block.nnz < _SPARSE_SHARE * order**2:
+            found = sparse_least_eigenvalue(block, zero)
+            if found is not None:
+                return found
         with one_thread():
             return float(np.linalg.eigvalsh(as_dense("P", block))[0])
 

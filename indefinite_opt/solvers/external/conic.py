@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import power_near
+from indefinite_opt.foundation import TimeLimitReached, power_near
 from indefinite_opt.modeling.compiler import ConvexProgram
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.modeling.structures import (
@@ -29,6 +29,7 @@ from indefinite_opt.quadratic import (
     relative,
 )
 from indefinite_opt.solvers.external.cvxpy_backend import (
+    abandoned,
     missing_package,
     semidefinite_refusal,
     solve_convex,
@@ -139,6 +140,8 @@ class Clarabel(_Conic):
 
     def solve(self, task: Task[Any]) -> Solution:
         found = None if task.max_iter is not None else solution_of_rows(task, self.name)
+        if isinstance(task.structure, PolyhedralQP) and task.structure.is_late:
+            return abandoned(task, self.name, TimeLimitReached())
         return super().solve(task) if found is None else found
 
     name = "clarabel"
