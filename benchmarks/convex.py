@@ -1,15 +1,17 @@
-"""Convex programs against Clarabel and HiGHS; run `python benchmarks/convex.py`.
+"""Convex programs against solvers of convex programs; run `python benchmarks/convex.py`.
 
 CPU seconds of one process, with imports and compilation before: the program from its arrays,
-`solve`, its certificate, and the text of that, against Clarabel or HiGHS alone on the same arrays.
-Quadratic programs are those of Maros and Mészáros in the folder that INDEFINITE_OPT_DATA names;
-linear ones are drawn here, of the sizes of netlib's.
+`solve`, its certificate, and the text of that, against a peer alone on the same arrays. Quadratic
+programs are those of Maros and Mészáros in the folder that INDEFINITE_OPT_DATA names, linear ones
+those of netlib that they were made from, and some that are drawn here; the last one is the sparse
+least-squares problem of qpsolvers. PIQP, ProxQP, DAQP and quadprog take part if they are installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import os
 import time
 import warnings
@@ -31,6 +33,9 @@ GROUPS = ((0, 100), (100, 300), (300, 600), (600, 1200))
 WARM = ("HS21", "HS35", "QAFIRO", "QPCBOEI2", "QSCAGR7", "QSHARE2B", "DUAL4")
 """Programs that load and compile what the others need."""
 
+NONCONVEX = ("VALUES",)
+"""Programs that are not convex, which count in no mean."""
+
 
 class Arrays(NamedTuple):
     """½xᵀPx + qᵀx + r with l ≤ Ax ≤ u and bounds; rows and numbers as a modelling tool has them."""
@@ -43,6 +48,28 @@ class Arrays(NamedTuple):
     high: Array
     lb: Array
     ub: Array
+
+    def value(self, x: Array) -> float:
+        """The objective."""
+        return float(x @ (0.5 * (self.P @ x) + self.q)) + self.r
+
+    def violation(self, x: Array) -> float:
+        """The largest violation of a row or bound, relative to 1 and its right-hand side."""
+        rows = self.A @ x
+        sides = (self.low - rows, self.low), (rows - self.high, self.high)
+        ends = (self.lb - x, self.lb), (x - self.ub, self.ub)
+        shares = [
+            np.where(np.isfinite(end), over, 0.0) / (1.0 + np.where(np.isfinite(end), abs(end), 0))
+            for over, end in (*sides, *ends)
+        ]
+        return max(float(np.max(share, initial=0.0)) for share in shares)
+
+    def one_sided(self) -> tuple[Any, Array, Any, Array]:
+        """G, h, A and b with Gx ≤ h and Ax = b."""
+        equal, below, above = self.low == self.high, np.isfinite(self.low), np.isfinite(self.high)
+        G = sparse.vstack([self.A[above & ~equal], -self.A[below & ~equal]], format="csc")
+        h = np.concatenate([self.high[above & ~equal], -self.low[below & ~equal]])
+        return G, h, sparse.csc_array(self.A[equal]), self.low[equal]
 
 
 def maros_meszaros(path: Path) -> Arrays:
@@ -72,51 +99,146 @@ def linear(n: int, seed: int) -> Arrays:
     return Arrays(zero, g.standard_normal(n), 0.0, A, low, high, np.zeros(n), np.full(n, 10.0))
 
 
+def least_squares(n: int) -> Arrays:
+    """½‖x - s‖² with a band of rows, one row of ones and x ≥ 0, as in the tests of qpsolvers."""
+    place = np.arange(n)
+    band = [(place % k == 0).astype(float) for k in (2, 3, 5)]
+    G = sparse.diags_array([band[0], band[1][:-1], band[2][:-1]], offsets=[0, 1, -1])
+    A = sparse.csr_array(sparse.vstack([G, np.ones((1, n))]))
+    low, high = np.append(np.full(n, -np.inf), 42.0), np.append(np.ones(n), 42.0)
+    eye, s = sparse.eye_array(n, format="csc"), place.astype(float)
+    return Arrays(eye, -s, 0.0, A, low, high, np.zeros(n), np.full(n, np.inf))
+
+
 def ours(a: Arrays) -> tuple[float, str]:
     """The objective and the claim, after the certificate was printed."""
-    equal, below, above = a.low == a.high, np.isfinite(a.low), np.isfinite(a.high)
-    G = sparse.vstack([a.A[above & ~equal], -a.A[below & ~equal]])
-    h = np.concatenate([a.high[above & ~equal], -a.low[below & ~equal]])
+    G, h, A, b = a.one_sided()
     rows: dict[str, Any] = {"G": G, "h": h} if h.size else {}
-    rows |= {"A": a.A[equal], "b": a.low[equal]} if equal.any() else {}
+    rows |= {"A": A, "b": b} if b.size else {}
     qp = iopt.QuadraticProgram(a.P if a.P.nnz else None, a.q, lb=a.lb, ub=a.ub, **rows)
     result = iopt.solve(qp, time_limit=60.0)
     str(result.certificate)
     return result.objective + a.r, result.certificate.claim.name
 
 
-def clarabel(a: Arrays) -> None:
-    """The solution by Clarabel, with its own tolerances."""
+# ------------------------------------------------------------- peers, with their own tolerances
+
+
+def clarabel(a: Arrays) -> Array:
+    """The point of Clarabel."""
     import clarabel as peer
 
-    rows = sparse.vstack([a.A, sparse.eye_array(a.q.size)], format="csr")
-    low, high = np.append(a.low, a.lb), np.append(a.high, a.ub)
-    equal, below, above = low == high, np.isfinite(low), np.isfinite(high)
-    R = sparse.vstack([rows[equal], rows[above & ~equal], -rows[below & ~equal]])
-    b = np.concatenate([low[equal], high[above & ~equal], -low[below & ~equal]])
+    bounded = a._replace(
+        A=sparse.vstack([a.A, sparse.eye_array(a.q.size)], format="csr"),
+        low=np.append(a.low, a.lb), high=np.append(a.high, a.ub),
+    )  # fmt: skip
+    G, h, A, b = bounded.one_sided()
     settings = peer.DefaultSettings()
     settings.verbose = False
-    cones = [
-        peer.ZeroConeT(int(equal.sum())), peer.NonnegativeConeT(b.size - int(equal.sum()))
-    ]  # fmt: skip
-    half = sparse.csc_matrix(sparse.triu(a.P))
-    peer.DefaultSolver(half, a.q, sparse.csc_matrix(R), b, cones, settings).solve()
+    cones = [peer.ZeroConeT(b.size), peer.NonnegativeConeT(h.size)]
+    half, rows = sparse.csc_matrix(sparse.triu(a.P)), sparse.csc_matrix(sparse.vstack([A, G]))
+    solver = peer.DefaultSolver(half, a.q, rows, np.append(b, h), cones, settings)
+    return np.asarray(solver.solve().x)
 
 
-def highs(a: Arrays) -> None:
-    """The solution of a linear program by HiGHS."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
+def highs(a: Arrays) -> Array:
+    """The point of HiGHS."""
+    from indefinite_opt.quadratic.program.standard_form import StandardForm
+    from indefinite_opt.quadratic.rows.to_highs import highs_model
 
-    milp(a.q, bounds=Bounds(a.lb, a.ub), constraints=LinearConstraint(a.A, a.low, a.high))
+    hessian = sparse.csr_array(a.P) if a.P.nnz else None
+    rows = sparse.csr_array(a.A)
+    model = highs_model(StandardForm(1, a.q, a.lb, a.ub, a.low, a.high, rows, hessian))
+    model.setOptionValue("time_limit", 60.0)
+    model.run()
+    return np.array(model.getSolution().col_value)
 
 
-def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds and what was returned; an error of the package by its name."""
+def osqp(a: Arrays) -> Array:
+    """The point of OSQP."""
+    import osqp as peer
+
+    rows = sparse.csc_matrix(sparse.vstack([a.A, sparse.eye_array(a.q.size)]))
+    low, high = np.append(a.low, a.lb), np.append(a.high, a.ub)
+    solver = peer.OSQP()
+    solver.setup(sparse.csc_matrix(a.P), a.q, rows, low, high, verbose=False)
+    return np.asarray(solver.solve(raise_error=False).x)
+
+
+def piqp(a: Arrays) -> Array:
+    """The point of PIQP."""
+    import piqp as peer
+
+    G, h, A, b = a.one_sided()
+    solver = peer.SparseSolver()
+    solver.setup(
+        sparse.csc_matrix(a.P), a.q, sparse.csc_matrix(A), b, sparse.csc_matrix(G),
+        np.full(h.size, -np.inf), h, a.lb, a.ub,
+    )  # fmt: skip
+    solver.solve()
+    return np.asarray(solver.result.x)
+
+
+def proxqp(a: Arrays) -> Array:
+    """The point of ProxQP."""
+    from proxsuite import proxqp as peer
+
+    _, _, A, b = a.one_sided()
+    other = a.low != a.high
+    C = sparse.csc_matrix(sparse.vstack([a.A[other], sparse.eye_array(a.q.size)]))
+    low, high = np.append(a.low[other], a.lb), np.append(a.high[other], a.ub)
+    wide = 1e20
+    found = peer.sparse.solve(
+        sparse.csc_matrix(a.P), a.q, sparse.csc_matrix(A), b, C, np.maximum(low, -wide),
+        np.minimum(high, wide),
+    )  # fmt: skip
+    return np.asarray(found.x)
+
+
+def daqp(a: Arrays) -> Array:
+    """The point of DAQP, which is dense."""
+    import daqp as peer
+
+    wide = 1e30
+    low, high = np.append(a.lb, a.low), np.append(a.ub, a.high)
+    sense = np.where(low == high, 5, 0).astype(np.int32)
+    H, rows = np.ascontiguousarray(a.P.toarray()), np.ascontiguousarray(a.A.toarray())
+    ends = np.minimum(high, wide), np.maximum(low, -wide)
+    return np.asarray(peer.solve(H, a.q.copy(), rows, *ends, sense)[0])
+
+
+def quadprog(a: Arrays) -> Array:
+    """The point of quadprog, which is dense, and needs a definite P."""
+    import quadprog as peer
+
+    bounded = a._replace(
+        A=sparse.vstack([a.A, sparse.eye_array(a.q.size)], format="csr"),
+        low=np.append(a.low, a.lb), high=np.append(a.high, a.ub),
+    )  # fmt: skip
+    G, h, A, b = bounded.one_sided()
+    C = -sparse.vstack([A, G]).toarray()
+    return np.asarray(peer.solve_qp(a.P.toarray(), -a.q, C.T, -np.append(b, h), b.size)[0])
+
+
+PEERS: dict[str, tuple[str, Callable[[Arrays], Array]]] = {
+    "Clarabel": ("clarabel", clarabel), "HiGHS": ("highspy", highs), "OSQP": ("osqp", osqp),
+    "PIQP": ("piqp", piqp), "ProxQP": ("proxsuite", proxqp), "DAQP": ("daqp", daqp),
+    "quadprog": ("quadprog", quadprog),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def cpu(call: Callable[[], Any], failed: Any) -> tuple[float, Any]:
+    """CPU seconds, and what was returned; what stands for a failure if there is an error."""
     began = time.process_time()
     try:
         found = call()
     except iopt.IndefiniteOptError as error:
         found = np.nan, type(error).__name__
+    except Exception:  # a peer may raise anything
+        found = failed
     return time.process_time() - began, found
 
 
@@ -125,59 +247,102 @@ def mean(ratios: list[float]) -> float:
     return float(np.exp(np.mean(np.log(ratios)))) if ratios else np.nan
 
 
-def quadratic_table(folder: Path) -> None:
-    """One line for each program of Maros and Mészáros, and the means of each size."""
+def quadratic_table(folder: Path, names: list[str]) -> None:
+    """One line for each program, the means of each size, and one line for each peer."""
     with open(folder / "REFERENCE.csv", encoding="utf-8") as file:
         best = {row["name"]: float(row["objective"]) for row in csv.DictReader(file)}
+    peers = {
+        label: call for label, (module, call) in PEERS.items() if importlib.util.find_spec(module)
+    }
     for name in WARM:
         ours(maros_meszaros(folder / f"{name}.mat"))
-        clarabel(maros_meszaros(folder / f"{name}.mat"))
+        for call in peers.values():
+            cpu(lambda name=name, call=call: call(maros_meszaros(folder / f"{name}.mat")), None)
     print("| program | n | ours s | Clarabel s | ours / Clarabel | claim | off |")
     print("|---" * 7 + "|")
     found: list[tuple[int, float, str, float]] = []
-    for name in sorted(best):
+    ratios: dict[str, list[float]] = {label: [] for label in peers}
+    right = dict.fromkeys(peers, 0)
+    for name in names or sorted(best):
         a = maros_meszaros(folder / f"{name}.mat")
-        theirs, _ = cpu(lambda a=a: clarabel(a))
-        mine, (objective, claim) = cpu(lambda a=a: ours(a))
-        off = abs(objective - best[name]) / max(1.0, abs(best[name]))
-        found.append((a.q.size, mine / theirs, claim, off))
+        scale = max(1.0, abs(best[name]))
+        times = {}
+        mine, (objective, claim) = cpu(lambda a=a: ours(a), None)
+        for label, call in peers.items():
+            seconds, x = cpu(lambda a=a, call=call: call(a), None)
+            times[label] = seconds
+            solved = x is not None and x.shape == a.q.shape and bool(np.isfinite(x).all())
+            if solved and a.violation(x) <= 1e-6 and abs(a.value(x) - best[name]) <= 1e-6 * scale:
+                right[label] += 1
+                if name not in NONCONVEX:
+                    ratios[label].append(mine / seconds)
+        off = abs(objective - best[name]) / scale
+        ratio = mine / times["Clarabel"]
+        if name not in NONCONVEX:
+            found.append((a.q.size, ratio, claim, off))
         print(
-            f"| {name} | {a.q.size} | {mine:.3f} | {theirs:.4f} | {mine / theirs:.1f} | {claim} | "
-            f"{off:.0e} |",
+            f"| {name} | {a.q.size} | {mine:.3f} | {times['Clarabel']:.4f} | {ratio:.1f} | {claim} "
+            f"| {off:.0e} |",
             flush=True,
         )
     for least, most in GROUPS:
-        ratios = [ratio for n, ratio, _, _ in found if least <= n < most]
-        print(f"\nn from {least} to {most - 1}: {mean(ratios):.1f} ({len(ratios)} programs)")
+        some = [ratio for n, ratio, _, _ in found if least <= n < most]
+        print(f"\nn from {least} to {most - 1}: {mean(some):.1f} ({len(some)} programs)")
     proved = sum(claim == "GLOBAL" for _, _, claim, _ in found)
-    right = sum(off <= 1e-6 for *_, off in found)
-    print(f"\nGLOBAL {proved} of {len(found)}; within 1e-6 of the best value known {right}.")
+    good = sum(off <= 1e-6 for *_, off in found)
+    print(f"\nOf {len(found)} convex programs {proved} are GLOBAL, {good} within 1e-6 of the best.")
+    print("\n| solver | within 1e-6, violations too | ours / solver where it is |")
+    print("|---|---|---|")
+    for label in peers:
+        print(f"| {label} | {right[label]} | {mean(ratios[label]):.1f} |")
 
 
-def linear_table(sizes: list[int]) -> None:
+def linear_table(sizes: list[int], folder: Path) -> None:
     """One line for each linear program."""
     for call in (ours, highs):
         call(linear(60, 0))
-    print("\n| n | ours s | HiGHS s | ours / HiGHS | claim |\n" + "|---" * 5 + "|")
+    programs = {f"{n} variables": linear(n, n) for n in sizes}
+    for path in sorted(folder.glob("Q*.mat")):
+        a = maros_meszaros(path)
+        if a.q.any():
+            programs[path.stem[1:].lower()] = a._replace(P=sparse.csc_array(a.P.shape))
+    print("\n| linear program | n | ours s | HiGHS s | ours / HiGHS | claim |\n" + "|---" * 6 + "|")
+    ratios = []
+    for name, a in programs.items():
+        theirs, _ = cpu(lambda a=a: highs(a), None)
+        mine, (_, claim) = cpu(lambda a=a: ours(a), None)
+        ratios.append(mine / theirs)
+        print(
+            f"| {name} | {a.q.size} | {mine:.3f} | {theirs:.4f} | {ratios[-1]:.1f} | {claim} |",
+            flush=True,
+        )
+    print(f"\nmean {mean(ratios):.1f} ({len(ratios)} programs)")
+
+
+def least_squares_table(sizes: list[int]) -> None:
+    """One line for each size of the sparse least-squares problem."""
+    print("\n| least squares, n | ours s | Clarabel s | OSQP s | claim |\n" + "|---" * 5 + "|")
     for n in sizes:
-        a = linear(n, n)
-        theirs, _ = cpu(lambda a=a: highs(a))
-        mine, (_, claim) = cpu(lambda a=a: ours(a))
-        print(f"| {n} | {mine:.3f} | {theirs:.4f} | {mine / theirs:.1f} | {claim} |", flush=True)
+        a = least_squares(n)
+        mine, (_, claim) = cpu(lambda a=a: ours(a), None)
+        theirs = [cpu(lambda a=a, call=call: call(a), None)[0] for call in (clarabel, osqp)]
+        print(f"| {n} | {mine:.3f} | {theirs[0]:.3f} | {theirs[1]:.3f} | {claim} |", flush=True)
 
 
 def main() -> None:
-    """Read the command line, and print both tables."""
+    """Read the command line, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 300, 600])
+    parser.add_argument("--programs", nargs="*", default=[])
     options = parser.parse_args()
-    warnings.simplefilter("ignore", iopt.errors.DoubtfulResult)
+    warnings.simplefilter("ignore")
     folder = Path(os.environ.get("INDEFINITE_OPT_DATA", ".")) / "maros_meszaros"
     if folder.is_dir():
-        quadratic_table(folder)
+        quadratic_table(folder, options.programs)
     else:
         print(f"The programs of Maros and Mészáros are left out: there is no folder {folder}.")
-    linear_table(options.sizes)
+    linear_table(options.sizes, folder)
+    least_squares_table([1500, 15000])
 
 
 if __name__ == "__main__":

@@ -104,11 +104,11 @@ class Entries(NamedTuple):
         """Some of the rows, in ascending order."""
         if rows.size == self.height:
             return self
-        number = np.full(self.height, -1)
-        number[rows] = np.arange(rows.size)
-        place = number[self.place]
-        kept = np.flatnonzero(place >= 0)
-        return Entries(place[kept], self.member[kept], self.value[kept], rows.size)
+        starts = np.searchsorted(self.place, rows)
+        counts = np.searchsorted(self.place, rows, side="right") - starts
+        place = np.repeat(np.arange(rows.size), counts)
+        kept = np.arange(place.size) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        return Entries(place, self.member[kept], self.value[kept], rows.size)
 
     def times(self, x: Array) -> Array:
         """The product with a vector."""

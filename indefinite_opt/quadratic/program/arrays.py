@@ -211,9 +211,7 @@ def _matrix(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> 
 
     if shape is not None and len(shape) != 2:
         raise ProblemError(argument, expected, f"shape {value.shape}")
-    entries = sparse.csr_array(value)
-    if entries is value or entries.data is getattr(value, "data", None):
-        entries = entries.copy()
+    entries = sparse.csr_array(value, copy=True)
     entries.data = real_array(argument, entries.data, expected) + 0.0
     entries.sum_duplicates()
     entries.eliminate_zeros()

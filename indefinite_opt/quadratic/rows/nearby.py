@@ -221,8 +221,11 @@ def _solved(
         if found is None:
             return None
         near[members], radius[members] = found
+    changed = (near != x) | (radius > 0.0)
     for held, members in reversed(alone):
         own = rows.chosen(held)
+        if not (missed[held].any() or changed[own.member].any()):
+            continue
         pivot = own.value[own.member == members[own.place]]
         left = exact_residuals(own, near, rhs[held])
         for _ in range(_REFINEMENTS):
@@ -232,6 +235,7 @@ def _solved(
             left = exact_residuals(own, near, rhs[held])
         left = np.abs(left) + own.sizes(radius)
         radius[members] = (1.0 + (x.size + 4.0) * EPS) * (left / np.abs(pivot))
+        changed[members] = True
     return Nearby(near, radius)
 
 
@@ -269,6 +273,8 @@ def _solved_together(
     if found is not None and found.radius.max() <= _INNER_SHARE * np.abs(x).max(initial=0.0):
         return found
     able = np.flatnonzero(unit > 0.0)
+    if len(rows) > max(able.size, _FEW):
+        return None  # many are dependent, and hardly all of them follow from the others
     x, radius, unit = x.copy(), np.zeros(x.size), unit[able]
     scaled = rows[:, able] * unit
     height = power_near(np.max(np.abs(scaled), axis=1))

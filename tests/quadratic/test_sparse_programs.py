@@ -1,0 +1,283 @@
+"""Sparse programs: they stay sparse, and have the solutions and claims of the dense ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+import indefinite_opt as iopt
+from helpers.polyhedra import best_bound
+from indefinite_opt.errors import ProblemError
+from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
+from indefinite_opt.quadratic.rows.equilibration import units_of
+from indefinite_opt.quadratic.rows.intervals import tightened
+from indefinite_opt.quadratic.rows.nearby import Sides, nearby_point
+from indefinite_opt.quadratic.rows.row_curvature import RowCurvature, sparse_least_eigenvalue
+
+Array = NDArray[np.float64]
+
+
+def least_squares(n: int) -> dict[str, Any]:
+    """½‖x - s‖² with s = 0, 1, ..., a band of rows, Σx = 42 and x ≥ 0."""
+    place = np.arange(n)
+    band = [(place % k == 0).astype(float) for k in (2, 3, 5)]
+    G = sparse.diags_array([band[0], band[1][:-1], band[2][:-1]], offsets=[0, 1, -1])
+    return {
+        "P": sparse.eye_array(n, format="csc"), "q": -place.astype(float), "G": G.tocsc(),
+        "h": np.ones(n), "A": sparse.csc_array(np.ones((1, n))), "b": [42.0], "lb": 0.0,
+    }  # fmt: skip
+
+
+def by_clarabel(P: Any, q: Array, G: Any, h: Array, A: Any, b: Any, lb: float) -> float:
+    """The objective of Clarabel, called directly."""
+    import clarabel
+
+    n = q.size
+    rows = sparse.vstack([A, G, -sparse.eye_array(n)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    cones = [clarabel.ZeroConeT(len(b)), clarabel.NonnegativeConeT(h.size + n)]
+    right = np.concatenate([b, h, np.full(n, -lb)])
+    half, rows = sparse.csc_matrix(sparse.triu(P)), sparse.csc_matrix(rows)
+    return float(clarabel.DefaultSolver(half, q, rows, right, cones, settings).solve().obj_val)
+
+
+@pytest.mark.parametrize("n", [30, 3000])
+def test_sparse_least_squares(n: int) -> None:
+    """A dense P of 3,000 variables would have 72 MB; the optimum is on a face and exact."""
+    data = least_squares(n)
+    qp = iopt.QuadraticProgram(**data)
+    assert sparse.issparse(qp.P)
+    assert sparse.issparse(qp.G)
+    result = iopt.solve(qp)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(by_clarabel(**data), rel=1e-7)
+    assert np.max(data["G"] @ result.x) <= 1.0
+    assert result.x.sum() == pytest.approx(42.0, abs=1e-12)
+    assert np.array_equal(iopt.solve_qp(**data), result.x)
+
+
+def test_a_program_too_large_to_be_dense() -> None:
+    """15,000 variables: 1.8 GB if P were dense. ½‖x - s‖² on x ≥ 0 with Σx ≤ 1 is the projection.
+
+    s = (1, 0.9, 0, ...) projects to (0.55, 0.45, 0, ...).
+    """
+    n = 15_000
+    s = np.zeros(n)
+    s[:2] = 1.0, 0.9
+    qp = iopt.QuadraticProgram(
+        sparse.eye_array(n), -s, G=sparse.csr_array(np.ones((1, n))), h=[1.0], lb=0.0
+    )
+    result = iopt.solve(qp)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    np.testing.assert_allclose(result.x[:3], [0.55, 0.45, 0.0], atol=1e-12)
+
+
+def test_a_large_program_that_is_not_convex_is_refused_by_name() -> None:
+    n = 6000
+    P = sparse.diags_array(np.where(np.arange(n) == 7, -1.0, 1.0))
+    rows = sparse.csr_array(np.ones((1, n)))
+    qp = iopt.QuadraticProgram(P, np.zeros(n), G=rows, h=[1.0], lb=-1.0, ub=1.0)
+    with pytest.raises(ProblemError, match="P: expected at most 25000000 entries, zeros included"):
+        iopt.solve(qp)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sparse_and_dense_arrays_give_the_same(seed: int) -> None:
+    g = np.random.default_rng(seed)
+    n, m = 20, 10
+    B = sparse.random_array((n, n), density=0.1, rng=g)
+    P, G = (B.T @ B).tocsr(), sparse.random_array((m, n), density=0.2, rng=g, format="csr")
+    q, h = g.standard_normal(n), g.uniform(0.0, 1.0, m)
+    one = iopt.solve(iopt.QuadraticProgram(P, q, G, h, lb=-1.0, ub=1.0))
+    other = iopt.solve(iopt.QuadraticProgram(P.toarray(), q, G.toarray(), h, lb=-1.0, ub=1.0))
+    assert one.objective == other.objective
+    assert one.certificate.claim is other.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_sparse_arrays_are_copied_symmetrised_and_read_only() -> None:
+    P = sparse.csr_array(([1.0, 2.0, 3.0], ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
+    qp = iopt.QuadraticProgram(P, [1.0, 1.0], lb=0.0)
+    P.data[:] = 7.0
+    assert qp.P.toarray().tolist() == [[1.0, 1.0], [1.0, 3.0]]
+    assert qp.notes == (
+        "P was not symmetric and was replaced by (P + Pᵀ)/2, which has the same xᵀPx.",
+    )
+    with pytest.raises(ValueError, match="read-only"):
+        qp.P.data[0] = 0.0
+    tiny = sparse.csr_array(np.array([[5e-324, 1.0], [2.0, 5e-324]]))
+    assert iopt.QuadraticProgram(tiny).P.toarray().tolist() == [[5e-324, 1.5], [1.5, 5e-324]]
+    rows = sparse.csr_array(([0.0, 2.0, 1.0], [1, 1, 0], [0, 3]), shape=(1, 2))  # in no order
+    before = rows.data.copy(), rows.indices.copy(), rows.indptr.copy()
+    iopt.QuadraticProgram(np.eye(2), G=rows, h=[1.0])
+    assert all(map(np.array_equal, before, (rows.data, rows.indices, rows.indptr)))
+    twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [0, 0])), shape=(1, 1))
+    assert iopt.QuadraticProgram(twice, [1.0]).P.toarray().tolist() == [[3.0]]
+
+
+@pytest.mark.parametrize(
+    ("P", "words"),
+    [
+        (sparse.csr_array((2, 3)), "P: expected a square matrix of order 1"),
+        (sparse.csr_array([[np.nan, 0.0], [0.0, 1.0]]), "P: expected finite real numbers"),
+        (sparse.csr_array([[1j, 0.0], [0.0, 1.0]]), "P: expected finite real numbers.*complex"),
+    ],
+)
+def test_unusable_sparse_arrays(P: Any, words: str) -> None:
+    with pytest.raises(ProblemError, match=words):
+        iopt.QuadraticProgram(P)
+
+
+def test_sparse_programs_in_files_and_cvxpy(tmp_path: Any) -> None:
+    """What is written is what the dense program writes, and cvxpy solves it."""
+    data = least_squares(12)
+    qp = iopt.QuadraticProgram(**data)
+    dense = iopt.QuadraticProgram(
+        **{k: v.toarray() if sparse.issparse(v) else v for k, v in data.items()}
+    )
+    for ending in ("npz", "mps", "lp", "qplib"):
+        paths = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
+        qp.write(paths[0])
+        dense.write(paths[1])
+        if ending != "npz":
+            assert paths[0].read_text() == paths[1].read_text()
+        again = iopt.QuadraticProgram.read(paths[0])
+        assert np.array_equal(again.P, dense.P)
+        assert np.array_equal(again.G, dense.G)
+    problem = qp.declare().cvxpy()
+    problem.solve(solver="CLARABEL")
+    assert problem.value == pytest.approx(by_clarabel(**data), rel=1e-6)
+
+
+# ----------------------------------------------------------------------------- linear programs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_linear_programs_have_the_optimum_of_scipy(seed: int) -> None:
+    """Degenerate ones among them, with more active constraints than variables."""
+    g = np.random.default_rng(seed)
+    n, m = 40, 25
+    A = sparse.random_array((m, n), density=0.15, rng=g, format="csr")
+    A.data = g.integers(-3, 4, A.nnz).astype(float)
+    x = g.integers(0, 3, n) * (g.random(n) < 0.4)
+    q = A.T @ g.integers(-2, 3, m) + g.integers(0, 2, n) * (x == 0)
+    result = iopt.solve(iopt.QuadraticProgram(q=q, A=A, b=A @ x, lb=0.0))
+    expected = linprog(q, A_eq=A, b_eq=A @ x, bounds=(0, None)).fun
+    assert result.objective == pytest.approx(expected, abs=1e-8)
+    assert (result.solver, result.certificate.claim) == ("highs", iopt.Claim.GLOBAL)
+    assert np.all(result.x >= 0.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_bound_of_a_convex_program_is_below_the_optimum(seed: int) -> None:
+    """The optimum is that of a program with a known solution: KKT conditions in whole numbers."""
+    g = np.random.default_rng(seed)
+    n, m = 8, 6
+    B = g.integers(-2, 3, (3, n)).astype(float)
+    x, P = g.integers(0, 3, n).astype(float), B.T @ B
+    G = g.integers(-2, 3, (m, n)).astype(float)
+    z, active = g.integers(1, 4, m).astype(float), g.random(m) < 0.5
+    h = G @ x + np.where(active, 0.0, 1.0)
+    low = g.integers(0, 3, n) * (x == 0.0)
+    q = -(P @ x) - G.T @ (z * active) + low
+    structure = iopt.QuadraticProgram(P, q, G, h, lb=0.0).structure()
+    best = 0.5 * x @ P @ x + q @ x
+    for shift in (0.0, 1e-9, 1e-3):
+        point = structure.at(x + shift * g.random(n))
+        multipliers = {"inequalities": z * active + shift * g.random(m)}
+        assert best_bound(structure, point, multipliers) <= best + 1e-12 * (1.0 + abs(best))
+
+
+# ----------------------------------------------------------------------------------- the parts
+
+
+def test_entries_are_those_of_the_matrix() -> None:
+    g = np.random.default_rng(0)
+    dense = g.standard_normal((9, 7)) * (g.random((9, 7)) < 0.3)
+    dense[4] = 0.0
+    x, kept = g.standard_normal(7), np.array([0, 4, 5, 8])
+    for matrix in (dense, sparse.csr_array(dense)):
+        entries = Entries.of(matrix)
+        np.testing.assert_allclose(entries.times(x), dense @ x)
+        np.testing.assert_allclose(entries.sizes(np.abs(x)), np.abs(dense) @ np.abs(x))
+        np.testing.assert_allclose(entries.chosen(kept).times(x), dense[kept] @ x)
+        np.testing.assert_array_equal(
+            entries.largest(np.abs(x)), np.max(np.abs(dense) * np.abs(x), axis=1)
+        )
+        np.testing.assert_array_equal(entries.dense(np.array([1, 6]), 7), dense[:, [1, 6]])
+    np.testing.assert_array_equal(
+        largest_in_rows(as_sparse(dense), np.abs(x)), np.max(np.abs(dense) * np.abs(x), axis=1)
+    )
+    whole = stacked(dense, sparse.csr_array((0, 7)), as_sparse(dense[:2]))
+    np.testing.assert_array_equal(whole.toarray(), np.vstack([dense, dense[:2]]))
+
+
+@pytest.mark.parametrize("n", [250, 400])
+def test_least_eigenvalues_of_large_parts(n: int) -> None:
+    """Two separate chains and a few single variables, against all eigenvalues."""
+    chain = sparse.diags_array([-1.0, 2.1, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    matrix = sparse.block_diag([chain, 3.0 * chain, sparse.eye_array(3)], format="csr")
+    curvature = RowCurvature(matrix, sparse.csr_array((0, 2 * n + 3)))
+    exact = np.linalg.eigvalsh(chain.toarray())[0]
+    assert curvature.is_convex_everywhere
+    for part, factor in ((slice(0, n), 1.0), (slice(n, 2 * n), 3.0)):
+        least = curvature.least[part]
+        assert np.all((least <= factor * exact) & (least >= 0.95 * factor * exact))
+    assert curvature.least[-3:].tolist() == [1.0] * 3
+    bent = (chain - 0.2 * sparse.eye_array(n)).tocsr()
+    assert sparse_least_eigenvalue(bent, 1e-12) is None
+    assert not RowCurvature(bent, sparse.csr_array((0, n))).is_convex_everywhere
+
+
+def test_units_of_sparse_programs_remove_scales() -> None:
+    """Entries of one program in units from 1e-6 to 1e6 are near 1 again."""
+    g = np.random.default_rng(3)
+    n, m = 30, 20
+    scale, height = 10.0 ** g.uniform(-6, 6, n), 10.0 ** g.uniform(-6, 6, m)
+    rows = sparse.random_array((m, n), density=0.3, rng=g, format="csr")
+    rows.data = g.uniform(1.0, 2.0, rows.nnz)
+    P = sparse.diags_array(1.0 / scale**2).tocsr()
+    scaled = (sparse.diags_array(height) @ rows @ sparse.diags_array(1.0 / scale)).tocsr()
+    column, row = units_of(P, 1.0 / scale, scaled, scale)
+    sizes = abs(sparse.diags_array(row) @ scaled @ sparse.diags_array(column)).data
+    assert np.all((sizes > 0.1) & (sizes < 10.0))
+
+
+def test_a_chain_of_rows_bounds_all_of_its_variables() -> None:
+    """x₀ ≤ 1 and x_{k+1} ≤ 2 x_k bound every variable in as many passes."""
+    n = 40
+    rows = sparse.diags_array([-2.0, 1.0], offsets=[0, 1], shape=(n - 1, n)).tocsr()
+    low, high = np.zeros(n), np.full(n, np.inf)
+    high[0] = 1.0
+    _, found = tightened(rows, np.zeros(n - 1), np.zeros(n - 1, bool), (low, high), passes=100)
+    np.testing.assert_allclose(found, 2.0 ** np.arange(n), rtol=1e-9)
+    assert np.all(found >= 2.0 ** np.arange(n))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_points_nearby_satisfy_dependent_and_degenerate_rows(seed: int) -> None:
+    """Whole-number rows, some of which are sums of others, at a vertex and in its interior."""
+    from fractions import Fraction
+
+    g = np.random.default_rng(seed)
+    n, m = 12, 6
+    rows = g.integers(-2, 3, (m, n)).astype(float)
+    rows[-1] = rows[0] + rows[1]
+    x = np.where(g.random(n) < 0.5, 0.0, g.integers(1, 5, n)).astype(float)
+    rhs = rows @ x
+    sides = Sides(Entries.of(rows), rhs, rhs, np.zeros(n), np.full(n, 5.0))
+    near = np.clip(x + 1e-9 * g.standard_normal(n) * (x > 0.0), 0.0, 5.0)
+    found = nearby_point(sides, near)
+    assert found is not None
+    assert np.max(np.abs(found.x - x)) <= 1e-6
+    # Where no radius is left the point is exact.
+    if not found.radius.any():
+        for row, right in zip(rows, rhs, strict=True):
+            assert sum(map(Fraction, row * found.x), Fraction()) == Fraction(right)
+    assert np.all(np.abs(rows @ found.x - rhs) <= np.abs(rows) @ found.radius + 1e-13)
