@@ -19,7 +19,7 @@ from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.solving.solution import Solution
 from indefinite_opt.quadratic.solving.solver import Solver, Task
-from indefinite_opt.solvers.external import highs
+from indefinite_opt.solvers.linear import simplex
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -250,13 +250,13 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> N
 def models(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every structure that becomes a new HiGHS model."""
     built: list[Any] = []
-    original: Callable[..., Any] = highs.highs_model
+    original: Callable[..., Any] = simplex.highs_model
 
     def counting(structure: Any, **options: Any) -> Any:
         built.append(structure)
         return original(structure, **options)
 
-    monkeypatch.setattr(highs, "highs_model", counting)
+    monkeypatch.setattr(simplex, "highs_model", counting)
     return built
 
 

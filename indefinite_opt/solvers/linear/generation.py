@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
+from indefinite_opt.foundation import Array, limited, one_thread
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
     Solution,
@@ -15,12 +15,12 @@ from indefinite_opt.quadratic import (
     Status,
     Task,
     Trace,
-    simplex_limit,
     status_at_end,
 )
 from indefinite_opt.solvers.linear.bracket import LinearBracket
+from indefinite_opt.solvers.linear.form import forms
 from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
-from indefinite_opt.solvers.linear.simplex import RestrictedModel
+from indefinite_opt.solvers.linear.simplex import LinearModels
 
 MIN_BATCH_ROWS = 50
 BATCH_SHARE = 0.05
@@ -71,8 +71,8 @@ class Generation(Solver[LinearProgram]):
     (Gondzio, González-Brevis & Munari 2013). A step with k rows costs O(k²n). The gap is that of
     the whole program: each pricing gives a feasible point, and the bound is the formulation's.
 
-    Where the interior is empty or steps become too short, the simplex method of HiGHS continues
-    with the rows in use and adds others to its model; the message says so.
+    Where the interior is empty or steps become too short, HiGHS solves the whole program; the
+    message says so.
     """
 
     name = "generation"
@@ -111,10 +111,6 @@ class GeneratedRows:
         order = np.argsort(-violation[candidates], kind="stable")
         return self._joined(candidates[order[: self._batch]])
 
-    def join_all(self) -> Indices:
-        """Add all unused rows."""
-        return self._joined(np.flatnonzero(self._outside))
-
     def _joined(self, rows: Indices) -> Indices:
         self._outside[rows] = False
         self.most = max(self.most, self.count - int(np.count_nonzero(self._outside)))
@@ -135,33 +131,31 @@ class GeneratedRows:
 
 
 class _GenerationIteration:
-    """The best point and the best bound of the whole program, and the rows in use.
-
-    The `program` and the `form` that is solved, itself or its dual, have data of about unit size.
-    """
+    """The best point and the best bound of the whole program, and the rows in use."""
 
     def __init__(self, task: Task[LinearProgram]) -> None:
-        self.task, self.trace = task, Trace()
+        self.task, self.trace, self.models = task, Trace(), LinearModels()
         self.bracket = LinearBracket(task, task.structure)
         self.rows = GeneratedRows(np.zeros(0, bool))
-        self.steps = self.simplex = self.calls = 0
+        self.steps = self.calls = self.simplex = 0
 
     def solve(self) -> Status:
-        self.program = self.task.structure.rescaled()
-        self.dual = self.program.dual()
-        self.form = form = self.dual or self.program
-        self.rows = GeneratedRows(form.row_lower < form.row_upper)
+        self.form = form = next(forms(self.task.structure))
+        self.rows = GeneratedRows(~form.equal)
         v = self._start()
-        chosen = self.rows.join(self._violation(form.dense @ v), above=-np.inf)
+        chosen = self.rows.join(self._violation(form.matrix @ v), above=-np.inf)
         self.evaluate(v, np.zeros(form.row_lower.size))
-        status, x = self.report(), self.bracket.x
+        status = self.report()
         if status is None and self.rows.count and np.all(form.lower < form.upper):
-            if x is not None and self.dual is None:
+            if self.bracket.x is not None and not form.is_dual:
                 free = np.isinf(form.lower) & np.isinf(form.upper)
-                v = np.where(free, form.write(self.task.structure.read(x)), v)
-            centre = LinearInteriorPoint(form, v, chosen)
-            status, chosen = self._interior(centre), centre.chosen
-        return self._simplex(chosen) if status is None else status
+                v = np.where(free, self.bracket.x / form.column_scale, v)
+            status = self._interior(LinearInteriorPoint(form, v, chosen))
+        if status is None:
+            status = self.models.solve(self.task, self.bracket)
+            self.simplex = self.models.done
+            self.report()
+        return status
 
     def _start(self) -> Array:
         """The middle of the box, moved onto the equalities as far as the box allows."""
@@ -172,7 +166,7 @@ class _GenerationIteration:
         v = base + np.where(low, 0.5, np.where(high, -0.5, 0.0)) * ranges
         boxed, equal = low | high, form.row_lower == form.row_upper
         if equal.any():
-            E = form.dense[equal]
+            E = form.matrix[equal]
             v[boxed] += np.linalg.lstsq(E[:, boxed], form.row_lower[equal] - E @ v, rcond=None)[0]
         inside = MIN_DISTANCE_SHARE * ranges
         return np.clip(v, form.lower + inside, form.upper - inside)
@@ -192,7 +186,7 @@ class _GenerationIteration:
             closing = centre.gap < PRICING_GAP_SHARE * self.bracket.gap
             activity = None
             if closing or step % PRICING_INTERVAL == 0:
-                activity = self.form.dense @ centre.v
+                activity = self.form.matrix @ centre.v
                 self.evaluate(centre.v, centre.multipliers())
             status = self.report()
             if status is not None:
@@ -222,46 +216,12 @@ class _GenerationIteration:
         least = MIN_LEAVING_TOLERANCES * self.task.tol * bracket.unit
         return least < bracket.gap <= MAX_LEAVING_GAP * abs(bracket.value)
 
-    # --------------------------------------------------------------------------------- simplex
-
-    def _simplex(self, chosen: Indices) -> Status:
-        """Solve restricted programs by the simplex method, adding rows to one model."""
-        form, model = self.form, RestrictedModel(self.form)
-        while True:
-            model.add(chosen)
-            limit = simplex_limit(form.cost.size + model.rows.size)
-            if self.task.max_iter is not None:
-                limit = max(self.task.max_iter - self.steps - self.simplex, 0)
-            try:
-                outcome = model.run(self.task.remaining, limit)
-            except TimeLimitReached:
-                return Status.TIME_LIMIT
-            self.simplex += model.iterations
-            chosen = np.empty(0, dtype=np.intp)
-            if model.v is not None:
-                self.evaluate(model.v, model.multipliers)
-                chosen = self.rows.join(self._violation(form.dense @ model.v))
-            status = self.report()
-            if status is not None:
-                return status
-            if outcome is not Status.SOLVED:
-                # Too few rows can leave the restricted program unbounded.
-                chosen = np.concatenate([chosen, self.rows.join_all()])
-                if outcome is not Status.INACCURATE:
-                    return outcome
-            if chosen.size == 0 and not model.refine():
-                return Status.INACCURATE
-
     # -------------------------------------------------------------------------------- results
 
     def evaluate(self, v: Array, rows: Array) -> None:
-        """Offer the feasible point made from v and the multipliers of all rows, and their bound."""
+        """Offer a point of the form, and the multipliers of all rows."""
         self.calls += 1
-        values = self.form.read(np.clip(v, self.form.lower, self.form.upper))
-        if self.dual is not None:
-            values, rows = self.dual.multipliers(rows), self.program.write_multipliers(values)
-        self.bracket.offer(values)
-        self.bracket.offer_bound(self.program.multipliers(rows))
+        self.bracket.offer(self.form, v, rows)
 
     def report(self) -> Status | None:
         """Add to the trace; the status if the search is to stop here, else None."""

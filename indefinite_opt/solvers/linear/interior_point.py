@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import PredictorCorrector, StepSettings, cholesky_in_place
+from indefinite_opt.solvers.linear.form import LinearForm
 
 FIRST_SLACK = 1e-2
 """Distance of the first slacks from their bounds, as a share of the largest row activity."""
@@ -60,7 +60,7 @@ class LinearInteriorPoint(PredictorCorrector):
 
     def __init__(
         self,
-        program: LinearProgram,
+        program: LinearForm,
         v: Array,
         chosen: Indices,
         settings: LinearInteriorSettings = LinearInteriorSettings(),
@@ -68,7 +68,7 @@ class LinearInteriorPoint(PredictorCorrector):
         self.program, self.chosen, self.settings = program, chosen, settings
         self.equal = np.flatnonzero(program.row_lower == program.row_upper)
         self.e, self.kept = program.row_lower[self.equal], self.equal.size
-        self.rows = program.dense[np.concatenate([self.equal, chosen])]
+        self.rows = program.matrix[np.concatenate([self.equal, chosen])]
         self.free = np.isinf(program.lower) & np.isinf(program.upper)
         activity = self.rows[self.kept :] @ v
         largest = float(np.max(np.abs(activity), initial=0.0)) or 1.0
@@ -119,7 +119,7 @@ class LinearInteriorPoint(PredictorCorrector):
         self.w = np.concatenate([self.w, slack])
         self.set_bounds(np.concatenate([self.low, low]), np.concatenate([self.high, high]))
         self.dual = np.concatenate([self.dual, (self.below - self.above)[-rows.size :]])
-        self.rows = np.vstack([self.rows, self.program.dense[rows]])
+        self.rows = np.vstack([self.rows, self.program.matrix[rows]])
         self.chosen = np.concatenate([self.chosen, rows])
 
     def remove(self, idle: Mask) -> None:

@@ -1,0 +1,248 @@
+"""The arrays that solvers of linear programs take: of a program or its dual, in some units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indefinite_opt.foundation import EPS, Array, Values, cached_property, power_near
+from indefinite_opt.modeling.linear_programs import LinearProgram
+from indefinite_opt.quadratic import StandardForm
+
+MIN_REDUCTION = 8.0
+"""Factor by which a multiple of equations must reduce the largest entry of a row to be subtracted
+from it: three bits of the entries are gained."""
+
+MODERATE = 1e-3, 1e3
+"""Sizes of entries at which programs are first solved in their natural units."""
+
+ANCHOR = 1e-3
+"""Weight of the equations that keep the units of bounds and of right-hand sides, where those that
+make entries about 1 leave a choice."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """min cᵀv  s.t.  row_lower ≤ Gv ≤ row_upper, lower ≤ v ≤ upper: a program or its dual.
+
+    In other units v = column_scale∘v', and G' = row_scale∘(G - levelᵀE)∘column_scale with the rows
+    E of the equations, and zero levels for these rows themselves.
+    """
+
+    program: LinearProgram
+    is_dual: bool
+    cost: Array
+    lower: Array
+    upper: Array
+    row_lower: Array
+    row_upper: Array
+    matrix: Array
+    """G, (m, n)."""
+    row_blocks: list[slice]
+    column_blocks: list[slice]
+    """The rows and the columns that have one unit each."""
+    row_scale: Array
+    column_scale: Array
+    level: Array
+    """One row for each equation, (k, m)."""
+
+    @classmethod
+    def of(cls, program: LinearProgram) -> LinearForm:
+        """The form in natural units: the dual, if slacks of rows become bounds of its variables.
+
+        That has a half or a third of the columns, and rows that need not be there from the start.
+        """
+        slacks = _slacks_of_rows(program)
+        arrays = _dual(program, slacks) if slacks else _primal(program)
+        m, n = arrays[5].shape
+        equations = int(np.count_nonzero(arrays[3] == arrays[4]))
+        return cls(program, bool(slacks), *arrays, np.ones(m), np.ones(n), np.zeros((equations, m)))
+
+    @property
+    def equal(self) -> Mask:
+        """Which rows are equations."""
+        return self.row_lower == self.row_upper
+
+    def solution(self, v: Array, rows: Array) -> tuple[Values, Values]:
+        """Variables and multipliers of the declared program from v and the multipliers of rows."""
+        program = self.program
+        v, rows = self.column_scale * v, self.row_scale * rows
+        rows[self.equal] -= self.level @ rows
+        if not self.is_dual:
+            return program.read(v), program.multipliers(rows)
+        values = {name: np.zeros(block.shape) for name, block in program.variables.items()}
+        names = [name for name in values if name not in _slacks_of_rows(program)]
+        for name, part in zip(names, self.row_blocks, strict=True):
+            values[name] = -rows[part].reshape(values[name].shape)
+        return values, program.multipliers(v)
+
+    @property
+    def cost_units(self) -> tuple[float, float]:
+        """Units that make the smallest nonzero cost, or the largest, about 1.
+
+        Tolerances of HiGHS are absolute. They mean most in the first unit; where costs differ by
+        many powers of ten only the second may let the simplex method come to an end.
+        """
+        costs = np.abs(self.cost[self.cost != 0.0])
+        if not costs.size:
+            return 1.0, 1.0
+        return float(power_near(costs.min())), float(power_near(costs.max()))
+
+    def standard_form(self) -> StandardForm:
+        """The form for HiGHS, whose matrix is sparse if most of its entries are zero."""
+        from scipy import sparse
+
+        few = np.count_nonzero(self.matrix) < 0.5 * self.matrix.size
+        return StandardForm(
+            1, self.cost, self.lower, self.upper, self.row_lower, self.row_upper,
+            sparse.csr_array(self.matrix) if few else self.matrix,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------ units
+
+    @cached_property
+    def is_moderate(self) -> bool:
+        """Whether the largest entry of each block is neither small nor large."""
+        sizes = self._sizes(self.matrix)
+        sizes = sizes[sizes > 0.0]
+        return bool(np.all((sizes >= MODERATE[0]) & (sizes <= MODERATE[1])))
+
+    def _sizes(self, matrix: Array) -> Array:
+        """The largest |entry| of each block."""
+        return np.array(
+            [[float(np.max(np.abs(matrix[rows, columns]), initial=0.0))
+              for columns in self.column_blocks] for rows in self.row_blocks]
+        ).reshape(len(self.row_blocks), len(self.column_blocks))  # fmt: skip
+
+    def in_good_units(self) -> LinearForm:
+        """The form in units in which the largest entry of each block is about 1.
+
+        Before that, multiples of equations are subtracted from rows that they make far smaller, as
+        a constant added to a kernel is where weights are balanced.
+        """
+        equal, level = self.equal, self._levels()
+        matrix, ends = self.matrix.copy(), np.zeros(self.row_lower.size)
+        if level.any():
+            matrix -= level.T @ self.matrix[equal]
+            ends = self.row_lower[equal] @ level
+        sizes = self._sizes(matrix)
+        k, j = np.nonzero(sizes)
+        equations = np.zeros((k.size, sum(sizes.shape)))
+        equations[np.arange(k.size), k] = equations[np.arange(k.size), len(sizes) + j] = 1.0
+        anchors = np.diag([ANCHOR * anchored for anchored in self._anchored()])
+        wanted = np.concatenate([-np.log2(sizes[k, j]), np.zeros(len(anchors))])
+        factors = np.linalg.lstsq(np.vstack([equations, anchors]), wanted, rcond=None)[0]
+        factors = np.exp2(np.round(factors))
+        row, column = np.ones(self.row_lower.size), np.ones(self.cost.size)
+        for part, factor in zip(self.row_blocks, factors[: len(sizes)], strict=True):
+            row[part] = factor
+        for part, factor in zip(self.column_blocks, factors[len(sizes) :], strict=True):
+            column[part] = factor
+        matrix *= row[:, None]
+        matrix *= column
+        return replace(
+            self, cost=self.cost * column, lower=self.lower / column, upper=self.upper / column,
+            row_lower=row * (self.row_lower - ends), row_upper=row * (self.row_upper - ends),
+            matrix=matrix, row_scale=row, column_scale=column, level=level,
+        )  # fmt: skip
+
+    def _levels(self) -> Array:
+        """The multiples of equations that reduce each other row most, where they reduce it much."""
+        equal = self.equal
+        E, rest = self.matrix[equal], self.matrix[~equal]
+        level, common = np.zeros_like(self.level), E.any(axis=0)
+        if not common.any() or not len(rest):
+            return level
+        E, rest = E[:, common], rest[:, common]
+        fitted = np.linalg.lstsq(E.T, rest.T, rcond=None)[0]
+        sizes = np.abs(rest).max(axis=1)
+        spreads = np.abs(rest - fitted.T @ E).max(axis=1)
+        # The rounding of a constant row does not count as spread.
+        steep = (MIN_REDUCTION * spreads < sizes) & (spreads > common.size * EPS * sizes)
+        level[:, ~equal] = np.where(steep, fitted, 0.0)
+        return level
+
+    def _anchored(self) -> list[bool]:
+        """Which blocks of rows, and then of columns, have ends that are not zero."""
+        ends = [self.row_lower[part][self.equal[part]] for part in self.row_blocks]
+        bounds = [(self.lower[part], self.upper[part]) for part in self.column_blocks]
+        return [bool(np.any(end)) for end in ends] + [
+            bool(np.any(np.isfinite(bound) & (np.asarray(bound) != 0.0))) for bound in bounds
+        ]
+
+
+def forms(program: LinearProgram) -> Iterator[LinearForm]:
+    """The units to solve a program in, one or two, the more promising ones first.
+
+    Natural units are often better than those that make all entries about 1, but tolerances of
+    solvers are absolute.
+    """
+    natural = LinearForm.of(program)
+    if natural.is_moderate:
+        yield natural
+    if program.constraints:
+        yield natural.in_good_units()
+    if not natural.is_moderate:
+        yield natural
+
+
+def _slices(sizes: list[int]) -> list[slice]:
+    return [slice(*span) for span in pairwise([0, *accumulate(sizes)])]
+
+
+_Arrays = tuple[Array, Array, Array, Array, Array, Array, list[slice], list[slice]]
+
+
+def _primal(program: LinearProgram) -> _Arrays:
+    rows = _slices([row.size for row in program.constraints.values()])
+    columns = _slices([variable.size for variable in program.variables.values()])
+    ends = program.lower, program.upper, program.row_lower, program.row_upper
+    return program.cost, *ends, program.dense, rows, columns
+
+
+def _slacks_of_rows(program: LinearProgram) -> dict[str, tuple[str, float]]:
+    """Slacks ξ ≥ 0 with entries d·I in a single constraint each: that constraint and d."""
+    found = {}
+    for name in program.slacks:
+        rows = [(label, row.entries[name].multiple)
+                for label, row in program.constraints.items() if name in row.entries]  # fmt: skip
+        if len(rows) == 1 and rows[0][1] is not None and program.variables[name].shape:
+            found[name] = (rows[0][0], rows[0][1])
+    return found
+
+
+def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> _Arrays:
+    """min -endᵀλ over the multipliers λ of all rows, with c - Aᵀλ as the signs of bounds ask it.
+
+    That is Aᵀλ ≤ c for v ≥ 0, Aᵀλ = c for a free v, |Aᵀλ| ≤ c for the cost c|v|, and for a slack
+    with entries d·I the bound λ ≥ c/d.
+    """
+    constraints = program.constraints
+    parts = dict(zip(constraints, _slices([row.size for row in constraints.values()]), strict=True))
+    lower = np.full(program.row_upper.size, -np.inf)
+    upper = np.where(program.row_lower == program.row_upper, np.inf, 0.0)
+    blocks, low, high = [], [], []
+    for name, variable in program.variables.items():
+        if name in slacks:
+            label, d = slacks[name]
+            lower[parts[label]] = np.broadcast_to(variable.cost, variable.shape) / d
+            continue
+        size = int(np.prod(variable.shape, dtype=int))
+        block = np.zeros((size, lower.size))
+        for label, row in constraints.items():
+            if name in row.entries:
+                block[:, parts[label]] = row.entries[name].T.dense()
+        cost = np.full(size, variable.cost, dtype=float)
+        is_free = not variable.absolute and np.isinf(variable.lower)
+        blocks.append(block)
+        high.append(cost)
+        low.append(-cost if variable.absolute else cost if is_free else np.full(size, -np.inf))
+    rows, columns = _slices([len(block) for block in blocks]), [*parts.values()]
+    ends = np.concatenate(low), np.concatenate(high)
+    return -program.row_upper, lower, upper, *ends, np.vstack(blocks), rows, columns
