@@ -41,7 +41,8 @@ def blocks(form: Canonical) -> Blocks:
     """The blocks of a form with affine terms and absolute values of whole variables only."""
     norms = {name: part for part in form.separables for name in part.u.linear}
     variables = {}
-    for name, shape in form.variables.items():
+    # Numbers last: HiGHS then pivots on vectors first.
+    for name, shape in sorted(form.variables.items(), key=lambda variable: not variable[1]):
         bounds = {bound.side: bound for bound in form.bounds if bound.variable == name}
         ends = {side: bound.end for side, bound in bounds.items()}
         names = [bounds[side].name if side in bounds else None for side in ("lower", "upper")]
