@@ -194,7 +194,7 @@ def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
     assert program.read_multipliers(-margin, reduced)["slack"].tolist() == found["slack"].tolist()
 
 
-def test_rows_may_become_idle_before_there_is_a_point() -> None:
+def test_a_box_that_leaves_hardly_any_choice() -> None:
     """-d²/2 of five points on a line, β a rounding above its least: δ = 4 to the tolerance."""
     x = np.array([0.0, 3.0, -1.0, 5.0, 4.0])
     K = -0.5 * (x[:, None] - x) ** 2

@@ -66,6 +66,7 @@ class LinearModels:
     def __init__(self) -> None:
         self._models: dict[int, Any] = {}
         self._program: LinearProgram | None = None
+        self.done, self.words = 0, ""
 
     def solve(self, task: Task[Any], bracket: LinearBracket) -> Status:
         """Solve a program as accurately as it takes to close the gap of the bracket.
