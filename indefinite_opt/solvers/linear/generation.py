@@ -20,10 +20,9 @@ BATCH_SHARE = 0.05
 """Rows to begin with and to add at a time: this share of all, but at least so many. At n = 2000
 twice the share is slower where few rows matter, and faster where nearly all do."""
 
-PRICING_GAP_SHARE = 0.5
-PRICING_INTERVAL = 5
-"""All rows are examined when the gap of the restricted program is below this share of the gap
-of the whole program, and after this many steps in any case."""
+PRICING_INTERVAL = 3
+"""All rows are examined when the gap of the restricted program is below that of the whole program,
+and after this many steps in any case."""
 
 MIN_DISTANCE_SHARE = 1e-3
 """Least distance of the first point from both ends of a bounded range, as a share of it."""
@@ -110,9 +109,7 @@ class _GenerationIteration:
             short = short + 1 if centre.length < MIN_STEP_LENGTH else 0
             if short > MAX_SHORT_STEPS:
                 break
-            is_priced = (
-                centre.gap < PRICING_GAP_SHARE * self.bracket.gap or step % PRICING_INTERVAL == 0
-            )
+            is_priced = centre.gap < self.bracket.gap or step % PRICING_INTERVAL == 0
             if is_priced:
                 self._evaluate(form, centre.v, centre.multipliers())
             status = self._report()

@@ -15,9 +15,6 @@ from indefinite_opt.solvers.linear.form import LinearForm
 FIRST_SLACK = 1e-2
 """Distance of the first slacks from their bounds, as a share of the largest row activity."""
 
-FIRST_MULTIPLIER = 0.1
-"""First multiplier of a bound, as a share of the largest cost or row activity."""
-
 MIN_SLACK = 1e-12
 """Least distance of a new slack from its bounds, where it would not be interior."""
 
@@ -28,7 +25,6 @@ DIAGONAL_SHIFT = 1e-14
 """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
 Indices = NDArray[np.intp]
-
 
 SETTINGS = StepSettings(min_centring=0.05, common_length=False)
 """Points stay central for rows that join later; nothing is curved here."""
@@ -63,9 +59,9 @@ class LinearInteriorPoint(PredictorCorrector):
         cost, free = form.cost, self.free
         unit = float(np.max(np.abs(cost))) or 1.0
         # Stationarity in a free column makes the multipliers of the rows add up to its cost.
-        unit *= 1.0 / chosen.size if free.any() else FIRST_MULTIPLIER
+        unit /= chosen.size if free.any() else 1
         boxed = float(np.max(np.abs(cost[~free]), initial=0.0))
-        first = np.where(free, 0.0, max(boxed, FIRST_MULTIPLIER * largest))
+        first = np.where(free, 0.0, max(boxed, largest))
         every = np.concatenate([first, np.full(chosen.size, unit)])
         self.below, self.above = every * self.has_low, every * self.has_high
         self.dual = np.concatenate([np.zeros(self.kept), (self.below - self.above)[v.size :]])
