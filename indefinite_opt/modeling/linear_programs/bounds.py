@@ -111,13 +111,13 @@ class SensitivityGame(LinearProgram):
             alpha[group] = project_line(values["alpha"][group], ones, 0.5, self.beta)
         return {"alpha": alpha, "delta": np.asarray(np.max(self._rows(alpha)[0]))}
 
-    def least_gap_unit(self, values: Values) -> float:
+    def gap_floor(self, x: Array) -> float:
         """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, with c_i the mean.
 
         c_i has no effect on balanced weights; see `gaps`. Several rows are the largest up to
         rounding where they are active, of which the one with the least sum counts.
         """
-        y, alpha = self.problem.y, np.maximum(values["alpha"], 0.0)
+        y, alpha = self.problem.y, np.maximum(self.read(x)["alpha"], 0.0)
         n, mass = y.size, float(alpha.sum()) or 1.0
         sums, largest = self._rows(alpha)
         rows = np.flatnonzero(sums >= sums.max() - 4.0 * (n + 2.0) * EPS * largest * mass)
@@ -190,11 +190,12 @@ class OneClassDescription(LinearProgram):
         excess = self.sense * (self.problem.gram.times(w) - rho)
         return {"w": w, "rho": rho, "xi": np.maximum(excess, 0.0)}
 
-    def least_gap_unit(self, values: Values) -> float:
+    def gap_floor(self, x: Array) -> float:
         """`CANCELLED` times the largest sum of the absolute terms of a row of Mw."""
-        used = np.flatnonzero(values["w"])
+        w = self.read(x)["w"]
+        used = np.flatnonzero(w)
         block = np.abs(self.problem.gram.block(np.arange(self.problem.n), used))
-        return CANCELLED * float(np.max(block @ np.abs(values["w"][used]), initial=0.0))
+        return CANCELLED * float(np.max(block @ np.abs(w[used]), initial=0.0))
 
     def dual_bound(self, multipliers: Values) -> float:
         """min_j σ(Mᵀλ)_j after λ is clipped to [0, p] and made to sum to 1 exactly.

@@ -78,8 +78,8 @@ def _joined(parts: list[Array]) -> Array:
 class LinearProgram(Structure[Array]):
     """min cᵀx  s.t.  row_lower ≤ Ax ≤ row_upper, lower ≤ x ≤ upper, made of named blocks.
 
-    Subclasses know more of a program: they override `repaired_values`, `least_gap_unit` and
-    `dual_bound`, which here suit a box without rows.
+    Subclasses override `repaired_values`, `gap_floor` and `dual_bound`, which here suit a box
+    without rows.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ class LinearProgram(Structure[Array]):
         self.lower = _joined([v.each(0.0 if v.absolute else v.lower) for v in variables])
         self.upper = _joined([v.each(v.upper) for v in variables])
         self.row_upper = _joined([row.end for row in rows])
-        self.row_lower = _joined([row.end if row.equal else np.full(row.size, -np.inf)
-                                  for row in rows])  # fmt: skip
+        equal = _joined([np.full(row.size, row.equal) for row in rows]).astype(bool)
+        self.row_lower = np.where(equal, self.row_upper, -np.inf)
 
     # ------------------------------------------------------------- names and places in vectors
 
@@ -180,56 +180,55 @@ class LinearProgram(Structure[Array]):
         """A, dense, or compressed by rows if a block is a multiple of the identity."""
         from scipy import sparse
 
-        entries = [A for row in self.constraints.values() for A in row.entries.values()]
-        is_sparse = any(A.multiple is not None and A.shape[0] > 1 for A in entries)
-        return sparse.csr_array(self.dense) if is_sparse else self.dense
+        diagonal = any(A.multiple is not None and A.shape[0] > 1 for A in self._entries.values())
+        return sparse.csr_array(self.dense) if diagonal else self.dense
 
     @cached_property
     def dense(self) -> Array:
         """A as an array."""
         dense = np.zeros((self.row_upper.size, self.cost.size))
-        for label, row in self.constraints.items():
-            for name, A in row.entries.items():
-                block = A.dense()
-                if self.variables[name].absolute:
-                    block = np.hstack([block, -block])
-                dense[self._row_slices[label], self._column_slices[name]] = block
+        for (label, name), A in self._entries.items():
+            block = A.dense()
+            if self.variables[name].absolute:
+                block = np.hstack([block, -block])
+            dense[self._row_slices[label], self._column_slices[name]] = block
         return dense
 
     def products(self, x: Array, rows: Array) -> tuple[Array, Array]:
         """Ax and Aᵀλ; A is not formed."""
         image, values = np.zeros(self.row_lower.size), self.read(x)
-        for label, row in self.constraints.items():
-            for name, A in row.entries.items():
-                image[self._row_slices[label]] += A.times(np.ravel(values[name]))
+        for (label, name), A in self._entries.items():
+            image[self._row_slices[label]] += A.times(np.ravel(values[name]))
         return image, self._column_products(rows, self.variables.keys())
 
     def _column_products(self, rows: Array, names: Set[str]) -> Array:
         """Aᵀλ in the columns of some variables, and 0 in others."""
         products = np.zeros_like(self.cost)
-        for label, row in self.constraints.items():
-            for name in names & row.entries.keys():
-                product = row.entries[name].T.times(rows[self._row_slices[label]])
-                absolute = self.variables[name].absolute
-                products[self._column_slices[name]] += (
-                    np.append(product, -product) if absolute else product
-                )
+        for (label, name), A in self._entries.items():
+            if name in names:
+                product = A.T.times(rows[self._row_slices[label]])
+                if self.variables[name].absolute:
+                    product = np.append(product, -product)
+                products[self._column_slices[name]] += product
         return products
 
     def shares_matrix(self, other: LinearProgram) -> bool:
         """Whether A is known to be the same as in the other program."""
-        pairs = list(zip(self.constraints.items(), other.constraints.items(), strict=False))
+        mine, theirs = self._entries, other._entries
         return (
-            len(pairs) == len(self.constraints) == len(other.constraints)
-            and [*self.variables] == [*other.variables]
-            and self.sense == other.sense
-            and all(
-                label == their_label
-                and mine.entries.keys() == theirs.entries.keys()
-                and all(_same(A, theirs.entries[name]) for name, A in mine.entries.items())
-                for (label, mine), (their_label, theirs) in pairs
-            )
+            [*self.variables] == [*other.variables]
+            and mine.keys() == theirs.keys()
+            and all(_same(A, theirs[place]) for place, A in mine.items())
         )
+
+    @property
+    def _entries(self) -> dict[tuple[str, str], Operator]:
+        """A_v by the names of the constraint and of v."""
+        return {
+            (label, name): A
+            for label, row in self.constraints.items()
+            for name, A in row.entries.items()
+        }
 
     # ---------------------------------------------------------------- what certificates ask
 
@@ -343,11 +342,7 @@ class LinearProgram(Structure[Array]):
         return {name: np.clip(values[name], v.lower, v.upper) for name, v in self.variables.items()}
 
     def gap_floor(self, x: Array) -> float:
-        """The least divisor of gaps at x; see `gaps`."""
-        return self.least_gap_unit(self.read(x))
-
-    def least_gap_unit(self, values: Values) -> float:
-        """The same at some values: 0 for terms that do not cancel."""
+        """The least divisor of gaps at x, 0 for terms that do not cancel; see `gaps`."""
         return 0.0
 
     def gap_unit(self, value: float, x: Array) -> float:
@@ -379,10 +374,7 @@ class LinearProgram(Structure[Array]):
 def _same(A: Operator, B: Operator) -> bool:
     """Whether two operators are known to be the same matrix."""
     return len(A.terms) == len(B.terms) and all(
-        c == d and len(own) == len(other) and all(map(_same_factor, own, other))
+        c == d and len(own) == len(other) and all(a.same(b) for a, b in pairs)
         for (c, own), (d, other) in zip(A.terms, B.terms, strict=True)
+        for pairs in [zip(own, other, strict=False)]
     )
-
-
-def _same_factor(one: Any, other: Any) -> bool:
-    return bool(one.same(other))
