@@ -17,12 +17,8 @@ MIN_REDUCTION = 8.0
 """Factor by which a multiple of equations must reduce the largest entry of a row to be subtracted
 from it: three bits of the entries are gained."""
 
-MODERATE = 1e-3, 1e3
-"""Sizes of entries at which programs are first solved in their natural units."""
-
-ANCHOR = 1e-3
-"""Weight of the equations that keep the units of bounds and of right-hand sides, where those that
-make entries about 1 leave a choice."""
+MODERATE = 1e-4, 1e4
+"""Sizes of entries and ends at which programs are first solved in their natural units."""
 
 Mask = NDArray[np.bool_]
 
@@ -108,10 +104,19 @@ class LinearForm:
 
     @cached_property
     def is_moderate(self) -> bool:
-        """Whether the largest entry of each block is neither small nor large."""
-        sizes = self._sizes(self.matrix)
-        sizes = sizes[sizes > 0.0]
-        return bool(np.all((sizes >= MODERATE[0]) & (sizes <= MODERATE[1])))
+        """Whether the largest entry of each block and the least end are not small or large."""
+        entries = self._sizes(self.matrix)
+        sizes = [*entries[entries > 0.0], self._least_end(self.row_scale, self.column_scale)]
+        return MODERATE[0] <= min(sizes) and max(sizes) <= MODERATE[1]
+
+    def _least_end(self, row: Array, column: Array) -> float:
+        """The least nonzero |end| of a row or a column in some units."""
+        rows, columns = [self.row_lower, self.row_upper], [self.lower, self.upper]
+        ends = np.abs(
+            np.concatenate([*(end * row for end in rows), *(end / column for end in columns)])
+        )
+        ends = ends[np.isfinite(ends) & (ends > 0.0)]
+        return float(ends.min()) if ends.size else 1.0
 
     def _sizes(self, matrix: Array) -> Array:
         """The largest |entry| of each block."""
@@ -123,8 +128,10 @@ class LinearForm:
     def in_good_units(self) -> LinearForm:
         """The form in units in which the largest entry of each block is about 1.
 
-        Before that, multiples of equations are subtracted from rows that they make far smaller, as
-        a constant added to a kernel is where weights are balanced.
+        Such units of rows and columns can be multiplied and divided by any number; they are the
+        ones in which the least end, by which v is limited, is about 1, too. Before that, multiples
+        of equations are subtracted from rows that they make far smaller, as a constant added to a
+        kernel is where weights are balanced.
         """
         equal, level = self.equal, self._levels()
         matrix, ends = self.matrix.copy(), np.zeros(self.row_lower.size)
@@ -135,15 +142,15 @@ class LinearForm:
         k, j = np.nonzero(sizes)
         equations = np.zeros((k.size, sum(sizes.shape)))
         equations[np.arange(k.size), k] = equations[np.arange(k.size), len(sizes) + j] = 1.0
-        anchors = np.diag([ANCHOR * anchored for anchored in self._anchored()])
-        wanted = np.concatenate([-np.log2(sizes[k, j]), np.zeros(len(anchors))])
-        factors = np.linalg.lstsq(np.vstack([equations, anchors]), wanted, rcond=None)[0]
+        factors = np.linalg.lstsq(equations, -np.log2(sizes[k, j]), rcond=None)[0]
         factors = np.exp2(np.round(factors))
         row, column = np.ones(self.row_lower.size), np.ones(self.cost.size)
         for part, factor in zip(self.row_blocks, factors[: len(sizes)], strict=True):
             row[part] = factor
         for part, factor in zip(self.column_blocks, factors[len(sizes) :], strict=True):
             column[part] = factor
+        unit = float(power_near(np.array(self._least_end(row, column))))
+        row, column = row / unit, column * unit
         matrix *= row[:, None]
         matrix *= column
         return replace(
@@ -167,14 +174,6 @@ class LinearForm:
         steep = (MIN_REDUCTION * spreads < sizes) & (spreads > common.size * EPS * sizes)
         level[:, ~equal] = np.where(steep, fitted, 0.0)
         return level
-
-    def _anchored(self) -> list[bool]:
-        """Which blocks of rows, and then of columns, have ends that are not zero."""
-        ends = [self.row_lower[part][self.equal[part]] for part in self.row_blocks]
-        bounds = [(self.lower[part], self.upper[part]) for part in self.column_blocks]
-        return [bool(np.any(end)) for end in ends] + [
-            bool(np.any(np.isfinite(bound) & (np.asarray(bound) != 0.0))) for bound in bounds
-        ]
 
 
 def forms(program: LinearProgram) -> Iterator[LinearForm]:
