@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -32,7 +33,6 @@ class LinearForm:
     """
 
     program: LinearProgram
-    is_dual: bool
     cost: Array
     lower: Array
     upper: Array
@@ -43,10 +43,11 @@ class LinearForm:
     row_blocks: list[slice]
     column_blocks: list[slice]
     """The rows and the columns that have one unit each."""
-    row_scale: Array
-    column_scale: Array
-    level: Array
-    """One row for each equation, (k, m)."""
+    is_dual: bool = False
+    row_scale: Array | float = 1.0
+    column_scale: Array | float = 1.0
+    level: Array | None = None
+    """One row for each equation, (k, m); None for zeros."""
 
     @classmethod
     def of(cls, program: LinearProgram) -> LinearForm:
@@ -55,10 +56,14 @@ class LinearForm:
         That has a half or a third of the columns, and rows that need not be there from the start.
         """
         slacks = _slacks_of_rows(program)
-        arrays = _dual(program, slacks) if slacks else _primal(program)
-        m, n = arrays[5].shape
-        equations = int(np.count_nonzero(arrays[3] == arrays[4]))
-        return cls(program, bool(slacks), *arrays, np.ones(m), np.ones(n), np.zeros((equations, m)))
+        if slacks:
+            return _dual(program, slacks)
+        return cls(
+            program, program.cost, program.lower, program.upper, program.row_lower,
+            program.row_upper, program.dense,
+            row_blocks=_slices([row.size for row in program.constraints.values()]),
+            column_blocks=_slices([variable.size for variable in program.variables.values()]),
+        )  # fmt: skip
 
     @property
     def equal(self) -> Mask:
@@ -69,7 +74,8 @@ class LinearForm:
         """Variables and multipliers of the declared program from v and the multipliers of rows."""
         program = self.program
         v, rows = self.column_scale * v, self.row_scale * rows
-        rows[self.equal] -= self.level @ rows
+        if self.level is not None:
+            rows[self.equal] -= self.level @ rows
         if not self.is_dual:
             return program.read(v), program.multipliers(rows)
         values = {name: np.zeros(block.shape) for name, block in program.variables.items()}
@@ -109,7 +115,7 @@ class LinearForm:
         sizes = [*entries[entries > 0.0], self._least_end(self.row_scale, self.column_scale)]
         return MODERATE[0] <= min(sizes) and max(sizes) <= MODERATE[1]
 
-    def _least_end(self, row: Array, column: Array) -> float:
+    def _least_end(self, row: Array | float, column: Array | float) -> float:
         """The least nonzero |end| of a row or a column in some units."""
         rows, columns = [self.row_lower, self.row_upper], [self.lower, self.upper]
         ends = np.abs(
@@ -133,11 +139,12 @@ class LinearForm:
         of equations are subtracted from rows that they make far smaller, as a constant added to a
         kernel is where weights are balanced.
         """
-        equal, level = self.equal, self._levels()
-        matrix, ends = self.matrix.copy(), np.zeros(self.row_lower.size)
+        level, ends = self._levels(), np.zeros(self.row_lower.size)
+        matrix = self.matrix.copy()
         if level.any():
-            matrix -= level.T @ self.matrix[equal]
-            ends = self.row_lower[equal] @ level
+            matrix -= level.T @ self.matrix[self.equal]
+            ends = self.row_lower[self.equal] @ level
+        # Units r of blocks of rows and c of columns such that rc times the size of each block is 1.
         sizes = self._sizes(matrix)
         k, j = np.nonzero(sizes)
         equations = np.zeros((k.size, sum(sizes.shape)))
@@ -163,7 +170,7 @@ class LinearForm:
         """The multiples of equations that reduce each other row most, where they reduce it much."""
         equal = self.equal
         E, rest = self.matrix[equal], self.matrix[~equal]
-        level, common = np.zeros_like(self.level), E.any(axis=0)
+        level, common = np.zeros((len(E), equal.size)), E.any(axis=0)
         if not common.any() or not len(rest):
             return level
         E, rest = E[:, common], rest[:, common]
@@ -195,16 +202,6 @@ def _slices(sizes: list[int]) -> list[slice]:
     return [slice(*span) for span in pairwise([0, *accumulate(sizes)])]
 
 
-_Arrays = tuple[Array, Array, Array, Array, Array, Array, list[slice], list[slice]]
-
-
-def _primal(program: LinearProgram) -> _Arrays:
-    rows = _slices([row.size for row in program.constraints.values()])
-    columns = _slices([variable.size for variable in program.variables.values()])
-    ends = program.lower, program.upper, program.row_lower, program.row_upper
-    return program.cost, *ends, program.dense, rows, columns
-
-
 def _slacks_of_rows(program: LinearProgram) -> dict[str, tuple[str, float]]:
     """Slacks ξ ≥ 0 with entries d·I in a single constraint each: that constraint and d."""
     found = {}
@@ -216,14 +213,17 @@ def _slacks_of_rows(program: LinearProgram) -> dict[str, tuple[str, float]]:
     return found
 
 
-def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> _Arrays:
+def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> LinearForm:
     """min -endᵀλ over the multipliers λ of all rows, with c - Aᵀλ as the signs of bounds ask it.
+
+    Variables are free, nonnegative, or have the cost c|v|.
 
     That is Aᵀλ ≤ c for v ≥ 0, Aᵀλ = c for a free v, |Aᵀλ| ≤ c for the cost c|v|, and for a slack
     with entries d·I the bound λ ≥ c/d.
     """
     constraints = program.constraints
-    parts = dict(zip(constraints, _slices([row.size for row in constraints.values()]), strict=True))
+    columns = _slices([row.size for row in constraints.values()])
+    parts = dict(zip(constraints, columns, strict=True))
     lower = np.full(program.row_upper.size, -np.inf)
     upper = np.where(program.row_lower == program.row_upper, np.inf, 0.0)
     blocks, low, high = [], [], []
@@ -232,7 +232,7 @@ def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> _Arra
             label, d = slacks[name]
             lower[parts[label]] = np.broadcast_to(variable.cost, variable.shape) / d
             continue
-        size = int(np.prod(variable.shape, dtype=int))
+        size = math.prod(variable.shape)
         block = np.zeros((size, lower.size))
         for label, row in constraints.items():
             if name in row.entries:
@@ -242,6 +242,7 @@ def _dual(program: LinearProgram, slacks: dict[str, tuple[str, float]]) -> _Arra
         blocks.append(block)
         high.append(cost)
         low.append(-cost if variable.absolute else cost if is_free else np.full(size, -np.inf))
-    rows, columns = _slices([len(block) for block in blocks]), [*parts.values()]
-    ends = np.concatenate(low), np.concatenate(high)
-    return -program.row_upper, lower, upper, *ends, np.vstack(blocks), rows, columns
+    return LinearForm(
+        program, -program.row_upper, lower, upper, np.concatenate(low), np.concatenate(high),
+        np.vstack(blocks), _slices([len(block) for block in blocks]), columns, is_dual=True,
+    )  # fmt: skip
