@@ -284,6 +284,19 @@ def test_a_path_of_linear_programs_keeps_one_model(
         assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
+@pytest.mark.parametrize("solver", ["highs", "generation"])
+def test_a_path_whose_penalties_need_other_units(
+    solver: str, sigmoid_problem: iopt.KernelProblem
+) -> None:
+    """Up to C = 1/‖K‖ all weights of the dual are C, so that the optimum is 2C·min(n₊, n₋)."""
+    sizes = [1e-7, 1e-3, 1e-7]
+    path = iopt.solve_path(sigmoid_problem, [iopt.LPSVM(C=C) for C in sizes], solver=solver)
+    for C, result in zip(sizes, path, strict=True):
+        expected = 2.0 * C * sigmoid_problem.smaller_class
+        assert result.objective == pytest.approx(expected, rel=1e-6)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
 def test_a_path_of_mixed_formulations(
     models: list[Any], gaussian_problem: iopt.KernelProblem
 ) -> None:

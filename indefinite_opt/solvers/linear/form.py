@@ -66,6 +66,11 @@ class LinearForm:
         )  # fmt: skip
 
     @property
+    def is_natural(self) -> bool:
+        """Whether the units are those of the program. In other ones G does not depend on ends."""
+        return self.level is None
+
+    @property
     def equal(self) -> Mask:
         """Which rows are equations."""
         return self.row_lower == self.row_upper

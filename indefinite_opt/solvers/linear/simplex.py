@@ -53,7 +53,7 @@ def iterations_of(highs: Any) -> int:
 
 
 class LinearModels:
-    """HiGHS models of a linear program, one for each of its forms that was needed.
+    """HiGHS models of a linear program, one for each of its units that was needed.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class LinearModels:
     """
 
     def __init__(self) -> None:
-        self._models: dict[int, Any] = {}
+        self._models: dict[bool, Any] = {}
         self._program: LinearProgram | None = None
         self.done, self.words = 0, ""
 
@@ -78,12 +78,13 @@ class LinearModels:
             self._models = {}
         self._program, status = program, Status.INACCURATE
         try:
-            for k, form, way in _ways(task, program):
-                status = self._run(task, k, form, way)
-                answer = self._models[k].getSolution()
-                if answer.value_valid and answer.dual_valid and len(answer.col_value):
-                    rows = way.cost_unit * np.array(answer.row_dual)
-                    bracket.offer(form, np.array(answer.col_value), rows)
+            for form, way in _ways(task, program):
+                status = self._run(task, form, way)
+                answer = self._models[form.is_natural].getSolution()
+                v, rows = np.array(answer.col_value), np.array(answer.row_dual)
+                if answer.value_valid and v.size and np.all(np.isfinite(v)):
+                    rows = way.cost_unit * rows if answer.dual_valid else np.zeros(len(form.matrix))
+                    bracket.offer(form, v, rows)
                 if bracket.is_closed:
                     return Status.SOLVED
                 if status is Status.TIME_LIMIT:
@@ -91,13 +92,15 @@ class LinearModels:
         except (KeyboardInterrupt, TimeLimitReached) as error:
             self._program = None  # a model may be half changed
             return status_of(error)
-        return Status.INACCURATE if status is Status.SOLVED else status
+        # Limits of iterations that the caller has not set are this solver's own.
+        of_caller = status is Status.TIME_LIMIT or task.max_iter is not None
+        return status if of_caller and status is not Status.SOLVED else Status.INACCURATE
 
-    def _run(self, task: Task[Any], k: int, form: LinearForm, way: Way) -> Status:
-        """Run HiGHS on a form, the k-th of the program, in one way."""
-        if k not in self._models:
-            self._models[k] = highs_model(form.standard_form())
-        highs = self._models[k]
+    def _run(self, task: Task[Any], form: LinearForm, way: Way) -> Status:
+        """Run HiGHS on a form in one way."""
+        if form.is_natural not in self._models:
+            self._models[form.is_natural] = highs_model(form.standard_form())
+        highs = self._models[form.is_natural]
         columns = np.arange(form.cost.size, dtype=np.int32)
         rows = np.arange(form.row_lower.size, dtype=np.int32)
         highs.changeColsBounds(columns.size, columns, form.lower, form.upper)
@@ -130,8 +133,8 @@ class Way(NamedTuple):
     iterations: int
 
 
-def _ways(task: Task[Any], program: LinearProgram) -> Iterator[tuple[int, LinearForm, Way]]:
-    """Both forms of a program, with their numbers, in each way that promises something.
+def _ways(task: Task[Any], program: LinearProgram) -> Iterator[tuple[LinearForm, Way]]:
+    """Both forms of a program in each way that promises something.
 
     Those are the simplex method with the usual tolerance, with costs in units of the largest and
     the least tolerance, and interior points.
@@ -142,10 +145,10 @@ def _ways(task: Task[Any], program: LinearProgram) -> Iterator[tuple[int, Linear
         made.append(form)
         limit = simplex_limit(sum(form.matrix.shape))
         most = limit if task.max_iter is None else task.max_iter
-        yield len(made) - 1, form, Way("choose", form.cost_units[0], usual, most)
+        yield form, Way("choose", form.cost_units[0], usual, most)
         if task.max_iter is not None:
             return
-    for k, form in enumerate(made):
-        yield k, form, Way("choose", form.cost_units[1], LEAST_TOLERANCE, limit)
-    for k, form in enumerate(made):
-        yield k, form, Way("ipm", form.cost_units[0], usual, MAX_INTERIOR_ITERATIONS)
+    for form in made:
+        yield form, Way("choose", form.cost_units[1], LEAST_TOLERANCE, limit)
+    for form in made:
+        yield form, Way("ipm", form.cost_units[0], usual, MAX_INTERIOR_ITERATIONS)
