@@ -104,7 +104,9 @@ leave their bounds by 0.04 C.
     """
     solution = iopt.theory.krein_certificate(problem, iopt.ESVM(C), {"alpha": alpha}, tol)
     if not solution.holds:
-        raise ProblemError("alpha", "a stationary point of (15)", " ".join(solution.reasons))
+        raise ProblemError(
+            "alpha", "a stationary point of (15)", f"one that misses it by {solution.violation:.2e}"
+        )
     tilde = np.asarray(alpha, dtype=float)
     P, halves = _decomposed(problem)
     restored = P @ tilde

@@ -202,7 +202,7 @@ class Uniqueness(Numbers):
     def unique(self) -> bool:
         """Whether z⁺ and z⁻ are the only stationary pair of their reduced hulls.
 
-        They are if p = 1 and both distances are positive; otherwise the lemma says nothing.
+        They are if p = 1 and both distances are positive; otherwise the lemma decides nothing.
         """
         least = min(self.hull_distance, self.least_distance)
         return self.signature[0] == 1 and least > self.enough
@@ -211,9 +211,7 @@ class Uniqueness(Numbers):
     def globally_optimal(self) -> bool:
         """Whether the weights are the global optimum of the SVM dual, too.
 
-        They are if the hulls are not reduced and no weight is at its bound: eᵀα - ½αᵀQα is then
-        at most s - s²δ²/8 for s = Σα and the least squared distance δ², and attains the maximum
-        2/δ² of that expression.
+        They are if the hulls are not reduced and no weight is at its bound.
         """
         return self.unique and self.mu >= 1.0 and not self.bounded
 
@@ -222,11 +220,6 @@ def haasdonk_lemma_5(
     problem: KernelProblem, C: float, alpha: ArrayLike, tol: float = 1e-6
 ) -> Uniqueness:
     """Test whether a stationary point is the only one, in a space with one real direction.
-
-    The directions into a reduced hull at z⁺ are spanned by Φ(x_i) - Φ(x_j), where i may gain weight
-    and j may lose it. In R^(1,q) two vectors of positive squared norm satisfy (aᵀMb)² ≥ ‖a‖²‖b‖².
-    If the squared norms d²_ij are positive, then at a stationary point all these directions lie in
-    one cone with w, and so do the differences of all other points of the hull from z⁺.
 
     Parameters and errors are those of `svm_to_hull`; `tol` also says what counts as at a bound.
 

@@ -11,10 +11,14 @@ from indefinite_opt.quadratic import norm_bound, zero_tolerance
 
 
 class Numbers:
-    """The base of dataclasses that `print` shows as one number, or verdict, in each line."""
+    """The base of dataclasses that `print` shows as one number, or verdict, in each line.
+
+    Arrays have `repr=False`, and are not shown.
+    """
 
     def __str__(self) -> str:
-        fields = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        every = dataclasses.fields(self)  # type: ignore[arg-type]
+        fields = [field.name for field in every if field.repr]
         derived = [name for name, kind in vars(type(self)).items() if isinstance(kind, property)]
         shown = [*fields, *derived]
         width = max(map(len, shown))

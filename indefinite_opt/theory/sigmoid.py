@@ -45,15 +45,6 @@ class ShiftThreshold(NamedTuple):
         The least r found for which K + eeᵀ is not positive semidefinite; it is not for any larger
         r either. inf if none was found.
 
-    Notes
-    -----
-    The paper proves Theorem 4 by compactness, which gives no number. A bisection does.
-
-    With t = e^{2r}, K + eeᵀ = 2t G_t for G_t = E/(1 + tE) entry by entry. For t' < t,
-    G_t' = G_t/(1 - (t - t')G_t) = Σ_k (t - t')ᵏ G_t^(k+1), a series of entrywise powers. If G_t is
-    positive semidefinite so are they (Schur), hence G_t' ⪰ G_t. So the r with K + eeᵀ ⪰ 0 form an
-    interval that reaches down to -∞, and bisection finds its end r̂ between `proved` and `refuted`.
-
     Examples
     --------
     >>> import indefinite_opt as iopt
@@ -258,7 +249,8 @@ def shift_threshold(X: ArrayLike, a: float) -> ShiftThreshold:
 
     References
     ----------
-    Lin & Lin (2003), Theorem 4; see the notes of `ShiftThreshold`.
+    Lin & Lin (2003), Theorem 4, whose r̂ a bisection finds: K + eeᵀ ⪰ 0 on an interval of r that
+    reaches down to -∞, as `docs/theory/lin-lin.md` proves.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What holds for every formulation and each of its parameters, which are found and not listed.
 
 Structures are what `tests/modeling/test_compiler.py` compares with changed models; here they are
-compared for all parameters, in the units of their solvers, and where they rest on a theorem.
+compared for all parameters, and where they rest on a theorem.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.declared import Declared, check_rows, check_same, structure_objective
@@ -24,7 +23,6 @@ from indefinite_opt.algebra import Constant, Model, Translation
 from indefinite_opt.errors import IndefiniteOptError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.formulations import as_formulation, known
 from indefinite_opt.modeling.compiler import DeclaredQP
-from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.quadratic.structures.structure import ExplicitProgram
 
@@ -123,51 +121,7 @@ def substituted(expression: Any, variable: Any, constant: Any) -> Any:
     return expression.copy([substituted(arg, variable, constant) for arg in expression.args])
 
 
-def forms(structure: Any) -> list[Any]:
-    """The structure, and a linear program in the units of its solvers, too."""
-    if isinstance(structure, LinearProgram) and structure.rescaled() is not structure:
-        return [structure, structure.rescaled()]
-    return [structure]
-
-
-def linear_minimum(program: LinearProgram) -> float:
-    """The optimum of a linear program by its arrays."""
-    rows = np.vstack([program.dense, -program.dense])
-    right = np.concatenate([program.row_upper, -program.row_lower])
-    held = np.isfinite(right)
-    ends = np.column_stack([program.lower, program.upper])
-    found = linprog(program.cost, A_ub=rows[held], b_ub=right[held], bounds=ends)
-    assert found.status == 0, found.message
-    return float(found.fun)
-
-
 # -------------------------------------------------------------------------------- the contract
-
-
-OTHER_UNITS = iopt.KernelProblem(100.0 * (9.0 + PROBLEM.K), PROBLEM.labels)
-LINEAR = [f for f in FORMULATIONS if f.structure_type is LinearProgram]
-DUALS = [f for f in LINEAR if f.structure(PROBLEM).dual() is not None]
-
-
-@pytest.mark.parametrize("problem", [PROBLEM, OTHER_UNITS], ids=["natural", "other units"])
-@pytest.mark.parametrize("formulation", DUALS, ids=str)
-def test_a_dual_that_is_handed_over_is_the_dual(
-    formulation: iopt.Formulation, problem: iopt.KernelProblem
-) -> None:
-    """Equal optima, of opposite signs; its variables bound the program, and the reverse."""
-    program = formulation.structure(problem)
-    best = linear_minimum(program)
-    generator = np.random.default_rng(3)
-    for form in forms(program):
-        dual = form.dual()
-        assert near(best, -linear_minimum(dual), TOL)
-        for _ in range(5):
-            multipliers = dual.read(generator.uniform(0.0, 1.0, dual.cost.size))
-            values = dual.multipliers(generator.standard_normal(dual.row_lower.size))
-            x = program.repaired(program.write(values))
-            assert program.infeasibility(x) <= 1e-12
-            assert formulation.structure(problem).dual_bound(multipliers) <= best * (1.0 + TOL)
-            assert best <= program.cost @ x * (1.0 + TOL)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -180,13 +134,11 @@ def test_structures_travel(formulation: iopt.Formulation) -> None:
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_structures_are_as_declared(formulation: iopt.Formulation) -> None:
-    """Also a linear program in the units of its solvers."""
     model = formulation.model(suited(PROBLEM, formulation))
     if model.theorem is not None:
         check_theorem(formulation)
         return
-    for structure in forms(formulation.structure(suited(PROBLEM, formulation))):
-        check_same(model, structure, str(formulation))
+    check_same(model, formulation.structure(suited(PROBLEM, formulation)), str(formulation))
 
 
 def test_every_formulation_and_every_parameter_is_checked() -> None:

@@ -156,9 +156,8 @@ def block(part: str, name: str, factor: float, **ends: float) -> Callable[[Any],
         blocks = dict(getattr(structure, part))
         products = {end: by * getattr(blocks[name], end) for end, by in ends.items()}
         if factor != 1.0:
-            made = {key: entry() if callable(entry) else entry
-                    for key, entry in blocks[name].entries.items()}  # fmt: skip
-            products["entries"] = {key: factor * entry for key, entry in made.items()}
+            entries = blocks[name].entries
+            products["entries"] = {key: factor * entry for key, entry in entries.items()}
         blocks[name] = dataclasses.replace(blocks[name], **products)
         return with_others(structure, **{part: blocks})
 
@@ -169,8 +168,7 @@ def transposed(structure: LinearProgram) -> LinearProgram:
     """The rows of Δ instead of its columns."""
     blocks = dict(structure.constraints)
     entries = dict(blocks["sensitivity"].entries)
-    made: Any = entries["alpha"]
-    entries["alpha"] = made().T
+    entries["alpha"] = entries["alpha"].T
     blocks["sensitivity"] = dataclasses.replace(blocks["sensitivity"], entries=entries)
     return with_others(structure, constraints=blocks)
 
@@ -181,7 +179,7 @@ WRONG: dict[str, tuple[iopt.Formulation, Callable[[Any], Any]]] = {
     "0.7 beta in GuoSchuurmansQP": (iopt.GuoSchuurmansQP(beta=0.4), changed(upper=0.7)),
     "0.5/n in UniformWeights": (iopt.UniformWeights(), block("variables", "alpha", 1.0, upper=0.5)),
     "2e for e in the rows of LPSVM": (
-        iopt.LPSVM(), block("constraints", "margin", 1.0, lower=2.0)
+        iopt.LPSVM(), block("constraints", "margin", 1.0, end=2.0)
     ),
     "another kernel in LPSVM": (iopt.LPSVM(), block("constraints", "margin", 1.1)),
     "half the penalty of LPSVM": (iopt.LPSVM(), block("variables", "xi", 1.0, cost=0.5)),

@@ -173,7 +173,9 @@ def test_units() -> None:
     assert far_hull.gap_unit(0.0, np.array([1.0, 1.0, 0.0])) == pytest.approx(2e-3)
     # Δ = 2Q: row 1 of K = I at α = e/2 has the mean ½, and 2(¼ + ¼) beside it.
     game = iopt.GuoSchuurmansLP(beta=0.5).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
-    assert game.gap_unit(0.0, np.array([0.5, 0.5, 1.0])) == pytest.approx(1e-3)
+    assert game.gap_unit(
+        0.0, game.write({"delta": 1.0, "alpha": np.array([0.5, 0.5])})
+    ) == pytest.approx(1e-3)
     # ‖Gα - e‖² of four points: F leaves out 4, and at F = -4 nothing is left but the floor.
     square = iopt.KSVM().structure(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
     assert square.gap_unit(-1.0, np.zeros(4)) == 3.0
@@ -310,5 +312,5 @@ def test_the_least_of_the_rows_that_tie_is_the_unit_of_a_game() -> None:
     assert tied.size > 1
     deviations = [2.0 * alpha @ np.abs(rest[i] - alpha @ rest[i] / alpha.sum()) for i in tied]
     assert max(deviations) > 1.2 * min(deviations)
-    x = np.append(alpha, 0.0)
+    x = game.write({"delta": 0.0, "alpha": alpha})
     assert game.gap_floor(x) == pytest.approx(1e-3 * min(deviations), rel=1e-3)

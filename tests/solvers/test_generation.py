@@ -182,53 +182,19 @@ def test_the_simplex_method_alone(
 # -------------------------------------------------------------------------- rows and their form
 
 
-@pytest.mark.parametrize("offset", [0.0, 64.0])
-def test_the_dual_of_the_linear_machine(offset: float) -> None:
-    """K = c + (2, 1; 1, 3), y = (1, -1), λ = (t, t): |t|, |2t| ≤ 1, so that t = ½ and eᵀλ = 1.
-
-    The second row is tight; u = (0, v) has both margins 1 at (1 + c)v + b = 1 = -(3 + c)v - b.
-    """
-    problem = iopt.KernelProblem(offset + np.array([[2.0, 1.0], [1.0, 3.0]]), [1, -1])
-    natural = iopt.LPSVM(C=10.0).structure(problem)
-    for program in (natural, natural.rescaled()):
-        dual = program.dual()
-        assert dual is not None
-        np.testing.assert_array_equal(dual.dense[2], [1.0, -1.0])
-        scale = dual.row_upper[:2]
-        np.testing.assert_array_equal(dual.row_lower, [*-scale, 0.0])
-        np.testing.assert_allclose(
-            dual.dense[:2] @ [0.5, 0.5], [0.5 * scale[0], -scale[1]], atol=1e-12
-        )
-        # Aᵀλ = -e, the costs of the dual, at λ = -(u, b) in the units of the program.
-        v = program.write({"u": np.array([0, -1.0]), "b": 2.0 + offset, "xi": np.zeros(2)})
-        rows = np.append(v[2:4] - v[:2], -v[4])
-        np.testing.assert_allclose(dual.dense.T @ rows, [-1.0, -1.0], atol=1e-12)
-        values = dual.multipliers(rows)
-        np.testing.assert_allclose(values["u"], [0.0, -1.0], atol=1e-12)
-        np.testing.assert_allclose(values["b"], 2.0 + offset, rtol=1e-12)
-        np.testing.assert_allclose(values["xi"], [0.0, 0.0], atol=1e-12)
-        named = program.multipliers(program.write_multipliers(dual.read(np.array([0.5, 10.0]))))
-        np.testing.assert_array_equal(named["margin"], [0.5, 10.0])
-        np.testing.assert_array_equal(named["slack"], [9.5, 0.0])
-    result = generated(problem, iopt.LPSVM(C=10.0))
-    np.testing.assert_allclose(result.values["u"], [0.0, -1.0], atol=1e-6)
-    assert result.values["b"] == pytest.approx(2.0 + offset, rel=1e-6)
-    assert result.objective == pytest.approx(1.0, rel=1e-6)
-
-
 def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
     """A slack has one entry in its margin, so that its reduced cost is C - λ."""
     C, margin = 3.0, np.array([0.5, 0.0, 3.0, 1.25])
     program = iopt.LPSVM(C=C).structure(random_problem("sigmoid", 4, seed=5))
-    found = program.multipliers(margin)
+    found = program.multipliers(-margin)
     assert found["margin"].tolist() == margin.tolist()
     assert found["slack"].tolist() == [2.5, 3.0, 0.0, 1.75]
-    assert "matrix" not in vars(program)
-    reduced = program.cost - program.matrix.T @ margin
-    assert program.read_multipliers(margin, reduced)["slack"].tolist() == found["slack"].tolist()
+    assert "dense" not in vars(program)
+    reduced = program.cost + program.dense.T @ margin
+    assert program.read_multipliers(-margin, reduced)["slack"].tolist() == found["slack"].tolist()
 
 
-def test_rows_may_become_idle_before_there_is_a_point() -> None:
+def test_a_box_that_leaves_hardly_any_choice() -> None:
     """-d²/2 of five points on a line, β a rounding above its least: δ = 4 to the tolerance."""
     x = np.array([0.0, 3.0, -1.0, 5.0, 4.0])
     K = -0.5 * (x[:, None] - x) ** 2

@@ -25,6 +25,7 @@ from indefinite_opt.quadratic.solving.solution import Claim, Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
+from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
 from indefinite_opt.workflow import result as results
 from indefinite_opt.workflow.certificates import verification
@@ -39,6 +40,7 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     monkeypatch.setattr(cvxpy_backend, "_solved", press)
     monkeypatch.setattr(osqp, "limited", press)
     monkeypatch.setattr(highs, "run_highs", press)
+    monkeypatch.setattr(simplex, "run_highs", press)
     for solver in ("clarabel", "scs", "osqp", "highs"):
         result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
         assert result.status is Status.INTERRUPTED

@@ -120,5 +120,5 @@ def test_what_a_file_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(iopt.errors.DataError, match="a file that can be written"):
         iopt.solve(problem, "LPSVM").save(tmp_path / "absent" / "model.npz")
     assert not path.exists()
-    with pytest.raises(AttributeError, match="expected a single variable, got u, b, xi"):
+    with pytest.raises(AttributeError, match="expected a single variable, got u, xi, b"):
         _ = iopt.solve(problem, "LPSVM").x

@@ -19,7 +19,7 @@ from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.solving.solution import Solution
 from indefinite_opt.quadratic.solving.solver import Solver, Task
-from indefinite_opt.solvers.external import highs
+from indefinite_opt.solvers.linear import simplex
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -250,13 +250,13 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> N
 def models(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every structure that becomes a new HiGHS model."""
     built: list[Any] = []
-    original: Callable[..., Any] = highs.highs_model
+    original: Callable[..., Any] = simplex.highs_model
 
     def counting(structure: Any, **options: Any) -> Any:
         built.append(structure)
         return original(structure, **options)
 
-    monkeypatch.setattr(highs, "highs_model", counting)
+    monkeypatch.setattr(simplex, "highs_model", counting)
     return built
 
 
@@ -281,6 +281,19 @@ def test_a_path_of_linear_programs_keeps_one_model(
         # Both gaps are shares of the size of the program, which is about 1, whatever the optimum.
         alone = iopt.solve(sigmoid_problem, formulation, solver="clarabel", tol=1e-8)
         assert result.objective == pytest.approx(alone.objective, rel=1e-6, abs=1e-7)
+        assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("solver", ["highs", "generation"])
+def test_a_path_whose_penalties_need_other_units(
+    solver: str, sigmoid_problem: iopt.KernelProblem
+) -> None:
+    """Up to C = 1/‖K‖ all weights of the dual are C, so that the optimum is 2C·min(n₊, n₋)."""
+    sizes = [1e-7, 1e-3, 1e-7]
+    path = iopt.solve_path(sigmoid_problem, [iopt.LPSVM(C=C) for C in sizes], solver=solver)
+    for C, result in zip(sizes, path, strict=True):
+        expected = 2.0 * C * sigmoid_problem.smaller_class
+        assert result.objective == pytest.approx(expected, rel=1e-6)
         assert result.certificate.claim is iopt.Claim.GLOBAL
 
 

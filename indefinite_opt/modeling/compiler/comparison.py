@@ -182,14 +182,10 @@ def _shortfall(qp: DeclaredQP, values: Values) -> Array:
 
 
 def _of_blocks(program: LinearProgram, values: Values) -> dict[str, Array]:
-    image, _ = program.products(program.write(values), np.zeros(program.row_lower.size))
     found: dict[str, Array] = {}
-    start = 0
     for name, row in program.constraints.items():
-        part = image[start : start + row.size]
-        start += row.size
-        low, high = row.each(row.lower), row.each(row.upper)
-        found[name] = low - part if np.all(np.isinf(high)) else part - high
+        image = [A.times(np.ravel(values[variable])) for variable, A in row.entries.items()]
+        found[name] = np.sum(image, axis=0) - row.end
     for name, columns in program.variables.items():
         v, (lower, upper) = values[name], columns.constraints
         if lower is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from indefinite_opt.algebra import Canonical, MatrixFactor, Operator
+from indefinite_opt.algebra import Canonical, Operator
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.compiler.reading import (
     Mismatch,
@@ -17,14 +19,44 @@ from indefinite_opt.modeling.compiler.reading import (
     require,
 )
 from indefinite_opt.modeling.linear_programs import (
+    Columns,
     LinearProgram,
+    OneClassDescription,
+    OneNormMachine,
+    Rows,
     SensitivityGame,
-    box_program,
-    game_program,
-    one_class_program,
-    one_norm_program,
 )
 from indefinite_opt.problem import KernelProblem
+
+
+class Blocks(NamedTuple):
+    """A linear program as it is declared."""
+
+    variables: dict[str, Columns]
+    constraints: dict[str, Rows]
+    sense: int
+
+
+def blocks(form: Canonical) -> Blocks:
+    """The blocks of a form with affine terms and absolute values of whole variables only."""
+    norms = {name: part for part in form.separables for name in part.u.linear}
+    variables = {}
+    # Numbers last: HiGHS then pivots on vectors first.
+    for name, shape in sorted(form.variables.items(), key=lambda variable: not variable[1]):
+        bounds = {bound.side: bound for bound in form.bounds if bound.variable == name}
+        ends = {side: bound.end for side, bound in bounds.items()}
+        names = [bounds[side].name if side in bounds else None for side in ("lower", "upper")]
+        cost = form.cost(name)
+        cost = np.zeros(1) if cost is None else cost
+        variables[name] = Columns(
+            shape,
+            norms[name].weights if name in norms else level(cost),
+            absolute=name in norms,
+            constraints=(names[0], names[1]),
+            **ends,
+        )
+    rows = {row.name: Rows(row.u.linear, 0.0 - row.u.constants, row.equal) for row in form.rows}
+    return Blocks(variables, rows, form.sense)
 
 
 def one_norm(reading: Reading, problem: KernelProblem) -> LinearProgram:
@@ -36,7 +68,7 @@ def one_norm(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(norm.kind == "abs" and list(norm.u.linear) == ["u"] and only(norm.weights) == 1.0)
     require(norm.u.linear["u"].multiple == 1.0 and not norm.u.constants.any())
     require(has_margins(reading, problem, "u", "dK"))
-    return one_norm_program(problem, positive(reading.cost("xi")))
+    return OneNormMachine(*blocks(form), problem=problem, C=positive(reading.cost("xi")))
 
 
 def has_shapes(form: Canonical, variable: str, n: int) -> bool:
@@ -75,7 +107,7 @@ def game(reading: Reading, problem: KernelProblem) -> LinearProgram:
     # Repaired points and bounds exist only if each class can have the weight 1/2.
     require(beta * problem.smaller_class >= 0.5 * (1.0 - 1e-12))
     Delta = _sensitivity(rows.linear["alpha"].T, problem)
-    return game_program(SensitivityGame(problem, Delta, beta))
+    return SensitivityGame(*blocks(form), problem=problem, given=Delta, beta=beta)
 
 
 _NAMES = {"lower": "lower", "upper": "upper"}
@@ -86,10 +118,6 @@ def _sensitivity(Delta: Operator, problem: KernelProblem) -> Array | None:
     try:
         c, kernel = kernel_in(Delta, "dKd")
     except Mismatch:
-        if len(Delta.terms) == 1 and Delta.terms[0][0] == 1.0 and len(Delta.terms[0][1]) == 1:
-            (factor,) = Delta.terms[0][1]
-            if isinstance(factor, MatrixFactor) and not factor.turned:
-                return np.asarray(factor.dense())  # the caller's own, by which models are shared
         return Delta.dense()
     require(c == 2.0 and kernel.problem.gram is problem.gram)
     return None
@@ -112,7 +140,7 @@ def one_class(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(reading.is_nonnegative("w", "lower") and reading.is_nonnegative("xi", "slack"))
     require(reading.is_nonnegative("rho", "radius") if sigma > 0.0 else not reading.bounds("rho"))
     require(price * n >= 1.0 and form.constant == 0.0)
-    return one_class_program(problem, sigma, price)
+    return OneClassDescription(*blocks(form), problem=problem, price=price)
 
 
 def box(reading: Reading, problem: KernelProblem) -> LinearProgram:
@@ -121,9 +149,9 @@ def box(reading: Reading, problem: KernelProblem) -> LinearProgram:
     require(len(form.variables) == 1 and not (form.rows or form.quadratics or form.separables))
     ((variable, shape),) = form.variables.items()
     require(len(shape) == 1)
-    cost, bounds = reading.cost(variable), reading.bounds(variable)
+    reading.cost(variable)
+    bounds = reading.bounds(variable)
     require(set(bounds) == {"lower", "upper"})
     ends = [np.broadcast_to(np.asarray(bounds[side].end, float), shape) for side in _NAMES]
     require(all(np.isfinite(end).all() for end in ends) and np.all(ends[0] <= ends[1]))
-    names = bounds["lower"].name, bounds["upper"].name
-    return box_program(variable, level(cost), (ends[0], ends[1]), names, form.sense)
+    return LinearProgram(*blocks(form))

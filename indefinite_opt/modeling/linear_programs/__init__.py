@@ -1,21 +1,8 @@
-"""Linear programs of named blocks, their units and bounds, and programs as HiGHS reads them."""
+"""Linear programs of named blocks, and what is known of those with a kernel matrix."""
 
 from indefinite_opt.modeling.linear_programs.bounds import (
-    KernelUnits,
+    OneClassDescription,
     OneNormMachine,
     SensitivityGame,
-    SensitivityUnits,
 )
-from indefinite_opt.modeling.linear_programs.kernel_programs import (
-    box_program,
-    game_program,
-    one_class_program,
-    one_norm_program,
-)
-from indefinite_opt.modeling.linear_programs.linear_program import (
-    Columns,
-    DualUnits,
-    Entries,
-    LinearProgram,
-    Rows,
-)
+from indefinite_opt.modeling.linear_programs.linear_program import Columns, LinearProgram, Rows

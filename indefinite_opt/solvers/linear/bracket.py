@@ -10,6 +10,7 @@ from indefinite_opt.errors import SolverFailed
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import Solution, Status, Task, Trace, relative
+from indefinite_opt.solvers.linear.form import LinearForm
 
 _MAX_INFEASIBILITY = 1e-9
 """Relative violation up to which a point counts as feasible, far below any sensible tolerance."""
@@ -27,12 +28,14 @@ class LinearBracket:
         self.value, self.bound = np.inf, -np.inf
         self.multipliers: Values = {}
 
-    def offer(self, values: Values) -> None:
-        """Keep the feasible point near some values, if it is better."""
+    def offer(self, form: LinearForm, v: Array, rows: Array) -> None:
+        """Keep the feasible point near v, and the bound of the multipliers of rows, if better."""
+        values, multipliers = form.solution(np.clip(v, form.lower, form.upper), rows)
         x = self.program.repaired(self.program.write(values))
         value = float(self.program.cost @ x)
         if value < self.value:
             self.x, self.value = x, value
+        self.offer_bound(multipliers)
 
     def offer_bound(self, multipliers: Values) -> None:
         """Keep the bound of multipliers of the declared constraints, if it is better."""

@@ -7,43 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
+from indefinite_opt.foundation import Array, limited, one_thread
 from indefinite_opt.modeling.linear_programs import LinearProgram
-from indefinite_opt.quadratic import (
-    Solution,
-    Solver,
-    Status,
-    Task,
-    Trace,
-    simplex_limit,
-    status_at_end,
-)
+from indefinite_opt.quadratic import Solution, Solver, Status, Task, Trace, status_at_end
 from indefinite_opt.solvers.linear.bracket import LinearBracket
+from indefinite_opt.solvers.linear.form import LinearForm, forms
 from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
-from indefinite_opt.solvers.linear.simplex import RestrictedModel
+from indefinite_opt.solvers.linear.simplex import LinearModels
 
 MIN_BATCH_ROWS = 50
 BATCH_SHARE = 0.05
 """Rows to begin with and to add at a time: this share of all, but at least so many. At n = 2000
 twice the share is slower where few rows matter, and faster where nearly all do."""
 
-PRICING_GAP_SHARE = 0.5
-PRICING_INTERVAL = 5
-"""All rows are examined when the gap of the restricted program is below this share of the gap
-of the whole program, and after this many steps in any case."""
-
-MAX_LEAVING_GAP = 0.1
-"""Relative gap above which no rows leave: multipliers do not tell which are idle before."""
-
-MIN_LEAVING_TOLERANCES = 100.0
-"""No row leaves once the gap is below this many tolerances: having to add it again would cost
-more than it saves."""
-
-MIN_LEAVING_SHARE = 0.15
-"""Rows leave only if more than this share of those in use can, so that steps get cheaper."""
-
-MIN_LEAVING_INTERVAL = 4
-"""Steps between two removals of rows: multipliers of new rows need some steps to settle."""
+PRICING_INTERVAL = 3
+"""All rows are examined when the gap of the restricted program is below that of the whole program,
+and after this many steps in any case."""
 
 MIN_DISTANCE_SHARE = 1e-3
 """Least distance of the first point from both ends of a bounded range, as a share of it."""
@@ -53,26 +32,22 @@ MAX_SHORT_STEPS = 5
 """Interior steps end after more than this many in a row are shorter than this."""
 
 MAX_INTERIOR_STEPS = 200
-"""Interior steps before the simplex method takes over; 20 to 70 are usual."""
-
-
-Mask = NDArray[np.bool_]
-Indices = NDArray[np.intp]
+"""Interior steps before HiGHS takes over; 20 to 70 are usual."""
 
 
 @dataclass(frozen=True)
 class Generation(Solver[LinearProgram]):
     """Row and column generation from central points, for large dense programs.
 
-    The program is min fᵀv s.t. lo ≤ Gv ≤ hi on a box; of programs that hand over a dual that is
-    solved, so that row generation covers many columns, too. Rows of G join the restricted program
-    between Mehrotra's predictor-corrector steps (1992): at central points the multipliers do not
-    jump from vertex to vertex as those of the simplex method do, which stabilises the generation
-    (Gondzio, González-Brevis & Munari 2013). A step with k rows costs O(k²n). The gap is that of
-    the whole program: each pricing gives a feasible point, and the bound is the formulation's.
+    The program is min cᵀv s.t. lo ≤ Gv ≤ hi on a box: the declared one or its dual, so that row
+    generation covers many columns, too. Rows of G join the restricted program between Mehrotra's
+    predictor-corrector steps (1992): at central points the multipliers do not jump from vertex to
+    vertex as those of the simplex method do, which stabilises the generation (Gondzio,
+    González-Brevis & Munari 2013). A step with k rows costs O(k²n). The gap is that of the whole
+    program: each pricing gives a feasible point, and the bound is the formulation's.
 
-    Where the interior is empty or steps become too short, the simplex method of HiGHS continues
-    with the rows in use and adds others to its model; the message says so.
+    Where the interior is empty or steps become too short, HiGHS solves the whole program; the
+    message says so.
     """
 
     name = "generation"
@@ -85,103 +60,48 @@ class Generation(Solver[LinearProgram]):
         return run.solution(status_at_end(run.solve, one_thread()))
 
 
-class GeneratedRows:
-    """The rows in use: the most violated ones join, and each may leave once if it is idle.
-
-    Parameters
-    ----------
-    open_rows : array of bool
-        Which rows need not be in use.
-
-    Attributes
-    ----------
-    most : int
-        Largest number of rows in use at any time.
-    """
-
-    def __init__(self, open_rows: Mask) -> None:
-        self.count, self.most = int(np.count_nonzero(open_rows)), 0
-        self._batch = max(MIN_BATCH_ROWS, int(BATCH_SHARE * self.count))
-        self._outside, self._has_left = open_rows.copy(), np.zeros(open_rows.size, bool)
-        self._last_leaving = 0
-
-    def join(self, violation: Array, above: float = 0.0) -> Indices:
-        """Add the most violated unused rows, at most one batch."""
-        candidates = np.flatnonzero(self._outside & (violation > above))
-        order = np.argsort(-violation[candidates], kind="stable")
-        return self._joined(candidates[order[: self._batch]])
-
-    def join_all(self) -> Indices:
-        """Add all unused rows."""
-        return self._joined(np.flatnonzero(self._outside))
-
-    def _joined(self, rows: Indices) -> Indices:
-        self._outside[rows] = False
-        self.most = max(self.most, self.count - int(np.count_nonzero(self._outside)))
-        return rows
-
-    def leaving(self, used: Indices, idle: Mask, step: int) -> Mask:
-        """Which of the rows in use may leave: none if few could, or if others left recently."""
-        leaving = idle & ~self._has_left[used]
-        few = np.count_nonzero(leaving) <= MIN_LEAVING_SHARE * leaving.size
-        if few or step - self._last_leaving <= MIN_LEAVING_INTERVAL:
-            return np.zeros_like(leaving)
-        return leaving
-
-    def leave(self, rows: Indices, step: int) -> None:
-        """Take rows out of use."""
-        self._has_left[rows] = self._outside[rows] = True
-        self._last_leaving = step
-
-
 class _GenerationIteration:
-    """The best point and the best bound of the whole program, and the rows in use.
-
-    The `program` and the `form` that is solved, itself or its dual, have data of about unit size.
-    """
+    """The best point and the best bound of the whole program, and the rows not yet in use."""
 
     def __init__(self, task: Task[LinearProgram]) -> None:
-        self.task, self.trace = task, Trace()
+        self.task, self.trace, self.models = task, Trace(), LinearModels()
         self.bracket = LinearBracket(task, task.structure)
-        self.rows = GeneratedRows(np.zeros(0, bool))
-        self.steps = self.simplex = self.calls = 0
+        self.unused = np.zeros(0, dtype=bool)
+        self.rows = self.steps = self.calls = 0
 
     def solve(self) -> Status:
-        self.program = self.task.structure.rescaled()
-        self.dual = self.program.dual()
-        self.form = form = self.dual or self.program
-        self.rows = GeneratedRows(form.row_lower < form.row_upper)
-        v = self._start()
-        chosen = self.rows.join(self._violation(form.dense @ v), above=-np.inf)
-        self.evaluate(v, np.zeros(form.row_lower.size))
-        status, x = self.report(), self.bracket.x
-        if status is None and self.rows.count and np.all(form.lower < form.upper):
-            if x is not None and self.dual is None:
+        form = next(forms(self.task.structure))
+        self.unused, v = ~form.equal, self._start(form)
+        self.rows = int(np.count_nonzero(self.unused))
+        chosen = self._most_violated(form, form.matrix @ v, above=-np.inf)
+        self._evaluate(form, v, np.zeros(form.row_lower.size))
+        status = self._report()
+        if status is None and self.rows and np.all(form.lower < form.upper):
+            if self.bracket.x is not None and not form.is_dual:
                 free = np.isinf(form.lower) & np.isinf(form.upper)
-                v = np.where(free, form.write(self.task.structure.read(x)), v)
-            centre = LinearInteriorPoint(form, v, chosen)
-            status, chosen = self._interior(centre), centre.chosen
-        return self._simplex(chosen) if status is None else status
+                v = np.where(free, self.bracket.x / form.column_scale, v)
+            status = self._interior(LinearInteriorPoint(form, v, chosen))
+        if status is None:
+            status = self.models.solve(self.task, self.bracket)
+            self._report()
+        return status
 
-    def _start(self) -> Array:
+    def _start(self, form: LinearForm) -> Array:
         """The middle of the box, moved onto the equalities as far as the box allows."""
-        form = self.form
         low, high = np.isfinite(form.lower), np.isfinite(form.upper)
         base = np.where(low, form.lower, np.where(high, form.upper, 0.0))
         ranges = np.where(low & high, form.upper - form.lower, 1.0)
         v = base + np.where(low, 0.5, np.where(high, -0.5, 0.0)) * ranges
-        boxed, equal = low | high, form.row_lower == form.row_upper
+        boxed, equal = low | high, form.equal
         if equal.any():
-            E = form.dense[equal]
+            E = form.matrix[equal]
             v[boxed] += np.linalg.lstsq(E[:, boxed], form.row_lower[equal] - E @ v, rcond=None)[0]
         inside = MIN_DISTANCE_SHARE * ranges
         return np.clip(v, form.lower + inside, form.upper - inside)
 
-    # ------------------------------------------------------------------------ interior points
-
     def _interior(self, centre: LinearInteriorPoint) -> Status | None:
-        """Interior steps with an exchange of rows; None if they stop before the gap is closed."""
-        short = 0
+        """Interior steps between which rows join; None if they stop before the gap is closed."""
+        form, short = centre.form, 0
         for step in range(1, MAX_INTERIOR_STEPS + 1):
             if not limited(centre.chosen.size, self.task.remaining, centre.step):
                 break
@@ -189,98 +109,52 @@ class _GenerationIteration:
             short = short + 1 if centre.length < MIN_STEP_LENGTH else 0
             if short > MAX_SHORT_STEPS:
                 break
-            closing = centre.gap < PRICING_GAP_SHARE * self.bracket.gap
-            activity = None
-            if closing or step % PRICING_INTERVAL == 0:
-                activity = self.form.dense @ centre.v
-                self.evaluate(centre.v, centre.multipliers())
-            status = self.report()
+            is_priced = centre.gap < self.bracket.gap or step % PRICING_INTERVAL == 0
+            if is_priced:
+                self._evaluate(form, centre.v, centre.multipliers())
+            status = self._report()
             if status is not None:
                 return status
-            if activity is not None:
-                self._exchange(centre, activity, step)
+            if is_priced:
+                joining = self._most_violated(form, form.matrix @ centre.v)
+                if joining.size:
+                    centre.add(joining)
         return None
 
-    def _exchange(self, centre: LinearInteriorPoint, activity: Array, step: int) -> None:
-        """Remove idle rows or, if there are too few, add violated ones."""
-        leaving = self.rows.leaving(centre.chosen, centre.idle(), step)
-        if leaving.any() and self._may_leave():
-            self.rows.leave(centre.chosen[leaving], step)
-            centre.remove(leaving)
-            return
-        joining = self.rows.join(self._violation(activity))
-        if joining.size:
-            centre.add(joining, activity[joining])
+    def _most_violated(
+        self, form: LinearForm, activity: Array, above: float = 0.0
+    ) -> NDArray[np.intp]:
+        """The unused rows that are violated most, at most one batch, which are used from now on."""
+        violation = np.maximum(form.row_lower - activity, activity - form.row_upper)
+        candidates = np.flatnonzero(self.unused & (violation > above))
+        order = np.argsort(-violation[candidates], kind="stable")
+        rows = candidates[order[: max(MIN_BATCH_ROWS, int(BATCH_SHARE * self.rows))]]
+        self.unused[rows] = False
+        return rows
 
-    def _violation(self, activity: Array) -> Array:
-        """By how much each row is violated, negative where it is slack."""
-        return np.maximum(self.form.row_lower - activity, activity - self.form.row_upper)
-
-    def _may_leave(self) -> bool:
-        """Whether the gap is small enough to tell idle rows, and large enough for that to pay."""
-        bracket = self.bracket
-        least = MIN_LEAVING_TOLERANCES * self.task.tol * bracket.unit
-        return least < bracket.gap <= MAX_LEAVING_GAP * abs(bracket.value)
-
-    # --------------------------------------------------------------------------------- simplex
-
-    def _simplex(self, chosen: Indices) -> Status:
-        """Solve restricted programs by the simplex method, adding rows to one model."""
-        form, model = self.form, RestrictedModel(self.form)
-        while True:
-            model.add(chosen)
-            limit = simplex_limit(form.cost.size + model.rows.size)
-            if self.task.max_iter is not None:
-                limit = max(self.task.max_iter - self.steps - self.simplex, 0)
-            try:
-                outcome = model.run(self.task.remaining, limit)
-            except TimeLimitReached:
-                return Status.TIME_LIMIT
-            self.simplex += model.iterations
-            chosen = np.empty(0, dtype=np.intp)
-            if model.v is not None:
-                self.evaluate(model.v, model.multipliers)
-                chosen = self.rows.join(self._violation(form.dense @ model.v))
-            status = self.report()
-            if status is not None:
-                return status
-            if outcome is not Status.SOLVED:
-                # Too few rows can leave the restricted program unbounded.
-                chosen = np.concatenate([chosen, self.rows.join_all()])
-                if outcome is not Status.INACCURATE:
-                    return outcome
-            if chosen.size == 0 and not model.refine():
-                return Status.INACCURATE
-
-    # -------------------------------------------------------------------------------- results
-
-    def evaluate(self, v: Array, rows: Array) -> None:
-        """Offer the feasible point made from v and the multipliers of all rows, and their bound."""
+    def _evaluate(self, form: LinearForm, v: Array, rows: Array) -> None:
+        """Offer a point of the form, and the multipliers of all rows."""
         self.calls += 1
-        values = self.form.read(np.clip(v, self.form.lower, self.form.upper))
-        if self.dual is not None:
-            values, rows = self.dual.multipliers(rows), self.program.write_multipliers(values)
-        self.bracket.offer(values)
-        self.bracket.offer_bound(self.program.multipliers(rows))
+        self.bracket.offer(form, v, rows)
 
-    def report(self) -> Status | None:
+    def _report(self) -> Status | None:
         """Add to the trace; the status if the search is to stop here, else None."""
         task, bracket, sense = self.task, self.bracket, self.task.structure.sense
+        steps = self.steps + self.models.done
         self.trace.add(
             task.elapsed,
-            self.steps + self.simplex,
+            steps,
             sense * bracket.value,
             bracket.relative_gap,
             bound=sense * bracket.bound,
             calls=self.calls,
         )
-        if bracket.is_closed:
-            return Status.SOLVED
-        return task.stop(self.trace, self.steps + self.simplex)
+        return Status.SOLVED if bracket.is_closed else task.stop(self.trace, steps)
 
     def solution(self, status: Status) -> Solution:
         """The best point, with the multipliers of the best bound."""
-        message = f"{self.rows.most} of {self.rows.count} rows, {self.steps} interior steps"
-        if self.simplex:
-            message += f", then {self.simplex} of the simplex method"
-        return self.bracket.solution(status, self.steps + self.simplex, message, self.trace)
+        used = self.rows - int(np.count_nonzero(self.unused))
+        message, done = f"{used} of {self.rows} rows, {self.steps} interior steps", self.models.done
+        if done:
+            message += f", then {done} of the simplex method"
+        return self.bracket.solution(status, self.steps + done, message, self.trace)

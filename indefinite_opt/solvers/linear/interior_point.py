@@ -1,23 +1,19 @@
-"""Interior points of linear programs whose rows are added and removed."""
+"""Interior points of linear programs to which rows are added."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import PredictorCorrector, StepSettings, cholesky_in_place
+from indefinite_opt.solvers.linear.form import LinearForm
 
 FIRST_SLACK = 1e-2
 """Distance of the first slacks from their bounds, as a share of the largest row activity."""
-
-FIRST_MULTIPLIER = 0.1
-"""First multiplier of a bound, as a share of the largest cost or row activity."""
 
 MIN_SLACK = 1e-12
 """Least distance of a new slack from its bounds, where it would not be interior."""
@@ -25,24 +21,13 @@ MIN_SLACK = 1e-12
 MAX_RANGE_SHARE = 0.25
 """Most that distance may be as a share of the range of a row, for rows with near bounds."""
 
-IDLE_SHARE = 1e-3
-"""A row is idle if its multiplier is at most this share of the largest one."""
-
 DIAGONAL_SHIFT = 1e-14
 """Added to the unit diagonal of the scaled normal matrix: repeated rows make it singular."""
 
-Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
-
-@dataclass(frozen=True)
-class LinearInteriorSettings(StepSettings):
-    """Numbers of the interior points of a restricted program."""
-
-    min_centring: float = 0.05
-    """As in every step; with this value points stay central for rows that join later."""
-    common_length: bool = False
-    """As in every step; nothing is curved here."""
+SETTINGS = StepSettings(min_centring=0.05, common_length=False)
+"""Points stay central for rows that join later; nothing is curved here."""
 
 
 class LinearInteriorPoint(PredictorCorrector):
@@ -56,33 +41,27 @@ class LinearInteriorPoint(PredictorCorrector):
         R, the rows in use.
     """
 
-    settings: LinearInteriorSettings
+    settings = SETTINGS
 
-    def __init__(
-        self,
-        program: LinearProgram,
-        v: Array,
-        chosen: Indices,
-        settings: LinearInteriorSettings = LinearInteriorSettings(),
-    ) -> None:
-        self.program, self.chosen, self.settings = program, chosen, settings
-        self.equal = np.flatnonzero(program.row_lower == program.row_upper)
-        self.e, self.kept = program.row_lower[self.equal], self.equal.size
-        self.rows = program.dense[np.concatenate([self.equal, chosen])]
-        self.free = np.isinf(program.lower) & np.isinf(program.upper)
+    def __init__(self, form: LinearForm, v: Array, chosen: Indices) -> None:
+        self.form, self.chosen = form, chosen
+        self.equal = np.flatnonzero(form.equal)
+        self.e, self.kept = form.row_lower[self.equal], self.equal.size
+        self.rows = form.matrix[np.concatenate([self.equal, chosen])]
+        self.free = np.isinf(form.lower) & np.isinf(form.upper)
         activity = self.rows[self.kept :] @ v
         largest = float(np.max(np.abs(activity), initial=0.0)) or 1.0
         super().__init__(
             np.concatenate([v, self._slack(chosen, activity, FIRST_SLACK * largest)]),
-            np.concatenate([program.lower, program.row_lower[chosen]]),
-            np.concatenate([program.upper, program.row_upper[chosen]]),
+            np.concatenate([form.lower, form.row_lower[chosen]]),
+            np.concatenate([form.upper, form.row_upper[chosen]]),
         )
-        cost, free = program.cost, self.free
+        cost, free = form.cost, self.free
         unit = float(np.max(np.abs(cost))) or 1.0
         # Stationarity in a free column makes the multipliers of the rows add up to its cost.
-        unit *= 1.0 / chosen.size if free.any() else FIRST_MULTIPLIER
+        unit /= chosen.size if free.any() else 1
         boxed = float(np.max(np.abs(cost[~free]), initial=0.0))
-        first = np.where(free, 0.0, max(boxed, FIRST_MULTIPLIER * largest))
+        first = np.where(free, 0.0, max(boxed, largest))
         every = np.concatenate([first, np.full(chosen.size, unit)])
         self.below, self.above = every * self.has_low, every * self.has_high
         self.dual = np.concatenate([np.zeros(self.kept), (self.below - self.above)[v.size :]])
@@ -90,49 +69,34 @@ class LinearInteriorPoint(PredictorCorrector):
     @property
     def v(self) -> Array:
         """Variables without slacks, (n,)."""
-        return self.w[: self.program.cost.size]
+        return self.w[: self.form.cost.size]
 
     def multipliers(self) -> Array:
         """Multipliers of all rows of the program, zero for those not in use."""
-        rows = np.zeros(self.program.row_lower.size)
+        rows = np.zeros(self.form.row_lower.size)
         rows[np.concatenate([self.equal, self.chosen])] = self.dual
         return rows
 
-    def idle(self) -> Mask:
-        """Which of the rows in use have negligible multipliers, (k,)."""
-        weight = (self.below + self.above)[self.program.cost.size :]
-        return weight <= IDLE_SHARE * weight.max(initial=0.0)
-
-    def add(self, rows: Indices, activity: Array) -> None:
+    def add(self, rows: Indices) -> None:
         """Add rows, with slacks the median distance from their bounds and central multipliers."""
-        n = self.program.cost.size
         over, under = self.distances()
-        mean = self.mean
         nearest = np.minimum(
             np.where(self.has_low, over, np.inf), np.where(self.has_high, under, np.inf)
-        )[n:]
-        distance = max(float(np.median(nearest)), MIN_SLACK)
-        slack = self._slack(rows, activity, distance)
-        low, high = self.program.row_lower[rows], self.program.row_upper[rows]
+        )
+        distance = max(float(np.median(nearest[self.v.size :])), MIN_SLACK)
+        added, mean = self.form.matrix[rows], self.mean
+        slack = self._slack(rows, added @ self.v, distance)
+        low, high = self.form.row_lower[rows], self.form.row_upper[rows]
         self.below = np.concatenate([self.below, mean / (slack - low)])
         self.above = np.concatenate([self.above, mean / (high - slack)])
         self.w = np.concatenate([self.w, slack])
         self.set_bounds(np.concatenate([self.low, low]), np.concatenate([self.high, high]))
         self.dual = np.concatenate([self.dual, (self.below - self.above)[-rows.size :]])
-        self.rows = np.vstack([self.rows, self.program.dense[rows]])
+        self.rows = np.vstack([self.rows, added])
         self.chosen = np.concatenate([self.chosen, rows])
 
-    def remove(self, idle: Mask) -> None:
-        """Remove the rows that are True."""
-        stays = np.concatenate([np.ones(self.program.cost.size, bool), ~idle])
-        self.set_bounds(self.low[stays], self.high[stays])
-        self.w, self.below, self.above = self.w[stays], self.below[stays], self.above[stays]
-        rows = np.concatenate([np.ones(self.kept, bool), ~idle])
-        self.dual, self.rows = self.dual[rows], self.rows[rows]
-        self.chosen = self.chosen[~idle]
-
     def reduced(self) -> Array:
-        return np.concatenate([self.program.cost - self.dual @ self.rows, self.dual[self.kept :]])
+        return np.concatenate([self.form.cost - self.dual @ self.rows, self.dual[self.kept :]])
 
     def kkt(self, weights: Array) -> Callable[[Array], tuple[Array, Array]] | None:
         try:
@@ -141,12 +105,12 @@ class LinearInteriorPoint(PredictorCorrector):
             return None
         lack = -(self.rows @ self.v)
         lack[: self.kept] += self.e
-        lack[self.kept :] += self.w[self.program.cost.size :]
+        lack[self.kept :] += self.w[self.form.cost.size :]
         return partial(normal.solve, lack)
 
     def _slack(self, rows: Indices, activity: Array, distance: float) -> Array:
         """The activity, moved to this distance inside the bounds where it is not."""
-        low, high = self.program.row_lower[rows], self.program.row_upper[rows]
+        low, high = self.form.row_lower[rows], self.form.row_upper[rows]
         margin = np.minimum(distance, MAX_RANGE_SHARE * (high - low))
         return np.clip(activity, low + margin, high - margin)
 

@@ -1,27 +1,36 @@
-"""A linear program in HiGHS to which rows are added, solved by the simplex method."""
+"""Linear programs by the simplex method and the interior points of HiGHS."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
-    StandardForm,
     Status,
-    add_rows,
+    Task,
     change_costs,
     highs_model,
     run_within,
+    simplex_limit,
+    status_of,
 )
-
-Indices = NDArray[np.intp]
+from indefinite_opt.solvers.linear.bracket import LinearBracket
+from indefinite_opt.solvers.linear.form import LinearForm, forms
 
 LEAST_TOLERANCE = 1e-10
 """The smallest tolerance that HiGHS accepts."""
+
+MAX_TOLERANCE = 1e-7
+TOLERANCE_SHARE = 0.1
+"""Feasibility tolerances as a share of `tol`, not above the default of HiGHS and not below the
+smallest that it accepts."""
+
+MAX_INTERIOR_ITERATIONS = 200
+"""Most iterations of the interior-point method; 20 to 60 are usual."""
 
 
 def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
@@ -36,48 +45,110 @@ def run_highs(highs: Any, seconds: float, iterations: int) -> Status:
     return statuses.get(run_within(highs, seconds, iterations), Status.INACCURATE)
 
 
-class RestrictedModel:
-    """The restricted program in HiGHS: all columns, the equalities, and the rows added so far."""
+def iterations_of(highs: Any) -> int:
+    """Iterations of the last run, by whichever method."""
+    info = highs.getInfo()
+    counts = (info.simplex_iteration_count, info.ipm_iteration_count, info.qp_iteration_count)
+    return sum(max(int(count), 0) for count in counts)
 
-    def __init__(self, program: LinearProgram) -> None:
-        self.program, self.rows = program, np.flatnonzero(program.row_lower == program.row_upper)
-        self.v: Array | None = None
-        self.multipliers = np.zeros(program.row_lower.size)
-        self.iterations, self._refined = 0, False
-        self._unit, self._largest = program.cost_units
-        e, E = program.row_lower[self.rows], program.dense[self.rows]
-        cost = program.cost / self._unit
-        self.highs = highs_model(StandardForm(1, cost, program.lower, program.upper, e, e, E))
-        # Presolve would find nothing to remove in a kernel matrix.
-        self.highs.setOptionValue("presolve", "off")
 
-    def add(self, rows: Indices) -> None:
-        """Add rows of the program to the model."""
-        program = self.program
-        add_rows(self.highs, program.dense[rows], program.row_lower[rows], program.row_upper[rows])
-        self.rows = np.concatenate([self.rows, rows])
+class LinearModels:
+    """HiGHS models of a linear program, one for each of its units that was needed.
 
-    def refine(self) -> bool:
-        """Go on with costs in units of the largest, and with the least tolerances there are.
+    Attributes
+    ----------
+    done : int
+        Iterations on the present program.
+    words : str
+        What HiGHS says of its last run on it.
+    """
 
-        False if these are in force already.
+    def __init__(self) -> None:
+        self._models: dict[bool, Any] = {}
+        self._program: LinearProgram | None = None
+        self.done, self.words = 0, ""
+
+    def solve(self, task: Task[Any], bracket: LinearBracket) -> Status:
+        """Solve a program as accurately as it takes to close the gap of the bracket.
+
+        Models are kept for the next program if that has the same matrix.
         """
-        if self._refined:
-            return False
-        self._refined, self._unit = True, self._largest
-        self.highs.clearSolver()
-        change_costs(self.highs, self.program.cost / self._unit)
-        for kind in ("primal", "dual"):
-            self.highs.setOptionValue(f"{kind}_feasibility_tolerance", LEAST_TOLERANCE)
-        return True
+        program, self.done, self.words = bracket.program, 0, ""
+        if self._program is None or not program.shares_matrix(self._program):
+            self._models = {}
+        self._program, status = program, Status.INACCURATE
+        try:
+            for form, way in _ways(task, program):
+                status = self._run(task, form, way)
+                answer = self._models[form.is_natural].getSolution()
+                v, rows = np.array(answer.col_value), np.array(answer.row_dual)
+                if answer.value_valid and v.size and np.all(np.isfinite(v)):
+                    rows = way.cost_unit * rows if answer.dual_valid else np.zeros(len(form.matrix))
+                    bracket.offer(form, v, rows)
+                if bracket.is_closed:
+                    return Status.SOLVED
+                if status is Status.TIME_LIMIT:
+                    break
+        except (KeyboardInterrupt, TimeLimitReached) as error:
+            self._program = None  # a model may be half changed
+            return status_of(error)
+        # Limits of iterations that the caller has not set are this solver's own.
+        of_caller = status is Status.TIME_LIMIT or task.max_iter is not None
+        return status if of_caller and status is not Status.SOLVED else Status.INACCURATE
 
-    def run(self, seconds: float, iterations: int) -> Status:
-        """Solve from the last basis; keep the point and the multipliers of all rows."""
-        highs, before = self.highs, max(self.highs.getInfo().simplex_iteration_count, 0)
-        status = run_highs(highs, seconds, iterations)
-        answer = highs.getSolution()
-        self.iterations = max(highs.getInfo().simplex_iteration_count - before, 0)
-        if answer.value_valid and answer.dual_valid:
-            self.v = np.array(answer.col_value)
-            self.multipliers[self.rows] = self._unit * np.array(answer.row_dual)
+    def _run(self, task: Task[Any], form: LinearForm, way: Way) -> Status:
+        """Run HiGHS on a form in one way."""
+        if form.is_natural not in self._models:
+            self._models[form.is_natural] = highs_model(form.standard_form())
+        highs = self._models[form.is_natural]
+        columns = np.arange(form.cost.size, dtype=np.int32)
+        rows = np.arange(form.row_lower.size, dtype=np.int32)
+        highs.changeColsBounds(columns.size, columns, form.lower, form.upper)
+        highs.changeRowsBounds(rows.size, rows, form.row_lower, form.row_upper)
+        change_costs(highs, form.cost / way.cost_unit)
+        if self.words:  # the first run starts from the solution of the last program
+            highs.clearSolver()
+        # Presolve finds nothing to remove in a kernel matrix and takes longer than the simplex.
+        # Crossover would end in the simplex method again, and our bound needs no vertex.
+        options = {
+            "presolve": "off", "solver": way.method,
+            "run_crossover": "off" if way.method == "ipm" else "on",
+            "primal_feasibility_tolerance": way.tolerance,
+            "dual_feasibility_tolerance": way.tolerance,
+        }  # fmt: skip
+        for option, value in options.items():
+            highs.setOptionValue(option, value)
+        status = run_highs(highs, task.remaining, way.iterations)
+        self.done += iterations_of(highs)
+        self.words = highs.modelStatusToString(highs.getModelStatus())
         return status
+
+
+class Way(NamedTuple):
+    """A method of HiGHS, the unit of the costs, a tolerance, and most iterations."""
+
+    method: str
+    cost_unit: float
+    tolerance: float
+    iterations: int
+
+
+def _ways(task: Task[Any], program: LinearProgram) -> Iterator[tuple[LinearForm, Way]]:
+    """Both forms of a program in each way that promises something.
+
+    Those are the simplex method with the usual tolerance, with costs in units of the largest and
+    the least tolerance, and interior points.
+    """
+    made: list[LinearForm] = []
+    usual = max(min(MAX_TOLERANCE, TOLERANCE_SHARE * task.tol), LEAST_TOLERANCE)
+    for form in forms(program):
+        made.append(form)
+        limit = simplex_limit(sum(form.matrix.shape))
+        most = limit if task.max_iter is None else task.max_iter
+        yield form, Way("choose", form.cost_units[0], usual, most)
+        if task.max_iter is not None:
+            return
+    for form in made:
+        yield form, Way("choose", form.cost_units[1], LEAST_TOLERANCE, limit)
+    for form in made:
+        yield form, Way("ipm", form.cost_units[0], usual, MAX_INTERIOR_ITERATIONS)
