@@ -41,7 +41,7 @@ from indefinite_opt.foundation.files import (
     writing,
 )
 from indefinite_opt.foundation.limits import LONG, SECONDS_BEYOND_LIMIT, TimeLimitReached, limited
-from indefinite_opt.foundation.loops import clock, compiled, read_only
+from indefinite_opt.foundation.loops import clock, compiled, larger, read_only, smaller
 from indefinite_opt.foundation.naming import (
     as_instance,
     discover,

@@ -171,11 +171,10 @@ def test_an_exchange_without_end_is_told() -> None:
     """x₁x₂ < 0 for x₁ = -x₂: the concave pair of a row goes on for ever."""
     K = np.array([[0.0, 1.0], [1.0, 0.0]])
     ends = np.full(2, -INF), np.full(2, INF)
-    box = descent_loops.BoxLines(np.ones(2), np.zeros(2, np.int64), 1, False, *ends)
-    K.setflags(write=False)
-    hessian = descent_loops.Hessian(K, np.zeros(2), 1.0, 1e-12)
+    group = np.zeros(2, np.int64)
+    program = descent_loops.pair_program(K, np.zeros(2), 1.0, np.ones(2), group, 1, False, *ends)
     point = descent_loops.DescentPoint(np.zeros(2), np.zeros(2))
-    assert descent_loops.exchange(hessian, box, point, 0.0)[3:] == (0, 1)
+    assert descent_loops.exchange(program, point, 0.0)[3:] == (0, 1)
 
 
 # ------------------------------------------------------------------------------- unboundedness

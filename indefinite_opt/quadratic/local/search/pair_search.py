@@ -44,12 +44,9 @@ PERTURBATION_SHARE = 0.5
 """Most pairs exchanged by a perturbation, as a share of n; with this many every weight can
 move."""
 
-PERTURBATION_BLOCK = 64
-PERTURBATION_LEAVE_SHARE = 0.2
 PERTURBATION_TOLERANCE = 0.1
-"""Size of the blocks in descents between perturbations, the share of its violation at which a
-block is left, and the violation at which such a descent ends, in units of the gradient: it need
-only show whether a perturbation was useful."""
+"""Violation at which a descent between perturbations ends, in units of the gradient: it need only
+show whether a perturbation was useful."""
 
 PERTURBATION_SLACK = 0.01
 """Share of F by which a point that is perturbed may exceed the best one, for every unit of
@@ -162,19 +159,13 @@ class LocalSearch(IteratedSearch):
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
             work = min(allowed - run.work, SLICE_WORK)
-            chain = loops.PerturbationPlan(
-                count, max(int(PERTURBATION_SHARE * qp.n), 2), qp.effort > 1.0,
-                min(PERTURBATION_BLOCK, qp.n), slack,
+            plan = loops.PerturbationPlan(
+                count, max(int(PERTURBATION_SHARE * qp.n), 2), qp.effort > 1.0, slack,
+                PERTURBATION_TOLERANCE * run.unit, limit - run.iterations, work,
             )  # fmt: skip
-            tolerance, steps_left = (
-                PERTURBATION_TOLERANCE * run.unit,
-                limit - run.iterations,
-            )
-            limits = loops.Limits(tolerance, PERTURBATION_LEAVE_SHARE, steps_left, work)
-            at = run.hessian, run.box, run.point, run.linear
-            perturbed = loops.Perturbed(*loops.perturb(*at, chain, limits, state))
-            run.perturbed(perturbed.perturbations, perturbed.steps, perturbed.work)
-            count -= perturbed.perturbations
+            made, *taken = loops.perturb(run.program, run.point, run.linear, plan, state)
+            run.perturbed(made, *taken)
+            count -= made
         return self._finish(run)
 
     def _finish(self, run: Descent) -> Chain:
