@@ -6,8 +6,8 @@ y_iα_i += δ and y_jα_j -= δ, changes F by -(v_i - v_j)δ + ½aδ² with a = 
 Both members of a pair belong to one group, that is, to one equality constraint Σ y_iα_i = b_g. A
 weight that is in no constraint moves alone: it is written as the pair (i, i), and its slope is v_i.
 
-`pair_steps` selects a pair and makes a step until the conditions of optimality hold. `exchange`
-looks for pairs that have to go uphill first, and `perturb` searches from perturbed points.
+`pair_steps` selects a pair and makes a step until the conditions of optimality hold, `block_steps`
+does so on blocks of the worst violators in turn, and `perturb` searches from perturbed points.
 """
 
 from __future__ import annotations
@@ -79,10 +79,6 @@ PAIR_DRAWS = 20
 """Draws in search of a pair of one group that can move; if all fail, the perturbation has one pair
 less."""
 
-MIN_LEFT = 1e-9
-"""A perturbation is done when so little of it is left, as a share of its last step: less is
-rounding."""
-
 PERTURBATION_STEPS = 100
 """Most steps after a perturbation per point, so that one slow descent does not use up the time of
 the others."""
@@ -149,8 +145,6 @@ class PerturbationPlan(NamedTuple):
 
     perturbations: int
     pairs: int  # most pairs that one perturbation exchanges
-    spread: bool  # whether a weight moves against several others until it is as far as asked
-    slack: float  # largest share by which F at a point that is perturbed may exceed the lowest
     violation: float  # at which the descent after a perturbation ends
     steps: int  # of all descents together
     work: float
@@ -595,121 +589,12 @@ def reduced_matrix(K, slots, columns, reference, matrix):
         k += 1
 
 
-@compiled(fastmath=_VECTORISE)
-def _whole_gains(gain, v, K_i, diagonal, falls, group, i, max_step, h):
-    """Decrease of F by the longest step of (i, t) where that pair is concave, for every t.
-
-    falls[t] is how far y_tα_t may fall. Returns the largest decrease.
-    """
-    best = 0.0
-    for t in range(v.size):
-        step = min(max_step, falls[t]) if group[t] == group[i] else 0.0
-        curvature = min(h * (diagonal[i] + diagonal[t] - 2.0 * K_i[t]), 0.0)
-        whole = step * (v[i] - v[t] - 0.5 * curvature * step)
-        gain[t] = whole if curvature < 0.0 else 0.0
-        best = larger(best, gain[t])
-    return best
-
-
 @compiled()
-def _move_alone(t, step, program, point):
-    """y_tα_t += step, at most to the bound, and v with it; returns |h · change|."""
+def _move(t, step, program, point):
+    """y_tα_t += step, at most to the bound, and v with it."""
     y, old = program.y[t], point.alpha[t]
     point.alpha[t] = _moved(old, y * step, program.lower[t], program.upper[t])
-    amount = program.h * y * (point.alpha[t] - old)
-    _subtract_row(point.v, amount, program.K[t])
-    return abs(amount)
-
-
-@compiled()
-def _max_step_of(t, sign, program, point):
-    """How far y_tα_t may rise (sign 1) or fall (sign -1); infinite steps have one length."""
-    alpha, low, high = point.alpha[t], program.lower[t], program.upper[t]
-    return min(_max_step(sign * program.y[t], alpha, low, high), INFINITE_STEP)
-
-
-@compiled()
-def exchange(program, point, min_gain):
-    """One pass over all weights: steps as long as the bounds allow, where F decreases.
-
-    A weight moves with its best partner; one that moves alone goes to either bound, together with
-    the best answer of another one. From a stationary point F may rise on the way.
-
-    Returns
-    -------
-    steps made, decrease of F, rounding of v in units of eps · max|K|, and the indices of a concave
-    pair or weight that no bound holds, so that F is unbounded, else -1
-    """
-    v, n = point.v, point.v.size
-    falls, gain, made, decrease, changed = np.empty(n), np.empty(n), 0, 0.0, 0.0
-    for t in range(n):
-        falls[t] = _max_step_of(t, -1.0, program, point)
-    for i in range(n):
-        if program.group[i] == program.groups:
-            if program.diagonal[i] < 0.0 and program.upper[i] - program.lower[i] >= INFINITE_STEP:
-                return made, decrease, ROUNDINGS_PER_CHANGE * changed, i, i
-            best, j, first, answer = _best_answer(i, program, point)
-            if best > min_gain:
-                changed += _move_alone(i, first, program, point)
-                if answer != 0.0:
-                    changed += _move_alone(j, answer, program, point)
-                made, decrease = made + 1, decrease + best
-            continue
-        max_step = _max_step_of(i, 1.0, program, point)
-        if max_step <= 0.0:
-            continue
-        best = _whole_gains(
-            gain, v, program.K[i], program.diagonal, falls, program.group, i, max_step, program.h
-        )
-        if best <= min_gain:
-            continue
-        j = 0
-        while gain[j] != best:
-            j += 1
-        step = min(max_step, falls[j])
-        if step >= INFINITE_STEP:
-            return made, decrease, ROUNDINGS_PER_CHANGE * changed, i, j
-        changed += _move_alone(i, step, program, point)
-        changed += _move_alone(j, -step, program, point)
-        for t in (i, j):
-            falls[t] = _max_step_of(t, -1.0, program, point)
-        made, decrease = made + 1, decrease + best
-    return made, decrease, ROUNDINGS_PER_CHANGE * changed, -1, -1
-
-
-@compiled()
-def _best_answer(i, program, point):
-    """The best move of weight i to a bound together with a step of another weight alone.
-
-    From a stationary point two weights can gain only if their part of K is not positive
-    semidefinite, which is tested first.
-
-    Returns
-    -------
-    decrease of F, the other weight, and the steps of both
-    """
-    v, h, diagonal = point.v, program.h, program.diagonal
-    row, K_ii = program.K[i], program.diagonal[i]
-    best, partner, first, answer = 0.0, i, 0.0, 0.0
-    for sign in (1.0, -1.0):
-        move = sign * _max_step_of(i, sign, program, point)
-        if move == 0.0 or abs(move) >= INFINITE_STEP:
-            continue
-        own = move * (v[i] - 0.5 * h * K_ii * move)
-        if own > best:
-            best, partner, first, answer = own, i, move, 0.0
-        for j in range(v.size):
-            convex = K_ii >= 0.0 and diagonal[j] >= 0.0 and row[j] * row[j] <= K_ii * diagonal[j]
-            if convex or j == i or program.group[j] != program.groups:
-                continue
-            slope = v[j] - h * row[j] * move
-            for way in (1.0, -1.0):
-                max_step, curvature = _max_step_of(j, way, program, point), h * diagonal[j]
-                length = max(_length(max_step, way * slope, curvature), 0.0)
-                gain = own + length * (way * slope - 0.5 * curvature * length)
-                if length < INFINITE_STEP and gain > best:
-                    best, partner, first, answer = gain, j, move, way * length
-    return best, partner, first, answer
+    _subtract_row(point.v, program.h * y * (point.alpha[t] - old), program.K[t])
 
 
 @compiled()
@@ -734,12 +619,11 @@ def _similar(row, tries, members, state):
 
 
 @compiled()
-def _exchange_at_random(pairs, spread, order, starts, program, point, state):
+def _exchange_at_random(pairs, order, starts, program, point, state):
     """Exchange the weights of random pairs, among all points or those similar to one.
 
-    A step is a random share of what both weights of a pair allow. With `spread` it is a share of
-    what the first one allows, against as many others as that takes. A weight that moves alone goes
-    a share of the way to its other bound.
+    A step is a random share of what both weights of a pair allow. A weight that moves alone goes a
+    share of the way to its other bound.
     """
     alpha, n = point.alpha, point.v.size
     row, tries = program.K[int(_draw(state) * n)], 1
@@ -747,27 +631,22 @@ def _exchange_at_random(pairs, spread, order, starts, program, point, state):
         tries += int(min(MOST_DRAWS, n / (POINTS_PER_PAIR * pairs)))
     for _ in range(pairs):
         share = 1.0 if _draw(state) < WHOLE_CHANCE else _draw(state)
-        i, left = -1, 0.0
         for _ in range(PAIR_DRAWS):
-            if left <= 0.0:
-                i = _similar(row, tries, order, state)
-                if program.group[i] == program.groups:
-                    low, high = program.lower[i], program.upper[i]
-                    way = (low if alpha[i] > 0.5 * (low + high) else high) - alpha[i]
-                    if abs(way) < INFINITE_STEP:
-                        _move_alone(i, share * program.y[i] * way, program, point)
-                    break
-                left = share * _max_step_of(i, 1.0, program, point)
-            g = program.group[i]
+            i = _similar(row, tries, order, state)
+            low, high, g = program.lower[i], program.upper[i], program.group[i]
+            if g == program.groups:
+                way = (low if alpha[i] > 0.5 * (low + high) else high) - alpha[i]
+                if abs(way) < INFINITE_STEP:
+                    _move(i, share * program.y[i] * way, program, point)
+                break
             j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
-            max_step = _max_step_of(j, -1.0, program, point)
-            step = min(left, max_step if spread else share * max_step)
-            if i == j or not 0.0 < step < INFINITE_STEP:
-                continue
-            _move_alone(i, step, program, point)
-            _move_alone(j, -step, program, point)
-            left -= step
-            if not spread or left <= MIN_LEFT * step:
+            step = share * min(
+                _max_step(program.y[i], alpha[i], low, high),
+                _max_step(-program.y[j], alpha[j], program.lower[j], program.upper[j]),
+            )
+            if i != j and 0.0 < step < INFINITE_STEP:
+                _move(i, step, program, point)
+                _move(j, -step, program, point)
                 break
 
 
@@ -776,8 +655,7 @@ def perturb(program, point, linear, plan, state):
     """Iterated local search from a stationary point, with all rows of K and finite bounds.
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
-    steps lead to a stationary point again, which replaces the old one if it is lower. The next
-    perturbation starts there, too, if it is not much higher.
+    steps lead to a stationary point again, which replaces the old one if it is lower.
 
     Parameters
     ----------
@@ -790,33 +668,27 @@ def perturb(program, point, linear, plan, state):
     -------
     perturbations, steps and work
     """
-    n = point.v.size
+    n, value, work, steps = point.v.size, _value(program, point, linear), 0.0, 0
     trial = DescentPoint(point.alpha.copy(), point.v.copy())
-    current = DescentPoint(point.alpha.copy(), point.v.copy())
     # All indices sorted by groups, and where each group begins and the last one ends.
     order = np.argsort(program.group, kind="mergesort")
     starts = np.searchsorted(program.group[order], np.arange(program.groups + 2))
-    value, work, steps = _value(program, point, linear), 0.0, 0
     for made in range(plan.perturbations):
         if work >= plan.work or steps >= plan.steps:
             return made, steps, work
         # From 1 to the most, uniformly distributed on a logarithmic scale.
         pairs = int(np.exp(_draw(state) * np.log(plan.pairs + 0.999)))
-        _exchange_at_random(pairs, plan.spread, order, starts, program, trial, state)
+        _exchange_at_random(pairs, order, starts, program, trial, state)
         most = min(PERTURBATION_STEPS * n, plan.steps - steps)
         outcome = _steps(program, trial, SECOND_ORDER, plan.violation, most, np.inf)
         steps += outcome[2]
         work += outcome[4] + 2.0 * pairs * n
         reached = _value(program, trial, linear)
-        slack = plan.slack * _draw(state) if plan.slack > 0.0 else -MIN_FALL
-        goes_on = reached < value + slack * abs(value)
         if reached < value - MIN_FALL * abs(value):
             value = reached
             _copy(trial, point)
-        if goes_on:
-            _copy(trial, current)
         else:
-            _copy(current, trial)
+            _copy(point, trial)
     return plan.perturbations, steps, work
 
 

@@ -83,10 +83,6 @@ rigorous bound allows for."""
 MAX_TIGHTENING = 0.01
 """Smallest factor by which the residual to reach is reduced at once."""
 
-MIN_EXCHANGE_SHARE = 1e-9
-"""Least decrease of F by an exchange, as a share of it: far above rounding and far below any
-tolerance."""
-
 MIN_GROWTH = 1.01
 """Least factor by which the weights are scaled up at once; less is left to pair steps."""
 
@@ -586,30 +582,6 @@ class Descent:
         mass = float(np.abs(self.alpha).sum())
         terms = self.program.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
         return self._move(face, face.goals(direction), 4.0 * EPS * terms)
-
-    def exchange(self) -> int:
-        """One pass of steps to a bound that lower F in the end; returns their number.
-
-        From a stationary point F may increase along a concave pair at first and yet be lower where
-        the pair meets a bound.
-        """
-        qp = self.qp
-        # In kernel programs without a bias, whose optima are few, passes cost more than they find.
-        alone = qp.totals.size == 0 and qp.effort <= 1.0
-        if self.gram.on_demand or alone:
-            return 0
-        least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
-        made, decrease, rounding, i, j = self.loops.exchange(self.program, self.point, least)
-        if i >= 0:
-            direction = np.zeros(qp.n)
-            direction[i] = self.program.y[i]
-            if j != i:
-                direction[j] = -self.program.y[j]
-            elif np.isfinite(self.program.upper[i]):
-                direction[i] = -1.0
-            raise self.endless(direction)
-        self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
-        return int(made)
 
     def perturbed(self, perturbations: int, steps: int, work: float) -> None:
         """Record that `_loops.perturb` has changed alpha and v."""

@@ -26,6 +26,9 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic.solving.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 
+MOST_PERTURBATIONS = 2400
+"""Perturbations by default."""
+
 MAX_ELITE = 6
 """Most ends that are perturbed, of different objectives."""
 
@@ -46,13 +49,13 @@ class Effort:
     """How long to search; see the solver `multistart` for the parameters."""
 
     starts: int = 5
-    perturbations: int = 2400
+    perturbations: int | None = None
     budget: float = 40.0
     jobs: int | None = None
 
     def __post_init__(self) -> None:
         checks.whole("starts", self.starts)
-        checks.whole("perturbations", self.perturbations, least=0)
+        checks.whole("perturbations", self.perturbations, least=0, optional=True)
         checks.whole("jobs", self.jobs, optional=True)
         checks.positive("budget", self.budget, infinite=True)
 
@@ -132,7 +135,8 @@ class IteratedSearch(ABC):
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
         self.iterations = self.descents = self.perturbations = 0
-        self.most_perturbations = options.perturbations
+        chosen = options.perturbations
+        self.most_perturbations = MOST_PERTURBATIONS if chosen is None else chosen
         self.halt = Event()
         self.generators = _generators(task.seed)
         self.note = ""
