@@ -122,7 +122,7 @@ def point():
     return loops.DescentPoint(np.zeros(n), y.copy())
 
 def plan(steps, work):
-    return loops.PerturbationPlan(10**9, 9, 1.0, steps, work)
+    return loops.PerturbationPlan(10**9, 9, 0.0, 1.0, steps, work)
 
 calls = {
     "blocks": lambda *limits: loops.block_steps(program, point(), 0.0, 64, 0, *limits),

@@ -200,16 +200,17 @@ class Loose:
         )  # fmt: skip
         return program, descent_loops.DescentPoint(self.alpha, self.v)
 
-    def perturb(self, state: NDArray[np.uint64]) -> tuple[int, int, float]:
+    def perturb(self, state: NDArray[np.uint64], slack: float) -> tuple[int, int, float]:
         n = self.v.size
-        plan = descent_loops.PerturbationPlan(50, n // 2, 1e-3, 10**9, INF)
+        plan = descent_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
         linear = np.full(n, self.program.c)
         return descent_loops.perturb(*self.loops, linear, plan, state)
 
 
+@pytest.mark.parametrize("slack", [0.0, 0.05])
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("kind", ["indefinite", "negative", "positive"])
-def test_perturbations_only_go_down(kind: str, name: str) -> None:
+def test_perturbations_only_go_down(kind: str, name: str, slack: float) -> None:
     n = 30
     K = symmetric(n, 1) if kind == "indefinite" else gaussian(n, 3, 0.5)
     K = -K if kind == "negative" else K
@@ -222,7 +223,7 @@ def test_perturbations_only_go_down(kind: str, name: str) -> None:
     value, useful = program.value(point.alpha), 0
     for _ in range(6):
         before = point.alpha.copy()
-        made, steps, work = point.perturb(generator)
+        made, steps, work = point.perturb(generator, slack)
         assert made == 50
         assert steps > 0
         assert work > 0.0

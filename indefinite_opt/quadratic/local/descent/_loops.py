@@ -145,6 +145,7 @@ class PerturbationPlan(NamedTuple):
 
     perturbations: int
     pairs: int  # most pairs that one perturbation exchanges
+    slack: float  # largest share by which F at a point that is perturbed may exceed the lowest
     violation: float  # at which the descent after a perturbation ends
     steps: int  # of all descents together
     work: float
@@ -655,7 +656,8 @@ def perturb(program, point, linear, plan, state):
     """Iterated local search from a stationary point, with all rows of K and finite bounds.
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
-    steps lead to a stationary point again, which replaces the old one if it is lower.
+    steps lead to a stationary point again, which replaces the old one if it is lower. The next
+    perturbation starts there, too, if it is not much higher.
 
     Parameters
     ----------
@@ -670,6 +672,7 @@ def perturb(program, point, linear, plan, state):
     """
     n, value, work, steps = point.v.size, _value(program, point, linear), 0.0, 0
     trial = DescentPoint(point.alpha.copy(), point.v.copy())
+    current = DescentPoint(point.alpha.copy(), point.v.copy())
     # All indices sorted by groups, and where each group begins and the last one ends.
     order = np.argsort(program.group, kind="mergesort")
     starts = np.searchsorted(program.group[order], np.arange(program.groups + 2))
@@ -684,11 +687,13 @@ def perturb(program, point, linear, plan, state):
         steps += outcome[2]
         work += outcome[4] + 2.0 * pairs * n
         reached = _value(program, trial, linear)
+        slack = plan.slack * _draw(state) if plan.slack > 0.0 else -MIN_FALL
+        if reached < value + slack * abs(value):
+            _copy(trial, current)
         if reached < value - MIN_FALL * abs(value):
             value = reached
             _copy(trial, point)
-        else:
-            _copy(point, trial)
+        _copy(current, trial)
     return plan.perturbations, steps, work
 
 

@@ -51,6 +51,11 @@ PERTURBATION_TOLERANCE = 0.1
 """Violation at which a descent between perturbations ends, in units of the gradient: it need only
 show whether a perturbation was useful."""
 
+PERTURBATION_SLACK = 0.01
+"""Share of F by which a point that is perturbed may exceed the best one, for every unit of
+effort above that of a kernel program. It is that of the last chain of a round; the first
+one has none, as it needs fewer perturbations where optima are near one another."""
+
 Start = Callable[[np.random.Generator], Array]
 
 
@@ -153,14 +158,15 @@ class LocalSearch(IteratedSearch):
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
         loops = run.loops
         limit = steps or sys.maxsize
+        slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
             work = min(allowed - run.work, SLICE_WORK)
             plan = loops.PerturbationPlan(
-                count, max(int(PERTURBATION_SHARE * qp.n), 2), PERTURBATION_TOLERANCE * run.unit,
-                limit - run.iterations, work,
+                count, max(int(PERTURBATION_SHARE * qp.n), 2), slack,
+                PERTURBATION_TOLERANCE * run.unit, limit - run.iterations, work,
             )  # fmt: skip
             made, *taken = loops.perturb(run.program, run.point, run.linear, plan, state)
             run.perturbed(made, *taken)
