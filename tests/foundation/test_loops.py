@@ -109,6 +109,7 @@ SIGNALLED = """
 import signal
 import numpy as np
 from indefinite_opt.quadratic.local.descent import _loops as loops
+from indefinite_opt.quadratic.local.search import _perturbation_loops as perturbation_loops
 
 n = 400
 g = np.random.default_rng(0)
@@ -122,11 +123,11 @@ def point():
     return loops.DescentPoint(np.zeros(n), y.copy())
 
 def plan(steps, work):
-    return loops.PerturbationPlan(10**9, 9, 0.0, 1.0, steps, work)
+    return perturbation_loops.PerturbationPlan(10**9, 9, 0.0, 1.0, steps, work)
 
 calls = {
     "blocks": lambda *limits: loops.block_steps(program, point(), 0.0, 64, 0, *limits),
-    "perturbations": lambda *limits: loops.perturb(
+    "perturbations": lambda *limits: perturbation_loops.perturb(
         program, point(), -np.ones(n), plan(*limits), np.array([1], np.uint64)
     ),
     "pairs": lambda *limits: loops.pair_steps(program, point(), 0, 0.0, *limits),

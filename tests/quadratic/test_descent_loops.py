@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
-from helpers.internals import descent_loops
+from helpers.internals import descent_loops, perturbation_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
 from indefinite_opt.modeling.structures import BoxLineQP
@@ -202,9 +202,9 @@ class Loose:
 
     def perturb(self, state: NDArray[np.uint64], slack: float) -> tuple[int, int, float]:
         n = self.v.size
-        plan = descent_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
+        plan = perturbation_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
         linear = np.full(n, self.program.c)
-        return descent_loops.perturb(*self.loops, linear, plan, state)
+        return perturbation_loops.perturb(*self.loops, linear, plan, state)
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.05])

@@ -6,8 +6,11 @@ y_iα_i += δ and y_jα_j -= δ, changes F by -(v_i - v_j)δ + ½aδ² with a = 
 Both members of a pair belong to one group, that is, to one equality constraint Σ y_iα_i = b_g. A
 weight that is in no constraint moves alone: it is written as the pair (i, i), and its slope is v_i.
 
-`pair_steps` selects a pair and makes a step until the conditions of optimality hold, `block_steps`
-does so on blocks of the worst violators in turn, and `perturb` searches from perturbed points.
+`pair_steps` selects a pair and makes a step until the conditions of optimality hold; `block_steps`
+does so on blocks of the worst violators in turn.
+
+Functions of few numbers are called for every point. Named tuples are passed to others only: to pass
+one takes as long as a dozen points.
 """
 
 from __future__ import annotations
@@ -37,6 +40,9 @@ PASSES, GROUPED_PASSES, STEP_WORK = 3.0, 8.0, 200.0
 """Work of a step in entries of K read: passes over all points, with one constraint on all weights
 or otherwise, and a constant part."""
 
+COMPUTING_WORK = 3.0
+"""Work of computing an entry of K on demand, in units of that of reading one from memory."""
+
 ROUNDINGS_PER_CHANGE = 4.0
 """Rounding of v per unit of changed weight, in units of eps · max|K|: that of the two products, of
 their sum and of the changes themselves."""
@@ -61,31 +67,6 @@ BISECTIONS = 7
 
 BLOCK_PASSES = 10.0
 """Work of choosing a block, in entries of K read per point."""
-
-SIMILAR_CHANCE = 0.5
-"""Probability that a perturbation exchanges weights among points similar to one point instead of
-among all: the two kinds find different optima."""
-
-MOST_DRAWS, POINTS_PER_PAIR = 8.0, 4.0
-"""A point similar to a given one is the most similar of a random point and this many others: of d
-draws it is one of the nearest n/d or so. There are fewer draws if that would leave fewer than this
-many points per pair."""
-
-WHOLE_CHANCE = 0.7
-"""Probability that a pair is exchanged as far as its bounds allow, where a concave pair has its
-minima; otherwise it moves a random share of that way."""
-
-PAIR_DRAWS = 20
-"""Draws in search of a pair of one group that can move; if all fail, the perturbation has one pair
-less."""
-
-PERTURBATION_STEPS = 100
-"""Most steps after a perturbation per point, so that one slow descent does not use up the time of
-the others."""
-
-MIN_FALL = 1e-10
-"""Least decrease of the objective after a useful perturbation, as a share of it: less may be
-rounding."""
 
 _VECTORISE = {"nnan", "nsz", "reassoc", "contract"}
 """Reorderings that minima and maxima allow; NaN cannot occur, infinities can."""
@@ -138,17 +119,6 @@ class StepOutcome(NamedTuple):
     decrease: float  # of F
     work: float  # in entries of K read
     rounding: float  # of v, in units of eps · max|K|
-
-
-class PerturbationPlan(NamedTuple):
-    """How many perturbations there are, and how large."""
-
-    perturbations: int
-    pairs: int  # most pairs that one perturbation exchanges
-    slack: float  # largest share by which F at a point that is perturbed may exceed the lowest
-    violation: float  # at which the descent after a perturbation ends
-    steps: int  # of all descents together
-    work: float
 
 
 @compiled(fastmath=_VECTORISE)
@@ -250,9 +220,9 @@ def _pair_gains(gain, v, falls, K_i, diagonal, v_i, K_ii, scale, h, min_curvatur
 
 @compiled()
 def _place(x, value):
-    """The first index of a value."""
+    """The first index of a value, or the last index of all if it is not there."""
     t = 0
-    while x[t] != value:
+    while t < x.size - 1 and x[t] != value:
         t += 1
     return t
 
@@ -369,7 +339,7 @@ def _steps(program, point, rule, tolerance, most, most_work):
             break
         if rule == SECOND_ORDER and tied:
             i, j = 0, -1
-            while v[i] + rises[i] != top:
+            while i < n - 1 and v[i] + rises[i] != top:
                 i += 1
         row_i = _row(i, K, members, part, known)
         if rule == SECOND_ORDER and i != j:
@@ -607,107 +577,3 @@ def _draw(state):
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))
     return np.float64(z >> np.uint64(11)) / 9007199254740992.0
-
-
-@compiled()
-def _similar(row, tries, members, state):
-    """The member t with the largest |K_ct| among some random ones; `row` is row c of K."""
-    found = members[int(_draw(state) * members.size)]
-    for _ in range(tries - 1):
-        other = members[int(_draw(state) * members.size)]
-        found = other if abs(row[other]) > abs(row[found]) else found
-    return found
-
-
-@compiled()
-def _exchange_at_random(pairs, order, starts, program, point, state):
-    """Exchange the weights of random pairs, among all points or those similar to one.
-
-    A step is a random share of what both weights of a pair allow. A weight that moves alone goes a
-    share of the way to its other bound.
-    """
-    alpha, n = point.alpha, point.v.size
-    row, tries = program.K[int(_draw(state) * n)], 1
-    if _draw(state) < SIMILAR_CHANCE:
-        tries += int(min(MOST_DRAWS, n / (POINTS_PER_PAIR * pairs)))
-    for _ in range(pairs):
-        share = 1.0 if _draw(state) < WHOLE_CHANCE else _draw(state)
-        for _ in range(PAIR_DRAWS):
-            i = _similar(row, tries, order, state)
-            low, high, g = program.lower[i], program.upper[i], program.group[i]
-            if g == program.groups:
-                way = (low if alpha[i] > 0.5 * (low + high) else high) - alpha[i]
-                if abs(way) < INFINITE_STEP:
-                    _move(i, share * program.y[i] * way, program, point)
-                break
-            j = _similar(row, tries, order[starts[g] : starts[g + 1]], state)
-            step = share * min(
-                _max_step(program.y[i], alpha[i], low, high),
-                _max_step(-program.y[j], alpha[j], program.lower[j], program.upper[j]),
-            )
-            if i != j and 0.0 < step < INFINITE_STEP:
-                _move(i, step, program, point)
-                _move(j, -step, program, point)
-                break
-
-
-@compiled()
-def perturb(program, point, linear, plan, state):
-    """Iterated local search from a stationary point, with all rows of K and finite bounds.
-
-    Random pairs of weights are exchanged, among all points or among those similar to one; pair
-    steps lead to a stationary point again, which replaces the old one if it is lower. The next
-    perturbation starts there, too, if it is not much higher.
-
-    Parameters
-    ----------
-    linear : (n,) array
-        c, to compute F.
-    state : (1,) uint64 array
-        State of the random numbers; changed in place.
-
-    Returns
-    -------
-    perturbations, steps and work
-    """
-    n, value, work, steps = point.v.size, _value(program, point, linear), 0.0, 0
-    trial = DescentPoint(point.alpha.copy(), point.v.copy())
-    current = DescentPoint(point.alpha.copy(), point.v.copy())
-    # All indices sorted by groups, and where each group begins and the last one ends.
-    order = np.argsort(program.group, kind="mergesort")
-    starts = np.searchsorted(program.group[order], np.arange(program.groups + 2))
-    for made in range(plan.perturbations):
-        if work >= plan.work or steps >= plan.steps:
-            return made, steps, work
-        # From 1 to the most, uniformly distributed on a logarithmic scale.
-        pairs = int(np.exp(_draw(state) * np.log(plan.pairs + 0.999)))
-        _exchange_at_random(pairs, order, starts, program, trial, state)
-        most = min(PERTURBATION_STEPS * n, plan.steps - steps)
-        outcome = _steps(program, trial, SECOND_ORDER, plan.violation, most, np.inf)
-        steps += outcome[2]
-        work += outcome[4] + 2.0 * pairs * n
-        reached = _value(program, trial, linear)
-        slack = plan.slack * _draw(state) if plan.slack > 0.0 else -MIN_FALL
-        if reached < value + slack * abs(value):
-            _copy(trial, current)
-        if reached < value - MIN_FALL * abs(value):
-            value = reached
-            _copy(trial, point)
-        _copy(current, trial)
-    return plan.perturbations, steps, work
-
-
-@compiled()
-def _copy(source, target):
-    # Assignment of whole arrays takes a second to compile, for the messages of its checks.
-    for t in range(source.v.size):
-        target.alpha[t], target.v[t] = source.alpha[t], source.v[t]
-
-
-@compiled()
-def _value(program, point, linear):
-    """F = ½αᵀ(∇F + c)."""
-    total = 0.0
-    for t in range(point.v.size):
-        total += point.alpha[t] * (linear[t] - program.y[t] * point.v[t])
-    return 0.5 * total

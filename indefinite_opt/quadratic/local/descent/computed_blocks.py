@@ -31,9 +31,6 @@ MAX_INNER_BLOCK = 512
 """Points of the smaller blocks by which a block is solved, whose part of K should stay in the
 cache of the processor; if more weights are free, such blocks would undo each other's steps."""
 
-COMPUTING_WORK = 3.0
-"""Work of computing an entry of K, in units of that of reading one from memory."""
-
 MAX_STEPS_PER_ROW, MAX_WORK = 4.0, 5e8
 """Most work of steps inside a block, in units of computing the rows of its points, and at most half
 a second between two looks at the clock."""
@@ -97,7 +94,7 @@ class ComputedBlocks:
             steps += outcome.steps
             decrease += outcome.decrease
             entries = float(n - count) * moved.size + float(count) * computed
-            work += outcome.work + n * loops.BLOCK_PASSES + COMPUTING_WORK * entries
+            work += outcome.work + n * loops.BLOCK_PASSES + loops.COMPUTING_WORK * entries
             # Each product is rounded once, and then once in each of the sums.
             rounding += max(float(np.abs(change).sum()) * (moved.size + 2.0), outcome.rounding)
 
@@ -136,7 +133,7 @@ class ComputedBlocks:
             y=whole.y[members], group=whole.group[members], lower=whole.lower[members],
             upper=whole.upper[members],
         )  # fmt: skip
-        work = min(MAX_STEPS_PER_ROW * COMPUTING_WORK * self.gram.n * count, MAX_WORK)
+        work = min(MAX_STEPS_PER_ROW * loops.COMPUTING_WORK * self.gram.n * count, MAX_WORK)
         if count <= MAX_INNER_BLOCK or np.count_nonzero(free_weights(program, point)) > (
             MAX_INNER_BLOCK
         ):

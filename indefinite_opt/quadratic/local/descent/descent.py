@@ -25,9 +25,6 @@ MAX_WHOLE, BLOCK_SHARE, MIN_BLOCK, MIN_STEPS_PER_BLOCK = 512, 1 / 8, 64, 32
 """Points up to which steps select among all of them. Of more points blocks are formed, a share of n
 but at least so many points, as long as blocks take that many steps."""
 
-COMPUTING_WORK = 3.0
-"""Work of computing an entry of K on demand, in units of that of reading one from memory."""
-
 CHUNK_READINGS, CHUNK_WORK = 2.0, 2e7
 """Work between two reports to the trace and checks of the time, in readings of K, which are n²
 entries, and the most of it in entries: some hundredths of a second."""
@@ -458,7 +455,7 @@ class Descent:
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
         k, n = float(np.count_nonzero(members)), self.qp.n
-        computing = COMPUTING_WORK * (2.0 * k * n + k**2)
+        computing = self.loops.COMPUTING_WORK * (2.0 * k * n + k**2)
         reading = computing if self.gram.on_demand else k * n
         return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 

@@ -118,6 +118,8 @@ class IteratedSearch(ABC):
         What was done, and where the search ends.
     most_perturbations : int
         Most perturbations, of all chains together.
+    in_turn : bool
+        Whether jobs are so short that they take more time in threads than one after the other.
     unit : float
         Of the values of ends.
     halt : Event
@@ -126,7 +128,7 @@ class IteratedSearch(ABC):
 
     rounds: ClassVar[int]
     max_idle_rounds: ClassVar[int]
-    unit = 1.0
+    unit, in_turn = 1.0, False
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         self.options, self.task, self.qp = options, task, task.structure
@@ -275,10 +277,14 @@ class IteratedSearch(ABC):
         status = self.task.stop(None, CHAINS, self._steps_left() + 1)
         if status is not None:
             return status
-        with interrupts_held():
-            futures = [pool.submit(job) for job in jobs]
-        for future in futures:
-            self._take(_awaited(future))
+        if self.in_turn:
+            for job in jobs:
+                self._take(job())
+        else:
+            with interrupts_held():
+                futures = [pool.submit(job) for job in jobs]
+            for future in futures:
+                self._take(_awaited(future))
         return Status.INTERRUPTED if self._report() else None
 
     def _steps_left(self) -> int:

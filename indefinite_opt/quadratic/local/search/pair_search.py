@@ -31,6 +31,10 @@ MAX_POINTS_ALWAYS_PERTURBED = 256
 """Points up to which perturbations are made even if the starts agree, as they take hardly any
 time."""
 
+MAX_POINTS_IN_TURN = 64
+"""Points up to which descents and perturbations are made without threads, as these would mostly
+wait for each other."""
+
 OVERHEAD_WORK = 1e6
 """Work that takes as long as a descent does outside the compiled loops."""
 
@@ -72,6 +76,7 @@ class LocalSearch(IteratedSearch):
         if options.perturbations is None:
             self.most_perturbations = min(self.most_perturbations, PERTURBATIONS_PER_POINT * qp.n)
         self.most_perturbations = int(qp.effort * self.most_perturbations) if bounded else 0
+        self.in_turn = qp.n <= MAX_POINTS_IN_TURN
         if qp.gram.on_demand:  # descents share a cache of rows
             self.options, self.most_perturbations = replace(options, jobs=1), 0
 
@@ -153,10 +158,11 @@ class LocalSearch(IteratedSearch):
         steps: int | None,
     ) -> Chain:  # fmt: skip
         """Perturbations from one end, with checks of the limits between slices of work."""
+        from indefinite_opt.quadratic.local.search import _perturbation_loops as loops
+
         qp = self.qp
         allowed -= OVERHEAD_WORK
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
-        loops = run.loops
         limit = steps or sys.maxsize
         slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
