@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import indefinite_opt as iopt
 from helpers.processes import HANGS, fresh
+from indefinite_opt.foundation import compiled, larger, smaller
 
 READ_ONLY = """
 import os, sys
@@ -28,6 +30,24 @@ def total(values):
 
 print(total(np.ones(3)), total(np.ones(4)))
 """
+
+
+def test_the_larger_and_the_smaller_of_numbers() -> None:
+    """In Python and in a compiled loop, with infinities and of any length."""
+
+    @compiled()
+    def extremes(x: np.ndarray) -> tuple[float, float]:
+        high, low = -np.inf, np.inf
+        for t in range(x.size):
+            high, low = larger(high, x[t]), smaller(low, x[t])
+        return high, low
+
+    generator = np.random.default_rng(0)
+    for n in (1, 7, 64, 1001):
+        x = generator.standard_normal(n)
+        for at in (x, np.where(x < 0.0, -np.inf, x), np.where(x > 0.0, np.inf, x), np.zeros(n)):
+            assert extremes(at) == (at.max(), at.min())
+    assert (larger(-1.0, np.inf), smaller(-np.inf, 2.0)) == (np.inf, -np.inf)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are Unix's")

@@ -35,9 +35,6 @@ MAX_ELITE = 6
 MAX_POINTS = 100
 """Most optima whose points are kept."""
 
-MAX_PASSES = 100
-"""Most exchanges, or passes of them, after one descent; a few are usual."""
-
 CHAINS = 2
 """Descents, or chains of perturbations, that run in parallel; all chains of a round start at the
 best ends of earlier rounds. The number is fixed, so that results do not depend on that of the
@@ -208,15 +205,6 @@ class IteratedSearch(ABC):
     def _agreed(self) -> bool:
         """Whether all starts came to the same objective, so that no perturbations follow."""
         return False
-
-    def _lowered(self, descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
-        """Descend to local minima, as long as exchanges lead down from them."""
-        status = descend()
-        for _ in range(MAX_PASSES):
-            if status is not Status.SOLVED or not exchange():
-                break
-            status = descend()
-        return status
 
     def _jobs(self, generators: list[np.random.Generator]) -> Iterator[list[Job]]:
         """Rounds of descents: from all other starts, then after perturbations of the best ends.
