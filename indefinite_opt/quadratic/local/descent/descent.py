@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.local.descent.face import Face
-from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint, columns_of
+from indefinite_opt.quadratic.local.descent.low_rank import columns_of, interior_optimum
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
@@ -424,15 +424,13 @@ class Descent:
         if F is None:
             self._interior_due = WORK_GROWTH * work
             return False
-        point = InteriorPoint(qp, F)
-        for _ in point.approach(self.task.tol):
-            self.iterations += 1
-            if self.task.stop(None, self.iterations, self._limit) is not None:
-                break
-        if qp.value(point.best) >= self.value:
+        seconds, most = self.task.time_limit - self.task.elapsed, self._limit - self.iterations
+        best, steps = interior_optimum(qp, F, self.task.tol, most, max(seconds, 0.0))
+        self.iterations += steps
+        if best is None or qp.value(best) >= self.value:
             return False
         self._exact = False  # an interrupt may leave v and alpha apart
-        self.alpha[:] = point.best
+        self.alpha[:] = best
         self._set(self._exact_gradient())
         return True
 
