@@ -50,7 +50,9 @@ def interior_optimum(
     linear = np.append(np.full(n, qp.linear) / unit, np.zeros(r))
     quadratic = sparse.diags(np.append(np.zeros(n), np.ones(r)), format="csc")
     settings: Any = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
+    settings.verbose, settings.time_limit = False, seconds
+    if hasattr(settings, "max_threads"):  # from 0.10 on
+        settings.max_threads = 1
     settings.max_iter = min(max_steps, _MAX_STEPS)
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE * tol
     cones = [clarabel.ZeroConeT(r + k), clarabel.NonnegativeConeT(2 * n)]
