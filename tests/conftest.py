@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, settings
 import indefinite_opt as iopt
 from helpers import shaking
 from helpers.problems import random_problem
-from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.local.descent import descent
 
 # `reproduction` is not installed. What is installed comes first, so that it is what is tested.
 sys.path.append(str(Path(__file__).parents[1]))
@@ -57,7 +56,8 @@ def pytest_report_header() -> str:
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Descents report after every block, and blocks are small."""
-    monkeypatch.setattr(Descent, "settings", DescentSettings(chunk_work=1.0, min_block=8))
+    for name, value in {"CHUNK_WORK": 1.0, "BLOCK_SHARE": 1 / 8, "MIN_BLOCK": 8}.items():
+        monkeypatch.setattr(descent, name, value)
 
 
 @pytest.fixture(scope="session")

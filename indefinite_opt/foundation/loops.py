@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-__all__ = ["clock", "compiled", "read_only"]
+__all__ = ["clock", "compiled", "larger", "read_only", "smaller"]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
@@ -50,6 +50,40 @@ def read_only(array: _Array) -> _Array:
     return view
 
 
+def larger(a: float, b: float) -> float:
+    """The larger of two numbers that are not NaN.
+
+    In compiled loops this is an instruction by which a maximum over an array is vectorised, which
+    it is not by `max`.
+    """
+    return a if a >= b else b
+
+
+def smaller(a: float, b: float) -> float:
+    """The smaller of two numbers that are not NaN; see `larger`."""
+    return a if a <= b else b
+
+
+def _compile_as(function: Callable[[float, float], float], name: str) -> None:
+    """Let loops that call a function of two numbers contain an instruction of LLVM instead."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    def instruction(typing: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            number = ir.DoubleType()
+            kind = ir.FunctionType(number, [number, number])
+            called = builder.module.declare_intrinsic(name, [number], kind)
+            return builder.call(called, arguments, fastmath=("nnan", "nsz"))
+
+        return types.float64(types.float64, types.float64), generate
+
+    called = intrinsic(instruction)
+
+    overload(function)(lambda a, b: lambda a, b: called(a, b))
+
+
 @functools.cache
 def _numba() -> Any:
     """Numba, which says in one line on a terminal that it compiles."""
@@ -64,6 +98,8 @@ def _numba() -> Any:
             pass
 
     event.register("numba:compile", Listener())
+    _compile_as(larger, "llvm.maxnum")
+    _compile_as(smaller, "llvm.minnum")
     return numba
 
 

@@ -29,7 +29,6 @@ from indefinite_opt.quadratic.instances.by_name import generate, names
 from indefinite_opt.quadratic.local.descent.descent import Descent, descend
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.multistart import MultiStart

@@ -19,8 +19,7 @@ import indefinite_opt as iopt
 from helpers.problems import FAMILIES, gaussian, kernel, labels, points, symmetric
 from helpers.processes import HANGS
 from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
-from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
+from indefinite_opt.quadratic.local.descent import descent
 from indefinite_opt.solvers.descent.smo import SMO
 
 Array = NDArray[np.float64]
@@ -29,8 +28,15 @@ Array = NDArray[np.float64]
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report after every block, and small blocks."""
-    few = DescentSettings(chunk_work=1.0, min_block=8, max_whole=0, min_steps_per_block=0)
-    monkeypatch.setattr(Descent, "settings", few)
+    small_blocks(monkeypatch, 8)
+    monkeypatch.setattr(descent, "CHUNK_WORK", 1.0)
+
+
+def small_blocks(patch: pytest.MonkeyPatch, size: int) -> None:
+    """Blocks for any number of points."""
+    for name, value in {"MAX_WHOLE": 0, "BLOCK_SHARE": 0.0, "MIN_BLOCK": size}.items():
+        patch.setattr(descent, name, value)
+    patch.setattr(descent, "MIN_STEPS_PER_BLOCK", 0)
 
 
 # ------------------------------------------------------------------------------- bounds and lines
@@ -129,8 +135,7 @@ def test_any_kernel_in_small_blocks(
     K, y, size = case
     formulation = form(name, y, size)
     with pytest.MonkeyPatch.context() as patch:
-        small = DescentSettings(min_block=block, max_block=block, max_whole=0)
-        patch.setattr(Descent, "settings", small)
+        small_blocks(patch, block)
         result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
     program = Program.of(K, y, formulation)
     if result.status is not iopt.Status.MAX_ITER:
@@ -159,17 +164,20 @@ def test_kernels_at_the_ends_of_the_range(exponent: int, name: str) -> None:
 
 @pytest.mark.parametrize("how", ["whole", "rows on demand", "steps of LIBSVM first"])
 @pytest.mark.parametrize("name", FORMS)
-def test_interior_points_lead_to_the_optimum(name: str, how: str) -> None:
+def test_interior_points_lead_to_the_optimum(
+    name: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tried at once: the kernel has rank 3, of any storage. Clarabel has the same optimum."""
     X, y = np.random.default_rng(3).standard_normal((80, 3)), np.resize([1.0, -1.0, -1.0], 80)
     formulation = form(name, y, 1.2 if name in FORMS[2:] else 1e3)
-    settings = DescentSettings(
-        chunk_work=1.0, min_block=8, max_whole=0, readings_before_interior=1.0,
-        work_before_interior=0.0,
-    )  # fmt: skip
+    small_blocks(monkeypatch, 8)
+    for constant, value in {
+        "CHUNK_WORK": 1.0, "READINGS_BEFORE_INTERIOR": 1.0, "WORK_BEFORE_INTERIOR": 0.0,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(descent, constant, value)
     stored = {"cache_mb": 60.5 * 8e-6 * 80} if how == "rows on demand" else {}
     problem = iopt.KernelProblem.from_data(X, y, "linear", **stored)
-    solver = SMO(second_order=how.startswith("steps"), settings=settings)
+    solver = SMO(second_order=how.startswith("steps"))
     result = iopt.solve(problem, formulation, solver=solver)
     whole = iopt.KernelProblem(X @ X.T, y)
     other = iopt.solve(whole, formulation, solver="clarabel", tol=1e-9)
@@ -273,12 +281,3 @@ def test_hard_margin_of_a_definite_kernel(how: str, bias: bool) -> None:
     result = smo(iopt.KernelProblem.from_data(X, y, kernel_name, **STORED[how]), formulation)
     assert result.status is iopt.Status.SOLVED
     assert result.objective == pytest.approx(other.objective, rel=1e-5)
-
-
-def test_settings_tune_a_descent_and_show_in_the_name() -> None:
-    problem = iopt.KernelProblem(gaussian(30, 3, 0.5), labels(30, 0))
-    one_step = SMO(settings=DescentSettings(max_steps=1, max_steps_per_point=0))
-    result = iopt.solve(problem, "SVMDual", solver=one_step)
-    assert (result.status, result.iterations) == (iopt.Status.MAX_ITER, 1)
-    assert result.solver == "smo(settings=DescentSettings(max_steps=1, max_steps_per_point=0))"
-    assert str(SMO()) == "smo"

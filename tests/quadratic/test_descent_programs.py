@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.exact import mirrored
-from helpers.internals import descent_loops
 from helpers.polyhedra import Rows, lowest, program
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
@@ -162,20 +161,6 @@ def test_a_flip_across_a_barrier() -> None:
     one = program(4, -2.0 * np.eye(4), 2.0 * c, lower=0.0, upper=1.0)
     x = search(one, Effort(starts=1, perturbations=1, jobs=1))
     np.testing.assert_array_equal(x, np.where(c < 0.5, 1.0, 0.0))
-
-
-# --------------------------------------------------------------------------------- exchanges
-
-
-def test_an_exchange_without_end_is_told() -> None:
-    """x₁x₂ < 0 for x₁ = -x₂: the concave pair of a row goes on for ever."""
-    K = np.array([[0.0, 1.0], [1.0, 0.0]])
-    ends = np.full(2, -INF), np.full(2, INF)
-    box = descent_loops.BoxLines(np.ones(2), np.zeros(2, np.int64), 1, False, *ends)
-    K.setflags(write=False)
-    hessian = descent_loops.Hessian(K, np.zeros(2), 1.0, 1e-12)
-    point = descent_loops.DescentPoint(np.zeros(2), np.zeros(2))
-    assert descent_loops.exchange(hessian, box, point, 0.0)[3:] == (0, 1)
 
 
 # ------------------------------------------------------------------------------- unboundedness

@@ -198,7 +198,7 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
     "search", [MultiStart(), MultiStart(perturbations=20), MultiStart(starts=12)]
 )
 def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, title: str) -> None:
-    """As the docstring has it; every pair is tried, with its longest step."""
+    """Every pair is tried, with its longest step."""
     for seed in range(4):
         problem = rugged_problem(16, seed)
         result = iopt.solve(problem, title, solver=search)
@@ -225,11 +225,20 @@ def test_a_start_far_outside_is_made_feasible(solver: str, title: str, size: flo
 # ------------------------------------------------------------------------------------ when to stop
 
 
+@pytest.mark.parametrize(("n", "most"), [(10, 240), (50, 1200), (200, 2400)])
+def test_perturbations_grow_with_the_number_of_weights(n: int, most: int) -> None:
+    """24 for each weight up to 2400, by default."""
+    result = iopt.solve(rugged_problem(n), "SVMDual", solver=MultiStart(budget=INF))
+    assert most / 4 <= told(result)["perturbations"] <= most
+    few = iopt.solve(rugged_problem(n), "SVMDual", solver=MultiStart(perturbations=8, budget=INF))
+    assert told(few)["perturbations"] <= 8
+
+
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_a_small_budget_stops_the_search(title: str) -> None:
     problem = rugged_problem(60)
     small = iopt.solve(problem, title, solver=MultiStart(budget=1e-6))
-    # A second descent follows where an exchange leads down from the end of the first one.
+    # A second descent follows where the curvature at the end of the first one leads down.
     assert told(small)["descents"] == told(small)["ends"] <= 2
     assert told(small)["perturbations"] == 0
     assert small.message.endswith("the budget is used up")

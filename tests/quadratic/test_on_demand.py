@@ -12,9 +12,9 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops as loops
 from helpers.programs import Program
 from indefinite_opt.problem.kernel_matrix import RowGram
+from indefinite_opt.quadratic.local.descent import computed_blocks
+from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.local.descent.on_demand import Blocks
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.descent.smo import SMO
 
@@ -75,40 +75,40 @@ def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() ->
     K = iopt.kernels.get("sigmoid(a=0.3, r=-0.5)")(X)
     qp = iopt.SVMDual().structure(problem)
     run = Descent(Task(problem, iopt.SVMDual(), qp), np.zeros(N))
-    blocks = Blocks(run.gram, run.hessian, run.box, DescentSettings())
+    blocks = ComputedBlocks(run.program, run.gram, lambda: False)
     for size in (40, 40, 60, 25, 50):
         members = np.sort(generator.choice(80, size, replace=False))
         placed, _ = blocks.place(members)
         np.testing.assert_array_equal(np.sort(placed), members)
-        found = blocks.part[:size, :size]
+        found = blocks.K[:size, :size]
         np.testing.assert_allclose(found, K[np.ix_(placed, placed)], rtol=0, atol=1e-14)
 
 
-def test_a_block_is_solved_in_pieces_until_no_time_is_left() -> None:
-    """A piece takes up to 100 steps; v is -y∘∇F by the whole matrix, wherever the block is left."""
+def test_a_block_ends_where_the_clock_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a piece of up to 100 steps; v is -y∘∇F by the whole matrix, wherever it is left."""
     X, y = noisy(4)
     K = iopt.kernels.Gaussian()(X)
     problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=100.0)
     qp = iopt.SVMDual(C=50.0).structure(problem)
-    limits = loops.Limits(violation=0.5, block_share=0.1, steps=10_000, work=1.0)
+    clock: list[bool] = []
 
-    def run(expired: bool) -> tuple[loops.StepOutcome, Descent]:
+    def run(blocks: int) -> loops.StepOutcome:
+        clock.clear()
         descent = Descent(Task(problem, iopt.SVMDual(C=50.0), qp), np.zeros(N))
-        blocks = Blocks(descent.gram, descent.hessian, descent.box, settings, lambda: expired)
-        return blocks.solve(descent.point, limits, 0), descent
-
-    settings = DescentSettings()
-    whole, _ = run(expired=False)
-    piece = 100.0 * (3.5 * settings.min_computed_block + loops.STEP_WORK)
-    settings = DescentSettings(max_work_between_checks=piece)
-    for expired in (False, True):
-        outcome, descent = run(expired)
+        expired = lambda: len(clock) >= blocks or clock.append(True)  # noqa: E731
+        found = ComputedBlocks(descent.program, descent.gram, lambda: bool(expired()))
+        outcome = found.steps(descent.point, 0.5, 10_000, np.inf)
         gradient = y * (K @ (y * descent.alpha)) - 1.0
         np.testing.assert_allclose(descent.v, -y * gradient, atol=1e-11)
         value = 0.5 * descent.alpha @ (gradient - 1.0)
         assert outcome.decrease == pytest.approx(-value, rel=1e-12)
-        assert outcome.blocks == 1
-        assert outcome.steps < 0.5 * whole.steps if expired else outcome.steps >= whole.steps
+        return outcome
+
+    whole = run(1)
+    monkeypatch.setattr(computed_blocks, "MAX_WORK", 100.0 * (3.0 * N + loops.STEP_WORK))
+    few, more = run(1), run(3)
+    assert 0 < few.steps < 0.5 * whole.steps
+    assert few.steps < more.steps
 
 
 def test_an_interrupted_block_leaves_no_gradient_that_claims_could_rest_on(

@@ -14,8 +14,6 @@ from helpers.callbacks import press
 from helpers.cases import LIN_LIN
 from helpers.problems import random_problem, rugged_problem
 from helpers.programs import Program, check_feasible, program_of, weights
-from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.local.descent.settings import DescentSettings
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.solvers.descent.smo import SMO
 
@@ -84,7 +82,6 @@ def routes(problem: iopt.KernelProblem) -> dict[str, Formulations]:
 
 
 ROUTES = tuple(routes(path_problem("gaussian")))
-FEW = ("C up", "C down", "C jumps", "no bias, jumps", "weights, jumps")
 
 
 def check_point(
@@ -110,19 +107,15 @@ def check_point(
 
 
 @pytest.mark.parametrize(
-    ("route", "kernel", "few"),
+    ("route", "kernel"),
     [
-        *((*pair, False) for pair in zip(ROUTES, itertools.cycle(CONVEX), strict=False)),
-        *((route, kernel, False) for kernel in NONCONVEX for route in ROUTES),
-        *((route, kernel, True) for kernel in ("gaussian", "sigmoid", "random") for route in FEW),
+        *zip(ROUTES, itertools.cycle(CONVEX), strict=False),
+        *((route, kernel) for kernel in NONCONVEX for route in ROUTES),
     ],
 )
 def test_each_point_of_a_path_is_stationary_and_the_optimum_of_a_convex_program(
-    route: str, kernel: str, few: bool, monkeypatch: pytest.MonkeyPatch
+    route: str, kernel: str
 ) -> None:
-    """Also with working sets for few weights."""
-    if few:
-        monkeypatch.setattr(Descent, "settings", DescentSettings(min_working_set=1))
     problem = path_problem(kernel)
     formulations = routes(problem)[route]
     path = iopt.solve_path(problem, formulations, solver="smo")

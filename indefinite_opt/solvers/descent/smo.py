@@ -12,7 +12,6 @@ from indefinite_opt.foundation import EPS, checks
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic import (
     Descent,
-    DescentSettings,
     PrintedSteps,
     Session,
     Solution,
@@ -35,7 +34,7 @@ _BOUND_ROUNDING = 4.0 * EPS
 
 @dataclass(frozen=True)
 class SMO(Solver[BoxLineQP]):
-    """One descent from one start: pair steps in blocks, Newton steps, negative curvature.
+    """One descent from one start: pair steps, Newton steps, negative curvature.
 
     Pair steps after Platt, Keerthi et al. and Lin & Lin (2003), section 6. For a convex problem
     the result is the optimum; otherwise it is a stationary point, from which the descent goes on
@@ -50,8 +49,6 @@ class SMO(Solver[BoxLineQP]):
         LIBSVM until its tolerance of 10⁻³, or interior points that lead further. All further steps
         go down, so that the result is usually as good as that of LIBSVM; where its own steps part
         from these, it may end at another local optimum, better or worse.
-    settings : DescentSettings, optional
-        Those of the descent.
 
     References
     ----------
@@ -60,7 +57,6 @@ class SMO(Solver[BoxLineQP]):
     """
 
     second_order: bool = False
-    settings: DescentSettings | None = None
 
     name = "smo"
     accepts = (BoxLineQP,)
@@ -77,8 +73,8 @@ class SMO(Solver[BoxLineQP]):
         qp = task.structure
         start = qp.start() if task.start is None else task.start.copy()
         if not self.second_order or qp.lines != 1 or qp.total or qp.gram.on_demand:
-            return Descent(task, start, settings=self.settings)
-        run = PrintedSteps(task, start, settings=self.settings)
+            return Descent(task, start)
+        run = PrintedSteps(task, start)
         run.second_order, run.until = True, LIBSVM_TOLERANCE
         return run
 
@@ -111,12 +107,11 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     """A descent that starts where another ended, carried over to a new bound.
 
     Without a fixed total, all weights and the gradient are scaled down with the bound, or up with
-    it as far as F decreases; then the free weights take the Newton steps that the change calls for,
-    by a factor that is kept from bound to bound.
+    it as far as F decreases; then the free weights take the Newton step that the change calls for.
     """
     old, new, gradient = previous.qp, task.structure, previous.gradient
     if gradient is None or not new.differs_in_upper_bounds(old):
-        return Descent(task, new.project(previous.alpha), settings=previous.settings)
+        return Descent(task, new.project(previous.alpha))
     ratio, alpha, largest = 1.0, previous.alpha, float(np.max(old.upper))
     bounded, reached = alpha == old.upper, False
     if not new.total and np.isfinite(largest) and np.all(np.isfinite(new.upper)):
@@ -131,16 +126,14 @@ def _continued(previous: Descent, task: Task[BoxLineQP]) -> Descent:
     if reached:
         alpha[bounded] = np.broadcast_to(new.upper, alpha.shape)[bounded]
     if np.any(alpha > new.upper):
-        return Descent(task, new.project(alpha), settings=previous.settings)
+        return Descent(task, new.project(alpha))
     scaled = ratio * (gradient - old.linear) + new.linear
-    run = Descent(task, alpha, scaled, ratio == 1.0, settings=previous.settings)
+    run = Descent(task, alpha, scaled, ratio == 1.0)
     terms = ratio * (float(np.max(np.abs(gradient))) + new.tilt) + new.tilt
     terms += new.hessian * new.gram.largest_read * float(np.abs(alpha).sum())
     run.rounding = ratio * previous.rounding + _BOUND_ROUNDING * terms
-    if not previous.refused:
-        run.keep_factor(previous.working)
     if run.newton_work() <= previous.work:
-        run.newton_steps_with_violators()
+        run.newton_step()
     return run
 
 

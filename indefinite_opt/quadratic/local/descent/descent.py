@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
-from indefinite_opt.foundation import EPS, Array, cached_property, read_only
+from indefinite_opt.foundation import EPS, Array, cached_property
 from indefinite_opt.quadratic.local.descent.face import Face
-from indefinite_opt.quadratic.local.descent.interior_point import InteriorPoint, columns_of
-from indefinite_opt.quadratic.local.descent.settings import COMPUTING_WORK, DescentSettings
+from indefinite_opt.quadratic.local.descent.low_rank import columns_of, interior_optimum
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
@@ -20,17 +19,23 @@ from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.descent.on_demand import Blocks
-    from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
+    from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 
-FIRST_BLOCK_SHARE = 1 / 8
-READINGS_PER_DOUBLING = 4.0
-"""First size of a block as a share of n, and the work, in readings of K, that doubles it: long
-runs are those in which small blocks undo each other."""
+MAX_WHOLE, BLOCK_SHARE, MIN_BLOCK, MIN_STEPS_PER_BLOCK = 512, 1 / 8, 64, 32
+"""Points up to which steps select among all of them. Of more points blocks are formed, a share of n
+but at least so many points, as long as blocks take that many steps."""
 
-LEAVE_SHARE = 0.3
-"""A block is left when its own violation has fallen to this share: further gains would depend
-on v at the other points, which is out of date by then."""
+CHUNK_READINGS, CHUNK_WORK = 2.0, 2e7
+"""Work between two reports to the trace and checks of the time, in readings of K, which are n²
+entries, and the most of it in entries: some hundredths of a second."""
+
+READINGS_BEFORE_INTERIOR, WORK_BEFORE_INTERIOR, WORK_GROWTH = 20.0, 2e7, 8.0
+"""Interior points are tried after so much work, the first number in readings of K, if factors of K
+have at most r columns with n·r² equal to that work, so that they take about as long; if not, again
+each time the work has grown by the last number."""
+
+MAX_STEPS, MAX_STEPS_PER_POINT = 10_000_000, 100
+"""Steps by default, the larger of a number and a multiple of n."""
 
 OVERHEAD_WORK = 5e5
 """Work of a Newton step even on an empty face; twice this may always be spent on curvature."""
@@ -46,13 +51,6 @@ matrix is a few per cent of K."""
 WHOLE_STEP = 1.0 + 1e-6
 """A step whose optimal length is 1 up to this factor, or longer, has length 1 and ends exactly
 on the bounds that it reaches."""
-
-MAX_GROWTHS = 10
-MAX_JOINING_SHARE = 0.25
-MAX_LEFT_SHARE = 0.5
-"""After a Newton step the violators join its working set, so many times in turn, as long as
-they are at most the first share of it, since pair steps are better at choosing among many,
-and as long as the largest violation falls to the second share each time."""
 
 MAX_ESCAPES = 100
 """Most stationary points that are left along negative curvature."""
@@ -82,18 +80,8 @@ rigorous bound allows for."""
 MAX_TIGHTENING = 0.01
 """Smallest factor by which the residual to reach is reduced at once."""
 
-MIN_CURVATURE_SHARE = 1e-12
-"""When pairs are compared, a curvature counts as at least this share of the largest diagonal
-entry of H: smaller ones are rounding."""
-
-MIN_EXCHANGE_SHARE = 1e-9
-"""Least decrease of F by an exchange, as a share of it: far above rounding and far below any
-tolerance."""
-
 MIN_GROWTH = 1.01
 """Least factor by which the weights are scaled up at once; less is left to pair steps."""
-
-Indices = NDArray[np.intp]
 
 CHOLESKY_WORK = 1.0 / 36.0
 """Work of a factorisation in units of k³: ⅓k³ flops, a dozen of which take the time of an entry."""
@@ -102,11 +90,10 @@ CHOLESKY_WORK = 1.0 / 36.0
 class Descent:
     """A descent from a feasible point of a `PairedQP` to a stationary point or local minimum.
 
-    Weights change by pair steps, or alone if they are in no constraint, many in a block of the
-    worst violators; where these are slow, by Newton steps on the face of the free weights. Both
-    decrease F for any symmetric K.
-    `v` = -y∘∇F is updated at all points after each block, and recomputed before anything is claimed
-    and whenever its rounding, for which a bound is kept, could matter.
+    Weights change by pair steps, or alone if they are in no constraint; where these are slow, by
+    Newton steps on the face of the free weights. Both decrease F for any symmetric K. `v` = -y∘∇F
+    is updated, and recomputed before anything is claimed and whenever its rounding, for which a
+    bound is kept, could matter.
 
     Parameters
     ----------
@@ -122,7 +109,6 @@ class Descent:
         Added to the linear term of the program.
     trace : Trace, optional
         The trace to report to; without one the callback of the task is not called.
-    settings : DescentSettings, optional
 
     Attributes
     ----------
@@ -130,17 +116,13 @@ class Descent:
         The point, -y∘∇F and F.
     loops : module
         The compiled loops, which are imported when a descent begins.
-    box, hessian, point
+    program, point
         The program and the point as these take them.
     rounding : float
         Bound on what rounding may have done to an entry of v.
     iterations, newton_steps, escapes, refreshes, perturbations : int
         Steps of all kinds; Newton steps; steps away from a stationary point; exact gradients;
         perturbations.
-    working : WorkingSet, optional
-        That of Newton steps, if its factor is to be kept for the next program of a path.
-    refused : bool
-        Whether K was found to be indefinite on that set and violators.
     work : float
         Work in entries of K read, the same on every machine.
     curvature : str
@@ -148,8 +130,6 @@ class Descent:
     direction : (n,) array, optional
         Where F seems to fall without end, after an error that says so.
     """
-
-    settings = DescentSettings()
 
     def __init__(
         self,
@@ -159,11 +139,9 @@ class Descent:
         exact: bool = True,
         tilt: Array | None = None,
         trace: Trace | None = None,
-        settings: DescentSettings | None = None,
     ) -> None:
         from indefinite_opt.quadratic.local.descent import _loops as loops
 
-        self.settings = settings = settings or self.settings
         self.loops = loops
         self.task, self.alpha, self.tilt, self.trace = task, alpha, tilt, trace
         self.qp = qp = task.structure
@@ -173,33 +151,27 @@ class Descent:
         signs, lower, upper, linear = (np.empty(qp.n) for _ in range(4))
         signs[:], lower[:], upper[:], linear[:] = qp.signs, qp.lower, qp.upper, qp.linear
         self.linear = linear if tilt is None else linear + tilt
-        self.box = loops.BoxLines(signs, qp.group, k, qp.singles, lower, upper)
         self._endless = bool(np.isinf(lower).any() or np.isinf(upper).any())
-        rows = read_only(np.empty((0, qp.n)) if gram.on_demand else gram.matrix)
-        largest = float(np.max(np.abs(gram.diagonal)))
-        floor = max(MIN_CURVATURE_SHARE * qp.hessian * largest, loops.MIN_DIVISOR)
-        self.hessian = loops.Hessian(rows, gram.diagonal, qp.hessian, floor)
-        self._undone = False  # whether blocks undo each other's steps
-        readings = settings.readings_before_interior * qp.n**2
-        self._interior_due = readings + settings.work_before_interior
+        rows = np.empty((0, qp.n)) if gram.on_demand else gram.matrix
+        self.program = loops.pair_program(
+            rows, gram.diagonal, qp.hessian, signs, qp.group, k, qp.singles, lower, upper
+        )
+        self._offset, self._undone = 0, False  # whether blocks undo each other's steps
+        self._interior_due = READINGS_BEFORE_INTERIOR * qp.n**2 + WORK_BEFORE_INTERIOR
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
-        self.iterations = self.newton_steps = self.escapes = self.perturbations = self._offset = 0
+        self.iterations = self.newton_steps = self.escapes = self.perturbations = 0
         self.refreshes = -1
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
         self.direction: Array | None = None
         self._stopped = False
-        chunk = max(settings.chunk_readings * qp.n**2, OVERHEAD_WORK)
-        self.chunk = min(chunk, settings.chunk_work)
-        most = max(settings.max_steps, settings.max_steps_per_point * qp.n)
-        self._limit = task.max_iter or most
+        self.chunk = min(max(CHUNK_READINGS * qp.n**2, OVERHEAD_WORK), CHUNK_WORK)
+        self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
         if gradient is None:
             gradient = self._exact_gradient() if alpha.any() else self.linear
         self._set(gradient)
         self._exact = exact
-        self.working: WorkingSet | None = None
-        self.refused = False
 
     @property
     def gradient(self) -> Array | None:
@@ -224,14 +196,14 @@ class Descent:
     @property
     def _terms(self) -> float:
         """What the absolute terms of an entry of Hα sum up to at most."""
-        size = self.hessian.h * self.gram.largest_read * np.abs(self.alpha).sum()
+        size = self.program.h * self.gram.largest_read * np.abs(self.alpha).sum()
         return float(size)
 
     def _balance(self) -> None:
         """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
-        box, whole = self.box, self.box.groups == 1 and not self.box.singles
+        box = self.program
         for g, total in enumerate(self.qp.totals):
-            members = slice(None) if whole else box.group == g
+            members = slice(None) if box.tied else box.group == g
             x, y = self.alpha[members], box.y[members]
             max_step = np.minimum(x - box.lower[members], box.upper[members] - x)
             t = int(np.argmax(max_step))
@@ -261,7 +233,7 @@ class Descent:
         ----------
         allowance : float
             The curvature is examined if that takes no more than this share of the work so far or
-            twice `DescentSettings.overhead_work`.
+            twice `OVERHEAD_WORK`.
         """
         while True:
             status = self.to_stationarity()
@@ -334,7 +306,7 @@ class Descent:
                 if self.work >= self._interior_due:
                     self.try_interior_points()
                 if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
-                    self.newton_steps_with_violators()
+                    self.newton_step()
                 if self.rounding > ROUNDING_SHARE * target * self.unit:
                     self._set(self._exact_gradient())
             elif converged and not self._kept:
@@ -365,7 +337,7 @@ class Descent:
 
     def _proved(self, near: Array) -> Array | None:
         """A ray near a direction, if exact arithmetic on the stored kernel matrix proves one."""
-        qp, box, moved = self.qp, self.box, np.flatnonzero(near)
+        qp, box, moved = self.qp, self.program, np.flatnonzero(near)
         if self.gram.on_demand or not moved.size:
             return None
         y, group, linear = box.y[moved], box.group[moved], np.broadcast_to(qp.linear, qp.n)
@@ -387,7 +359,7 @@ class Descent:
         """The direction of an infinite step of a pair or a single weight, if K is stored."""
         if self.gram.on_demand:
             return None
-        box, v, K = self.box, self.v, self.gram.matrix
+        box, v, K = self.program, self.v, self.gram.matrix
         rising = np.where(box.y > 0.0, box.upper, -box.lower)
         falling = np.where(box.y > 0.0, box.lower, -box.upper)
         for i in np.flatnonzero(np.isinf(rising) | np.isinf(falling)):
@@ -405,39 +377,38 @@ class Descent:
         return None
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        """One chunk of blocks of pair steps; returns state and violation."""
-        n, settings, loops = self.qp.n, self.settings, self.loops
+        """One chunk of pair steps, on blocks if there are many points; state and violation.
+
+        Blocks that are too small for all free weights may undo each other's steps.
+        """
+        n, loops = self.qp.n, self.loops
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, self.chunk), 1.0)
-        limits = loops.Limits(tolerance, LEAVE_SHARE, steps, work)
+        size = int(max(BLOCK_SHARE * n, MIN_BLOCK))
+        whole = n <= MAX_WHOLE or (self._undone and np.count_nonzero(self._free()) > size)
+        exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
         if self.gram.on_demand:
-            exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
-            outcome = self._blocks.solve(self.point, limits, self._offset)
-            self._exact = exact
+            outcome = self._computed_blocks.steps(self.point, tolerance, steps, work)
+        elif whole:
+            outcome = loops.StepOutcome(*loops.pair_steps(
+                self.program, self.point, loops.SECOND_ORDER, tolerance, steps, work
+            ))  # fmt: skip
         else:
-            doublings = self.work / (READINGS_PER_DOUBLING * n * n)
-            wanted = max(FIRST_BLOCK_SHARE * n * (1.0 + doublings), settings.min_block)
-            size = int(min(wanted, max(settings.max_block, settings.max_block_share * n), n))
-            undone = self._undone and np.count_nonzero(self._free()) > size
-            if n <= settings.max_whole or undone:
-                size = n
-            parts = self.hessian, self.box, self.point, limits, size, self._offset
-            outcome = loops.StepOutcome(*loops.solve_blocks(*parts))
-            self._undone |= outcome.steps < settings.min_steps_per_block * outcome.blocks
-        self._offset = outcome.offset
+            *found, self._offset, blocks = loops.block_steps(
+                self.program, self.point, tolerance, size, self._offset, steps, work
+            )
+            outcome = loops.StepOutcome(*found)
+            self._undone |= outcome.steps < MIN_STEPS_PER_BLOCK * blocks
+        self._exact = exact
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         return outcome.state, outcome.violation
 
     @cached_property
-    def _blocks(self) -> Blocks:
-        """The pair steps where rows of K are computed on demand."""
-        from indefinite_opt.quadratic.local.descent.on_demand import Blocks
+    def _computed_blocks(self) -> ComputedBlocks:
+        from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 
         task = self.task
-        return Blocks(
-            self.gram, self.hessian, self.box, self.settings,
-            expired=lambda: task.elapsed >= task.time_limit,
-        )  # fmt: skip
+        return ComputedBlocks(self.program, self.gram, lambda: task.elapsed >= task.time_limit)
 
     def try_interior_points(self) -> bool:
         """Go where interior points lead, if K = FFᵀ for few columns; False unless F is lower.
@@ -451,17 +422,15 @@ class Descent:
             return False
         F = columns_of(self.gram, min(int((work / n) ** 0.5), n // 2, self.gram.capacity))
         if F is None:
-            self._interior_due = self.settings.work_growth * work
+            self._interior_due = WORK_GROWTH * work
             return False
-        point = InteriorPoint(qp, F)
-        for _ in point.approach(self.task.tol):
-            self.iterations += 1
-            if self.task.stop(None, self.iterations, self._limit) is not None:
-                break
-        if qp.value(point.best) >= self.value:
+        seconds, most = self.task.time_limit - self.task.elapsed, self._limit - self.iterations
+        best, steps = interior_optimum(qp, F, self.task.tol, most, max(seconds, 0.0))
+        self.iterations += steps
+        if best is None or qp.value(best) >= self.value:
             return False
         self._exact = False  # an interrupt may leave v and alpha apart
-        self.alpha[:] = point.best
+        self.alpha[:] = best
         self._set(self._exact_gradient())
         return True
 
@@ -476,15 +445,15 @@ class Descent:
         self._since_face += work
 
     def _free(self) -> NDArray[np.bool_]:
-        return (self.alpha > self.box.lower) & (self.alpha < self.box.upper)
+        return (self.alpha > self.program.lower) & (self.alpha < self.program.upper)
 
     def _face(self, chosen: NDArray[np.bool_]) -> Face:
-        return Face(self.gram, self.hessian.h, self.box, self.point, chosen)
+        return Face(self.gram, self.program, self.point, chosen)
 
     def _face_work(self, members: NDArray[np.bool_]) -> float:
         """Work of a factorisation for some weights and of reading its part of K."""
         k, n = float(np.count_nonzero(members)), self.qp.n
-        computing = COMPUTING_WORK * (2.0 * k * n + k**2)
+        computing = self.loops.COMPUTING_WORK * (2.0 * k * n + k**2)
         reading = computing if self.gram.on_demand else k * n
         return CHOLESKY_WORK * k**3 + 2.0 * k**2 + reading + OVERHEAD_WORK
 
@@ -522,60 +491,6 @@ class Descent:
         self.newton_steps += 1
         self._since_face = 0.0
 
-    def keep_factor(self, working: WorkingSet | None) -> None:
-        """Let Newton steps use that working set, or a new one, if K is stored."""
-        from indefinite_opt.quadratic.local.descent.working_set import WorkingSet
-
-        if not self.gram.on_demand and self.box.groups + self.box.singles == 1:
-            self.working = working or WorkingSet(self.gram, self.box)
-
-    def newton_steps_with_violators(self) -> None:
-        """Newton steps, clipped at bounds, on the free weights and violators that join them.
-
-        This is `newton_step` without a working set, for few free weights, and where K is not
-        positive definite on them or has not been on violators.
-        """
-        working, free, settings = self.working, self._free(), self.settings
-        large = settings.min_working_set <= np.count_nonzero(free) <= self._largest_face()
-        if not large or working is None or self.refused or not working.hold(free):
-            self.newton_step()
-            return
-        least, joined = np.inf, 0
-        for _ in range(min(MAX_GROWTHS, max(self._limit - self.iterations, 1))):
-            self.work += OVERHEAD_WORK
-            chosen, goal = working.minimum(self.hessian.h, self.box, self.point)
-            if not chosen.any() or not self._move(self._face(chosen), [goal[chosen]]):
-                break
-            self.newton_steps += 1
-            violators, largest = self._violators(working.contains)
-            size = working.members.size
-            most = min(MAX_JOINING_SHARE * size, self._largest_face() - size)
-            if not 0 < violators.size <= most or largest > MAX_LEFT_SHARE * least:
-                break
-            joined = working.append(violators)
-            self.refused = joined < violators.size
-            if not joined:
-                break
-            least = largest
-        self.work += working.take_work()
-        self._since_face = 0.0
-
-    def _violators(self, inside: NDArray[np.bool_]) -> tuple[Indices, float]:
-        """Points outside a set that violate the optimality conditions, the worst ones first.
-
-        Also the largest violation of all points.
-        """
-        box, free = self.box, self._free()
-        if not free.any():
-            return np.empty(0, np.intp), 0.0
-        v = self.v - self.v[free].mean() if box.groups else self.v
-        below, above = self.alpha < box.upper, self.alpha > box.lower
-        positive = box.y > 0.0
-        violations = np.where(np.where(positive, below, above), v, 0.0)
-        np.maximum(violations, np.where(np.where(positive, above, below), -v, 0.0), out=violations)
-        found = np.flatnonzero((violations > 0.5 * self.task.tol * self.unit) & ~inside)
-        return found[np.argsort(-violations[found])], float(violations.max())
-
     def _move(self, face: Face, goals: list[Array], least: float = 0.0) -> bool:
         """Go to the lowest point on the segments to some goals; False unless F falls by `least`.
 
@@ -599,7 +514,7 @@ class Descent:
             goal = np.clip(face.x + length * step, face.lower, face.upper)
         self.alpha[members] = goal
         self.v -= length * change
-        rounding = (members.size + 2.0) * self.hessian.h * float(np.abs(step).sum())
+        rounding = (members.size + 2.0) * self.program.h * float(np.abs(step).sum())
         self._count(1, float(len(goals) * members.size * self.qp.n), best, rounding)
         return True
 
@@ -633,9 +548,6 @@ class Descent:
         affordable = max(allowance * self.work, 2.0 * OVERHEAD_WORK)
         most = self.gram.capacity if unlimited else self._largest_face()
         for members, where in faces:
-            if self.working is not None and self.working.contains[members].all():
-                self.curvature = f"curvature nonnegative on {where}"
-                continue
             count, work = int(members.sum()), self._face_work(members)
             if count > most or work > affordable:
                 self.curvature = f"curvature not examined on {count} weights"
@@ -663,33 +575,8 @@ class Descent:
                 endless[face.members] = direction
                 raise self.endless(endless)
         mass = float(np.abs(self.alpha).sum())
-        terms = self.hessian.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
+        terms = self.program.h * self.gram.largest_read * mass**2 + self.qp.tilt * mass
         return self._move(face, face.goals(direction), 4.0 * EPS * terms)
-
-    def exchange(self) -> int:
-        """One pass of steps to a bound that lower F in the end; returns their number.
-
-        From a stationary point F may increase along a concave pair at first and yet be lower where
-        the pair meets a bound.
-        """
-        qp = self.qp
-        # In kernel programs without a bias, whose optima are few, passes cost more than they find.
-        alone = qp.totals.size == 0 and qp.effort <= 1.0
-        if self.gram.on_demand or alone:
-            return 0
-        least = MIN_EXCHANGE_SHARE * qp.gap_unit(self.value, self.alpha)
-        program = self.hessian, self.box, self.point
-        made, decrease, rounding, i, j = self.loops.exchange(*program, least)
-        if i >= 0:
-            direction = np.zeros(qp.n)
-            direction[i] = self.box.y[i]
-            if j != i:
-                direction[j] = -self.box.y[j]
-            elif np.isfinite(self.box.upper[i]):
-                direction[i] = -1.0
-            raise self.endless(direction)
-        self._count(int(made), float(qp.n) * (qp.n + 2.0 * made), decrease, rounding)
-        return int(made)
 
     def perturbed(self, perturbations: int, steps: int, work: float) -> None:
         """Record that `_loops.perturb` has changed alpha and v."""
@@ -733,7 +620,7 @@ class Descent:
         satisfy the constraints with totals zero. `UnboundedProblem` is raised if F has no minimum
         along it: dᵀHd ≤ 0 up to rounding.
         """
-        qp, box, alpha = self.qp, self.box, self.alpha
+        qp, box, alpha = self.qp, self.program, self.alpha
         if not self._endless:
             return
         endless = np.where(alpha > 0.0, np.isinf(box.upper), np.isinf(box.lower)) & (alpha != 0.0)

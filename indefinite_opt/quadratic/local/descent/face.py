@@ -13,7 +13,7 @@ from indefinite_opt.quadratic.matrices.spectrum import breakdown_direction, zero
 from indefinite_opt.quadratic.structures.paired_box import project_line
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
-    from indefinite_opt.quadratic.local.descent._loops import BoxLines, DescentPoint
+    from indefinite_opt.quadratic.local.descent._loops import DescentPoint, PairProgram
 
 TRIAL_LENGTHS = (1.0, 0.03)
 """Lengths of steps along negative curvature from a point at bounds, as shares of the largest
@@ -24,13 +24,13 @@ class Face:
     """Some weights of a descent, and the part of K that belongs to them.
 
     A move d keeps the sum of y∘d in each group at zero: the last member of each group follows from
-    the others, so that the Hessian is the matrix of `_loops.reduced_matrix`.
+    the others.
 
     Parameters
     ----------
-    gram, h
-        K, and the factor with which it is the Hessian.
-    box, point
+    gram
+        K.
+    program, point
         The program and the point as compiled loops take them; v is read again whenever a direction
         is asked for.
     chosen : (n,) array of bool
@@ -38,9 +38,9 @@ class Face:
     """
 
     def __init__(
-        self, gram: Gram, h: float, box: BoxLines, point: DescentPoint, chosen: NDArray[np.bool_]
+        self, gram: Gram, program: PairProgram, point: DescentPoint, chosen: NDArray[np.bool_]
     ) -> None:
-        self.h, self.v = h, point.v
+        box, self.h, self.v = program, program.h, point.v
         members = np.flatnonzero(chosen)
         self.members = members[np.argsort(box.group[members], kind="stable")]
         self.y, self.x = box.y[self.members], point.alpha[self.members]
@@ -53,16 +53,18 @@ class Face:
 
     @cached_property
     def matrix(self) -> Array:
-        """Lower triangle of the Hessian, which factorisations overwrite."""
+        """Lower triangle of `_loops.reduced_matrix`, which factorisations overwrite."""
         from indefinite_opt.quadratic.local.descent import _loops as loops
 
+        ends, places = np.flatnonzero(self.follows), np.arange(self.members.size)
+        reference = np.full(self.members.size, -1)
+        reference[self.group >= 0] = ends[np.searchsorted(ends, places[self.group >= 0])]
         matrix = np.zeros((self.order, self.order))
         if self.gram.on_demand:
-            rows = read_only(self.gram.block(self.members, self.members))
-            slots = np.arange(self.members.size)
+            rows, slots = read_only(self.gram.block(self.members, self.members)), places
         else:
             rows, slots = self.gram.matrix, self.members
-        loops.reduced_matrix(rows, slots, slots, self.group, matrix)
+        loops.reduced_matrix(rows, slots, slots, reference, matrix)
         return matrix
 
     @property
@@ -128,7 +130,7 @@ class Face:
             self.gram.spread(self.members, amounts, changes)
         else:
             for each, change in zip(amounts, changes, strict=True):
-                loops.spread(self.gram.matrix, self.members, each, each.size, change)
+                loops.spread(self.gram.matrix, self.members, each, change)
         return [
             (change, float(self.v[self.members] @ move), float(change[self.members] @ move))
             for move, change in zip(signed, changes, strict=True)

@@ -8,7 +8,7 @@ from indefinite_opt.quadratic.local.descent.descent import Descent
 
 
 class PrintedSteps(Descent):
-    """A descent that begins with the pair steps of a paper.
+    """A descent that begins with the pair steps of a paper, selected among all points.
 
     Attributes
     ----------
@@ -22,14 +22,13 @@ class PrintedSteps(Descent):
     _ended = False
 
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
-        from indefinite_opt.quadratic.local.descent._pair_loops import solve_pairs
-
         if self._ended:
             return super().pair_steps(tolerance, steps)
         first, loops = self.until * self.unit, self.loops
-        limits = loops.Limits(max(tolerance, first), 1.0, steps, self.chunk)
-        program = self.hessian, self.box, self.point
-        outcome = loops.StepOutcome(*solve_pairs(*program, limits, self.second_order))
+        rule, goal = (loops.FIRST_ORDER, loops.LIBSVM)[self.second_order], max(tolerance, first)
+        outcome = loops.StepOutcome(
+            *loops.pair_steps(self.program, self.point, rule, goal, steps, self.chunk)
+        )
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         stalled = outcome.state == loops.STALLED
         self._ended = self.until > 0.0 and (stalled or outcome.state == loops.CONVERGED)

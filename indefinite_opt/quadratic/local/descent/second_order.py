@@ -46,16 +46,15 @@ def second_order_steps(
     (array([0.5, 0.5]), 0.0, 1)
     """
     from indefinite_opt.quadratic.local.descent import _loops as loops
-    from indefinite_opt.quadratic.local.descent._pair_loops import solve_pairs
 
     n = signs.size
     lower, alpha = np.zeros(n), np.zeros(n)
-    box = loops.BoxLines(signs, np.zeros(n, np.int64), 1, False, lower, upper)
-    hessian = loops.Hessian(K, np.diagonal(K).copy(), 1.0, loops.MIN_DIVISOR)
-    point = loops.DescentPoint(alpha, signs.copy())
+    program = loops.pair_program(
+        K, np.diagonal(K).copy(), 1.0, signs, np.zeros(n, np.int64), 1, False, lower, upper
+    )
     # Half of the tolerance is left for the rounding of what the steps add to v.
-    limits = loops.Limits(0.5 * tol, 1.0, max_steps, MAX_WORK)
-    outcome = loops.StepOutcome(*solve_pairs(hessian, box, point, limits, True))
+    point, limits = loops.DescentPoint(alpha, signs.copy()), (0.5 * tol, max_steps, MAX_WORK)
+    outcome = loops.StepOutcome(*loops.pair_steps(program, point, loops.LIBSVM, *limits))
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
     support = np.flatnonzero(alpha)

@@ -26,14 +26,14 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic.solving.solution import Optimum, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 
+MOST_PERTURBATIONS = 2400
+"""Perturbations by default."""
+
 MAX_ELITE = 6
 """Most ends that are perturbed, of different objectives."""
 
 MAX_POINTS = 100
 """Most optima whose points are kept."""
-
-MAX_PASSES = 100
-"""Most exchanges, or passes of them, after one descent; a few are usual."""
 
 CHAINS = 2
 """Descents, or chains of perturbations, that run in parallel; all chains of a round start at the
@@ -46,13 +46,13 @@ class Effort:
     """How long to search; see the solver `multistart` for the parameters."""
 
     starts: int = 5
-    perturbations: int = 2400
+    perturbations: int | None = None
     budget: float = 40.0
     jobs: int | None = None
 
     def __post_init__(self) -> None:
         checks.whole("starts", self.starts)
-        checks.whole("perturbations", self.perturbations, least=0)
+        checks.whole("perturbations", self.perturbations, least=0, optional=True)
         checks.whole("jobs", self.jobs, optional=True)
         checks.positive("budget", self.budget, infinite=True)
 
@@ -115,6 +115,8 @@ class IteratedSearch(ABC):
         What was done, and where the search ends.
     most_perturbations : int
         Most perturbations, of all chains together.
+    in_turn : bool
+        Whether jobs are so short that they take more time in threads than one after the other.
     unit : float
         Of the values of ends.
     halt : Event
@@ -123,7 +125,7 @@ class IteratedSearch(ABC):
 
     rounds: ClassVar[int]
     max_idle_rounds: ClassVar[int]
-    unit = 1.0
+    unit, in_turn = 1.0, False
 
     def __init__(self, options: Effort, task: Task[Any]) -> None:
         self.options, self.task, self.qp = options, task, task.structure
@@ -132,7 +134,8 @@ class IteratedSearch(ABC):
         self.found: dict[bytes, tuple[float, int, Array | None]] = {}
         self.work = self.limit = 0.0
         self.iterations = self.descents = self.perturbations = 0
-        self.most_perturbations = options.perturbations
+        chosen = options.perturbations
+        self.most_perturbations = MOST_PERTURBATIONS if chosen is None else chosen
         self.halt = Event()
         self.generators = _generators(task.seed)
         self.note = ""
@@ -203,15 +206,6 @@ class IteratedSearch(ABC):
         """Whether all starts came to the same objective, so that no perturbations follow."""
         return False
 
-    def _lowered(self, descend: Callable[[], Status], exchange: Callable[[], bool | int]) -> Status:
-        """Descend to local minima, as long as exchanges lead down from them."""
-        status = descend()
-        for _ in range(MAX_PASSES):
-            if status is not Status.SOLVED or not exchange():
-                break
-            status = descend()
-        return status
-
     def _jobs(self, generators: list[np.random.Generator]) -> Iterator[list[Job]]:
         """Rounds of descents: from all other starts, then after perturbations of the best ends.
 
@@ -271,10 +265,14 @@ class IteratedSearch(ABC):
         status = self.task.stop(None, CHAINS, self._steps_left() + 1)
         if status is not None:
             return status
-        with interrupts_held():
-            futures = [pool.submit(job) for job in jobs]
-        for future in futures:
-            self._take(_awaited(future))
+        if self.in_turn:
+            for job in jobs:
+                self._take(job())
+        else:
+            with interrupts_held():
+                futures = [pool.submit(job) for job in jobs]
+            for future in futures:
+                self._take(_awaited(future))
         return Status.INTERRUPTED if self._report() else None
 
     def _steps_left(self) -> int:

@@ -28,8 +28,7 @@ class MultiStart(Effort, Solver[QP]):
     vertices and random interior points. Iterated local search follows from the best points: random
     pairs of weights are exchanged (a perturbation), among all points or the neighbours of one, and
     weights that are in no equality constraint go to their other bound; then pair steps lead down
-    again. At the result neither a pair step nor negative curvature leads down and, with
-    perturbations, no exchange of two weights as far as the bounds allow does either.
+    again. At the result neither a pair step nor negative curvature leads down.
 
     The search stops early if all starts agree, and after one descent if the problem is known to be
     convex. The result depends on the seed, not on the number of threads.
@@ -38,8 +37,10 @@ class MultiStart(Effort, Solver[QP]):
     ----------
     starts : int
         Descents from diverse starts.
-    perturbations : int
-        Most perturbations; none without finite bounds, or if rows of K are computed on demand.
+    perturbations : int, optional
+        Most perturbations; by default 2400, or 24 for each weight if these are fewer. A program
+        without a kernel takes four times as many. None are made without finite bounds, or if rows
+        of K are computed on demand.
     budget : float
         Total work in units of the first descent; may be infinite.
     jobs : int, optional

@@ -31,6 +31,10 @@ MAX_POINTS_ALWAYS_PERTURBED = 256
 """Points up to which perturbations are made even if the starts agree, as they take hardly any
 time."""
 
+MAX_POINTS_IN_TURN = 64
+"""Points up to which descents and perturbations are made without threads, as these would mostly
+wait for each other."""
+
 OVERHEAD_WORK = 1e6
 """Work that takes as long as a descent does outside the compiled loops."""
 
@@ -40,16 +44,16 @@ SLICE_WORK = 1e8
 CONVEXITY_WORK = 2.0
 """Most work on a test of convexity, in units of the work of the first descent."""
 
+PERTURBATIONS_PER_POINT = 24
+"""Most perturbations per point by default, for a kernel program: few points have few optima."""
+
 PERTURBATION_SHARE = 0.5
 """Most pairs exchanged by a perturbation, as a share of n; with this many every weight can
 move."""
 
-PERTURBATION_BLOCK = 64
-PERTURBATION_LEAVE_SHARE = 0.2
 PERTURBATION_TOLERANCE = 0.1
-"""Size of the blocks in descents between perturbations, the share of its violation at which a
-block is left, and the violation at which such a descent ends, in units of the gradient: it need
-only show whether a perturbation was useful."""
+"""Violation at which a descent between perturbations ends, in units of the gradient: it need only
+show whether a perturbation was useful."""
 
 PERTURBATION_SLACK = 0.01
 """Share of F by which a point that is perturbed may exceed the best one, for every unit of
@@ -69,7 +73,10 @@ class LocalSearch(IteratedSearch):
         super().__init__(options, task)
         qp = task.structure
         bounded = bool(np.any(np.isfinite(np.subtract(qp.upper, qp.lower))))
-        self.most_perturbations = int(qp.effort * options.perturbations) if bounded else 0
+        if options.perturbations is None:
+            self.most_perturbations = min(self.most_perturbations, PERTURBATIONS_PER_POINT * qp.n)
+        self.most_perturbations = int(qp.effort * self.most_perturbations) if bounded else 0
+        self.in_turn = qp.n <= MAX_POINTS_IN_TURN
         if qp.gram.on_demand:  # descents share a cache of rows
             self.options, self.most_perturbations = replace(options, jobs=1), 0
 
@@ -151,10 +158,11 @@ class LocalSearch(IteratedSearch):
         steps: int | None,
     ) -> Chain:  # fmt: skip
         """Perturbations from one end, with checks of the limits between slices of work."""
+        from indefinite_opt.quadratic.local.search import _perturbation_loops as loops
+
         qp = self.qp
         allowed -= OVERHEAD_WORK
         run = Descent(self._part(steps), end.x.copy(), end.gradient, end.exact)
-        loops = run.loops
         limit = steps or sys.maxsize
         slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
@@ -162,38 +170,19 @@ class LocalSearch(IteratedSearch):
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
             work = min(allowed - run.work, SLICE_WORK)
-            chain = loops.PerturbationPlan(
-                count, max(int(PERTURBATION_SHARE * qp.n), 2), qp.effort > 1.0,
-                min(PERTURBATION_BLOCK, qp.n), slack,
+            plan = loops.PerturbationPlan(
+                count, max(int(PERTURBATION_SHARE * qp.n), 2), slack,
+                PERTURBATION_TOLERANCE * run.unit, limit - run.iterations, work,
             )  # fmt: skip
-            tolerance, steps_left = (
-                PERTURBATION_TOLERANCE * run.unit,
-                limit - run.iterations,
-            )
-            limits = loops.Limits(tolerance, PERTURBATION_LEAVE_SHARE, steps_left, work)
-            at = run.hessian, run.box, run.point, run.linear
-            perturbed = loops.Perturbed(*loops.perturb(*at, chain, limits, state))
-            run.perturbed(perturbed.perturbations, perturbed.steps, perturbed.work)
-            count -= perturbed.perturbations
+            made, *taken = loops.perturb(run.program, run.point, run.linear, plan, state)
+            run.perturbed(made, *taken)
+            count -= made
         return self._finish(run)
 
     def _finish(self, run: Descent) -> Chain:
-        """Descend to a local minimum, from which after perturbations no exchange leads down either.
-
-        This runs in a thread of its own.
-        """
+        """Descend to a local minimum; this runs in a thread of its own."""
         run.trace = Trace()
-        status = (
-            self._settled(run, 1.0) if run.perturbations else run.to_local_minimum(allowance=1.0)
-        )
-        return self._chain_of(run, status)
-
-    def _settled(self, run: Descent, allowance: float) -> Status:
-        """Descents, and where perturbations are made exchanges, until nothing leads down."""
-        # The steps of a pass of exchanges cannot be limited.
-        exchanges = self.most_perturbations > 0 and self.task.max_iter is None
-        descend = functools.partial(run.to_local_minimum, allowance=allowance)
-        return self._lowered(descend, run.exchange if exchanges else lambda: False)
+        return self._chain_of(run, run.to_local_minimum(allowance=1.0))
 
     def _settle(self) -> None:
         """Continue from the best end until nothing leads down, without a limit on the work."""
@@ -202,7 +191,7 @@ class LocalSearch(IteratedSearch):
             return
         run = Descent(self._part(self._steps()), best.x.copy(), best.gradient, best.exact)
         run.trace = Trace()
-        status = self._settled(run, np.inf)
+        status = run.to_local_minimum()
         if run.iterations:
             self._take(self._chain_of(run, status))
         else:

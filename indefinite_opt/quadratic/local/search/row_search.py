@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -42,6 +41,9 @@ TILTED_SHARES: tuple[float, float] = (0.05, 0.5)
 MAX_VIOLATION = 1e-10
 """Violation of a row or bound, in units in which a typical right-hand side is 1, up to which
 the first steps of a descent repair a point."""
+
+MAX_PASSES = 100
+"""Most exchanges after one descent; a few are usual."""
 
 MAX_ESCAPES = 100
 """Most stationary points that are left by a direction between weakly active constraints."""
@@ -171,9 +173,14 @@ class PolyhedralSearch(IteratedSearch):
 
     def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
         """Descend, and go on along edges and between weakly active constraints while that pays."""
-        descend = functools.partial(run.run, self._asked, steps)
         try:
-            return self._lowered(descend, lambda: run.ray is None and run.exchange(self._timed))
+            status = run.run(self._asked, steps)
+            for _ in range(MAX_PASSES):
+                ended = status is not Status.SOLVED or run.ray is not None
+                if ended or not run.exchange(self._timed):
+                    break
+                status = run.run(self._asked, steps)
+            return status
         except TimeLimitReached:
             return self._asked() or Status.TIME_LIMIT
 
