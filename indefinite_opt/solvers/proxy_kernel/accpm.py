@@ -10,7 +10,7 @@ from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.quadratic import Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
-from indefinite_opt.solvers.proxy_kernel.search import ProxySearch, ProxySettings
+from indefinite_opt.solvers.proxy_kernel.search import Evaluation, ProxySearch
 
 MAX_FALL = 10.0
 """The depth of the cuts, and the curvature of the proximal term, fall by at most this factor from
@@ -24,14 +24,6 @@ MAX_IDLE_CUTS = 30
 PROGRESS_SHARE = 0.99
 """Rounding prevents further progress after this many cuts in a row that reduce neither the gap
 nor the decrease that the cuts allow to this share."""
-
-
-@dataclass(frozen=True)
-class ACCPMSettings(ProxySettings):
-    """Numbers of `ACCPM`."""
-
-    max_iter: int = 2000
-    """Centres by default."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,6 @@ class ACCPM(Solver[ProxyStructure]):
     weight: float = 1.0
     proximal: float = 1.0
     rank: int = 32
-    settings: ACCPMSettings = ACCPMSettings()
 
     name = "accpm"
     accepts = (ProxyDual, ProxyBall)
@@ -90,18 +81,19 @@ class _CuttingPlaneIteration(ProxySearch):
     """The best point ᾱ of the cuts with F there, the cuts and the metric."""
 
     summary = "{0.iterations} centres, {0.set.steps} Newton steps, {0.calls} evaluations"
-    settings: ACCPMSettings
+    max_iter = 2000
+    """Centres by default."""
 
     def __init__(self, task: Task[ProxyStructure], options: ACCPM) -> None:
-        super().__init__(task, options.settings)
-        self.options, self.center = options, self.best
-        self.level, self.slope = self.evaluate(self.center)
+        super().__init__(task)
+        self.options, self.center = options, self.start
+        level, gradient = self.center.value, self.center.gradient
         self.metric, self.rest = self._curvature()
-        self.depth = max(0.5 * (self.level - self.bound), EPS * abs(self.level)) or 1.0
+        self.depth = max(0.5 * (level - self.bound), EPS * abs(level)) or 1.0
         metric = np.sqrt(options.proximal) * self.metric
-        self.set = AnalyticCenter(self.dual, self.center, self.slope, metric, self.depth)
+        self.set = AnalyticCenter(self.dual, self.center.x, gradient, metric, self.depth)
         self.points, self.offsets = np.empty((0, self.dual.n)), np.empty(0)
-        self._remember(self.center, self.level, self.slope)
+        self._remember(self.center)
         self.least, self.idle = np.full(2, np.inf), 0
 
     def _curvature(self) -> tuple[Array, float]:
@@ -114,8 +106,7 @@ class _CuttingPlaneIteration(ProxySearch):
         return (leading * np.sqrt(values[:count])).T * y, float(values[rank])
 
     def record(self) -> bool:
-        self.improve_bound_sometimes()
-        if self.gap <= self.task.tol * abs(self.value):
+        if self.solved:
             self._round()
         return super().record()
 
@@ -146,11 +137,11 @@ class _CuttingPlaneIteration(ProxySearch):
 
     def _cut(self, x: Array) -> None:
         """Add the tangent at the centre x, and make x the next ᾱ if F is smaller there."""
-        value, gradient = self.evaluate(x)
-        cuts, d = self.set, x - self.center
-        slope, rise = float(self.slope @ d), float((gradient - self.slope) @ d)
-        change = value - self.level
-        if rise < MIN_RISE_SHARE * abs(self.level):
+        new, old, cuts = self.evaluate(x), self.center, self.set
+        d = x - old.x
+        slope, rise = float(old.gradient @ d), float((new.gradient - old.gradient) @ d)
+        change = new.value - old.value
+        if rise < MIN_RISE_SHARE * abs(old.value):
             change = slope + 0.5 * rise
         self._learn(d, 2.0 * (change - slope))
         if len(self.points) == self.options.cuts:
@@ -159,11 +150,10 @@ class _CuttingPlaneIteration(ProxySearch):
             cuts.keep(kept)
         offset = change - slope - rise
         if change < 0.0:
-            self.center, self.level, self.slope = x, value, gradient
-            cuts.lower_level(-change, gradient)
-            offset = 0.0
-        self._remember(x, value, gradient)
-        cuts.add(offset, gradient)
+            self.center, offset = new, 0.0
+            cuts.lower_level(-change, new.gradient)
+        self._remember(new)
+        cuts.add(offset, new.gradient)
 
     def _learn(self, d: Array, curvature: float) -> None:
         """Give the metric the curvature of F along d, unless that makes it fall too fast."""
@@ -173,13 +163,13 @@ class _CuttingPlaneIteration(ProxySearch):
             rest = (curvature - float(along @ along)) / square
             self.rest = max(rest, self.rest / MAX_FALL)
 
-    def _remember(self, x: Array, value: float, gradient: Array) -> None:
+    def _remember(self, at: Evaluation) -> None:
         """Store the point of a tangent and its value at α = 0 less a bound on its rounding."""
-        dual, products = self.dual, gradient * x
-        value = dual.kernel_value(x, value, gradient)
+        dual, products = self.dual, at.gradient * at.x
+        value = dual.kernel_value(*at)
         rounding = dual.n * EPS * (abs(value) + float(np.abs(products).sum()))
-        offset = value - float(products.sum()) - dual.allowance(x) - rounding
-        self.points, self.offsets = np.vstack([self.points, x]), np.append(self.offsets, offset)
+        offset = value - float(products.sum()) - dual.allowance(at.x) - rounding
+        self.points, self.offsets = np.vstack([self.points, at.x]), np.append(self.offsets, offset)
 
     def _bound(self) -> None:
         """Offer the minimum over A of the mean of all tangents weighted by their multipliers."""
@@ -192,8 +182,9 @@ class _CuttingPlaneIteration(ProxySearch):
         """A short projected gradient step, to the bounds that the barrier keeps weights from."""
         dual = self.dual
         curvature = max(dual.problem.spectrum.maximum, 0.0) + self.rest
-        across = float(np.max(np.abs(self.gradient))) / dual.upper
-        x = dual.project(self.best - self.gradient / (max(curvature, across) or 1.0))
-        value, gradient = self.evaluate(x)
-        if value <= max(self.value, self.bound + self.task.tol * abs(value)):
-            self.best, self.value, self.gradient = x, value, gradient
+        across = float(np.max(np.abs(self.best.gradient))) / dual.upper
+        length = 1.0 / (max(curvature, across) or 1.0)
+        rounded = self.evaluate(dual.project(self.best.x - length * self.best.gradient))
+        tolerance = self.task.tol * abs(rounded.value)
+        if rounded.value <= max(self.best.value, self.bound + tolerance):
+            self.best = rounded
