@@ -70,53 +70,47 @@ def balanced(n: int) -> iopt.KernelProblem:
 # ------------------------------------------------------------------------------------ the centres
 
 
-def first_set(dual: ProxyDual, most: int = 9, metric: Array | None = None) -> AnalyticCenter:
+def first_set(dual: ProxyDual, metric: Array | None = None) -> AnalyticCenter:
     """The set of t ≥ -eᵀα: the tangent at zero, where F = 0."""
     n = dual.n
     metric = np.empty((0, n)) if metric is None else metric
-    return AnalyticCenter(dual, np.zeros(n), -np.ones(n), metric, most, depth=1.0)
+    return AnalyticCenter(dual, np.zeros(n), -np.ones(n), metric, depth=1.0)
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 50.0])
-@pytest.mark.parametrize("weight", [0.5, 7.0, 400.0])
-def test_centre_of_a_balanced_box_with_one_cut(weight: float, C: float) -> None:
-    """All α equal a: a minimises -n log a - n log(C - a) - (1 + w) log a, and then t is known."""
+@pytest.mark.parametrize("multiplier", [0.5, 7.0, 400.0])
+def test_centre_of_a_balanced_box_with_one_cut(multiplier: float, C: float) -> None:
+    """All α equal a, and t = 1/λ₀ - na: a minimises -λ₀a - log a - log(C - a)."""
     n = 6
     found = first_set(ProxyDual(balanced(n), 1.0, C))
-    assert found.center(weight, tol=1e-10)
-    a = C * (n + 1 + weight) / (2 * n + 1 + weight)
+    assert found.center(multiplier, tol=1e-10)
+    # λ₀a² - (λ₀C - 2)a - C = 0
+    linear = multiplier * C - 2.0
+    a = (linear + np.sqrt(linear**2 + 4.0 * multiplier * C)) / (2.0 * multiplier)
     np.testing.assert_allclose(found.alpha, a, rtol=1e-9)
-    assert found.depth == pytest.approx(n * a * weight / (1 + weight), rel=1e-9)
+    assert found.depth == pytest.approx(n * a - 1.0 / multiplier, rel=1e-9)
 
 
 def centre_by_clarabel(
-    dual: ProxyDual,
-    cuts: list[tuple[float, Array]],
-    level: float,
-    Q: Array,
-    around: Array,
-    weight: float,
+    dual: ProxyDual, cuts: list[tuple[float, Array]], Q: Array, around: Array, multiplier: float
 ) -> tuple[Array, float]:
-    """α and U - t at the centre of the set t ≥ offset + gradientᵀα."""
-    alpha, t, term = cp.Variable(dual.n), cp.Variable(), cp.Variable()
+    """α and t at the centre of the set t ≥ offset + gradientᵀα."""
+    alpha, t = cp.Variable(dual.n), cp.Variable()
     root = np.linalg.cholesky(Q + 1e-30 * np.eye(dual.n)).T
     barrier = cp.sum(cp.log(alpha)) + cp.sum(cp.log(dual.upper - alpha))
     barrier += sum(cp.log(t - offset - gradient @ alpha) for offset, gradient in cuts)
-    barrier += weight * cp.log(level - t - term)
-    constraints = [
-        dual.problem.y @ alpha == 0,
-        0.5 * cp.sum_squares(root @ (alpha - around)) <= term,
-    ]
-    problem = cp.Problem(cp.Maximize(barrier), constraints)
+    height = t + 0.5 * cp.sum_squares(root @ (alpha - around))
+    constraints = [dual.problem.y @ alpha == 0]
+    problem = cp.Problem(cp.Minimize(multiplier * height - barrier), constraints)
     problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    return np.asarray(alpha.value), level - float(t.value)
+    return np.asarray(alpha.value), float(t.value)
 
 
 @pytest.mark.parametrize("proximal", [False, True])
 def test_centre_of_many_cuts(proximal: bool) -> None:
     """Tangents of a quadratic at centres, ᾱ and U moved in between: Clarabel knows the last set."""
     generator = np.random.default_rng(4)
-    n, weight = 8, 20.0
+    n, multiplier = 8, 10.0
     y = np.array([1, 1, 1, -1, -1, -1, -1, -1])
     dual = ProxyDual(iopt.KernelProblem(np.eye(n), y), 1.0, 1.5)
     root, B = generator.standard_normal((3, n)), 0.1 * generator.standard_normal((2, n))
@@ -125,7 +119,7 @@ def test_centre_of_many_cuts(proximal: bool) -> None:
     cuts, level, around = [(0.0, -np.ones(n))], 0.0, np.zeros(n)
     outcomes = set()
     for _ in range(7):
-        assert found.center(weight, tol=1e-10)
+        assert found.center(multiplier, tol=1e-10)
         x = found.alpha.copy()
         here = 0.5 * float(np.sum((root @ x) ** 2)) - float(x.sum())
         gradient = root.T @ (root @ x) - 1.0
@@ -138,11 +132,11 @@ def test_centre_of_many_cuts(proximal: bool) -> None:
         else:
             found.add(here - level - float(gradient @ found.d), gradient)
     assert outcomes == {False, True}
-    assert found.center(weight, tol=1e-10)
+    assert found.center(multiplier, tol=1e-10)
     Q = found.q * np.eye(n) + B.T @ B if proximal else np.zeros((n, n))
-    alpha, depth = centre_by_clarabel(dual, cuts, level, Q, around, weight)
+    alpha, t = centre_by_clarabel(dual, cuts, Q, around, multiplier)
     np.testing.assert_allclose(found.alpha, alpha, atol=1e-5)
-    assert found.depth == pytest.approx(depth, rel=1e-5)
+    assert found.depth == pytest.approx(level - t, rel=1e-5)
     assert float(y @ found.alpha) == pytest.approx(0.0, abs=1e-14)
     assert found.multipliers.sum() == pytest.approx(found.level_multiplier, rel=1e-9)
 

@@ -261,15 +261,15 @@ def test_a_worker_gives_its_box_back_when_the_time_is_over(
 def test_a_line_search_among_numbers_that_are_none_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where F is nan no step is short enough."""
+    """Where F and its gradient are nan no step is short enough."""
     from indefinite_opt.solvers.proxy_kernel.search import ProxySearch
 
     evaluate, calls = ProxySearch.evaluate, []
 
     def broken(self: ProxySearch, x: np.ndarray, feasible: bool = True) -> Any:
         calls.append(1)
-        value, gradient = evaluate(self, x, feasible)
-        return (value, gradient) if len(calls) < 3 else (np.nan, gradient)
+        at = evaluate(self, x, feasible)
+        return at if len(calls) < 3 else at._replace(value=np.nan, gradient=np.nan * at.gradient)
 
     monkeypatch.setattr(ProxySearch, "evaluate", broken)
     result = iopt.solve(

@@ -39,9 +39,8 @@ class ProxyOracle:
     convex, and differentiable with a Lipschitz gradient on bounded sets (Ying, Campbell & Girolami
     2009). The spectrum is that of K₀.
 
-    A call takes O(n·m) for the eigenvectors at m nonzero weights, and O(n·min(p, q)) for p positive
-    and q negative eigenvalues. Work arrays are reused, so that an oracle serves one caller at a
-    time.
+    A call takes O(n²) for two products with eigenvectors, and O(n·min(p, q)) for p positive and q
+    negative eigenvalues.
 
     >>> import numpy as np
     >>> from indefinite_opt.quadratic import eigendecomposition
@@ -51,15 +50,8 @@ class ProxyOracle:
     """
 
     def __init__(self, spectrum: Spectrum) -> None:
-        from indefinite_opt.modeling.structures import _rank_one_update as secular
-
         self.spectrum = spectrum
-        n = spectrum.values.size
-        poles, pole_of = spectrum.distinct
-        self._q, self._product = np.empty((2, n))
-        self._picked = np.empty(n, dtype=np.intp)
-        self._poles = poles, pole_of
-        self._combine, self._positive_part = secular.combine_rows, secular.positive_part
+        self._poles = spectrum.distinct
 
     @property
     def root_terms(self) -> int:
@@ -69,46 +61,44 @@ class ProxyOracle:
         return min(negative, poles.size - negative + 1) * poles.size
 
     def __call__(self, z: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
-        """c(z) and K*z, an array that the next call overwrites."""
+        """c(z) and K*z."""
         change, q = self.inside(self.coordinates(z), rho, smoothing)
         return change, self.outside(q)
 
     def coordinates(self, z: Array) -> Array:
-        """Vᵀz, a new array."""
-        u = np.empty_like(z)
-        self._combine(self.spectrum.vectors, z, self._picked, u)
-        return u
+        """Vᵀz."""
+        with one_thread():
+            return z @ self.spectrum.vectors
 
     def inside(self, u: Array, rho: float, smoothing: float = 0.0) -> tuple[float, Array]:
-        """c and VᵀK*z at z = Vu, in O(n·min(p, q)); the next call overwrites the array.
+        """c and VᵀK*z at z = Vu, in O(n·min(p, q)).
 
         With the smoothing ε > 0 of Luss & d'Aspremont (2007), section 3, every max(λ, 0) in (5)
         becomes φ = max over 0 ≤ v ≤ 1 of vλ - εv²/2. The terms with eigenvectors cancel, as
         vᵀK₀v = λ - (vᵀz)²/(4ρ), and what remains is ρ Σ (2λφ - φ²) in place of ρ‖M₊‖².
         """
-        sigma = 0.25 / rho
-        q = self._q
-        return self._positive_part(u, *self._poles, sigma, smoothing, q), q
+        from indefinite_opt.modeling.structures._rank_one_update import positive_part
+
+        change, q = positive_part(u, *self._poles, 0.25 / rho, smoothing)
+        return change, q
 
     def outside(self, q: Array) -> Array:
-        """Vq, an array that the next call overwrites."""
+        """Vq."""
         with one_thread():
-            return np.dot(self.spectrum.vectors, q, out=self._product)
+            return self.spectrum.vectors @ q
 
     def eigen(self, z: Array, rho: float) -> ProxyEigen:
         """All eigenvalues and eigenvectors of M, O(n³) by one product of matrices."""
-        from indefinite_opt.modeling.structures import _rank_one_update as secular
+        from indefinite_opt.modeling.structures._rank_one_update import gather_weights, solve_roots
 
         u, sigma = self.coordinates(z), 0.25 / rho
-        poles, pole_of = self._poles
-        active, weights = np.empty(poles.size, dtype=np.intp), np.empty(poles.size)
-        r, total = secular.gather_weights(u, poles, pole_of, sigma, weights, active)
-        active = active[:r]
-        values, slopes, inverse = np.empty(r), np.empty(r), np.empty((r, r))
-        secular.solve_roots(poles[active], weights[active], r, total, values, slopes, inverse)
+        poles = self._poles[0]
+        weights, active, _ = gather_weights(u, *self._poles, sigma)
+        values, slopes, inverse = solve_roots(poles[active], weights[active])
         norms = np.sqrt(slopes / sigma)
         inverse /= norms[:, None]
         moving, staying, stayed = self._split(u, active)
+        r = active.size
         vectors = np.empty((u.size, u.size))
         with one_thread():
             vectors[:, :r] = moving @ inverse.T

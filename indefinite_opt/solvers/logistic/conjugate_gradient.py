@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from indefinite_opt.modeling.structures import LogisticProgram
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.logistic.search import LogisticSearch, norm
-
-MAX_SLOPE_SHARE = 0.01
-"""A line search ends at this share of its first slope, as in the strong Wolfe condition."""
-
-MAX_SLOPES = 60
-"""Most evaluations of the slope in a line search; a handful is usual."""
 
 MIN_COSINE = 1e-10
 """Least cosine of the angle between a direction and -∇F; rounding decides smaller ones."""
@@ -58,7 +49,7 @@ class _ConjugateGradientIteration(LogisticSearch):
         if not self.direction.any():
             return False
         before = self.point
-        better = self._search_line()
+        better = self.search_line(self.direction)
         moved = self.point is not before
         self.iterations += 1
         self.idle = 0 if better else self.idle + 1
@@ -74,30 +65,3 @@ class _ConjugateGradientIteration(LogisticSearch):
         if not moved or self.since >= gradient.size or uphill:
             self.direction, self.since = -gradient, 0
         return True
-
-    def _search_line(self) -> bool:
-        """Go to a near-root of the slope along the direction; True if that is a new best point.
-
-        That point is lower by its slope; it is rejected if its value is higher beyond rounding.
-        """
-        length = _root(self.program.along(self.point, self.direction))
-        trial = self.evaluate(self.point.alpha + length * self.direction)
-        return self.is_no_worse(trial) and self.go(trial)
-
-
-def _root(derivatives: Callable[[float], tuple[float, float]]) -> float:
-    """The root of an increasing slope that is negative at 0, by Newton steps in a bracket."""
-    slope, curvature = derivatives(0.0)
-    wanted = MAX_SLOPE_SHARE * abs(slope)
-    low, high, t = 0.0, np.inf, 0.0
-    for _ in range(MAX_SLOPES):
-        t -= slope / curvature if curvature > 0.0 else 0.0
-        if t <= low and np.isinf(high):
-            return low  # by rounding, the slope is not negative or the step vanishes
-        if not low < t < high:
-            t = 0.5 * (low + high)
-        slope, curvature = derivatives(t)
-        if abs(slope) <= wanted:
-            break
-        low, high = (t, high) if slope < 0.0 else (low, t)
-    return t

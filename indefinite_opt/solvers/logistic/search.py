@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import LogisticPoint, LogisticProgram
 from indefinite_opt.quadratic import Iteration, Task
+
+MAX_SLOPE_SHARE = 0.01
+"""A line search ends at this share of its first slope, as in the strong Wolfe condition."""
+
+MAX_SLOPES = 60
+"""Most evaluations of the slope in a line search; a handful is usual."""
 
 _ROUNDING_SHARE = 1e-12
 """Changes of the objective that are smaller than this share of it count as rounding."""
@@ -42,15 +50,21 @@ class LogisticSearch(Iteration):
         """Make a trial point the current one; True if it is also the best."""
         self.point = trial
         better = trial.value < self.best.value
-        if _level(trial, self.best):
+        if level(trial, self.best):
             better = norm(trial.gradient) < norm(self.best.gradient)
         if better:
             self.best = trial
         return better
 
-    def is_no_worse(self, trial: LogisticPoint) -> bool:
-        """Whether the value at a point exceeds the current one by rounding at most."""
-        return trial.value < self.point.value or _level(trial, self.point)
+    def search_line(self, direction: Array) -> bool:
+        """Go to a near-root of the slope along a direction; True if that is a new best point.
+
+        That point is lower by its slope; it is rejected if its value is higher beyond rounding.
+        """
+        length = _root(self.program.along(self.point, direction))
+        trial = self.evaluate(self.point.alpha + length * direction)
+        lower = trial.value < self.point.value or level(trial, self.point)
+        return lower and self.go(trial)
 
     def record(self) -> bool:
         task, point = self.task, self.best
@@ -67,7 +81,25 @@ class LogisticSearch(Iteration):
         return self.best.values
 
 
-def _level(one: LogisticPoint, other: LogisticPoint) -> bool:
+def _root(derivatives: Callable[[float], tuple[float, float]]) -> float:
+    """The root of an increasing slope that is negative at 0, by Newton steps in a bracket."""
+    slope, curvature = derivatives(0.0)
+    wanted = MAX_SLOPE_SHARE * abs(slope)
+    low, high, t = 0.0, np.inf, 0.0
+    for _ in range(MAX_SLOPES):
+        t -= slope / curvature if curvature > 0.0 else 0.0
+        if t <= low and np.isinf(high):
+            return low  # by rounding, the slope is not negative or the step vanishes
+        if not low < t < high:
+            t = 0.5 * (low + high)
+        slope, curvature = derivatives(t)
+        if abs(slope) <= wanted:
+            break
+        low, high = (t, high) if slope < 0.0 else (low, t)
+    return t
+
+
+def level(one: LogisticPoint, other: LogisticPoint) -> bool:
     """Whether two values are equal up to rounding."""
     return abs(one.value - other.value) <= _ROUNDING_SHARE * other.value
 

@@ -9,11 +9,12 @@ import numpy as np
 from indefinite_opt.foundation import Array, limited
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.quadratic import Descent, Session, Solution, Solver, Status, Task
+from indefinite_opt.solvers.proxy_kernel.projected_gradient import SHRINK, GradientSteps
 from indefinite_opt.solvers.proxy_kernel.search import (
     MIN_INNER_TOL,
-    GradientSteps,
+    ROUNDING_SHARE,
+    Evaluation,
     ProxySearch,
-    ProxySettings,
     kernel_program,
 )
 
@@ -52,16 +53,6 @@ _MIN_LOG_GAP = 1e-300
 
 
 @dataclass(frozen=True)
-class NewtonSettings(ProxySettings):
-    """Numbers of `Newton`."""
-
-    max_iter: int = 1000
-    """Steps of both kinds by default."""
-    rounding_share: float = 1e-12
-    """Changes of F that are smaller than this share of it count as rounding."""
-
-
-@dataclass(frozen=True)
 class Newton(Solver[ProxyStructure]):
     """Sequential quadratic programming with exact second derivatives, reused while they are useful.
 
@@ -71,14 +62,12 @@ class Newton(Solver[ProxyStructure]):
     so a model is kept as long as steps with it converge fast enough.
     """
 
-    settings: NewtonSettings = NewtonSettings()
-
     name = "newton"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
-        return _ProxyNewtonIteration(task, self.settings).run()
+        return _ProxyNewtonIteration(task).run()
 
     def session(self) -> Session[ProxyStructure]:
         return NewtonSession(self)
@@ -89,14 +78,13 @@ class NewtonSession(Session[ProxyStructure]):
 
     def __init__(self, solver: Newton) -> None:
         super().__init__(solver)
-        self._settings = solver.settings
         self._previous: _ProxyNewtonIteration | None = None
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         previous = self._previous
         if task.start is not None or previous is None or previous.task.problem is not task.problem:
             previous = None
-        self._previous = _ProxyNewtonIteration(task, self._settings, previous)
+        self._previous = _ProxyNewtonIteration(task, previous)
         return self._previous.run()
 
 
@@ -105,16 +93,13 @@ class _ProxyNewtonIteration(ProxySearch):
         "{0.iterations} steps ({0.gradient_steps} of the gradient), {0.models} models, "
         "{0.calls} evaluations"
     )
-    settings: NewtonSettings
-    at: GradientSteps
+    max_iter = 1000
+    """Steps of both kinds by default."""
 
     def __init__(
-        self,
-        task: Task[ProxyStructure],
-        settings: NewtonSettings,
-        previous: _ProxyNewtonIteration | None = None,
+        self, task: Task[ProxyStructure], previous: _ProxyNewtonIteration | None = None
     ) -> None:
-        super().__init__(task, settings)
+        super().__init__(task)
         self._next_bound = np.inf  # linearisations are accurate enough near a solution
         self.models = self.gradient_steps = 0
         self.exact = False
@@ -122,33 +107,35 @@ class _ProxyNewtonIteration(ProxySearch):
         n = task.problem.n
         evaluation = n**2 + ROOT_TERM_TIME * self.dual.oracle.root_terms
         self.model_cost = MODEL_TIME * n**3 / (EVALUATIONS_PER_STEP * evaluation)
-        starts = [self.best]
+        self.steps = GradientSteps(self, self.start, spectral=True)
         if previous is not None:
             self.model_cost *= MODEL_SHARE_ON_PATH
             if previous.model is not None:
                 self.model = replace(previous.model, upper=self.dual.upper)
             # The last solution, scaled with its bound or not.
             ratios = sorted({1.0, self.dual.upper / previous.dual.upper})
-            starts = [self.dual.project(ratio * previous.at.alpha) for ratio in ratios]
-        alpha, (value, gradient) = min(
-            ((start, self.evaluate(start)) for start in starts), key=lambda pair: pair[1][0]
-        )
-        length = None if previous is None else previous.at.length
-        self.at = GradientSteps(self, alpha, value, gradient, spectral=True, length=length)
+            starts = [self.evaluate(self.dual.project(r * previous.at.x)) for r in ratios]
+            self.steps.at = min(starts, key=lambda at: at.value)
+            self.steps.length = previous.steps.length
+
+    @property
+    def at(self) -> Evaluation:
+        """The current point."""
+        return self.steps.at
 
     def until_stopped(self) -> Status:
-        residual = self._residual(self.at.alpha, self.at.gradient)
+        residual = self._residual(self.at)
         while True:
             fresh = self.model is None
             status = self._descend() if fresh else self.report()
             if status is not None:
                 return status
             if fresh:
-                residual = self._residual(self.at.alpha, self.at.gradient)
+                residual = self._residual(self.at)
             model = self.model or self._build()
             self.iterations += 1
             moved = self._move(model, residual)
-            before, residual = residual, self._residual(self.at.alpha, self.at.gradient)
+            before, residual = residual, self._residual(self.at)
             if moved == 0.0 and fresh:
                 if self.exact:
                     self.settle()
@@ -157,15 +144,15 @@ class _ProxyNewtonIteration(ProxySearch):
             elif moved < 1.0 or residual > MAX_RESIDUAL_RATIO * before:
                 self.model = None
 
-    def _residual(self, alpha: Array, gradient: Array) -> float:
-        first_order = self.dual.first_order(alpha, gradient)
-        return first_order.residual / self.dual.gradient_unit(gradient)
+    def _residual(self, at: Evaluation) -> float:
+        first_order = self.dual.first_order(at.x, at.gradient)
+        return first_order.residual / self.dual.gradient_unit(at.gradient)
 
     def step(self) -> bool:
         """A gradient step."""
-        length = self.at.length
-        if not self.at.step():
-            self.at.length = length
+        length = self.steps.length
+        if not self.steps.step(self.at.gradient):
+            self.steps.length = length
             return False
         self.iterations += 1
         self.gradient_steps += 1
@@ -185,20 +172,20 @@ class _ProxyNewtonIteration(ProxySearch):
                     return None
             if not self.step():
                 return None
-            wanted = max(self.task.tol * abs(self.value), _MIN_LOG_GAP)
+            wanted = max(self.task.tol * abs(self.best.value), _MIN_LOG_GAP)
             gaps.append(float(np.log(max(self.gap, _MIN_LOG_GAP)) - np.log(wanted)))
 
     def _build(self) -> BoxLineQP:
         """The second-order model at α."""
         left, dual = self.task.remaining, self.dual
-        second = limited(dual.n, left, dual.second_derivative, self.at.alpha)
+        second = limited(dual.n, left, dual.second_derivative, self.at.x)
         self.models += 1
         self.model = kernel_program(self.dual, second, "it is a model of a convex function")
         return self.model
 
     def _move(self, model: BoxLineQP, residual: float) -> float:
         """Go towards the minimum of the model as far as F decreases; the length of the step."""
-        alpha, gradient, settings = self.at.alpha, self.at.gradient, self.settings
+        alpha, gradient = self.at.x, self.at.gradient
         tilt = gradient - model.gradient(alpha)
         tol = MIN_INNER_TOL
         if not self.exact:
@@ -212,7 +199,7 @@ class _ProxyNewtonIteration(ProxySearch):
         slope = min(float(self.dual.first_order(alpha, gradient).reduced @ direction), 0.0)
         end, length = run.alpha, 1.0
         while not self._accept(end, MIN_DECREASE_SHARE * length * slope, residual):
-            length *= settings.shrink
+            length *= SHRINK
             if slope == 0.0 or length < MIN_LENGTH:
                 return 0.0
             end = alpha + length * direction
@@ -220,11 +207,10 @@ class _ProxyNewtonIteration(ProxySearch):
 
     def _accept(self, alpha: Array, wanted: float, residual: float) -> bool:
         """Go to a point if F changes by `wanted` or less, or is tied and the residual falls."""
-        value, gradient = self.evaluate(alpha)
-        before = self.at.value
-        tied = value <= before + self.settings.rounding_share * abs(before)
-        better = tied and self._residual(alpha, gradient) < residual
-        if better or (value < before and value <= before + wanted):
-            self.at.alpha, self.at.value, self.at.gradient = alpha, value, gradient
+        new, before = self.evaluate(alpha), self.at.value
+        tied = new.value <= before + ROUNDING_SHARE * abs(before)
+        better = tied and self._residual(new) < residual
+        if better or (new.value < before and new.value <= before + wanted):
+            self.steps.at = new
             return True
         return False

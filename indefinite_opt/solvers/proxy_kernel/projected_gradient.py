@@ -7,15 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import checks
+from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
 from indefinite_opt.quadratic import Solution, Solver, Task
 from indefinite_opt.solvers.proxy_kernel.search import (
-    GradientSteps,
+    ROUNDING_SHARE,
+    Evaluation,
     ProxySearch,
-    ProxySettings,
-    usual_settings,
+    first_step_length,
 )
+
+ARMIJO_SHARE = 1e-4
+"""Share of the decrease predicted by the slope that a gradient step must achieve."""
+
+MAX_TURN = 1.5
+"""Where rounding hides the decrease, the slope along a step may change by at most this multiple of
+its first value (Hager & Zhang 2005)."""
+
+GROWTH, SHRINK = 1.5, 0.5
+"""Factors for the length of a gradient step after an accepted one and after a rejected one."""
+
+MIN_LENGTH_SHARE = 1e-30
+"""Shortest step that is tried, as a share of the first; it changes no weight."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +52,6 @@ class ProjectedGradient(Solver[ProxyStructure]):
 
     step: str = "search"
     smoothing: float = 0.0
-    settings: ProxySettings = usual_settings
 
     name = "projected-gradient"
     accepts = (ProxyDual, ProxyBall)
@@ -63,21 +75,62 @@ class _ProjectedGradientIteration(ProxySearch):
     summary = "{0.iterations} steps, {0.calls} evaluations"
 
     def __init__(self, task: Task[ProxyStructure], options: ProjectedGradient) -> None:
-        super().__init__(task, options.settings)
-        self.options, start = options, self.best
-        point = start, *self.evaluate(start)
-        self.steps = GradientSteps(self, *point, spectral=options.step == "spectral")
+        super().__init__(task)
+        self.options = options
+        self.steps = GradientSteps(self, self.start, spectral=options.step == "spectral")
 
     def step(self) -> bool:
         self.iterations += 1
-        options, steps, direction = self.options, self.steps, None
+        options, steps = self.options, self.steps
+        slope = steps.at.gradient
         if options.smoothing > 0.0:
             self.calls += 1
-            direction = self.dual.value_gradient(steps.alpha, options.smoothing)[1]
+            slope = self.dual.value_gradient(steps.at.x, options.smoothing)[1]
         if options.step != "diminishing":
-            return steps.step(direction) or self.settle()
-        slope, width = steps.gradient if direction is None else direction, self.dual.upper
-        unit = (float(np.linalg.norm(slope)) or 1.0) * np.sqrt(self.iterations / self.dual.n)
-        steps.alpha = self.dual.project(steps.alpha - width / unit * slope)
-        steps.value, steps.gradient = self.evaluate(steps.alpha)
+            return (steps.step(slope) and not self.stalled()) or self.settle()
+        length = self.dual.upper * np.sqrt(self.dual.n / self.iterations)
+        unit = float(np.linalg.norm(slope)) or 1.0
+        steps.at = self.evaluate(self.dual.project(steps.at.x - length / unit * slope))
+        return True
+
+
+class GradientSteps:
+    """α ← P_A(α - t∇F(α)), with t halved until F decreases.
+
+    Attributes
+    ----------
+    at : Evaluation
+        The current point.
+    length : float
+        t, to be tried next.
+    spectral : bool
+        Start each line search from the step of Barzilai & Borwein (1988), the inverse curvature
+        along the last step, as Birgin, Martínez & Raydan (2000) do; else from 1.5 times the last.
+    """
+
+    def __init__(self, search: ProxySearch, at: Evaluation, spectral: bool) -> None:
+        self.search, self.at, self.spectral = search, at, spectral
+        self.length = self._first = first_step_length(search.dual)
+
+    def step(self, slope: Array) -> bool:
+        """One step along -∇F or minus another slope; False if no length decreases F."""
+        at = self.at
+        while self.length > MIN_LENGTH_SHARE * self._first:
+            new = self.search.evaluate(self.search.dual.project(at.x - self.length * slope))
+            move = new.x - at.x
+            # The slope along a projected step is at most -‖move‖²/t.
+            fall = float(move @ move) / self.length
+            turn = float(move @ (new.gradient - at.gradient))
+            falls = new.value <= at.value - ARMIJO_SHARE * fall
+            tied = new.value <= at.value + ROUNDING_SHARE * abs(at.value)
+            if fall > 0.0 and (falls or (tied and turn <= MAX_TURN * fall)):
+                break
+            self.length *= SHRINK
+        else:
+            return False
+        if self.spectral and turn > 0.0:
+            self.length = float(move @ move) / turn
+        else:
+            self.length *= GROWTH
+        self.at, self._first = new, max(self._first, self.length)
         return True

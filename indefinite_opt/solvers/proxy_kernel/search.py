@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from indefinite_opt.quadratic import Descent, Iteration, Solution, Status, Task,
 
 TIE_SHARE = 0.01
 """Values that differ by less than this share of the tolerance count as equal."""
+
+ROUNDING_SHARE = 1e-11
+"""Changes of F that are smaller than this share of it count as rounding."""
+
+MAX_IDLE = 50
+MIN_GAP_CHANGE = 1e-14
+"""Rounding prevents further progress after this many gradient steps, or restarts, in a row that
+reduce the gap by less than this share of F."""
 
 MAX_INNER_TOL = 0.1
 """Largest tolerance of a quadratic program: its dual bound would be of no use."""
@@ -29,16 +38,6 @@ BOUND_STEPS_PER_POINT = 10
 """Most pair steps for such a bound, which is valid wherever they end: this many, plus these for
 each point."""
 
-ARMIJO_SHARE = 1e-4
-"""Share of the decrease predicted by the slope that a gradient step must achieve."""
-
-MAX_TIED_SLOPE_SHARE = 0.5
-"""Where rounding hides the decrease, the slope along a gradient step may be at most this share
-of its first value, with the opposite sign (Hager & Zhang 2005)."""
-
-MIN_LENGTH_SHARE = 1e-30
-"""Shortest step that is tried, as a share of the first; it changes no weight."""
-
 MIN_INNER_TOL = 1e-12
 """Least tolerance of a quadratic program: rounding allows no smaller residual."""
 
@@ -47,20 +46,12 @@ _MIN_CURVATURE_SHARE = 1e-12
 largest |eigenvalue|."""
 
 
-@dataclass(frozen=True)
-class ProxySettings:
-    """Numbers of every method for the Luss duals."""
+class Evaluation(NamedTuple):
+    """F and ∇F at a point."""
 
-    max_iter: int = 100_000
-    """Steps by default."""
-    rounding_share: float = 1e-11
-    """Changes of F that are smaller than this share of it count as rounding."""
-    growth: float = 1.5
-    shrink: float = 0.5
-    """Factors for the length of a gradient step after an accepted one and after a rejected one."""
-
-
-usual_settings = ProxySettings()
+    x: Array
+    value: float
+    gradient: Array
 
 
 def kernel_program(dual: ProxyStructure, K: Array, why: str) -> BoxLineQP:
@@ -92,10 +83,8 @@ class KernelBound:
     with that kernel still allows from α = x. Each SVM starts at the weights of the last one.
     """
 
-    def __init__(
-        self, task: Task[ProxyStructure], settings: ProxySettings = usual_settings
-    ) -> None:
-        self.task, self.dual, self.settings = task, task.structure, settings
+    def __init__(self, task: Task[ProxyStructure]) -> None:
+        self.task, self.dual = task, task.structure
         self._weights: Array | None = None
 
     def at(self, x: Array, value: float, gradient: Array, accuracy: float) -> tuple[float, Witness]:
@@ -136,43 +125,43 @@ class ProxySearch(Iteration):
 
     Attributes
     ----------
-    best, value, gradient
-        The best point so far, F and ∇F there.
+    start : Evaluation
+        Where the search begins.
+    best : Evaluation
+        The best point so far.
     bound : float
         The best lower bound on F.
     kind, witness : str, Witness
         How that bound was found, and the points that prove it.
     """
 
-    gradient: Array
     witness: Witness | None = None
+    max_iter = 100_000
+    """Steps by default."""
 
-    def __init__(self, task: Task[ProxyStructure], settings: ProxySettings) -> None:
-        super().__init__(task, settings.max_iter)
+    def __init__(self, task: Task[ProxyStructure]) -> None:
+        super().__init__(task, self.max_iter)
         self.dual: ProxyStructure = task.structure
-        self.settings = settings
         self.bound, self.kind = -np.inf, "none"
-        self.kernel_bound = KernelBound(task, settings)
-        self.best = self.dual.start() if task.start is None else task.start.copy()
-        self.value, self.gradient = np.inf, np.zeros(self.dual.n)
-        self._own_bound = -np.inf
+        self.kernel_bound = KernelBound(task)
         self._next_bound: float = MIN_CALLS_BETWEEN_BOUNDS
+        self._least, self._idle = np.inf, 0
+        x = self.dual.start() if task.start is None else task.start.copy()
+        self.best, self._best_bound = Evaluation(x, np.inf, np.zeros(self.dual.n)), -np.inf
+        self.start = self.evaluate(x)
 
-    def evaluate(self, x: Array, feasible: bool = True) -> tuple[float, Array]:
+    def evaluate(self, x: Array, feasible: bool = True) -> Evaluation:
         """F and ∇F at a point, whose linearisation is a bound; keeps the best of each."""
-        value, gradient = self.dual.value_gradient(x)
+        at = Evaluation(x, *self.dual.value_gradient(x))
         self.calls += 1
-        bound = self.dual.dual_bound(x, value, gradient)
+        bound = self.dual.dual_bound(*at)
         self.offer(bound, "linearisation", Witness.of(x))
-        if not feasible:
-            return value, gradient
         # Of two points with equal values the one with the higher bound is kept.
-        size = self.dual.gap_unit(self.value, self.best)
-        margin = TIE_SHARE * self.task.tol * size if np.isfinite(self.value) else 0.0
-        tied = value <= self.value + margin
-        if value < self.value - margin or (tied and bound > self._own_bound):
-            self.best, self.value, self.gradient, self._own_bound = x, value, gradient, bound
-        return value, gradient
+        tie = TIE_SHARE * self.task.tol * self.dual.gap_unit(at.value, x)
+        rise = at.value - self.best.value
+        if feasible and (rise < -tie or (rise <= tie and bound > self._best_bound)):
+            self.best, self._best_bound = at, bound
+        return at
 
     def offer(self, bound: float, kind: str, witness: Witness) -> None:
         """Keep a lower bound on F and the points that prove it, if it is the best so far."""
@@ -181,16 +170,15 @@ class ProxySearch(Iteration):
 
     def improve_bound(self) -> None:
         """Compute the bound of the proxy kernel at the best point."""
-        accuracy = BOUND_ACCURACY_SHARE * self.task.tol * abs(self.value)
-        bound, witness = self.kernel_bound.at(self.best, self.value, self.gradient, accuracy)
+        accuracy = BOUND_ACCURACY_SHARE * self.task.tol * abs(self.best.value)
+        bound, witness = self.kernel_bound.at(*self.best, accuracy)
         self.offer(bound, "proxy kernel", witness)
 
-    def improve_bound_sometimes(self) -> None:
-        """The same at increasing intervals."""
-        if self.calls >= self._next_bound:
-            self.improve_bound()
-            pause = self.calls // CALLS_PER_CALL_BETWEEN_BOUNDS
-            self._next_bound = self.calls + max(MIN_CALLS_BETWEEN_BOUNDS, pause)
+    def stalled(self) -> bool:
+        """Whether the gap has not fallen in the last `MAX_IDLE` calls of this method."""
+        smaller = self.gap < self._least - MIN_GAP_CHANGE * abs(self.best.value)
+        self._least, self._idle = (self.gap, 0) if smaller else (self._least, self._idle + 1)
+        return self._idle > MAX_IDLE
 
     def settle(self) -> bool:
         """Give up for rounding, with the best bound that can be computed."""
@@ -200,92 +188,36 @@ class ProxySearch(Iteration):
     @property
     def gap(self) -> float:
         """The value of the best point less the best bound."""
-        return max(self.value - self.bound, 0.0)
+        return max(self.best.value - self.bound, 0.0)
 
     @property
-    def relative_gap(self) -> float:
-        """The gap in units of F without its constant."""
-        return relative(self.gap, self.dual.gap_unit(self.value, self.best))
+    def solved(self) -> bool:
+        """Whether the gap is closed, relative to F even where it is tiny: weights of 1e-9 are not
+        as good as zero.
+        """
+        return self.gap <= self.task.tol * abs(self.best.value)
 
     def record(self) -> bool:
-        self.improve_bound_sometimes()
-        task, dual = self.task, self.dual
+        if self.calls >= self._next_bound:
+            self.improve_bound()
+            pause = self.calls // CALLS_PER_CALL_BETWEEN_BOUNDS
+            self._next_bound = self.calls + max(MIN_CALLS_BETWEEN_BOUNDS, pause)
+        task, dual, value = self.task, self.dual, self.best.value
         self.trace.add(
             task.elapsed,
             self.iterations,
-            dual.declared(self.value),
-            self.relative_gap,
+            dual.declared(value),
+            relative(self.gap, dual.gap_unit(value, self.best.x)),
             bound=dual.declared(self.bound),
             calls=self.calls,
         )
-        # Relative to F even where it is tiny: weights of 1e-9 are not as good as zero.
-        return self.gap <= task.tol * abs(self.value)
+        return self.solved
 
     @property
     def values(self) -> Values:
-        return self.dual.values(self.best)
+        return self.dual.values(self.best.x)
 
     def solution(self, status: Status) -> Solution:
+        self.gradient = self.best.gradient
         solution = super().solution(status)
         return replace(solution, message=f"{solution.message}; bound from the {self.kind}")
-
-
-class GradientSteps:
-    """α ← P_A(α - t∇F(α)), with t reduced until F decreases.
-
-    Attributes
-    ----------
-    alpha, value, gradient
-        The current point, F and ∇F there.
-    length : float
-        t, to be tried next.
-    spectral : bool
-        Start each line search from the step of Barzilai & Borwein (1988), the inverse curvature
-        along the last step, as Birgin, Martínez & Raydan (2000) do; else from 1.5 times the last.
-    """
-
-    def __init__(
-        self,
-        search: ProxySearch,
-        alpha: Array,
-        value: float,
-        gradient: Array,
-        spectral: bool,
-        length: float | None = None,
-    ) -> None:
-        self.settings = search.settings
-        self.search, self.dual, self.spectral = search, search.dual, spectral
-        self.alpha, self.value, self.gradient = alpha, value, gradient
-        self._first = first_step_length(search.dual)
-        self.length = self._first if length is None else length
-
-    def step(self, direction: Array | None = None) -> bool:
-        """One step along -∇F or minus another direction; False if no length decreases F."""
-        slope = self.gradient if direction is None else direction
-        while self.length > MIN_LENGTH_SHARE * self._first:
-            alpha = self.dual.project(self.alpha - self.length * slope)
-            value, gradient = self.search.evaluate(alpha)
-            if self._accepts(alpha, value, gradient):
-                break
-            self.length *= self.settings.shrink
-        else:
-            return False
-        move, turn = alpha - self.alpha, gradient - self.gradient
-        self.alpha, self.value, self.gradient = alpha, value, gradient
-        curvature = float(move @ turn)
-        if self.spectral and curvature > 0.0:
-            self.length = float(move @ move) / curvature
-        else:
-            self.length *= self.settings.growth
-        self._first = max(self._first, self.length)
-        return True
-
-    def _accepts(self, alpha: Array, value: float, gradient: Array) -> bool:
-        move = alpha - self.alpha
-        slope = float(self.gradient @ move)
-        if not slope < 0.0:
-            return False
-        if value <= self.value + ARMIJO_SHARE * slope:
-            return True
-        tied = value <= self.value + self.settings.rounding_share * abs(self.value)
-        return tied and float(gradient @ move) <= -MAX_TIED_SLOPE_SHARE * slope
