@@ -45,7 +45,7 @@ _MAX_ITER = 200
 Mask = NDArray[np.bool_]
 
 
-class Face(NamedTuple):
+class Active(NamedTuple):
     """Constraints that hold as equations: rows, and lower and upper bounds of variables."""
 
     rows: Mask
@@ -68,7 +68,7 @@ class Interior(NamedTuple):
     solver: str
     status: str
     iterations: int
-    face: Face | None = None
+    face: Active | None = None
     """Rows and bounds of the basis that it has ended at."""
     exact: bool = False
     """Whether constraints and first-order conditions hold up to rounding."""
@@ -119,7 +119,7 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | 
         np.array([kind == end for kind in basis.col_status]) for end in (kinds.kLower, kinds.kUpper)
     )
     count = max(int(highs.getInfo().simplex_iteration_count), 0)
-    reduced, face = q + body.columns @ rows, Face(~basic | body.are_equations, low, high)
+    reduced, face = q + body.columns @ rows, Active(~basic | body.are_equations, low, high)
     return Interior(x, rows, reduced, "highs", words, count, face if low.size else None)
 
 
@@ -193,7 +193,7 @@ class _Faces:
         slack, price = np.concatenate(slacks), np.concatenate(prices)
         return np.log10(np.maximum(slack, 1e-300)) - np.log10(np.maximum(price, 1e-300))
 
-    def likely(self) -> Iterator[Face]:
+    def likely(self) -> Iterator[Active]:
         """The face of the basis, or those of constraints with quotients below two levels."""
         body, m = self.body, self.body.h.size
         if self.found.face is not None:
@@ -202,7 +202,7 @@ class _Faces:
             at_end = self.quotients <= most
             low, high = np.split(at_end[m:], 2)
             rows = np.concatenate([at_end[:m], np.ones(body.b.size, dtype=bool)])
-            yield Face(rows, low, high & ~low)
+            yield Active(rows, low, high & ~low)
 
     @property
     def middle_of_largest_gap(self) -> float:
@@ -213,7 +213,7 @@ class _Faces:
         widest = int(np.argmax(ends - starts))
         return 0.5 * float(starts[widest] + ends[widest])
 
-    def end(self, face: Face) -> Interior | None:
+    def end(self, face: Active) -> Interior | None:
         """A point that satisfies constraints and first-order conditions up to rounding, or None.
 
         From face to face, the constraints that block the way to the stationary point first are
@@ -228,7 +228,7 @@ class _Faces:
             x, multipliers = ended
             step, blocking = self._first_blocking(base, x, face)
             if blocking is not None:
-                face = Face(*map(np.logical_or, face, blocking))
+                face = Active(*map(np.logical_or, face, blocking))
                 base = face.onto(base + step * (x - base), body)
                 continue
             left = self.P @ x + self.q + body.columns @ multipliers
@@ -243,10 +243,10 @@ class _Faces:
                     multipliers=np.where(signs, multipliers, 0.0),
                     reduced=np.where(face.low, below, np.where(face.high, above, 0.0)),
                 )  # fmt: skip
-            base, face = x, Face(*(kept & ~part for kept, part in zip(face, wrong, strict=True)))
+            base, face = x, Active(*(kept & ~part for kept, part in zip(face, wrong, strict=True)))
         return None
 
-    def _wrong(self, x: Array, multipliers: Array, left: Array, face: Face) -> Face | None:
+    def _wrong(self, x: Array, multipliers: Array, left: Array, face: Active) -> Active | None:
         """Constraints to drop: those with a multiplier of the wrong sign.
 
         Or, for each row that the others leave no point for, the bound in it with the largest
@@ -255,7 +255,7 @@ class _Faces:
         body = self.body
         slope = _ROUNDING * (1.0 + np.abs(self.q) + np.abs(left))
         least = -_ROUNDING * (1.0 + np.abs(multipliers).max(initial=0.0))
-        wrong = Face(
+        wrong = Active(
             face.rows & (multipliers < least) & ~body.are_equations,
             face.low & (left < -slope), face.high & (left > slope),
         )  # fmt: skip
@@ -271,7 +271,7 @@ class _Faces:
                 freed[held[np.argmax(doubt[held])]] = True
         return wrong._replace(low=face.low & freed, high=face.high & freed) if freed.any() else None
 
-    def _first_blocking(self, base: Array, x: Array, face: Face) -> tuple[float, Face | None]:
+    def _first_blocking(self, base: Array, x: Array, face: Active) -> tuple[float, Active | None]:
         """The share of the way from `base` to x that other constraints allow, and the first."""
         body, rounding = self.body, 0.1 * _ROUNDING * self.size
         over, before = body.rows @ x - body.rhs, body.rows @ base - body.rhs
@@ -290,9 +290,9 @@ class _Faces:
         if step == np.inf:
             return 1.0, None
         reach = max(_TOGETHER * step, _TINY_STEP)
-        return min(step, 1.0), Face(*(share <= reach for share in shares))
+        return min(step, 1.0), Active(*(share <= reach for share in shares))
 
-    def _stationary(self, base: Array, face: Face) -> tuple[Array, Array] | None:
+    def _stationary(self, base: Array, face: Active) -> tuple[Array, Array] | None:
         """x and multipliers of the stationary point of a face, near `base` if there are several."""
         from scipy import sparse
         from scipy.sparse.linalg import splu
