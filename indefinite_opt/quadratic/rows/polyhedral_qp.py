@@ -19,8 +19,8 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, largest_in_rows
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.convex_bound import convex_bounds
+from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated, units_of
-from indefinite_opt.quadratic.rows.interior_points import Interior, interior_points
 from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, strict
 from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
@@ -119,22 +119,28 @@ class PolyhedralQP(Polyhedron, QP):
         return units_of(self.along_rows.P, self.q, self.rows, width)[0]
 
     @cached_property
-    def interior(self) -> Interior | None:
+    def convex_solution(self) -> ConvexSolution | None:
         """Where a solver of convex programs ends, if that is an optimum; None of others."""
         if self.is_disjoint or not self.is_convex_everywhere:
             return None
         # The other half is for a feasible point without it.
         try:
-            return interior_points(self.along_rows.P, self.q, self, 0.5 * seconds_left())
+            return convex_solution(self.along_rows.P, self.q, self, 0.5 * seconds_left())
         except TimeLimitReached:
             self.is_late = True
             return None
 
     @cached_property
     def point(self) -> Array:
-        found = self.interior
-        near = None if found is None else self.near(found.x)
-        return super().point if near is None else near.x
+        return super().point if self.convex_point is None else self.convex_point
+
+    @cached_property
+    def convex_point(self) -> Array | None:
+        """A point that is proved to be feasible, near the `convex_solution`."""
+        found = self.convex_solution
+        points = [] if found is None else [found.x, found.before]
+        near = (self.near(x) for x in points if x is not None)
+        return next((point.x for point in near if point is not None), None)
 
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`."""

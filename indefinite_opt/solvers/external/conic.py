@@ -98,13 +98,13 @@ class _Conic(Solver[Structure[Any]]):
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     """The solution of a program with rows, without cvxpy; None if it is not accurate enough."""
     qp = task.structure
-    found = qp.interior if isinstance(qp, PolyhedralQP) else None
+    found = qp.convex_solution if isinstance(qp, PolyhedralQP) else None
     if found is None or found.solver != name:
         return None
-    near = task.in_time(None, qp.near, found.x)
-    if near is None:
+    x = task.in_time(None, lambda: qp.convex_point)
+    if x is None:
         return None
-    multipliers, point = qp.named_multipliers(found.by_kind(qp)), qp.at(near.x)
+    multipliers, point = qp.named_multipliers(found.by_kind(qp)), qp.at(x)
     optimality = qp.optimality(point, multipliers, task.tol)
     balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
     paid = relative(optimality.complementarity, qp.gap_unit(point.value, point.x))
@@ -114,7 +114,7 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     ):
         return None
     return Solution(
-        values=qp.values(near.x), multipliers=multipliers, status=Status.SOLVED,
+        values=qp.values(x), multipliers=multipliers, status=Status.SOLVED,
         iterations=found.iterations, message=f"{name}: {found.status}",
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 
 import indefinite_opt as iopt
 from indefinite_opt.quadratic.matrices.sparse import as_sparse
-from indefinite_opt.quadratic.rows.interior_points import interior_points
+from indefinite_opt.quadratic.rows.convex_solution import convex_solution
 
 Array = np.ndarray
 
@@ -58,7 +58,7 @@ def by_highs(qp: iopt.QuadraticProgram) -> float:
 def test_the_optimum_is_that_of_highs_and_exact_on_its_face(seed: int) -> None:
     qp = drawn(seed)
     structure = qp.as_written()
-    found = interior_points(as_sparse(qp.P), qp.q, structure)
+    found = convex_solution(as_sparse(qp.P), qp.q, structure)
     assert found is not None
     x = found.x
     assert 0.5 * x @ qp.P @ x + qp.q @ x == pytest.approx(by_highs(qp), rel=1e-6, abs=1e-7)

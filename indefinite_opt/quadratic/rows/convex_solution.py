@@ -37,7 +37,7 @@ _WIDEST_QUOTIENT = 6.0
 """Logarithm of quotients of slacks and multipliers beyond which a constraint is certainly active or
 not."""
 
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-13
 """Of Clarabel, for all measures."""
 
 _MAX_ITER = 200
@@ -57,7 +57,7 @@ class Active(NamedTuple):
         return np.where(self.low, body.lower, np.where(self.high, body.upper, x))
 
 
-class Interior(NamedTuple):
+class ConvexSolution(NamedTuple):
     """Where a solver, or the face that it comes to, has ended."""
 
     x: Array
@@ -72,6 +72,8 @@ class Interior(NamedTuple):
     """Rows and bounds of the basis that it has ended at."""
     exact: bool = False
     """Whether constraints and first-order conditions hold up to rounding."""
+    before: Array | None = None
+    """The point of the solver itself, where x is the end of a face."""
 
     def by_kind(self, body: Polyhedron) -> Values:
         """The multipliers of rows and bounds by their kinds."""
@@ -81,7 +83,9 @@ class Interior(NamedTuple):
         return {"inequalities": z, "equalities": y, "lower": low, "upper": high}
 
 
-def interior_points(P: Any, q: Array, body: Polyhedron, seconds: float = np.inf) -> Interior | None:
+def convex_solution(
+    P: Any, q: Array, body: Polyhedron, seconds: float = np.inf
+) -> ConvexSolution | None:
     """The solution of ½xᵀPx + qᵀx on a polyhedron, exact on its face if that is found.
 
     P is sparse and positive semidefinite. Without curvature HiGHS solves the program, and Clarabel
@@ -98,7 +102,7 @@ def interior_points(P: Any, q: Array, body: Polyhedron, seconds: float = np.inf)
     return found
 
 
-def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | None:
+def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolution | None:
     import highspy
 
     low = np.where(body.are_equations, body.rhs, -np.inf)
@@ -120,10 +124,10 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | 
     )
     count = max(int(highs.getInfo().simplex_iteration_count), 0)
     reduced, face = q + body.columns @ rows, Active(~basic | body.are_equations, low, high)
-    return Interior(x, rows, reduced, "highs", words, count, face if low.size else None)
+    return ConvexSolution(x, rows, reduced, "highs", words, count, face if low.size else None)
 
 
-def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior | None:
+def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolution | None:
     import clarabel
     from scipy import sparse
 
@@ -161,13 +165,15 @@ def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> Interior
     multipliers[order] = dual[: m + k]
     np.add.at(reduced, low, dual[m + k :][: low.size])
     np.subtract.at(reduced, high, dual[m + k + low.size :])
-    return Interior(x, multipliers, reduced, "clarabel", str(found.status), int(found.iterations))
+    return ConvexSolution(
+        x, multipliers, reduced, "clarabel", str(found.status), int(found.iterations)
+    )
 
 
 class _Faces:
     """Faces near a solution, one of which has the optimum as its stationary point."""
 
-    def __init__(self, P: Any, q: Array, body: Polyhedron, found: Interior) -> None:
+    def __init__(self, P: Any, q: Array, body: Polyhedron, found: ConvexSolution) -> None:
         self.P, self.q, self.body, self.found = P, q, body, found
         self.size = 1.0 + np.abs(found.x)
         self.room = _ROUNDING * (np.abs(body.rhs) + body.sizes_of_rows @ self.size)
@@ -213,7 +219,7 @@ class _Faces:
         widest = int(np.argmax(ends - starts))
         return 0.5 * float(starts[widest] + ends[widest])
 
-    def end(self, face: Active) -> Interior | None:
+    def end(self, face: Active) -> ConvexSolution | None:
         """A point that satisfies constraints and first-order conditions up to rounding, or None.
 
         From face to face, the constraints that block the way to the stationary point first are
@@ -239,7 +245,7 @@ class _Faces:
                 below, above = np.maximum(left, 0.0), np.minimum(left, 0.0)
                 signs = body.are_equations | (multipliers > 0.0)
                 return self.found._replace(
-                    x=np.clip(x, body.lower, body.upper), exact=True,
+                    x=np.clip(x, body.lower, body.upper), exact=True, before=self.found.x,
                     multipliers=np.where(signs, multipliers, 0.0),
                     reduced=np.where(face.low, below, np.where(face.high, above, 0.0)),
                 )  # fmt: skip
