@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -253,6 +254,27 @@ def test_a_worker_gives_its_box_back_when_the_time_is_over(
     monkeypatch.setattr(search.deadline, "timed", late)
     node = Node(search.first_box, -np.inf, 0, search.root)
     assert search.box_bound.process(node) == [node]
+
+
+def test_boxes_do_not_wait_for_jobs_in_their_own_threads() -> None:
+    """Below the root, relaxations begin anew where secants have ended, with a job for each tuning.
+
+    The one thread of the pool bounds such a box; a job in the same pool would never begin.
+    """
+    generator = np.random.default_rng(0)
+    P = generator.integers(-50, 51, (12, 12)).astype(float)
+    qp = iopt.QuadraticProgram(P + P.T, generator.integers(-50, 51, 12), lb=0.0, ub=1.0)
+    task = Task(qp, qp, qp.structure(), time_limit=20.0)
+    search = GlobalSearch(task, 1e-9)
+    search.begin()
+    node = Node(search.first_box, search.bracket.lower, 3, search.root)
+    search.box_bound.spare = executor = ThreadPoolExecutor(1)
+    try:
+        parts = executor.submit(search.box_bound.process, node).result(timeout=300.0)
+    finally:
+        executor.shutdown(cancel_futures=True)
+    assert node.relaxation is not None
+    assert all(part.depth == 4 for part in parts)
 
 
 # ------------------------------------------------------------------------------------ line search

@@ -353,7 +353,7 @@ class BoxBound:
         settings = self.settings
         chunk = settings.min_chunk
         while not self.deadline.halt.is_set():
-            self._advance(running, chunk)
+            self._advance(running, chunk, self.spare if root else None)
             for relaxation in running:
                 tangent = Tangent(relaxation.multipliers(), relaxation.mean())
                 bound = self.deadline.timed(
@@ -402,12 +402,18 @@ class BoxBound:
             relaxation.begin_at(scaled.place(self.bracket.point))
         return running
 
-    def _advance(self, running: list[Relaxation], chunk: int) -> None:
-        """Iterate all of them, in parallel if there are threads."""
+    def _advance(
+        self, running: list[Relaxation], chunk: int, spare: ThreadPoolExecutor | None
+    ) -> None:
+        """Iterate all of them, in parallel if there are threads to spare.
+
+        There are while only the root is bounded: boxes that wait in all threads for jobs in the
+        same threads would wait for ever.
+        """
         before = sum(each.iterations for each in running)
         jobs = []
-        if self.spare is not None:
-            jobs = [self.spare.submit(self._run, each, chunk) for each in running[1:]]
+        if spare is not None:
+            jobs = [spare.submit(self._run, each, chunk) for each in running[1:]]
         for relaxation in running[: len(running) - len(jobs)]:
             self._run(relaxation, chunk)
         for job in jobs:
