@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
+from helpers.exact import linear_optimum
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
 from indefinite_opt.quadratic.rows.equilibration import units_of
 from indefinite_opt.quadratic.rows.intervals import tightened
-from indefinite_opt.quadratic.rows.nearby import Sides, nearby_point
+from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature, sparse_least_eigenvalue
 
 Array = NDArray[np.float64]
@@ -260,24 +262,56 @@ def test_a_chain_of_rows_bounds_all_of_its_variables() -> None:
     assert np.all(found >= 2.0 ** np.arange(n))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_points_nearby_satisfy_dependent_and_degenerate_rows(seed: int) -> None:
-    """Whole-number rows, some of which are sums of others, at a vertex and in its interior."""
-    from fractions import Fraction
+def holds_a_point(sides: Sides, dense: Array, near: Nearby) -> bool:
+    """Whether rows and bounds hold within the radius, by the simplex method in fractions."""
 
-    g = np.random.default_rng(seed)
-    n, m = 12, 6
-    rows = g.integers(-2, 3, (m, n)).astype(float)
-    rows[-1] = rows[0] + rows[1]
-    x = np.where(g.random(n) < 0.5, 0.0, g.integers(1, 5, n)).astype(float)
-    rhs = rows @ x
-    sides = Sides(Entries.of(rows), rhs, rhs, np.zeros(n), np.full(n, 5.0))
-    near = np.clip(x + 1e-9 * g.standard_normal(n) * (x > 0.0), 0.0, 5.0)
-    found = nearby_point(sides, near)
-    assert found is not None
-    assert np.max(np.abs(found.x - x)) <= 1e-6
-    # Where no radius is left the point is exact.
-    if not found.radius.any():
-        for row, right in zip(rows, rhs, strict=True):
-            assert sum(map(Fraction, row * found.x), Fraction()) == Fraction(right)
-    assert np.all(np.abs(rows @ found.x - rhs) <= np.abs(rows) @ found.radius + 1e-13)
+    def exact(values: Array) -> list[Fraction]:
+        return [Fraction(value) for value in values.tolist()]
+
+    x, radius = exact(near.x), exact(near.radius)
+    low = [max(c - r, b) for c, r, b in zip(x, radius, exact(sides.lower), strict=True)]
+    high = [min(c + r, b) for c, r, b in zip(x, radius, exact(sides.upper), strict=True)]
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        return False
+    n, ends = len(low), [(k, end) for k, end in enumerate(sides.high) if np.isfinite(end)]
+    ends += [(~k, -end) for k, end in enumerate(sides.low) if sides.low[k] < sides.high[k]
+             and np.isfinite(end)]  # fmt: skip
+    slacks = sum(1 for k, _ in ends if k < 0 or sides.low[k] < sides.high[k])
+    A, b, used = [], [], 0
+    for k, end in ends:
+        row = exact(dense[k] if k >= 0 else -dense[~k])
+        own = k < 0 or sides.low[k] < sides.high[k]
+        extra = [Fraction(int(own and i == used)) for i in range(slacks)]
+        used += own
+        A.append([*row, *[Fraction(0)] * n, *extra])
+        b.append(Fraction(end) - sum(p * q for p, q in zip(row, low, strict=True)))
+    for j in range(n):
+        unit = [Fraction(int(i == j)) for i in range(n)]
+        A.append([*unit, *unit, *[Fraction(0)] * slacks])
+        b.append(high[j] - low[j])
+    return linear_optimum([Fraction(0)] * (2 * n + slacks), A, b) is not None
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_points_nearby_are_within_their_radius(part: int) -> None:
+    """Whole numbers and decimals, dependent rows, vertices with too many active constraints."""
+    proved = 0
+    for seed in range(25 * part, 25 * part + 25):
+        g = np.random.default_rng(seed)
+        n, m = int(g.integers(3, 7)), int(g.integers(1, 5))
+        unit = 1.0 if seed % 2 else 0.1
+        rows = unit * g.integers(-3, 4, (m, n))
+        if m > 2:
+            rows[-1] = rows[0] + rows[1]
+        upper = np.full(n, 4.0 * unit)
+        x = unit * g.integers(0, 5, n)
+        rhs = rows @ x
+        low = np.where(g.random(m) < 0.6, rhs, -np.inf)
+        sides = Sides(Entries.of(rows), low, rhs, np.zeros(n), upper)
+        near = x + 10.0 ** -g.integers(7, 12) * g.standard_normal(n) * (g.random(n) < 0.7)
+        found = nearby_point(sides, near)
+        if found is not None:
+            proved += 1
+            assert np.max(np.abs(found.x - x)) <= 1e-5
+            assert holds_a_point(sides, rows, found)
+    assert proved >= 15
