@@ -22,6 +22,9 @@ _REFINEMENTS = 6
 _VANISHED = 1e-12
 """Share of what an entry was before refinement below which it is 0."""
 
+_NOTHING = 1e-25
+"""Share of the largest entry below which others are what rounding leaves of 0."""
+
 _ROUNDING = 1e-11
 """Share of its terms by which a row or a multiplier may be wrong on a face."""
 
@@ -39,6 +42,9 @@ not."""
 
 _TOLERANCE = 1e-13
 """Of Clarabel, for all measures."""
+
+_BASIS_TOLERANCE = 1e-9
+"""Of HiGHS, whose last basis is then optimal up to rounding."""
 
 _MAX_ITER = 200
 
@@ -108,6 +114,8 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     low = np.where(body.are_equations, body.rhs, -np.inf)
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
+    for kind in ("primal", "dual"):
+        highs.setOptionValue(f"{kind}_feasibility_tolerance", _BASIS_TOLERANCE)
     status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise TimeLimitReached("HiGHS did not end in time")
@@ -204,6 +212,7 @@ class _Faces:
         body, m = self.body, self.body.h.size
         if self.found.face is not None:
             yield self.found.face
+            return
         for most in (self.middle_of_largest_gap, 0.0):
             at_end = self.quotients <= most
             low, high = np.split(at_end[m:], 2)
@@ -331,7 +340,10 @@ class _Faces:
         for _ in range(_REFINEMENTS):
             solution = solution + factor.solve(wanted - exact @ solution)
         # What refinement has taken all digits from is 0, which it comes to in no number of steps.
-        solution = np.where(np.abs(solution) <= _VANISHED * start, 0.0, solution)
+        least = _VANISHED * start + _NOTHING * np.repeat(
+            [np.abs(part).max(initial=0.0) for part in np.split(solution, [m])], [m, k]
+        )
+        solution = np.where(np.abs(solution) <= least, 0.0, solution)
         if not np.isfinite(solution).all():
             return None
         x[free], multipliers[on] = solution[:m], solution[m:]

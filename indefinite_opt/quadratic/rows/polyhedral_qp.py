@@ -136,11 +136,18 @@ class PolyhedralQP(Polyhedron, QP):
 
     @cached_property
     def convex_point(self) -> Array | None:
-        """A point that is proved to be feasible, near the `convex_solution`."""
+        """The `convex_solution`, or a point near it, if one nearby is proved to be feasible.
+
+        The exact end of a face stays as it is: its zeros are zeros, and its bounds bounds.
+        """
         found = self.convex_solution
-        points = [] if found is None else [found.x, found.before]
-        near = (self.near(x) for x in points if x is not None)
-        return next((point.x for point in near if point is not None), None)
+        if found is None:
+            return None
+        near = self.near(found.x)
+        if near is not None:
+            return found.x if found.exact else near.x
+        near = None if found.before is None else self.near(found.before)
+        return None if near is None else near.x
 
     def refuse_without_optimum(self) -> None:
         """Find a feasible point, or raise `InfeasibleProblem`."""
