@@ -143,13 +143,21 @@ def clarabel(a: Arrays) -> Array:
 
 def highs(a: Arrays) -> Array:
     """The point of HiGHS."""
-    from indefinite_opt.quadratic.program.standard_form import StandardForm
-    from indefinite_opt.quadratic.rows.to_highs import highs_model
+    import highspy
 
-    hessian = sparse.csr_array(a.P) if a.P.nnz else None
-    rows = sparse.csr_array(a.A)
-    model = highs_model(StandardForm(1, a.q, a.lb, a.ub, a.low, a.high, rows, hessian))
+    rows, model, lp = sparse.csr_array(a.A), highspy.Highs(), highspy.HighsLp()
+    model.setOptionValue("output_flag", False)
     model.setOptionValue("time_limit", 60.0)
+    lp.num_col_, lp.num_row_ = a.q.size, a.low.size
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = a.q, a.lb, a.ub
+    lp.row_lower_, lp.row_upper_ = a.low, a.high
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_ = rows.indptr, rows.indices
+    lp.a_matrix_.value_ = rows.data
+    model.passModel(lp)
+    if a.P.nnz:
+        half = sparse.csc_array(sparse.tril(a.P))
+        model.passHessian(a.q.size, half.nnz, 1, half.indptr, half.indices, half.data)
     model.run()
     return np.array(model.getSolution().col_value)
 
