@@ -295,6 +295,8 @@ def quadratic_table(folder: Path, names: list[str]) -> None:
         )
     for least, most in GROUPS:
         some = [ratio for n, ratio, _, _ in found if least <= n < most]
+        if not some:
+            continue
         print(f"\nn from {least} to {most - 1}: {mean(some):.1f} ({len(some)} programs)")
     proved = sum(claim == "GLOBAL" for _, _, claim, _ in found)
     good = sum(off <= 1e-6 for *_, off in found)
