@@ -92,40 +92,42 @@ class RowCurvature:
         return norm_bound(self._scaled)
 
     @cached_property
-    def _least(self) -> Array:
-        """The least eigenvalue of the part of P in z that a variable is connected with, (n,).
+    def _least(self) -> tuple[Array, Array]:
+        """The least eigenvalue of the part of P in z that a variable is connected with; its error.
 
-        0 for a row of zeros. Of large parts it is a lower bound.
+        Two (n,) arrays; 0 for a row of zeros. Of large parts it may be 99 % of that, or 0 where it
+        is rounding.
         """
         from scipy.sparse.csgraph import connected_components
 
         P, least = self._scaled, np.array(self._scaled.diagonal(), dtype=float)
+        error = np.full(self.n, self._zero)
         others = np.diff(P.indptr) - (least != 0.0)
         if not others.any():
-            return least
+            return least, error
         count, part = connected_components(P, directed=False)
         order = np.argsort(part, kind="stable")
         for members in np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1]):
             if members.size > 1:
                 block = P if members.size == self.n else P[members][:, members]
-                least[members] = self._least_of(block)
-        return least
+                least[members], error[members] = self._least_of(block)
+        return least, error
 
-    def _least_of(self, block: Any) -> float:
-        """The least eigenvalue of a symmetric sparse matrix, or a bound just below it."""
-        order, zero = block.shape[0], zero_tolerance(self.n, self.norm)
+    def _least_of(self, block: Any) -> tuple[float, float]:
+        """The least eigenvalue of a symmetric sparse matrix, or a value just below; its error."""
+        order, zero = block.shape[0], self._zero
         if order > _MAX_DENSE_ORDER and block.nnz < _SPARSE_SHARE * order**2:
             found = sparse_least_eigenvalue(block, zero)
             if found is not None:
                 return found
         with one_thread():
-            return float(np.linalg.eigvalsh(as_dense("P", block))[0])
+            return float(np.linalg.eigvalsh(as_dense("P", block))[0]), zero
 
     @cached_property
     def least_everywhere(self) -> float:
         """Least eigenvalue of P in z, without rows and columns of zeros."""
         curved = np.diff(self.P.indptr) > 0
-        return float(np.min(self._least[curved], initial=np.inf)) if curved.any() else 0.0
+        return float(np.min(self._least[0][curved], initial=np.inf)) if curved.any() else 0.0
 
     @cached_property
     def _least_along_rows(self) -> float:
@@ -200,7 +202,7 @@ class RowCurvature:
         most 2(k + 5) roundings of eps/2.
         """
         together = ~self._alone
-        least: Array | float = self._least - self._zero
+        least: Array | float = self._least[0] - self._least[1]
         if not self.is_convex_everywhere and together.any():
             (M, L, W), A = self.folded, np.abs(self.A * self.unit)
             across = np.abs(L) @ A
@@ -233,18 +235,19 @@ class RowCurvature:
         return least, zero_tolerance(kept.size, norm)
 
 
-def sparse_least_eigenvalue(matrix: Any, rounding: float) -> float | None:
-    """A lower bound on the least eigenvalue of a sparse symmetric matrix, near a positive one.
+def sparse_least_eigenvalue(matrix: Any, rounding: float) -> tuple[float, float] | None:
+    """A value just below the least eigenvalue of a sparse symmetric matrix, and its proved error.
 
     A factorisation without pivoting, all of whose pivots are positive, proves that the matrix plus
-    `rounding` has no negative eigenvalue but for its own rounding. Its inverse then serves Lanczos
-    iteration, and a second factorisation proves a share of what that finds. None if the first one
-    meets a pivot that is not positive.
+    `rounding` has no negative eigenvalue but for its own rounding; the value is then 0. Its inverse
+    serves Lanczos iteration, and a second factorisation proves a share of what that finds. None if
+    the first one meets a pivot that is not positive.
 
     >>> from scipy import sparse
     >>> chain = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(300, 300))
-    >>> bound, exact = sparse_least_eigenvalue(chain.tocsr(), 1e-12), 2 - 2 * np.cos(np.pi / 301)
-    >>> bool(0.98 * exact < bound < exact)
+    >>> exact = 2 - 2 * np.cos(np.pi / 301)
+    >>> value, error = sparse_least_eigenvalue(chain.tocsr(), 1e-12)
+    >>> bool(0.98 * exact < value - error < exact)
     True
     """
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
@@ -253,16 +256,15 @@ def sparse_least_eigenvalue(matrix: Any, rounding: float) -> float | None:
     if first is None:
         return None
     factor, error = first
-    least = -rounding - error
     inverse = LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(n)
     try:
         largest = eigsh(inverse, 1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
     except ArpackError:
-        return least
+        return 0.0, rounding + error
     share = _LANCZOS_SHARE * (1.0 / float(largest) - rounding)
     second = _positive_factor(matrix, -share) if share > 2.0 * error else None
-    return least if second is None else share - second[1]
+    return (0.0, rounding + error) if second is None else (share, second[1])
 
 
 def _positive_factor(matrix: Any, shift: float) -> tuple[Any, float] | None:
