@@ -39,6 +39,9 @@ _STATIONARY = 1e-6
 point may be optimal with the value 0."""
 
 
+_HARDLY = 1e-9
+"""Infeasibility up to which the exact end of a face stays as it is."""
+
 _FIXED_SHARE = 1e-14
 """Share of the range of a variable below which the width that rows leave is rounding."""
 
@@ -138,14 +141,16 @@ class PolyhedralQP(Polyhedron, QP):
     def convex_point(self) -> Array | None:
         """The `convex_solution`, or a point near it, if one nearby is proved to be feasible.
 
-        The exact end of a face stays as it is: its zeros are zeros, and its bounds bounds.
+        The exact end of a face stays as it is where it hardly violates a constraint: its zeros are
+        zeros, and its bounds bounds.
         """
         found = self.convex_solution
         if found is None:
             return None
         near = self.near(found.x)
         if near is not None:
-            return found.x if found.exact else near.x
+            stays = found.exact and self.infeasibility(found.x) <= _HARDLY
+            return found.x if stays else near.x
         near = None if found.before is None else self.near(found.before)
         return None if near is None else near.x
 
