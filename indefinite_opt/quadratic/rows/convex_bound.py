@@ -57,7 +57,8 @@ def convex_bounds(
     yield min(level.best(multipliers), most)
     if not open_:
         return
-    yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
+    if not np.array_equal(ends, all_ends):
+        yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
     if not small:
         yield exact()
     yield DualBound(curvature, q, body, point, body.ranges).best(multipliers)
