@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 import indefinite_opt as iopt
 from helpers.exact import linear_optimum
 from helpers.polyhedra import best_bound
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ProblemError
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
 from indefinite_opt.quadratic.rows.equilibration import units_of
 from indefinite_opt.quadratic.rows.intervals import tightened
@@ -315,3 +315,31 @@ def test_points_nearby_are_within_their_radius(part: int) -> None:
             assert np.max(np.abs(found.x - x)) <= 1e-5
             assert holds_a_point(sides, rows, found)
     assert proved >= 15
+
+
+def test_far_away_the_sign_tells_the_end_that_is_missed() -> None:
+    """Beside 8e20 both ends of ±1e-13 are equally far; the row is missed on the side of x."""
+    end, free = np.array([1e-13]), np.array([np.inf])
+    sides = Sides(Entries.of(np.array([[1.0]])), -end, end, -free, free)
+    for x in (np.array([-8e20]), np.array([8e20])):
+        ends, over = sides.missed(x)
+        assert np.array_equal(ends, np.sign(x) * end)
+        assert sides.violated(over, ends).all()
+    empty = Sides(Entries.of(np.eye(1)), -end, end, np.array([-9e20]), np.array([-8e20]))
+    assert nearby_point(empty, np.array([-8e20])) is None
+
+
+def test_a_chain_that_grows_out_of_reach_is_empty() -> None:
+    """x_k = 2 x_{k+1} + b_k from x_n, between bounds that the first variable cannot meet."""
+    n = 60
+    A = np.eye(n - 1, n) - 0.5 * np.eye(n - 1, n, 1)
+    b = np.zeros(n - 1)
+    b[::7] = -1.0
+    lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
+    lower[-1], upper[-1] = -1.0, 1.0
+    # x_0 = Σ b_k 2^-k + 2^-(n-1) x_{n-1} is about -1.008.
+    lower[0], upper[0] = 0.0, 1.0
+    qp = iopt.QuadraticProgram(q=np.zeros(n), A=A, b=b, lb=lower, ub=upper)
+    with pytest.raises(InfeasibleProblem) as caught:
+        iopt.solve(qp)
+    assert iopt.verify(qp, caught.value).proved

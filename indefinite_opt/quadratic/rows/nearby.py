@@ -87,7 +87,8 @@ class Sides(NamedTuple):
     def missed(self, x: Array) -> tuple[Array, Array]:
         """The nearer end of each row, and rows·x minus that end, of exact sign; two (m,) arrays."""
         activity = self.rows.times(x)
-        at_high = np.abs(activity - self.high) <= np.abs(activity - self.low)
+        # Far away both distances are rounded to one number, and the sign tells the nearer end.
+        at_high = activity - self.high >= self.low - activity
         ends = np.where(at_high, self.high, self.low)
         ends[np.isinf(ends)] = 0.0
         return ends, exact_residuals(self.rows, x, ends)
