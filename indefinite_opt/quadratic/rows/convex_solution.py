@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, TimeLimitReached, Values
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import highs_model, run_within, simplex_limit
@@ -28,9 +28,8 @@ _NOTHING = 1e-25
 _ROUNDING = 1e-11
 """Share of its terms by which a row or a multiplier may be wrong on a face."""
 
-_MAX_FACES, _MAX_WORK = 20, 1_500_000
-"""Most faces that are tried in turn, and most entries of all their factors: these take as long as
-interior points do."""
+_MAX_FACES = 20
+"""Most faces that are tried in turn."""
 
 _TOGETHER, _TINY_STEP = 4.0, 1e-9
 """Constraints that block the way to the end of a face together with the first one: those in at most
@@ -40,8 +39,9 @@ _WIDEST_QUOTIENT = 6.0
 """Logarithm of quotients of slacks and multipliers beyond which a constraint is certainly active or
 not."""
 
-_TOLERANCE = 1e-13
-"""Of Clarabel, for all measures."""
+_ATTEMPTS = (1e-9, 400_000), (1e-13, 1_500_000)
+"""Tolerances of Clarabel, and most entries of all factors of faces that are tried after it: the
+second attempt is made where the first one has come to no exact end."""
 
 _BASIS_TOLERANCE = 1e-9
 """Of HiGHS, whose last basis is then optimal up to rounding."""
@@ -97,15 +97,27 @@ def convex_solution(
     P is sparse and positive semidefinite. Without curvature HiGHS solves the program, and Clarabel
     otherwise. None if the solver has no solution; `TimeLimitReached` if it has not ended in time.
     """
-    found = (_by_clarabel if P.nnz else _by_highs)(P, q, body, seconds)
-    if found is None:
-        return None
-    faces = _Faces(P, q, body, found)
-    for face in faces.likely():
-        exact = faces.end(face)
-        if exact is not None:
-            return exact
-    return found
+    last = None
+    for tolerance, work in _ATTEMPTS if P.nnz else _ATTEMPTS[:1]:
+        began = clock()
+        try:
+            if P.nnz:
+                found = _by_clarabel(P, q, body, tolerance, seconds)
+            else:
+                found = _by_highs(P, q, body, seconds)
+        except TimeLimitReached:
+            if last is None:
+                raise
+            break
+        seconds -= clock() - began
+        if found is None:
+            break
+        last, faces = found, _Faces(P, q, body, found, work)
+        for face in faces.likely():
+            exact = faces.end(face)
+            if exact is not None:
+                return exact
+    return last
 
 
 def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolution | None:
@@ -135,7 +147,9 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     return ConvexSolution(x, rows, reduced, "highs", words, count, face if low.size else None)
 
 
-def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolution | None:
+def _by_clarabel(
+    P: Any, q: Array, body: Polyhedron, tolerance: float, seconds: float
+) -> ConvexSolution | None:
     import clarabel
     from scipy import sparse
 
@@ -156,7 +170,7 @@ def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSo
     right = np.concatenate([body.rhs[order], -body.lower[low], body.upper[high]])
     settings: Any = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, _MAX_ITER
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     if np.isfinite(seconds):
         settings.time_limit = max(seconds, 1e-3)
     cones = [clarabel.ZeroConeT(k), clarabel.NonnegativeConeT(right.size - k)]
@@ -181,7 +195,10 @@ def _by_clarabel(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSo
 class _Faces:
     """Faces near a solution, one of which has the optimum as its stationary point."""
 
-    def __init__(self, P: Any, q: Array, body: Polyhedron, found: ConvexSolution) -> None:
+    def __init__(
+        self, P: Any, q: Array, body: Polyhedron, found: ConvexSolution, most_work: int
+    ) -> None:
+        self.most_work = most_work
         self.P, self.q, self.body, self.found = P, q, body, found
         self.size = 1.0 + np.abs(found.x)
         self.room = _ROUNDING * (np.abs(body.rhs) + body.sizes_of_rows @ self.size)
@@ -318,7 +335,7 @@ class _Faces:
         m, k = free.size, on.size
         if not m + k:
             return x, multipliers
-        if self.work > _MAX_WORK:
+        if self.work > self.most_work:
             return None
         x[free] = 0.0
         wanted = np.concatenate([-(q + P @ x)[free], body.rhs[on] - (body.rows @ x)[on]])
