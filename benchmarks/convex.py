@@ -71,6 +71,12 @@ class Arrays(NamedTuple):
         h = np.concatenate([self.high[above & ~equal], -self.low[below & ~equal]])
         return G, h, sparse.csc_array(self.A[equal]), self.low[equal]
 
+    def with_bounds_as_rows(self) -> Arrays:
+        """The same program with its bounds behind its rows, too."""
+        rows = sparse.vstack([self.A, sparse.eye_array(self.q.size)], format="csr")
+        low, high = np.append(self.low, self.lb), np.append(self.high, self.ub)
+        return self._replace(A=rows, low=low, high=high)
+
 
 def maros_meszaros(path: Path) -> Arrays:
     """The program of a .mat file, whose last n rows are the bounds."""
@@ -128,11 +134,7 @@ def clarabel(a: Arrays) -> Array:
     """The point of Clarabel."""
     import clarabel as peer
 
-    bounded = a._replace(
-        A=sparse.vstack([a.A, sparse.eye_array(a.q.size)], format="csr"),
-        low=np.append(a.low, a.lb), high=np.append(a.high, a.ub),
-    )  # fmt: skip
-    G, h, A, b = bounded.one_sided()
+    G, h, A, b = a.with_bounds_as_rows().one_sided()
     settings = peer.DefaultSettings()
     settings.verbose = False
     cones = [peer.ZeroConeT(b.size), peer.NonnegativeConeT(h.size)]
@@ -166,10 +168,11 @@ def osqp(a: Arrays) -> Array:
     """The point of OSQP."""
     import osqp as peer
 
-    rows = sparse.csc_matrix(sparse.vstack([a.A, sparse.eye_array(a.q.size)]))
-    low, high = np.append(a.low, a.lb), np.append(a.high, a.ub)
+    rows = a.with_bounds_as_rows()
     solver = peer.OSQP()
-    solver.setup(sparse.csc_matrix(a.P), a.q, rows, low, high, verbose=False)
+    solver.setup(
+        sparse.csc_matrix(a.P), a.q, sparse.csc_matrix(rows.A), rows.low, rows.high, verbose=False
+    )
     return np.asarray(solver.solve(raise_error=False).x)
 
 
@@ -219,11 +222,7 @@ def quadprog(a: Arrays) -> Array:
     """The point of quadprog, which is dense, and needs a definite P."""
     import quadprog as peer
 
-    bounded = a._replace(
-        A=sparse.vstack([a.A, sparse.eye_array(a.q.size)], format="csr"),
-        low=np.append(a.low, a.lb), high=np.append(a.high, a.ub),
-    )  # fmt: skip
-    G, h, A, b = bounded.one_sided()
+    G, h, A, b = a.with_bounds_as_rows().one_sided()
     C = -sparse.vstack([A, G]).toarray()
     return np.asarray(peer.solve_qp(a.P.toarray(), -a.q, C.T, -np.append(b, h), b.size)[0])
 

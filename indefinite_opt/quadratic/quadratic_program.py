@@ -149,9 +149,10 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     def _hold(self, arrays: QuadraticArrays) -> None:
         self.__dict__.update(vars(arrays), name=arrays.name or "quadratic program")
         for value in vars(arrays).values():
-            entries = value.data if is_sparse(value) else value
-            if isinstance(entries, np.ndarray):
-                entries.flags.writeable = False
+            parts = (value.data, value.indices, value.indptr) if is_sparse(value) else (value,)
+            for part in parts:
+                if isinstance(part, np.ndarray):
+                    part.flags.writeable = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse to replace what solvers may have read; only the name and `assign` may change."""

@@ -20,7 +20,7 @@ def default_solver(task: Task[Any]) -> str:
         return str(structure.solver_by_size)
     if isinstance(structure, PolyhedralQP) and structure.is_linear_objective:
         return "highs"
-    if structure.has_own_rows and not structure.is_disjoint:
+    if structure.has_own_rows and not structure.is_searched:
         try:
             order = structure.convexity_order
             if limited(order, task.remaining, lambda: bool(structure.is_convex)):

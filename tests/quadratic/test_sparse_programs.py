@@ -81,6 +81,17 @@ def test_a_program_too_large_to_be_dense() -> None:
     np.testing.assert_allclose(result.x[:3], [0.55, 0.45, 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("bounds", [{}, {"lb": 0.0, "ub": 0.5}])
+def test_large_programs_without_rows(bounds: dict[str, float]) -> None:
+    """½‖x - s‖² has the minimiser s, clipped to the bounds."""
+    n = 6000
+    s = np.arange(n) % 7 - 3.0
+    result = iopt.solve(iopt.QuadraticProgram(sparse.eye_array(n), -s, **bounds))
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    expected = np.clip(s, bounds.get("lb", -np.inf), bounds.get("ub", np.inf))
+    np.testing.assert_allclose(result.x, expected, atol=1e-9)
+
+
 def test_a_large_program_that_is_not_convex_is_refused_by_name() -> None:
     n = 6000
     P = sparse.diags_array(np.where(np.arange(n) == 7, -1.0, 1.0))
@@ -343,3 +354,17 @@ def test_a_chain_that_grows_out_of_reach_is_empty() -> None:
     with pytest.raises(InfeasibleProblem) as caught:
         iopt.solve(qp)
     assert iopt.verify(qp, caught.value).proved
+
+
+def test_a_limit_that_was_too_short_is_not_remembered() -> None:
+    """Clarabel is stopped at once, and solves the same program when there is time."""
+    g = np.random.default_rng(0)
+    n = 600  # from 500 variables on limits are looked at
+    B = g.standard_normal((n, n))
+    qp = iopt.QuadraticProgram(
+        B.T @ B, g.standard_normal(n), G=g.standard_normal((5, n)), h=np.ones(5), lb=-1.0, ub=1.0
+    )
+    hurried = iopt.solve(qp, time_limit=1e-3 * 2.0**-20)
+    assert hurried.status is not iopt.Status.SOLVED
+    result = iopt.solve(qp)
+    assert (result.status, result.certificate.claim) == (iopt.Status.SOLVED, iopt.Claim.GLOBAL)

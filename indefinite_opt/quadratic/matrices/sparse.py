@@ -32,8 +32,8 @@ def as_dense(argument: str, matrix: Matrix) -> Array:
     m, n = matrix.shape
     if m * n > MAX_ENTRIES:
         raise ProblemError(
-            argument, f"at most {MAX_ENTRIES} entries, zeros included, of a program that is not "
-            "known to be convex, or has no solution that its first-order conditions prove",
+            argument, f"at most {MAX_ENTRIES} entries, zeros included, for what works on dense "
+            "matrices: programs that are not convex, conflicts, brackets and files",
             f"shape {matrix.shape}",
         )  # fmt: skip
     dense: Array = matrix.toarray()
@@ -134,10 +134,3 @@ class Entries(NamedTuple):
         block = np.zeros((self.height, columns.size))
         block[self.place[kept], number[self.member[kept]]] = self.value[kept]
         return block
-
-
-def beside(left: Any, right: Any) -> Any:
-    """Two sparse matrices with as many rows, one beside the other."""
-    from scipy import sparse
-
-    return sparse.hstack([left, right], format="csr")

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
-from indefinite_opt.quadratic.rows.to_highs import highs_model, run_within, simplex_limit
+from indefinite_opt.quadratic.rows.to_highs import (
+    highs_model,
+    run_within,
+    set_tolerance,
+    simplex_limit,
+)
 
 _REGULAR = 1e-9
 """Regularisation of the equations of a face, beside the largest entry of P or 1."""
@@ -126,8 +131,7 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     low = np.where(body.are_equations, body.rhs, -np.inf)
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
-    for kind in ("primal", "dual"):
-        highs.setOptionValue(f"{kind}_feasibility_tolerance", _BASIS_TOLERANCE)
+    set_tolerance(highs, _BASIS_TOLERANCE)
     status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise TimeLimitReached("HiGHS did not end in time")

@@ -9,7 +9,6 @@ from indefinite_opt.foundation import EPS, LEAST, Array, is_sparse
 from indefinite_opt.quadratic.matrices.sparse import (
     MAX_ENTRIES,
     as_dense,
-    beside,
     largest_in_rows,
 )
 from indefinite_opt.quadratic.program.standard_form import StandardForm
@@ -144,6 +143,8 @@ class DualBound:
 
     def _slopes(self, multipliers: Array) -> tuple[Array, Array]:
         """r and its rounding."""
+        from scipy import sparse
+
         slopes = self.point.gradient + self.columns @ multipliers
         terms = self.steep + self.column_sizes @ np.abs(multipliers)
         error = self.count * np.where(
@@ -153,7 +154,8 @@ class DualBound:
             rounding = self._lowest(slopes, np.zeros(slopes.size)) - self._lowest(slopes, error)
             dear = np.flatnonzero(~(rounding <= self.worth))
         if dear.size:
-            sums = beside(self.curvature.P[dear], self.columns[dear])
+            parts = [self.curvature.P[dear], self.columns[dear]]
+            sums = sparse.hstack(parts, format="csr")
             if sums.nnz <= _MAX_EXACT_ENTRIES:
                 point = np.concatenate([self.point.x, multipliers])
                 slopes[dear] = exact_residuals(sums, point, -self.q[dear])

@@ -17,6 +17,7 @@ from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
     highs_model,
     run_within,
+    set_tolerance,
     simplex_limit,
     solved_by_highs,
 )
@@ -44,8 +45,7 @@ class LinearRows:
         self._highs = highs_model(form._replace(cost=np.zeros(self.n), lower=low, hessian=None))
         # In units in which a typical right-hand side is 1. A vertex is computed again from its
         # basis, so that this decides only what counts as empty.
-        for kind in ("primal", "dual"):
-            self._highs.setOptionValue(f"{kind}_feasibility_tolerance", 1e-9)
+        set_tolerance(self._highs, 1e-9)
 
     def over(self, scaled: Equilibrated) -> LinearRows:
         """Other rows and bounds, with the same limit of time."""

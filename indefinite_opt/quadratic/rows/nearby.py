@@ -16,11 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, one_thread, power_near
-from indefinite_opt.quadratic.matrices.sparse import (
-    Entries,
-    Matrix,
-    stacked,
-)
+from indefinite_opt.quadratic.matrices.sparse import Entries, Matrix, stacked
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
@@ -129,30 +125,34 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     found, left = None, []
     for equations, at_bounds in ways:
         try:
-            found = found or _corrected(sides, x, equations, _FEW, at_bounds)
+            found = found or _corrected(sides, x, (ends, over), equations, _FEW, at_bounds)
         except _TooMany:
             left.append((equations, at_bounds))
     for equations, at_bounds in left:
-        found = found or _corrected(sides, x, equations, over.size, at_bounds)
+        found = found or _corrected(sides, x, (ends, over), equations, over.size, at_bounds)
     if found is None:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            inner = _inner(sides, x, over)
+            inner = _inner(sides, x, over, sides.violated(over, ends))
         if inner is not None:
             ends, over = sides.missed(inner)
-            found = _corrected(sides, inner, sides.violated(over, ends), over.size)
+            held = sides.violated(over, ends)
+            found = _corrected(sides, inner, (ends, over), held, over.size)
     return found
 
 
 def _corrected(
-    sides: Sides, x: Array, held: NDArray[np.bool_], most: int, at_bounds: bool = False
-) -> Nearby | None:
+    sides: Sides, x: Array, missed: tuple[Array, Array], held: NDArray[np.bool_], most: int,
+    at_bounds: bool = False,
+) -> Nearby | None:  # fmt: skip
     """A point near x that solves the equations and the rows `held`; see `_solved` for `most`.
+
+    `missed` are the `Sides.missed` of x.
 
     Entries at bounds do not change, unless `at_bounds`. Those that would leave their bounds are set
     to these, and rows that would be violated are held, too.
     """
     rows, x, held = sides.rows, x.copy(), held | (sides.low == sides.high)
-    ends, over = sides.missed(x)
+    ends, over = (part.copy() for part in missed)
     largest = float(np.max(np.abs(x), initial=0.0)) or 1.0
     slack = np.minimum(np.minimum(x - sides.lower, sides.upper - x), largest)
     if at_bounds:
@@ -381,18 +381,18 @@ def enclosed(
         return 3.0 * size if np.all(off @ size <= 0.4 * size) else None
 
 
-def _inner(sides: Sides, x: Array, over: Array) -> Array | None:
+def _inner(sides: Sides, x: Array, over: Array, violated: NDArray[np.bool_]) -> Array | None:
     """A point near x away from as many active bounds and inequalities as any, if there is one.
 
     It is x + ρ∘d with -1 ≤ d ≤ 1 for distances ρ that are small beside x, or ten times as far as
-    the residuals `over` of rows ask for. The linear program has the largest sum of slacks, each of
-    which is at most 1.
+    the residuals `over` of violated rows ask for. The linear program has the largest sum of slacks,
+    each of which is at most 1.
     """
     from scipy import sparse
 
     size, equal = np.abs(x), sides.low == sides.high
     typical = float(np.median(size[size > 0.0])) if size.any() else 1.0
-    missed = sides.violated(over, sides.missed(x)[0]) | equal
+    missed = violated | equal
     largest = sides.rows.largest(np.ones(x.size))
     needed = np.abs(over[missed]) / np.where(largest > 0.0, largest, 1.0)[missed]
     far = min(10.0 * float(needed.max(initial=0.0)), _FAR_SHARE * typical)

@@ -16,7 +16,12 @@ from indefinite_opt.foundation import (
     cached_property,
     seconds_left,
 )
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import (
+    MAX_ENTRIES,
+    Matrix,
+    as_dense,
+    largest_in_rows,
+)
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.convex_bound import convex_bounds
 from indefinite_opt.quadratic.rows.convex_solution import ConvexSolution, convex_solution
@@ -67,8 +72,6 @@ class PolyhedralQP(Polyhedron, QP):
 
     has_own_rows = True
     variable = "x"
-    is_late = False
-    """Whether the solver of convex programs was stopped by a time limit."""
 
     def __init__(
         self, G: Matrix, h: Array, A: Matrix, b: Array, lower: Array, upper: Array,
@@ -79,6 +82,9 @@ class PolyhedralQP(Polyhedron, QP):
         self.q, self.sense, self.notes = q, sense, notes
         self._given, self._constant = P, constant
         self._bounds: list[_Bound] = []
+        self._solution: ConvexSolution | None = None
+        self._is_tried, self._too_short = False, 0.0
+        self._near_solution: tuple[Array | None] | None = None
 
     @property
     def constant(self) -> float:
@@ -121,23 +127,41 @@ class PolyhedralQP(Polyhedron, QP):
         width = np.maximum(self.upper - self.lower, 0.0)
         return units_of(self.along_rows.P, self.q, self.rows, width)[0]
 
-    @cached_property
+    @property
+    def is_searched(self) -> bool:
+        """Whether descents solve it, convex or not: a box with disjoint rows, of any size that is
+        possible with a dense P."""
+        return self.is_disjoint and self.n**2 <= MAX_ENTRIES
+
+    @property
     def convex_solution(self) -> ConvexSolution | None:
-        """Where a solver of convex programs ends, if that is an optimum; None of others."""
-        if self.is_disjoint or not self.is_convex_everywhere:
-            return None
+        """Where a solver of convex programs ends, if that is an optimum; None of others.
+
+        None, too, where a time limit stopped it: it is tried again when there is more than twice
+        that time.
+        """
         # The other half is for a feasible point without it.
-        try:
-            return convex_solution(self.along_rows.P, self.q, self, 0.5 * seconds_left())
-        except TimeLimitReached:
-            self.is_late = True
-            return None
+        seconds = 0.5 * seconds_left()
+        if not self._is_tried and seconds > 2.0 * self._too_short:
+            try:
+                if not self.is_searched and self.is_convex_everywhere:
+                    self._solution = convex_solution(self.along_rows.P, self.q, self, seconds)
+                self._is_tried, self._too_short = True, 0.0
+            except TimeLimitReached:
+                self._too_short = seconds
+        return self._solution
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the solver of convex programs was stopped by a time limit, at its last try."""
+        return self._too_short > 0.0
 
     @cached_property
     def point(self) -> Array:
-        return super().point if self.convex_point is None else self.convex_point
+        known = self.convex_point
+        return super().point if known is None else known
 
-    @cached_property
+    @property
     def convex_point(self) -> Array | None:
         """The `convex_solution`, or a point near it, if one nearby is proved to be feasible.
 
@@ -145,8 +169,11 @@ class PolyhedralQP(Polyhedron, QP):
         zeros, and its bounds bounds.
         """
         found = self.convex_solution
-        if found is None:
-            return None
+        if found is not None and self._near_solution is None:
+            self._near_solution = (self._proved_near(found),)
+        return None if self._near_solution is None else self._near_solution[0]
+
+    def _proved_near(self, found: ConvexSolution) -> Array | None:
         near = self.near(found.x)
         if near is not None:
             stays = found.exact and self.infeasibility(found.x) <= _HARDLY
@@ -160,13 +187,13 @@ class PolyhedralQP(Polyhedron, QP):
 
     @property
     def solved_as(self) -> str:
-        if not self.has_rows:
+        if not self.has_rows and self.is_searched:
             return "a quadratic program on a box, by multistart"
         kind = f"a {{}} program with {_count(self.h.size + self.b.size, 'row')}"
         if self.is_linear_objective:
             return f"{kind.format('linear')}, by highs"
         kind = kind.format("quadratic")
-        if self.is_disjoint:
+        if self.is_searched:
             return f"{kind}, by multistart"
         return f"{kind}, by clarabel if it is convex, else by multistart"
 

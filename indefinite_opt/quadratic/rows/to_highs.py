@@ -73,6 +73,12 @@ def change_costs(highs: Any, cost: Array) -> None:
     highs.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
 
 
+def set_tolerance(highs: Any, tolerance: float) -> None:
+    """What a constraint and a reduced cost may be violated by."""
+    for kind in ("primal", "dual"):
+        highs.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
+
+
 def simplex_limit(sides: int) -> int:
     """Most simplex iterations on a program with this many rows and columns together.
 
@@ -107,8 +113,7 @@ def solved_by_highs(
     import highspy
 
     highs = highs_model(form)
-    for kind in ("primal", "dual"):
-        highs.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
+    set_tolerance(highs, tolerance)
     status = run_within(highs, seconds, simplex_limit(sum(form.matrix.shape)))
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise TimeLimitReached("a linear program did not end in time")

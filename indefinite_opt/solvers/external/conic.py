@@ -98,11 +98,11 @@ class _Conic(Solver[Structure[Any]]):
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     """The solution of a program with rows, without cvxpy; None if it is not accurate enough."""
     qp = task.structure
-    found = qp.convex_solution if isinstance(qp, PolyhedralQP) else None
-    if found is None or found.solver != name:
+    if not isinstance(qp, PolyhedralQP):
         return None
     x = task.in_time(None, lambda: qp.convex_point)
-    if x is None:
+    found = None if x is None else qp.convex_solution
+    if x is None or found is None or found.solver != name:
         return None
     multipliers, point = qp.named_multipliers(found.by_kind(qp)), qp.at(x)
     optimality = qp.optimality(point, multipliers, task.tol)
