@@ -15,7 +15,9 @@ import indefinite_opt as iopt
 from helpers.exact import linear_optimum
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import InfeasibleProblem, ProblemError
+from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
+from indefinite_opt.quadratic.rows import polyhedral_qp
 from indefinite_opt.quadratic.rows.equilibration import units_of
 from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
@@ -356,15 +358,20 @@ def test_a_chain_that_grows_out_of_reach_is_empty() -> None:
     assert iopt.verify(qp, caught.value).proved
 
 
-def test_a_limit_that_was_too_short_is_not_remembered() -> None:
-    """Clarabel is stopped at once, and solves the same program when there is time."""
+def test_a_limit_that_was_too_short_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that was stopped by a limit is solved when there is time."""
+
+    def stopped(*_: object) -> None:
+        raise TimeLimitReached
+
     g = np.random.default_rng(0)
-    n = 600  # from 500 variables on limits are looked at
+    n = 500  # from here on limits are looked at
     B = g.standard_normal((n, n))
     qp = iopt.QuadraticProgram(
         B.T @ B, g.standard_normal(n), G=g.standard_normal((5, n)), h=np.ones(5), lb=-1.0, ub=1.0
     )
-    hurried = iopt.solve(qp, time_limit=1e-3 * 2.0**-20)
-    assert hurried.status is not iopt.Status.SOLVED
+    with monkeypatch.context() as patch:
+        patch.setattr(polyhedral_qp, "convex_solution", stopped)
+        assert iopt.solve(qp, time_limit=60.0).status is iopt.Status.TIME_LIMIT
     result = iopt.solve(qp)
     assert (result.status, result.certificate.claim) == (iopt.Status.SOLVED, iopt.Claim.GLOBAL)
