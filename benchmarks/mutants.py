@@ -38,7 +38,7 @@ CLAIMS = (
     "rows/intervals",
     "row_curvature",
     "polyhedron:-project,-_corrected,-_step,-_nearest,-point,-start",
-    "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-why_no_bound,-endless",
+    "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-endless",
     "linear_rows:ranges,_weak_duality,_sizes,_named",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
     "structures/convex_bounds:-newton_point",
@@ -50,7 +50,7 @@ CLAIMS = (
     "_condition_loops",
     "finite_forms:-best_point,-descended,-start,-placed,-obstacle",
     "proof/certificate:claim_of",
-    "verification:_Measured,convex_gap,convexity",
+    "measurement:Measured,measure,convex_gap,convexity",
     "proof_checker:-main,-digest",
     "proof_document:bracket_document,boxes_document,no_optimum_document,_linear_program,document,"
     "_ends,triangle,plain,_program,_written",

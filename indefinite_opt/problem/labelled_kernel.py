@@ -64,7 +64,7 @@ class LabelledKernel(Problem):
 
     def refusal(self, structure: Any) -> str | None:
         """Why a structure cannot be solved on this K, as a clause of an error message, or None."""
-        if structure.needs_spectrum and not self.curvature_known:
+        if structure.has_inner_problem and not self.curvature_known:
             return (
                 "the eigenvalues of the whole kernel matrix are needed, which is never formed: "
                 "leave out cache_mb"
@@ -73,7 +73,7 @@ class LabelledKernel(Problem):
 
     def prepare(self, structure: Any) -> None:
         """Compute and cache the spectrum of K, if the structure needs it."""
-        if structure.needs_spectrum:
+        if structure.has_inner_problem:
             _ = self.spectrum
 
     @property

@@ -81,7 +81,6 @@ from indefinite_opt.quadratic.solving.predictor_corrector import (
     max_step,
 )
 from indefinite_opt.quadratic.solving.solution import (
-    Claim,
     Optimum,
     Solution,
     Status,
@@ -96,6 +95,7 @@ from indefinite_opt.quadratic.solving.solver import (
     status_at_end,
     status_of,
 )
+from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.gaps import (
     CANCELLED,
@@ -108,11 +108,11 @@ from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.quadratic.structures.problem import Problem
 from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
+    Bound,
     Curvature,
     ExplicitProgram,
     Optimality,
     Point,
-    SharperBound,
     Structure,
     VectorProgram,
 )

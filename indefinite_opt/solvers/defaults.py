@@ -22,8 +22,7 @@ def default_solver(task: Task[Any]) -> str:
         return "highs"
     if structure.has_own_rows and not structure.is_searched:
         try:
-            order = structure.convexity_order
-            if limited(order, task.remaining, lambda: bool(structure.is_convex)):
+            if limited(structure.n, task.remaining, lambda: bool(structure.is_convex)):
                 return "clarabel"
         except TimeLimitReached:
             pass  # a search needs no convexity, and ends at once with a feasible point

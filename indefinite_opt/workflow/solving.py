@@ -308,7 +308,7 @@ def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
 def _unprepared(task: Task[Any]) -> Solution:
     """The starting point, which a quadratic program has at once; used if time ran out."""
     structure = task.structure
-    values = None if structure.needs_spectrum else structure.start_values(task.start)
+    values = None if structure.has_inner_problem else task.start_values()
     if values is None:
         raise _no_time(task.formulation, task.time_limit)
     return Solution(

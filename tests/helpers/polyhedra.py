@@ -202,8 +202,7 @@ def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
 
 def best_bound(structure: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
     """The best of all bounds that a point proves with multipliers, the dear ones included."""
-    first = structure.bound_at(point, multipliers)
-    return max([first, *(bound.value for bound in structure.sharper_bounds(point))])
+    return max(bound.value for bound in structure.bounds(point, multipliers))
 
 
 def lowest(qp: Rows) -> float:

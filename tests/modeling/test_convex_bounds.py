@@ -79,8 +79,7 @@ def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
             least, best = exact_program(problem, formulation).minimum()
             for x in points(qp, np.array([float(v) for v in best]), g):
                 point = qp.at(x)
-                found = [qp.bound_at(point, None)]
-                found += [sharper.value for sharper in qp.sharper_bounds(point)]
+                found = [bound.value for bound in qp.bounds(point, None)]
                 assert all(Fraction(bound) <= least for bound in found if np.isfinite(bound))
                 compared += len(found)
             claim = iopt.verify(problem, formulation, {qp.variable: qp.project(

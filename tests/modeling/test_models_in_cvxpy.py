@@ -70,7 +70,7 @@ def test_a_model_in_cvxpy_is_the_same_program(
             values["K"] = A @ A.T
         expected, violation = shipped.evaluate(values)
         assert program.evaluate(values) == pytest.approx((expected, violation), rel=1e-9, abs=1e-12)
-        feasible = shipped.structure.onto_constraints(values)
+        feasible = shipped.structure.feasible_values(values)
         assert value(program, feasible) == pytest.approx(value(shipped, feasible), rel=1e-9)
 
 

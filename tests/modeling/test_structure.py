@@ -56,7 +56,7 @@ def test_the_default_solver_accepts_the_structure(name: str) -> None:
 def test_a_standard_form_has_the_declared_objective(name: str) -> None:
     program = declared(name)
     form = program.structure.standard_form()
-    values = program.structure.onto_constraints(random_values(program))
+    values = program.structure.feasible_values(random_values(program))
     if form is None:
         return
     x = program.structure.from_values(values)
@@ -71,9 +71,9 @@ def test_near_any_point_there_is_a_feasible_one(name: str) -> None:
     program = declared(name)
     structure = program.structure
     point = structure.at(structure.from_values(random_values(program)))
-    near = structure.feasible_near(point, structure.infeasibility(point.x))
+    near, _ = structure.attained(point, structure.infeasibility(point.x))
     assert structure.infeasibility(near.x) <= 1e-13
-    again = structure.feasible_near(near, structure.infeasibility(near.x))
+    again, _ = structure.attained(near, structure.infeasibility(near.x))
     assert again.value == pytest.approx(near.value, rel=1e-12)
 
 

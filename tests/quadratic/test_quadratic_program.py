@@ -732,7 +732,8 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
         assert near.value + error == pytest.approx(1.0)
     certificate = iopt.verify(qp, {"x": np.array([size, size, 0.0, 0.0])[order]})
     assert certificate.claim < iopt.Claim.LOCAL
-    assert certificate.gap >= 0.99
+    # Any bound is at least as far as that from the objective 0 or from the optimal value 1.
+    assert certificate.gap >= 0.5
 
 
 def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fraction:
@@ -761,7 +762,7 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     multipliers = {part: prices} if part.endswith("equalities") else {}
     z, y = (multipliers.get(name, np.zeros(0)) for name in ("inequalities", "equalities"))
     exact = dual_value(structure, x, z, y, np.zeros(n))
-    bound = best_bound(structure, structure.at(x), multipliers)
+    bound = next(structure.bounds(structure.at(x), multipliers)).value
     # A sum of k terms is wrong by k·eps/2 of these at most, and often by one: k is below 20 here,
     # the terms are below 1000.
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)

@@ -9,7 +9,8 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
-from indefinite_opt.quadratic.solving.solution import Claim, Status
+from indefinite_opt.quadratic.solving.solution import Status
+from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.solvers.linear.interior_point import LinearInteriorPoint
 
 FORMULATIONS = (

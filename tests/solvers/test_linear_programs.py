@@ -13,7 +13,8 @@ from helpers.exact import as_matrix, as_vector, linear_optimum, product
 from helpers.problems import random_problem
 from helpers.processes import fresh
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.quadratic.solving.solution import Claim, Status
+from indefinite_opt.quadratic.solving.solution import Status
+from indefinite_opt.quadratic.structures.claim import Claim
 
 LABELS = np.array([-1, 1, -1, -1, -1, -1])
 

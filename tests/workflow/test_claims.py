@@ -12,7 +12,7 @@ from indefinite_opt.foundation.limits import TimeLimitReached
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.proof.certificate import Facts, claim_of
 from indefinite_opt.quadratic.structures.structure import Curvature, Optimality
-from indefinite_opt.workflow.certificates import verification
+from indefinite_opt.workflow.certificates import measurement
 
 Claim = iopt.Claim
 TOL = 1e-6
@@ -239,10 +239,10 @@ def test_a_proof_that_is_not_checked_in_time_proves_nothing(
     def late(*arguments: object) -> None:
         raise TimeLimitReached
 
-    monkeypatch.setattr(verification, "proved_bound", late)
+    monkeypatch.setattr(measurement, "proved_bound", late)
     assert result.certificate.claim is Claim.LOCAL
     assert result.certificate.bound == np.inf
-    assert "The proof was not checked again in time" in str(result.certificate)
+    assert "No bound was proved in time" in str(result.certificate)
 
 
 @pytest.mark.parametrize("formulation", [iopt.SVMDual(C=1.0), iopt.KernelLogistic()], ids=str)

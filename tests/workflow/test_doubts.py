@@ -16,7 +16,8 @@ import indefinite_opt as iopt
 from helpers.answers import Answer
 from helpers.problems import random_problem
 from indefinite_opt.errors import DoubtfulResult, InfeasibleProblem, SolverFailed
-from indefinite_opt.quadratic.solving.solution import Claim, Status
+from indefinite_opt.quadratic.solving.solution import Status
+from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.workflow import result as results
 from indefinite_opt.workflow import solving
 

@@ -22,8 +22,9 @@ from indefinite_opt.quadratic.bracket.box_bound import Node
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.solving.solution import Claim, Solution, Status
+from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
 from indefinite_opt.solvers.linear import simplex

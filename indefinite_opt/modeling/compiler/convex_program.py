@@ -10,7 +10,7 @@ import numpy as np
 from indefinite_opt.algebra import Model, Translation
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
-from indefinite_opt.quadratic import ExplicitProgram, StandardForm, relative
+from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class ConvexProgram(ExplicitProgram):
     def lower_bound(self, values: Values, multipliers: Values) -> float:
         return -np.inf
 
-    def why_no_bound(self) -> list[str]:
+    def remarks(self, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
         return ["No bound is proved, as cvxpy evaluates the program with unknown rounding."]
 
     def arrays(self) -> dict[str, Array]:

@@ -14,7 +14,7 @@ from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.reading import Reading, require
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Curvature, Names, Optimality, Point, PolyhedralQP
+from indefinite_opt.quadratic import Bound, Curvature, Names, Optimality, Point, PolyhedralQP
 
 
 class DeclaredRows(NamedTuple):
@@ -101,9 +101,6 @@ class DeclaredQP(PolyhedralQP):
             x[term.place] = term.least(x)
         return x
 
-    def onto_constraints(self, values: Values) -> Values:
-        return self.values(self.project(self.from_values(values)))
-
     def convex_objective(self, variables: Mapping[str, Any]) -> Any:
         """The objective with a Hessian that cvxpy need not examine, if it is convex."""
         import cvxpy as cp
@@ -161,15 +158,8 @@ class DeclaredQP(PolyhedralQP):
     ) -> tuple[Curvature, float, int]:
         return super().curvature(point, _as_stacked(optimality), tol)
 
-    def bound_multipliers(self, point: Point[Array]) -> Values:
-        found = super().bound_multipliers(point)
-        return {} if found is None else self.named_multipliers(found)
-
-    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
-        stacked = self._stacked(multipliers) if multipliers else None
-        if stacked is None:
-            stacked = super().bound_multipliers(point)
-        return super().bound_at(point, stacked)
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[Bound]:
+        return super().bounds(point, self._stacked(multipliers) if multipliers else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ import numpy as np
 
 from indefinite_opt.algebra import Operator
 from indefinite_opt.foundation import EPS, Array, Values, cached_property
-from indefinite_opt.quadratic import Optimality, Point, StandardForm, Structure, relative
+from indefinite_opt.quadratic import Bound, Optimality, Point, StandardForm, Structure, relative
 
 MIN_GENERATED_ROWS = 400
 """Rows from which linear programs are solved by `generation`. Between 250 and 600, depending on
@@ -113,9 +113,8 @@ class LinearProgram(Structure[Array]):
     usual_solver = "highs"
     is_linear = True
     multipliers_from_solver = True
-    hessian_eigenvalue = 0.0
     is_convex = True
-    open_gap = "The bound from the explicit dual leaves a gap of {}."
+    why_convex = "Linear"
     slacks: ClassVar[Mapping[str, float]] = {}
     """Variables that only have to be large enough, which `repaired_values` computes from the
     others, and the least divisor of their relative shortfalls."""
@@ -237,9 +236,6 @@ class LinearProgram(Structure[Array]):
         constrained = {name for name, v in self.variables.items() if v.constraints != (None, None)}
         return self.read_multipliers(rows, self.cost - self._column_products(rows, constrained))
 
-    def why_global(self) -> list[str]:
-        return ["Linear, and the bound from its explicit dual meets the objective."]
-
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: variable.shape for name, variable in self.variables.items()}
@@ -255,14 +251,12 @@ class LinearProgram(Structure[Array]):
     def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
         return Point(x, float(self.cost @ x), self.cost)
 
-    def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        return self.at(self.repaired(point.x))
+    def feasible_values(self, values: Values | None = None) -> Values:
+        x = np.zeros(self.cost.size) if values is None else self.from_values(values)
+        return self.read(self.repaired(x))
 
-    def start_values(self, start: Array | None = None) -> Values:
-        return self.read(self.repaired(np.zeros(self.cost.size)))
-
-    def onto_constraints(self, values: Values) -> Values:
-        return self.read(self.repaired(self.from_values(values)))
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        return self.at(self.repaired(point.x)), 0.0
 
     def optimality(
         self, point: Point[Array], multipliers: Values | None, tol: float = 0.0
@@ -308,8 +302,9 @@ class LinearProgram(Structure[Array]):
     def solved_as(self) -> str:
         return f"{self.title}, by {self.solver_by_size}"
 
-    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
-        return self.dual_bound(dict(multipliers)) if multipliers else -np.inf
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[Bound]:
+        if multipliers:
+            yield Bound(self.dual_bound(dict(multipliers)))
 
     def dual_bound(self, multipliers: Values) -> float:
         """A lower bound from multipliers of the declared constraints, which holds for any of them.

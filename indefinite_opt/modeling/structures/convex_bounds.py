@@ -16,9 +16,9 @@ import numpy as np
 from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.quadratic import (
+    Bound,
     PairedQP,
     Point,
-    SharperBound,
     cholesky_in_place,
     frobenius_norm,
     without_directions,
@@ -115,10 +115,10 @@ class ConvexBounds(BoxLine, PairedQP):
         """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
         return 0.0
 
-    def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
-        return self.dual_bound(point.x, point.gradient)
-
-    def sharper_bounds(self, point: Point[Array]) -> Iterator[SharperBound]:
+    def bounds(
+        self, point: Point[Array], multipliers: Mapping[str, Array] | None
+    ) -> Iterator[Bound]:
+        yield Bound(self.dual_bound(point.x, point.gradient))
         explicit = self.explicit_bounds(point)
         yield from explicit(point.x)
         plain = self.without_constant()
@@ -126,9 +126,9 @@ class ConvexBounds(BoxLine, PairedQP):
         plain = plain if plain.is_convex else self
         if plain is not self:
             point = plain.at(point.x)
-        attained, reasons = plain.surely(point), self.why_global()
+        attained = plain.surely(point)
         if plain is not self:
-            yield SharperBound(plain.dual_bound(point.x, point.gradient), attained, reasons)
+            yield Bound(plain.dual_bound(point.x, point.gradient), attained)
         left = plain.first_order(point.x, point.gradient, FREE_TOL).residual
         if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
             return
@@ -138,13 +138,13 @@ class ConvexBounds(BoxLine, PairedQP):
                 break
             yield from explicit(x)
             point = plain.at(x)
-            yield SharperBound(plain.dual_bound(x, point.gradient), attained, reasons)
+            yield Bound(plain.dual_bound(x, point.gradient), attained)
         lower, upper = plain.at_bounds(point.x, FREE_TOL)
         curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else self.n)
         if curvature > 0.0:
-            yield SharperBound(bound_by_curvature(plain, point, curvature), attained, reasons)
+            yield Bound(bound_by_curvature(plain, point, curvature), attained)
 
-    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[SharperBound]]:
+    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[Bound]]:
         """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
 
         Where K holds inner products of points, which are rounded, both are about the products.
@@ -153,13 +153,11 @@ class ConvexBounds(BoxLine, PairedQP):
         if features is None:
             return lambda x: iter(())
         attained = attained_by_features(self, features, point)
-        reasons = [
+        why = (
             "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
             "objective. It is one for the inner products of the points, which K holds rounded."
-        ]
-        return lambda x: iter(
-            [SharperBound(bound_by_features(self, features, x), attained, reasons)]
         )
+        return lambda x: iter([Bound(bound_by_features(self, features, x), attained, why)])
 
     def surely(self, point: Point[Array]) -> float:
         """What a feasible point near one that is feasible up to rounding attains, or less."""

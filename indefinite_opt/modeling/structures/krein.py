@@ -14,8 +14,8 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     CANCELLED,
+    Bound,
     Point,
-    SharperBound,
     Spectrum,
     eigendecomposition,
     zero_tolerance,
@@ -258,9 +258,9 @@ class KreinLeastSquares(BoxLineQP):
         rounding += self.gradient_rounding(length) * reach + self.underflow(reach)
         return least - 0.5 * curvature - rounding
 
-    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[SharperBound]]:
-        attained, reasons = self.surely(point), self.why_global()
-        return lambda x: iter((SharperBound(self._bound_by_residuals(x), attained, reasons),))
+    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[Bound]]:
+        attained = self.surely(point)
+        return lambda x: iter((Bound(self._bound_by_residuals(x), attained),))
 
     def _bound_by_residuals(self, x: Array) -> float:
         """The bound of w = Gx - e, F(z) + n ≥ (2Gw)ᵀz - 2eᵀw - ‖w‖², as ‖Gz - e - w‖² ≥ 0.

@@ -11,7 +11,7 @@ gives the minimum and its gradient at every z in O(n²); see `_rank_one_update`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemErro
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Point, Spectrum
+from indefinite_opt.quadratic import Bound, Point, Spectrum
 
 MAX_PENALTY = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -216,18 +216,14 @@ class ProxyStructure(BoxLine):
     """
 
     is_convex = True
-    needs_spectrum = True
+    has_inner_problem = True
     usual_solver = "newton"
-    is_semidefinite = True
     lines = 1
     total = 0.0
     sense = -1
     variable = "alpha"
     can_smooth: ClassVar[bool]
     """Whether `value_gradient` accepts a smoothing."""
-
-    def why_global(self) -> list[str]:
-        return [f"{self.why_convex}, and a bound from proxy kernels meets the objective."]
 
     @abstractmethod
     def penalty(self, u: Array) -> float:
@@ -289,8 +285,10 @@ class ProxyStructure(BoxLine):
         """The objective at K*(x) as computed, from which a bound may start."""
         return value
 
-    def bound_at(self, point: Point[Array], multipliers: Mapping[str, Array] | None) -> float:
-        return self.dual_bound(point.x, point.value, point.gradient)
+    def bounds(
+        self, point: Point[Array], multipliers: Mapping[str, Array] | None
+    ) -> Iterator[Bound]:
+        yield Bound(self.dual_bound(point.x, point.value, point.gradient))
 
     def dual_bound(self, x: Array, value: float, gradient: Array) -> float:
         """A lower bound on F from F and ∇F at x, O(n log n).
@@ -349,13 +347,13 @@ class ProxyDual(ProxyStructure):
             raise ParameterError("rho", expected, f"{self.rho:g}")
 
     @property
-    def constant(self) -> float:
+    def constant(self) -> float:  # type: ignore[override]
         """-ρ‖(K₀)₋‖²."""
         return -self.rho * self.problem.spectrum.negative_square
 
-    @property
-    def constant_rounding(self) -> float:
-        return self.rho * self.square_rounding
+    def declared(self, value: float, away: float | None = None) -> float:
+        rounding = 0.0 if away is None else np.copysign(self.rho * self.square_rounding, away)
+        return super().declared(value + rounding, away)
 
     def arrays(self) -> dict[str, Array]:
         rho, C = np.array(self.rho), np.array(self.upper)

@@ -12,7 +12,15 @@ from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CANCELLED, QP, Curvature, Optimality, Point, critical_curvature
+from indefinite_opt.quadratic import (
+    CANCELLED,
+    QP,
+    Claim,
+    Curvature,
+    Optimality,
+    Point,
+    critical_curvature,
+)
 
 _NEAR_ZERO = 1e-6
 """Share of the width of a variable up to which it counts as 0 where the unit of gaps is chosen."""
@@ -123,11 +131,6 @@ class BoxLineQP(ConvexBounds):
         return self.known_convex or self.without_constant().problem.is_convex(self.lines)
 
     @property
-    def convexity_order(self) -> int:
-        plain = self if self.known_convex else self.without_constant()
-        return plain.problem.convexity_order(self.lines)
-
-    @property
     def known_convex(self) -> bool:
         return self.problem.known_convex(self.lines)
 
@@ -149,14 +152,6 @@ class BoxLineQP(ConvexBounds):
         signed = problem.y * direction
         curvature = self.hessian * float(signed @ problem.gram.times(signed))
         return f"is not: along one feasible direction its objective has curvature {curvature:.3g}"
-
-    def why_global(self) -> list[str]:
-        reasons = [f"{self.why_convex}, and the dual bound meets the objective."]
-        if not self.is_bounded:
-            reasons.append(
-                "Without upper bounds, eigenvalues within rounding of zero count as zero."
-            )
-        return reasons
 
     def gradient_unit(self, gradient: Array) -> float:
         """Size relative to which a KKT residual is judged.
@@ -203,18 +198,6 @@ class BoxLineQP(ConvexBounds):
         """
         return self.hessian * self.problem.spread * self.total
 
-    def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
-        free, weak = self._critical(point, optimality, tol)
-        return int(np.count_nonzero(free | weak))
-
-    def _critical(
-        self, point: Point[Array], optimality: Optimality, tol: float
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The variables off their bounds, and those at one whose multiplier is zero."""
-        lower, upper = self.at_bounds(point.x, tol)
-        at_bounds = lower | upper
-        return ~at_bounds, at_bounds & (np.abs(optimality.reduced) <= tol * optimality.unit)
-
     def curvature(
         self, point: Point[Array], optimality: Optimality, tol: float
     ) -> tuple[Curvature, float, int]:
@@ -222,7 +205,9 @@ class BoxLineQP(ConvexBounds):
 
         Reduced gradients up to tol times their unit count as zero.
         """
-        free, weak = self._critical(point, optimality, tol)
+        lower, upper = self.at_bounds(point.x, tol)
+        free = ~(lower | upper)
+        weak = ~free & (np.abs(optimality.reduced) <= tol * optimality.unit)
         movable, inside = np.flatnonzero(free | weak), np.flatnonzero(free)
         count = int(np.count_nonzero(weak))
         return critical_curvature(self.least_curvature, (movable,), (inside,), count)
@@ -240,8 +225,19 @@ class BoxLineQP(ConvexBounds):
         least, rounding = self.problem.gram.least_eigenvalue(kept, normals)
         return self.hessian * least, self.hessian * rounding
 
-    def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
-        """A sentence if the squared norm of the normal is not positive (Haasdonk 2005, 7.3-7.4)."""
+    def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
+        """Sentences on missing upper bounds, and on a normal without a positive squared norm.
+
+        For the latter see Haasdonk (2005), 7.3-7.4.
+        """
+        if claim < Claim.STATIONARY:
+            return []
+        words = []
+        if claim is Claim.GLOBAL and self.known_convex and not self.is_bounded:
+            words = ["Without upper bounds, eigenvalues within rounding of zero count as zero."]
+        return words + self._about_margin(point)
+
+    def _about_margin(self, point: Point[Array]) -> list[str]:
         x, problem = point.x, self.problem
         if np.ndim(self.linear) or problem.classes.size != 2:
             return []  # It is no separation of two classes.

@@ -65,9 +65,6 @@ class SignedQP(BoxLineQP):
             both = np.minimum(room * (0.5 * missing / (float(room.sum()) or 1.0)), room)
         return np.concatenate([np.maximum(beta, 0.0) + both, np.maximum(-beta, 0.0) + both])
 
-    def onto_constraints(self, values: Values) -> Values:
-        return self.values(self.project(self.from_values(values)))
-
     def residuals(self, values: Values) -> Values:
         """The excess of each declared constraint."""
         beta, upper = values[self.variable], self.upper

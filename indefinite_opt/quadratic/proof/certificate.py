@@ -10,7 +10,7 @@ import numpy as np
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Values, html_card
 from indefinite_opt.quadratic.proof.proof_document import certificate_document, write_document
-from indefinite_opt.quadratic.solving.solution import Claim
+from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.gaps import gap_and_share
 from indefinite_opt.quadratic.structures.problem import Problem

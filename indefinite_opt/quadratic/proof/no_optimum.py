@@ -118,7 +118,7 @@ def no_optimum(
         raise ParameterError("values", expected, f"{structure.title}, {name} {given!r}")
     if name == "ray":
         ray = finite_array("ray", given, form.cost.shape)
-        point = structure.start_values()
+        point = structure.feasible_values()
         start = None if point is None else np.ravel(structure.from_values(point))
         return NoOptimum(form, "unbounded", proved_ray(form, ray, start))
     shapes = {key: structure.multiplier_shapes[key] for key in given}

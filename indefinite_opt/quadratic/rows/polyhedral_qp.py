@@ -30,13 +30,14 @@ from indefinite_opt.quadratic.rows.multipliers import fitted, of_rows, reduced, 
 from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
+from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.gaps import CANCELLED, relative
 from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
+    Bound,
     Curvature,
     Optimality,
     Point,
-    SharperBound,
 )
 
 _STATIONARY = 1e-6
@@ -52,15 +53,15 @@ _FIXED_SHARE = 1e-14
 
 
 @dataclass
-class _Bound:
-    """The best bound that is known of multipliers at a point."""
+class _Known:
+    """The best bound that is known from multipliers at a point."""
 
     point: Point[Array]
     z: Array
     y: Array
-    value: float
+    value: float = -np.inf
     exhausted: bool = False
-    """Whether all sharper bounds were computed."""
+    """Whether all bounds were computed."""
 
 
 class PolyhedralQP(Polyhedron, QP):
@@ -79,16 +80,11 @@ class PolyhedralQP(Polyhedron, QP):
         notes: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         super().__init__(G, h, A, b, lower, upper, names)
-        self.q, self.sense, self.notes = q, sense, notes
-        self._given, self._constant = P, constant
-        self._bounds: list[_Bound] = []
+        self.q, self.sense, self.constant, self.notes, self._given = q, sense, constant, notes, P
+        self._known: list[_Known] = []
         self._solution: ConvexSolution | None = None
         self._is_tried, self._too_short = False, 0.0
         self._near_solution: tuple[Array | None] | None = None
-
-    @property
-    def constant(self) -> float:
-        return self._constant
 
     @cached_property
     def P(self) -> Array:
@@ -223,12 +219,6 @@ class PolyhedralQP(Polyhedron, QP):
         units = "" if isinstance(curvature.unit, float) else ", in units that make its rows alike,"
         return f"is not: the least eigenvalue of P{units} is {curvature.least_everywhere:.3g}"
 
-    def why_no_bound(self) -> list[str]:
-        if self.is_bounded:
-            return []
-        words = f"No bound is proved, as rounding counts without end: {self.endless}"
-        return [f"{words}; give it lower and upper bounds."]
-
     @property
     def endless(self) -> str:
         """Part of a sentence that names the first variable without a finite range."""
@@ -267,7 +257,7 @@ class PolyhedralQP(Polyhedron, QP):
         """
         near = self.near(point.x)
         if near is None:
-            return self.feasible_near(point, infeasibility), 0.0
+            return super().attained(point, infeasibility)
         moved = point if np.array_equal(near.x, point.x) else self.at(near.x)
         sizes, rounding = self.along_rows.sizes, (self.n + 2.0) * EPS
         steep = np.abs(moved.gradient) + rounding * (sizes @ np.abs(near.x) + np.abs(self.q))
@@ -366,40 +356,40 @@ class PolyhedralQP(Polyhedron, QP):
                 found.append(f"The multipliers of {name!r} must be 0 where there is no bound.")
         return found
 
-    def bound_multipliers(self, point: Point[Array]) -> Values | None:
-        return self._fitted(point, EPS * self.n)
-
     def _fitted(self, point: Point[Array], tol: float) -> Values:
         multipliers = fitted(self, point.x, point.gradient, tol)
         return {name: multipliers[name] for name in self.stacked_shapes}
 
-    def bound_at(self, point: Point[Array], multipliers: Values | None) -> float:
-        """The first bound of `convex_bounds`, or a better one that is known at this point.
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[Bound]:
+        """Those of `convex_bounds`, the best ones known at this point first.
 
-        Of the multipliers those of the rows count.
+        Of the multipliers those of the rows count. Recovered ones follow given ones.
         """
-        z, y = of_rows(self, multipliers or {})
-        if not (self._bounds and np.array_equal(self._bounds[0].point.x, point.x)):
-            self._bounds = []
-        for known in self._bounds:
-            if np.array_equal(known.z, z) and np.array_equal(known.y, y):
-                return known.value
-        first = next(convex_bounds(self.along_rows, self.q, self, point, z, y))
-        self._bounds.append(_Bound(point, z.copy(), y.copy(), first))
-        return first
+        if multipliers:
+            yield from self._bounds_from(point, *of_rows(self, multipliers))
+        recovered = self._fitted(point, EPS * self.n)
+        yield from self._bounds_from(point, *of_rows(self, recovered))
 
-    def sharper_bounds(self, point: Point[Array]) -> Iterator[SharperBound]:
-        """The other bounds of `convex_bounds` for all multipliers that were tried at this point."""
-        if not (self._bounds and np.array_equal(self._bounds[0].point.x, point.x)):
+    def _bounds_from(self, point: Point[Array], z: Array, y: Array) -> Iterator[Bound]:
+        known = self._known_bound(point, z, y)
+        if known.value > -np.inf:
+            yield Bound(known.value)
+        if known.exhausted:
             return
-        moved, error = self.attained(point, self.infeasibility(point.x))
-        for known in self._bounds:
-            more = convex_bounds(self.along_rows, self.q, self, point, known.z, known.y)
-            next(more)
-            for value in () if known.exhausted else more:
-                known.value = max(known.value, value)
-                yield SharperBound(known.value, moved.value + error, self.why_global())
-            known.exhausted = True
+        for value in convex_bounds(self.along_rows, self.q, self, point, z, y):
+            known.value = max(known.value, value)
+            yield Bound(known.value)
+        known.exhausted = True
+
+    def _known_bound(self, point: Point[Array], z: Array, y: Array) -> _Known:
+        """The best bound from these multipliers, which is kept until another point is certified."""
+        if not (self._known and np.array_equal(self._known[0].point.x, point.x)):
+            self._known = []
+        for known in self._known:
+            if np.array_equal(known.z, z) and np.array_equal(known.y, y):
+                return known
+        self._known.append(_Known(point, z.copy(), y.copy()))
+        return self._known[-1]
 
     # ------------------------------------------------------------------ curvature
 
@@ -430,8 +420,14 @@ class PolyhedralQP(Polyhedron, QP):
         held = np.flatnonzero(~at_bounds), np.vstack([self.G[active], self.A])
         return critical_curvature(self.along_rows.restricted, free, held, count)
 
-    def remarks(self, point: Point[Array], is_global: bool) -> list[str]:
-        return list(self.notes)
+    def remarks(self, point: Point[Array], claim: Claim, bounded: bool) -> list[str]:
+        words = []
+        if claim < Claim.GLOBAL and not bounded and self.is_convex and not self.is_bounded:
+            words = [
+                f"No bound is proved, as rounding counts without end: {self.endless}; give it "
+                "lower and upper bounds."
+            ]
+        return words + list(self.notes if claim >= Claim.STATIONARY else ())
 
     # ------------------------------------------------------------------ other forms
 

@@ -10,24 +10,6 @@ import numpy as np
 from indefinite_opt.foundation import Array, Values
 
 
-class Claim(enum.IntEnum):
-    """What has been proved about a point, from nothing to a global optimum.
-
-    Examples
-    --------
-    >>> [claim.name for claim in Claim]
-    ['NONE', 'FEASIBLE', 'STATIONARY', 'LOCAL', 'GLOBAL']
-    >>> Claim.LOCAL < Claim.GLOBAL
-    True
-    """
-
-    NONE = 0
-    FEASIBLE = 1
-    STATIONARY = 2
-    LOCAL = 3
-    GLOBAL = 4
-
-
 class Status(enum.Enum):
     """Why a solver stopped; the value is a sentence.
 

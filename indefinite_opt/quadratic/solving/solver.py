@@ -15,6 +15,7 @@ from indefinite_opt.foundation import (
     SECONDS_BEYOND_LIMIT,
     Array,
     TimeLimitReached,
+    Values,
     cached_property,
     clock,
     limited,
@@ -87,6 +88,14 @@ class Task(Generic[S_co]):
     def elapsed(self) -> float:
         """Seconds since the call started."""
         return clock() - self.began
+
+    def start_values(self) -> Values | None:
+        """The start, or feasible values that are cheap to compute, if there are any."""
+        structure: Any = self.structure
+        if self.start is not None:
+            return dict(structure.values(self.start))
+        values: Values | None = structure.feasible_values()
+        return values
 
     def stop(
         self, trace: Trace | None = None, iterations: float = 0, limit: float | None = None

@@ -28,7 +28,6 @@ class PairedQP(PairedBox, QP):
     """Whether it is 0 ≤ x ≤ u with two equality constraints at most, as interior points need."""
     title = "a quadratic program with every variable in at most one equality constraint"
     variable = "z"
-    constant: float = 0.0
 
     def __init__(
         self,
@@ -97,7 +96,6 @@ class PairedQP(PairedBox, QP):
 
     @property
     def known_convex(self) -> bool:
-        """Whether `is_convex` is already known to be true; nothing is computed."""
         return bool(self.__dict__.get("is_convex", False))
 
     def gradient_unit(self, gradient: Array) -> float:

@@ -13,8 +13,6 @@ from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
-    Optimality,
-    Point,
     VectorProgram,
     sign_of_curvature,
 )
@@ -32,7 +30,6 @@ class QP(VectorProgram):
 
     title = "a quadratic program with linear constraints"
     usual_solver = "multistart"
-    examines_curvature = True
     linear: float | Array
     """c, a number for all variables or one per variable."""
 
@@ -59,11 +56,13 @@ class QP(VectorProgram):
         return self.is_convex
 
     @property
-    def convexity_order(self) -> int:
-        return self.n
+    def known_convex(self) -> bool:
+        return False
 
-    def curvature_order(self, point: Point[Array], optimality: Optimality, tol: float) -> int:
-        return self.n
+    @property
+    def is_bounded(self) -> bool:
+        """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
+        return True
 
     def gradient(self, x: Array) -> Array:
         """∇F(x) = Hx + c."""

@@ -20,6 +20,7 @@ from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import EPS, Array, Values, write_bytes
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.structures.claim import Claim
 
 X = TypeVar("X")
 
@@ -91,14 +92,15 @@ class Optimality:
     """Reduced gradient; empty if the structure does not examine curvature."""
 
 
-class SharperBound(NamedTuple):
-    """A lower bound on a convex F, found at a point."""
+class Bound(NamedTuple):
+    """A lower bound on a convex F."""
 
     value: float
-    attained: float
-    """`Structure.attained` of the point, for the program that the bound is one of."""
-    reasons: list[str]
-    """`Structure.why_global`, if it meets the objective."""
+    attained: float | None = None
+    """What a feasible point near the certified one certainly attains, for the program that the
+    bound is one of; None if that is the declared program."""
+    why: str | None = None
+    """Why it proves a global optimum, if the declared program alone does not say so."""
 
 
 class Structure(ABC, Generic[X]):
@@ -112,25 +114,22 @@ class Structure(ABC, Generic[X]):
     """What kind of program it is, with its article, for messages."""
     usual_solver: ClassVar[str]
     """Name of the solver of this kind of program if the caller names none."""
-    needs_spectrum: ClassVar[bool] = False
-    """Whether F cannot be evaluated without the eigenvalues of the kernel matrix."""
+    has_inner_problem: ClassVar[bool] = False
+    """Whether F is a minimum over matrices: its values need the eigenvalues of the kernel matrix,
+    and the declared program has a matrix variable."""
     is_linear: ClassVar[bool] = False
     """Whether F and all constraints are linear."""
-    is_semidefinite: ClassVar[bool] = False
-    """Whether the declared program has a matrix variable, which cvxpy must solve for."""
     has_own_rows: ClassVar[bool] = False
     """Whether its matrix and rows are a user's, of which nothing is known in advance."""
     multipliers_from_solver: ClassVar[bool] = False
     """Whether multipliers cannot be recovered from a point. The bound that they prove is then all
     that is claimed."""
-    examines_curvature: ClassVar[bool] = False
-    """Whether `curvature` can be called if first-order conditions hold."""
-    hessian_eigenvalue: ClassVar[float] = np.nan
-    """Least eigenvalue of the Hessian at every point, nan if it varies."""
-    open_gap: ClassVar[str | None] = None
-    """Sentence in certificates about the gap that a bound leaves."""
     sense: int = 1
     """1 or -1: the declared objective is sense · (F + constant)."""
+    constant: float = 0.0
+    """Constant that F omits, because gaps are measured without it."""
+
+    # ------------------------------------------------------------- what kind of program it is
 
     @property
     @abstractmethod
@@ -138,14 +137,9 @@ class Structure(ABC, Generic[X]):
         """Whether F is convex on the feasible set."""
 
     @property
-    def solved_as(self) -> str:
-        """What kind of program it is, and which solver solves it by default."""
-        return f"{self.title}, by {self.usual_solver}"
-
-    @property
-    def convexity_order(self) -> int:
-        """Order of the largest matrix that `is_convex` has yet to decompose."""
-        return 0
+    def known_convex(self) -> bool:
+        """Whether `is_convex` is known to be true; nothing is decomposed."""
+        return self.is_convex
 
     @property
     def why_convex(self) -> str:
@@ -156,43 +150,16 @@ class Structure(ABC, Generic[X]):
         """Why it is not known to be convex, for the message of a solver that needs a convex one."""
         return "is not: its objective is curved the wrong way"
 
-    def why_global(self) -> list[str]:
-        """Sentences on why a bound that meets the objective proves a global optimum."""
-        return [f"{self.why_convex}, and the bound of its dual meets the objective."]
-
-    def why_no_bound(self) -> list[str]:
-        """Sentences on why multipliers may prove no bound of a convex program, if that is known."""
-        return []
-
     @property
-    def is_bounded(self) -> bool:
-        """Whether F is known to have a lower bound on the feasible set, if it is convex there."""
-        return True
+    def solved_as(self) -> str:
+        """What kind of program it is, and which solver solves it by default."""
+        return f"{self.title}, by {self.usual_solver}"
 
     def refuse_without_optimum(self) -> None:
         """Raise `UnboundedProblem` or `InfeasibleProblem` if the program is known to have none."""
         return
 
-    @property
-    def constant(self) -> float:
-        """Constant that F omits, because gaps are measured without it."""
-        return 0.0
-
-    @property
-    def constant_rounding(self) -> float:
-        """Bound on the rounding of `constant`, which is subtracted from a declared bound."""
-        return 0.0
-
-    def declared(self, value: float, away: float | None = None) -> float:
-        """The declared objective for this value of F.
-
-        Where a constant is added to F, and an infinite `away` is given, it is rounded in that
-        direction: downwards for a bound of F.
-        """
-        total = value + self.constant
-        if away is not None and self.constant != 0.0:
-            total = float(np.nextafter(total, away))
-        return self.sense * total
+    # --------------------------------------------------------- declared variables and values
 
     @property
     @abstractmethod
@@ -208,6 +175,23 @@ class Structure(ABC, Generic[X]):
     def from_values(self, values: Values) -> X:
         """x from the declared variables."""
 
+    def feasible_values(self, values: Values | None = None) -> Values | None:
+        """Feasible values near some values, or any that are cheap to compute; None if none are."""
+        return values
+
+    def declared(self, value: float, away: float | None = None) -> float:
+        """The declared objective for this value of F.
+
+        With an infinite `away`, the rounding of the constant moves it in that direction: downwards
+        for a bound of F.
+        """
+        total = value + self.constant
+        if away is not None and self.constant != 0.0:
+            total = float(np.nextafter(total, away))
+        return self.sense * total
+
+    # ---------------------------------------------------------------- what certificates ask
+
     @abstractmethod
     def at(self, x: X, gradient: Array | None = None) -> Point[X]:
         """F and ∇F at x, using the gradient if it is given."""
@@ -217,15 +201,12 @@ class Structure(ABC, Generic[X]):
         """Largest violation of a constraint, relative to the size of its terms."""
 
     @abstractmethod
-    def feasible_near(self, point: Point[X], infeasibility: float) -> Point[X]:
-        """A feasible point near one of that infeasibility; the point itself if it is feasible."""
-
     def attained(self, point: Point[X], infeasibility: float) -> tuple[Point[X], float]:
         """A feasible point near one of that infeasibility, and the error of its F.
 
-        At an exactly feasible point, F differs by no more than this error.
+        It is the point itself if that is feasible. At an exactly feasible point, F differs by no
+        more than this error.
         """
-        return self.feasible_near(point, infeasibility), 0.0
 
     @abstractmethod
     def gap_unit(self, value: float, x: X) -> float:
@@ -237,10 +218,6 @@ class Structure(ABC, Generic[X]):
     ) -> Optimality:
         """The first-order conditions at a point; multipliers are recovered if none are given."""
 
-    def bound_multipliers(self, point: Point[X]) -> Values | None:
-        """Multipliers recovered from a point that prove a bound; None if bounds need none."""
-        return None
-
     def inconsistencies(self, optimality: Optimality, tol: float) -> list[str]:
         """Sentences on multipliers that have a wrong sign; those of equalities have none."""
         equalities = ("balance", "total", "equalities")
@@ -250,45 +227,29 @@ class Structure(ABC, Generic[X]):
             if name not in equalities and np.min(value, initial=0.0) < -tol * optimality.unit
         ]
 
-    def bound_at(self, point: Point[X], multipliers: Values | None) -> float:
-        """A lower bound on a convex F from a feasible point.
+    def bounds(self, point: Point[X], multipliers: Values | None) -> Iterator[Bound]:
+        """Lower bounds on a convex F from a feasible point, each of which takes longer.
 
-        It holds for any point and multipliers; -inf if there is none.
+        They hold for any point and multipliers. Where those prove too little, multipliers that
+        are recovered from the point follow.
         """
-        return -np.inf
-
-    def sharper_bounds(self, point: Point[X]) -> Iterator[SharperBound]:
-        """More lower bounds on a convex F at a feasible point, each of which takes longer."""
         return iter(())
-
-    def curvature_order(self, point: Point[X], optimality: Optimality, tol: float) -> int:
-        """Order of the largest matrix that `curvature` decomposes."""
-        return 0
 
     def curvature(
         self, point: Point[X], optimality: Optimality, tol: float
     ) -> tuple[Curvature, float, int]:
-        """Second-order conditions at a stationary point, if `examines_curvature`.
+        """Second-order conditions at a stationary point.
 
-        Returns the curvature, the least eigenvalue, and how many of the variables that may move are
-        at a bound.
+        Returns the curvature, the least eigenvalue of the Hessian on the directions examined, nan
+        if none is known, and how many of the variables that may move are at a bound.
         """
-        return Curvature.UNKNOWN, self.hessian_eigenvalue, 0
+        return Curvature.UNKNOWN, np.nan, 0
 
-    def remarks(self, point: Point[X], is_global: bool) -> list[str]:
-        """Further sentences for the certificate of a point that satisfies the conditions."""
+    def remarks(self, point: Point[X], claim: Claim, bounded: bool) -> list[str]:
+        """Further sentences for the certificate of a feasible point, which may have a bound."""
         return []
 
-    def start_values(self, start: Array | None = None) -> dict[str, Array] | None:
-        """The given start, or feasible values that are cheap to compute; None if there are none."""
-        return None
-
-    def onto_constraints(self, values: Values) -> dict[str, Array]:
-        """Values moved onto constraints that a conic solver satisfies up to its tolerance only.
-
-        They are returned unchanged if certificates repair them.
-        """
-        return dict(values)
+    # --------------------------------------------------------------------------- other forms
 
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
@@ -341,7 +302,6 @@ class Structure(ABC, Generic[X]):
 class VectorProgram(Structure[Array]):
     """min F(x) over a feasible set of vectors onto which a point can be projected."""
 
-    open_gap = "Convex, but the bound leaves a duality gap of {}."
     variable: str
     """Name of x in the declared program."""
 
@@ -399,18 +359,21 @@ class VectorProgram(Structure[Array]):
             return Point(x, *self.value_gradient(x))
         return Point(x, self.value(x, gradient), gradient)
 
+    def feasible_values(self, values: Values | None = None) -> Values:
+        return self.values(
+            self.start() if values is None else self.project(self.from_values(values))
+        )
+
     def feasible_near(self, point: Point[Array], infeasibility: float) -> Point[Array]:
-        # Bounds start from this point, and F may be convex along the constraints only. A violation
-        # of the size of rounding is within the allowance of the bounds.
-        if infeasibility > self.n * EPS:
-            return self.at(self.project(point.x))
-        return point
+        """A feasible point near one of that infeasibility; the point itself up to rounding.
 
-    def start_values(self, start: Array | None = None) -> Values:
-        return self.values(self.start() if start is None else start)
+        Bounds start from this point, and F may be convex along the constraints only. A violation
+        of the size of rounding is within the allowance of the bounds.
+        """
+        return self.at(self.project(point.x)) if infeasibility > self.n * EPS else point
 
-    def onto_constraints(self, values: Values) -> Values:
-        return self.values(self.project(values[self.variable]))
+    def attained(self, point: Point[Array], infeasibility: float) -> tuple[Point[Array], float]:
+        return self.feasible_near(point, infeasibility), 0.0
 
 
 class ExplicitProgram(Structure[Values]):
@@ -433,15 +396,18 @@ class ExplicitProgram(Structure[Values]):
     def from_values(self, values: Values) -> Values:
         return values
 
+    def feasible_values(self, values: Values | None = None) -> Values | None:
+        return None if values is None else self.repaired(values)
+
     def at(self, x: Values, gradient: Array | None = None) -> Point[Values]:
         return Point(x, self.value(x), np.empty(0))
 
     def gap_unit(self, value: float, x: Values | None = None) -> float:
         return max(abs(value), self.gap_floor)
 
-    def feasible_near(self, point: Point[Values], infeasibility: float) -> Point[Values]:
+    def attained(self, point: Point[Values], infeasibility: float) -> tuple[Point[Values], float]:
         repaired = self.repaired(point.x)
-        return point if repaired is point.x else self.at(repaired)
+        return (point if repaired is point.x else self.at(repaired)), 0.0
 
     def repaired(self, x: Values) -> Values:
         """The values, changed as little as it takes to satisfy every constraint exactly."""
@@ -459,14 +425,14 @@ class ExplicitProgram(Structure[Values]):
             self.complementarity(values, multipliers),
         )
 
-    def bound_multipliers(self, point: Point[Values]) -> Values:
-        return self.multipliers(point.x)
+    def bounds(self, point: Point[Values], multipliers: Values | None) -> Iterator[Bound]:
+        if multipliers:
+            yield Bound(self.lower_bound(point.x, multipliers))
+        yield Bound(self.lower_bound(point.x, self.multipliers(point.x)))
 
-    def bound_at(self, point: Point[Values], multipliers: Values | None) -> float:
-        return self.lower_bound(point.x, multipliers or {})
-
-    def remarks(self, point: Point[Values], is_global: bool) -> list[str]:
-        return [] if is_global else list(self.explanation(point.x))
+    def remarks(self, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
+        explained = Claim.STATIONARY <= claim < Claim.GLOBAL
+        return list(self.explanation(point.x)) if explained else []
 
     @abstractmethod
     def value(self, values: Values) -> float:

@@ -26,7 +26,7 @@ def missing_package(name: str) -> str | None:
 def semidefinite_refusal(task: Task[Any], most: int) -> str | None:
     """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
     n = task.problem.n
-    if not task.structure.is_semidefinite or n <= most:
+    if not task.structure.has_inner_problem or n <= most:
         return None
     return (
         f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
@@ -82,7 +82,7 @@ def solve_convex(
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     stats = program.solver_stats
     values = task.in_time(
-        None, structure.onto_constraints, {name: np.asarray(v) for name, v in found.items()}
+        None, structure.feasible_values, {name: np.asarray(v) for name, v in found.items()}
     )
     if values is None:
         return abandoned(task, backend)
@@ -114,7 +114,7 @@ def abandoned(task: Task[Any], backend: str, error: BaseException | None = None)
 
     Without an error, time was over before its point was moved onto the constraints.
     """
-    values = task.structure.start_values(task.start)
+    values = task.start_values()
     if values is None:
         raise SolverFailed(f"{backend} was stopped before it found a point of {task.formulation}")
     if error is None:

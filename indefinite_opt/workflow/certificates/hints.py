@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.formulations import ESVM
 from indefinite_opt.foundation import Array, Values, checked_values
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Declaration, ExplicitProgram, Problem, Structure, VectorProgram
+from indefinite_opt.quadratic import Declaration, Problem, Structure, VectorProgram
 
 SLACKS = {"xi": "The slacks ξ were", "delta": "The bound δ was"}
 """Variables whose best values follow from the others, with the beginning of a sentence on each."""
@@ -49,10 +49,7 @@ def completed(
     known = {name: shape for name, shape in structure.shapes.items() if name not in missing}
     given = checked_values("values", values, known)
     filled = {**given, **{name: np.zeros(structure.shapes[name]) for name in missing}}
-    if isinstance(structure, ExplicitProgram):
-        whole = dict(structure.repaired(filled))
-    else:
-        whole = structure.onto_constraints(filled)
+    whole = structure.feasible_values(filled) or filled
     words = "not among the values, and computed from the others."
     return {**whole, **given}, [f"{SLACKS[name]} {words}" for name in missing]
 

@@ -62,7 +62,7 @@ class MultiStart(Effort, Solver[QP]):
             return self._over_rows(task)
         except TimeLimitReached:
             message = "the time limit was reached before the first descent could begin"
-            return Solution(structure.start_values(task.start), Status.TIME_LIMIT, message=message)
+            return Solution(task.start_values() or {}, Status.TIME_LIMIT, message=message)
 
     def _over_rows(self, task: Task[QP]) -> Solution:
         """`solve` for a user's rows; `TimeLimitReached` where a search cannot begin in time."""

@@ -99,7 +99,7 @@ class LocalSearch(IteratedSearch):
         if CHOLESKY_WORK * qp.n**3 > CONVEXITY_WORK * self.work:
             return False
         try:
-            return limited(qp.convexity_order, self.task.remaining, lambda: qp.is_convex)
+            return limited(qp.n, self.task.remaining, lambda: qp.is_convex)
         except TimeLimitReached:
             return False
 

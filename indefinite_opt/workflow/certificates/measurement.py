@@ -1,0 +1,276 @@
+"""What is measured at a point: residuals, a bound, the gap to it, and curvature, as numbers.
+
+The solver that the point came from is not trusted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from indefinite_opt.errors import IncompatibleSolver, SolverFailed
+from indefinite_opt.foundation import TimeLimitReached, Values, limited
+from indefinite_opt.modeling.structures import ProxyStructure
+from indefinite_opt.quadratic import (
+    QP,
+    Bound,
+    Claim,
+    Facts,
+    GlobalSearch,
+    Optimality,
+    Point,
+    Proof,
+    Structure,
+    Task,
+    Witness,
+    claim_of,
+    obstacle,
+    proved_bound,
+    relative,
+)
+from indefinite_opt.solvers import as_solver, default_solver
+from indefinite_opt.solvers.proxy_kernel import KernelBound
+
+
+class Searched(NamedTuple):
+    """What branch and bound has proved of a nonconvex program."""
+
+    nodes: int
+    better: float
+    """The least F that was found."""
+
+
+@dataclass(eq=False)
+class Measured:
+    """A point, a feasible one nearby, the unit of gaps there, and the bound that is known.
+
+    The unit is at least atol/tol. Gaps are infinite without a bound.
+    """
+
+    task: Task[Any]
+    point: Point[Any]
+    atol: float = 0.0
+    bound: Bound = field(default_factory=lambda: Bound(-np.inf))
+
+    def __post_init__(self) -> None:
+        task, point, structure = self.task, self.point, self.task.structure
+        self.primal = structure.infeasibility(point.x)
+        unknown = point, np.inf
+        self.near, self.error = task.in_time(unknown, structure.attained, point, self.primal)
+        size = task.in_time(abs(point.value), structure.gap_unit, point.value, point.x)
+        self.unit = max(size, self.atol / task.tol)
+        # First-order conditions may hold beside a row that is missed, whatever that is worth.
+        own = structure.has_own_rows
+        self.change = abs(self.near.value - point.value) + self.error if own else 0.0
+
+    @property
+    def gap(self) -> float:
+        """The larger distance of the bound from F at the point and at the feasible one.
+
+        A point that violates constraints slightly may be better than every feasible point.
+        """
+        value, attained, _ = self.bound
+        if np.isinf(value):
+            return np.inf
+        certain = self.near.value + self.error if attained is None else attained
+        return max(abs(self.point.value - value), abs(certain - value))
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap, in its unit."""
+        return relative(self.gap, self.unit)
+
+    def bound_convex(
+        self, multipliers: Values, given: bool = False, witness: object = None
+    ) -> None:
+        """Compute bounds on a convex F, each of which takes longer, until one closes the gap.
+
+        The bound that leaves the least gap is kept. Near the optimum the multipliers, or the
+        tangent at a feasible point, give a sharp bound. If given multipliers do not, those of a
+        solver may; for a proxy kernel its witness and the SVM with that kernel may.
+        """
+        task, structure = self.task, self.task.structure
+
+        def bounds() -> Iterator[Bound]:
+            yield from structure.bounds(self.near, multipliers)
+            if given and structure.multipliers_from_solver:
+                yield from structure.bounds(self.near, solver_multipliers(task))
+            if isinstance(structure, ProxyStructure):
+                yield from _proxy_bounds(task, self.near, witness)
+
+        more = bounds()
+        with suppress(TimeLimitReached):
+            for count in itertools.count():
+                left = np.inf if count == 0 else task.time_limit - task.elapsed
+                found = limited(task.problem.n, left, next, more, None)
+                if found is None:
+                    break
+                before, gap = self.bound, self.gap
+                self.bound = found
+                if not self.gap < gap:
+                    self.bound = before
+                if self.relative_gap <= task.tol:
+                    break
+
+    def bound_globally(self, qp: QP, witness: object) -> Searched:
+        """Bound a nonconvex F by a proof, if there is time to check it, or by a new search."""
+        task = self.task
+        if isinstance(witness, Proof):
+            with suppress(TimeLimitReached):
+                self.bound = Bound(
+                    proved_bound(qp, witness, lambda: task.time_limit - task.elapsed)
+                )
+            return Searched(witness.boxes, self.point.value)
+        reason = obstacle(qp)
+        if reason is not None:
+            raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
+        search = GlobalSearch(task, task.tol, start=self.point.x, atol=self.atol)
+        search.run()
+        bracket = search.bracket
+        self.bound = Bound(bracket.original(bracket.lower))
+        return Searched(search.nodes, bracket.original(bracket.value))
+
+
+def _proxy_bounds(task: Task[ProxyStructure], near: Point[Any], witness: object) -> Iterator[Bound]:
+    """Bounds from a solver's witness, and from the SVM with the proxy kernel of a point."""
+    structure, (x, value, gradient) = task.structure, (near.x, near.value, near.gradient)
+    if isinstance(witness, Witness):
+        yield Bound(structure.tangent_bound(witness.points, witness.shares))
+        if witness.weights is not None:
+            yield Bound(KernelBound(task).of(witness.points[0], witness.weights))
+    if np.isfinite(value):
+        accuracy = 0.1 * task.tol * structure.gap_unit(value, x)
+        yield Bound(KernelBound(task).at(x, value, gradient, accuracy)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """All that is measured at a point, and from which its claim and the reasons follow."""
+
+    measured: Measured
+    convex: bool | None
+    """None if convexity could not be decided in time."""
+    optimality: Optimality
+    complementarity: float
+    """Relative to the unit of gaps."""
+    given: bool
+    """Whether the multipliers are part of what is certified."""
+    examined: bool
+    """Whether the first-order conditions were examined in time."""
+    facts: Facts
+    least_curvature: float
+    """Least eigenvalue of the Hessian along the directions of `facts.curvature`; nan if none."""
+    weak: int
+    """How many of the variables that may move are at a bound."""
+    curvature_late: bool
+    """Whether there was no time for curvature."""
+    searched: Searched | None
+    """What branch and bound proved, if it was tried."""
+
+    @property
+    def gap_kind(self) -> str:
+        """Which measure of optimality there is; see `Certificate`."""
+        if self.convex:
+            return "duality gap"
+        bounded = self.searched is not None and np.isfinite(self.measured.bound.value)
+        return "global bracket" if bounded else "KKT residual"
+
+
+def measure(
+    task: Task[Any],
+    values: Values,
+    multipliers: Values | None,
+    given: bool,
+    witness: object,
+    search: bool,
+    atol: float,
+) -> Measurement:
+    """Measure a point with multipliers, which are recovered if there are none; see `certify`."""
+    structure, tol = task.structure, task.tol
+    convex = convexity(structure, task.time_limit - task.elapsed)
+    measured = Measured(task, structure.at(structure.from_values(values)), atol)
+    optimality, consistent = _optimality(task, measured.point, multipliers or None, given)
+    complementarity = relative(max(optimality.complementarity, measured.change), measured.unit)
+    kkt = optimality.stationarity <= tol and complementarity <= tol
+    examined = not task.late or np.isfinite(optimality.stationarity + complementarity)
+    if given and examined and not kkt:
+        consistent = False
+    searched = None
+    if convex:
+        task.in_time(None, measured.bound_convex, optimality.multipliers, given, witness)
+    elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
+        searched = measured.bound_globally(structure, witness)
+    facts = Facts(
+        measured.primal, consistent, measured.relative_gap,
+        kkt and not structure.multipliers_from_solver,
+    )  # fmt: skip
+    least, weak, late = 0.0 if structure.is_linear else np.nan, 0, False
+    if claim_of(facts, tol) is Claim.STATIONARY:
+        # Of the variables that may move, free or at a bound, the reduced gradient is 0.
+        movable = np.abs(optimality.reduced) <= tol * optimality.unit
+        left = task.time_limit - task.elapsed
+        about = measured.point, optimality, tol
+        try:
+            curvature, least, weak = limited(
+                int(np.count_nonzero(movable)), left, structure.curvature, *about
+            )
+        except TimeLimitReached:
+            late = True
+        else:
+            facts = replace(facts, curvature=curvature)
+    return Measurement(
+        measured, convex, optimality, complementarity, given, examined, facts, least, weak, late,
+        searched,
+    )  # fmt: skip
+
+
+def _optimality(
+    task: Task[Any], point: Point[Any], multipliers: Values | None, given: bool
+) -> tuple[Optimality, bool]:
+    """The first-order conditions, and whether the multipliers have the right signs.
+
+    Multipliers that were not given are recovered if they have wrong ones.
+    """
+    structure = task.structure
+    if multipliers is None and structure.multipliers_from_solver:
+        multipliers = solver_multipliers(task)
+    unknown = Optimality(multipliers or {}, np.inf, np.inf)
+    found = task.in_time(unknown, structure.optimality, point, multipliers, task.tol)
+    # Multipliers from a solver only serve the bound, which is valid for any multipliers.
+    judged = given or (multipliers is not None and not structure.multipliers_from_solver)
+    if not judged or not structure.inconsistencies(found, task.tol):
+        return found, True
+    if given:
+        return found, False
+    return task.in_time(unknown, structure.optimality, point, None, task.tol), True
+
+
+def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
+    """The relative gap that the certificate of a point of a convex program will have."""
+    measured = Measured(task, point)
+    measured.bound_convex(multipliers)
+    return measured.relative_gap
+
+
+def convexity(structure: Structure[Any], seconds: float) -> bool | None:
+    """Whether the program is convex; None if that could not be decided in time."""
+    if structure.known_convex:
+        return True
+    order = structure.n if isinstance(structure, QP) else 0
+    try:
+        return limited(order, seconds, lambda: structure.is_convex)
+    except TimeLimitReached:
+        return None
+
+
+def solver_multipliers(task: Task[Any]) -> Values:
+    """Multipliers that only a solver can find; empty if there is no time for it."""
+    try:
+        return as_solver(default_solver(task)).solve(task).multipliers
+    except SolverFailed:
+        return {}
