@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from scipy.spatial.distance import cdist
-from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
@@ -141,15 +139,6 @@ def test_regression(folder: Path) -> None:
     assert "targets from 0.1 to 2.5" in printed("diagnose", "widths.csv")
 
 
-def test_whole_numbers_are_targets_by_request(folder: Path) -> None:
-    command = ("solve", "whole.csv", "EpsilonSVR", "--ignore", FLOWERS.columns[3])
-    told = complaint(*command)
-    assert "one with targets for EpsilonSVR, got one with 19 classes" in told
-    assert "SVMDual, NuSVM and others. With --task regression the labels are targets" in told
-    answer = strict(printed(*command, "--json", "--task", "regression"))
-    assert answer["labels"] == "targets from 1 to 25"
-
-
 @pytest.mark.parametrize(
     "data",
     [("distances.npz",), ("alone.npz",), ("distances.npz", "--label", "none"),
@@ -179,13 +168,6 @@ def test_outliers_do_not_get_the_names_of_classes(folder: Path) -> None:
     np.savez("new.npz", X=iopt.datasets.load("breast_cancer").X[:3])
     lines = printed("predict", "model.npz", "new.npz").splitlines()[1:]
     assert {line.partition(",")[0] for line in lines} <= {"-1", "1"}
-
-
-def test_a_table_without_labels(folder: Path) -> None:
-    text = printed("solve", "widths.csv", "OneClassSVM", "--label", "none")
-    assert "4 features: " in text
-    assert "no labels; negative part" in text
-    assert "no labels" in printed("diagnose", "widths.csv", "--label", "none")
 
 
 def test_diagnose_several_classes(folder: Path) -> None:
@@ -223,15 +205,6 @@ def test_what_a_task_does_not_have(command: tuple[str, ...], folder: Path) -> No
     assert REFUSED[command] in told
 
 
-@pytest.mark.parametrize("name", ["EpsilonSVR", "NuSVR", "OneClassSVM", "SVDD", "OneClassLP"])
-def test_formulations_of_every_task_are_shown(name: str) -> None:
-    text = printed("show", name)
-    assert "subject to" in text
-    assert getattr(iopt, name).reference in text
-    task = getattr(iopt, name).task
-    assert f"for {task}; solvers: " in strict(printed("list", "--json"))["formulations"][name]
-
-
 @pytest.fixture
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report, whose pictures take a second, is left out."""
@@ -242,28 +215,6 @@ def compared(*arguments: object) -> pd.DataFrame:
     """The cells of a comparison on three folds."""
     printed("compare", *arguments, "--folds", 3, "--output", "report")
     return pd.read_csv("report/cells.csv", keep_default_na=False)
-
-
-@pytest.mark.usefixtures("no_report")
-def test_compare_several_classes(folder: Path) -> None:
-    """On the folds of scikit-learn, one against one as there, beside the nearest neighbour."""
-    titles = "SVMDual(C=2), KNN(k=1)"
-    cells = compared("species.csv", *KERNEL, "--formulations", titles, "--grid", "none")
-    scores: dict[str, list[float]] = {"SVMDual(C=2)": [], "KNN(k=1)": []}
-    points = FLOWERS.to_numpy()
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(points, NAMES):
-        scaling = MinMaxScaler((-1, 1)).fit(points[train])
-        known, new = scaling.transform(points[train]), scaling.transform(points[test])
-        for name, machine in (
-            ("SVMDual(C=2)", SVC(C=2.0, gamma=0.5, tol=1e-9)),
-            ("KNN(k=1)", KNeighborsClassifier(1)),
-        ):
-            scores[name].append(machine.fit(known, NAMES[train]).score(new, NAMES[test]))
-    for name, expected in scores.items():
-        found = cells[cells["formulation"] == name]
-        assert found["accuracy"].tolist() == pytest.approx(expected)
-    assert set(cells["claim"]) == {"GLOBAL", "-"}
-    assert min(scores["SVMDual(C=2)"]) < 1.0
 
 
 @pytest.mark.usefixtures("no_report")
