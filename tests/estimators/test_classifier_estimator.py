@@ -18,7 +18,6 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -124,20 +123,6 @@ def test_precomputed_kernels_distances_and_functions_agree() -> None:
     np.testing.assert_allclose(by_function.decision_function(X[::2]), expected, atol=1e-8)
     np.testing.assert_allclose(by_values.decision_function(step(X[::2], X)), expected, atol=1e-8)
     np.testing.assert_allclose(by_distances.decision_function(cityblock[::2]), expected, atol=1e-8)
-
-
-def test_exponentials_of_distances_are_those_of_scikit_learn() -> None:
-    """exp(-γ‖x - z‖₁) is its Laplacian kernel."""
-    cityblock = np.abs(X[:, None] - X).sum(axis=2)
-    fitted = iopt.KernelClassifier(
-        kernel="distance(form=exponential, gamma=0.3)", metric="precomputed", tol=1e-8
-    ).fit(cityblock, y)
-    theirs = SVC(kernel="precomputed", tol=1e-8).fit(pairwise.laplacian_kernel(X, gamma=0.3), y)
-    np.testing.assert_allclose(
-        fitted.decision_function(cityblock[::2]),
-        theirs.decision_function(pairwise.laplacian_kernel(X[::2], X, gamma=0.3)),
-        atol=1e-5,
-    )
 
 
 @pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])

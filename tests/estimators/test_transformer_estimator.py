@@ -58,15 +58,6 @@ def test_distances_of_a_plane_are_embedded_in_two_coordinates() -> None:
     )
 
 
-def test_the_square_is_that_of_the_kernel() -> None:
-    K, rows = KERNEL(X), KERNEL(NEW, X)
-    step = iopt.SpectrumTransformer("square").fit(K)
-    np.testing.assert_allclose(step.transform(K), K @ K, atol=1e-11)
-    np.testing.assert_allclose(step.transform(rows), rows @ K, atol=1e-11)
-    with pytest.raises(ValueError, match="K: expected a largest"):
-        iopt.SpectrumTransformer("square").fit(1e100 * K)
-
-
 @pytest.mark.parametrize("spectrum", ["clip", "flip", "shift", "square"])
 def test_a_changed_spectrum_is_that_of_the_formulation(spectrum: str) -> None:
     K, rows = KERNEL(X), KERNEL(NEW, X)
