@@ -231,11 +231,6 @@ def test_closed_forms(name: str) -> None:
         assert np.all(P[np.ix_(clique, clique)] == -1.0 - (1.0 - np.eye(omega)))
 
 
-def test_the_constructed_ones_are_marked() -> None:
-    constructed = ("paley", "lemma4", "minus-identity", "clique")
-    assert [name for name in NAMES if name.startswith(constructed)] == CLOSED
-
-
 # ------------------------------------------------------------------------- without this package
 
 
@@ -472,17 +467,6 @@ def test_a_digest_of_nan_is_another() -> None:
         references.Digest.of(1j * np.eye(2), [1, -1])
 
 
-@pytest.mark.parametrize("column", ["best", "lower", "upper"])
-def test_nothing_is_better_than_nan(column: str) -> None:
-    """Of a row that was made by hand."""
-    entry = references.load(SMALL)
-    found = references.check(dataclasses.replace(entry, **{column: np.nan}), entry.values)
-    if column == ("lower" if entry.sense == "max" else "upper"):  # not the side of the limit
-        assert found.standing is Standing.EQUAL
-    else:
-        assert not found.standing.succeeds
-
-
 def test_a_folder_without_a_table(tmp_path: Path) -> None:
     with pytest.raises(iopt.errors.DataError, match=r"references\.csv and points\.json"):
         references.references(tmp_path)
@@ -563,15 +547,6 @@ def test_regenerate_writes_what_it_found(
     assert guo.lower == pytest.approx(guo.best - 0.25)
     assert (paley.lower, paley.upper) == (paley.best, paley.best)
     assert paley.method == "closed form"
-
-
-def test_regenerate_keeps_a_better_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (first,) = regenerate(monkeypatch, tmp_path, SMALL, bound=bracketed(0.0, 10.0))
-    (row,) = regenerate(monkeypatch, tmp_path, SMALL, **nothing_but_zero(SMALL, 9.0))
-    assert row.best == pytest.approx(first.best, rel=1e-12)
-    assert row.upper == 9.0
-    (kept,) = regenerate(monkeypatch, tmp_path, SMALL, "--missing")
-    assert kept.upper == 9.0
 
 
 def test_regenerate_refuses_a_false_bracket(
