@@ -299,20 +299,6 @@ def test_results_stay_as_they_are(name: str, solver: str) -> None:
     np.testing.assert_array_equal(first.classifier.decision_function(PROBLEM.K), decision)
 
 
-@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
-def test_arrays_of_a_structure_are_not_overwritten(name: str) -> None:
-    structure = getattr(iopt, name)().structure(PROBLEM)
-    one, two = np.ones(PROBLEM.n), np.linspace(0.0, 2.0, PROBLEM.n)
-    _, gradient = structure.value_gradient(one)
-    kernel = structure.eigen(one)
-    before = gradient.copy(), kernel.kernel()
-    structure.value_gradient(two)
-    structure.eigen(two)
-    structure.second_derivative(two)
-    np.testing.assert_array_equal(gradient, before[0])
-    np.testing.assert_array_equal(kernel.kernel(), before[1])
-
-
 LEAST = iopt.LussBall.smallest_radius(PROBLEM)
 BOUNDS, PRICES, RADII = (0.1, 1.0, 10.0), (0.01, 0.3, 10.0), (1.001, 1.1, 5.0)
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.peers import libsvm
 from helpers.problems import noisy_problem, random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.theory.lifting import lin_lin_theorem_1
-
-Array = NDArray[np.float64]
 
 KERNELS = ("sigmoid", "l1-gaussian", "noise")
 
@@ -80,16 +77,6 @@ def test_a_singular_kernel_is_convex_to_cvxpy_too() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.objective == pytest.approx(model.value, rel=1e-6)
     assert "½ αᵀQα" in str(formulation.declare(problem))
-
-
-def test_classifier() -> None:
-    problem = noisy_problem("noise")
-    result = iopt.solve(problem, SeparabilitySVM(C=100.0))
-    margins = problem.Q @ result.values["alpha"] + result.values["b"] * problem.y
-    decisions = result.classifier.decision_function(problem.K)
-    np.testing.assert_allclose(problem.y * decisions, margins, atol=1e-9)
-    # A matrix of full rank separates any labels.
-    assert np.all(result.classifier.predict(problem.K) == problem.labels)
 
 
 # -------------------------------------------------------------------------------- Theorem 1
