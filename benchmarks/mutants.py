@@ -104,7 +104,7 @@ OWN_TESTS = {
     "_condition_loops": _BOXES,
     "finite_forms": ("exact_bounds", "secants", "limits", "quadratic_program", "programs"),
     "proof_checker": ("proof_checker", "proof"),
-    "proof_document": ("proof_checker", "linear_certificates", "certificate_save", "secants"),
+    "proof_document": ("proof_checker", "linear_certificates", "certificate", "secants"),
     "certificates/documents": ("proof_checker", "luss_certificates"),
     "proof/certificate": ("claims", "certificate"),
     "verification": ("claims", "certificate", "linear_certificates", "no_optimum", "gaps"),

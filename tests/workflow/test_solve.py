@@ -22,8 +22,6 @@ from indefinite_opt.quadratic.solving.solver import Solver, Task
 from indefinite_opt.solvers.linear import simplex
 
 Array = NDArray[np.float64]
-INF = float("inf")
-
 # The package has a function of the same name as this module.
 result_module = importlib.import_module("indefinite_opt.workflow.result")
 
@@ -33,10 +31,6 @@ QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoS
 
 
 # ------------------------------------------------------------------------------------ bad input
-
-
-def test_infinite_time_is_no_limit() -> None:
-    assert iopt.solve(PAIR, "SVMDual", time_limit=INF).objective == 0.5
 
 
 @pytest.mark.parametrize("title", ["LPSVM", "KernelLogistic"])
@@ -59,13 +53,6 @@ def test_unknown_formulation_names(formulation: str, hint: str) -> None:
 def test_things_that_are_no_formulation(formulation: Any) -> None:
     with pytest.raises(iopt.errors.ParameterError, match="formulation: expected a formulation"):
         iopt.solve(PAIR, formulation)
-
-
-def test_unknown_solver_names() -> None:
-    with pytest.raises(iopt.errors.UnknownName, match="Did you mean highs"):
-        iopt.solve(PAIR, "SVMDual", solver="hihgs")
-    with pytest.raises(iopt.errors.UnknownName, match="expected one of accelerated-gradient"):
-        iopt.solve(PAIR, "SVMDual", solver=3)  # type: ignore[arg-type]
 
 
 # -------------------------------------------------------------------- parameters of formulations
