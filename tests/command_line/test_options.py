@@ -62,6 +62,8 @@ REFUSED = {
     "points.npz --solver osqp":
         "Solvers that can: dca, global, multistart, smo, smo-lin-lin, uno.",
     "breast_canser": "Did you mean",
+    "words --kind points": "kind: expected none for the data set words, got points",
+    "breast_cancer --missing impute": "missing: expected none for the data set breast_cancer",
     "similarities.npz --form raw": "form: expected none for data given as",
     "similarities.npz --gamma 2": "gamma: expected none for data given as",
     "distances.npz --form raw --gamma 2": "gamma: expected none",

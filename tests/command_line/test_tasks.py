@@ -16,7 +16,6 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, run, strict
-from indefinite_opt.studies import Comparison
 
 IRIS = sklearn.datasets.load_iris(as_frame=True)
 FLOWERS = IRIS.data[::3].reset_index(drop=True)
@@ -203,33 +202,3 @@ REFUSED = {
 def test_what_a_task_does_not_have(command: tuple[str, ...], folder: Path) -> None:
     told = complaint("solve", *command)
     assert REFUSED[command] in told
-
-
-@pytest.fixture
-def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report, whose pictures take a second, is left out."""
-    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
-
-
-def compared(*arguments: object) -> pd.DataFrame:
-    """The cells of a comparison on three folds."""
-    printed("compare", *arguments, "--folds", 3, "--output", "report")
-    return pd.read_csv("report/cells.csv", keep_default_na=False)
-
-
-@pytest.mark.usefixtures("no_report")
-def test_compare_takes_the_methods_of_the_task(folder: Path) -> None:
-    cells = compared("widths.csv", "--grid", "none", *KERNEL)
-    assert {"EpsilonSVR", "NuSVR"} <= set(cells["formulation"])
-    assert "SVMDual" not in set(cells["formulation"])
-    # By default parameters are chosen, but without labels nothing tells them apart.
-    text = printed("compare", "widths.csv", "--label", "none", "--folds", 2, "--output", "alone")
-    assert "OneClassSVM" in text
-    text = printed(
-        "compare", "species.csv", "--task", "one-class", "--folds", 2, "--output", "one",
-        "--formulations", "OneClassSVM, OneClassLP",
-    )  # fmt: skip
-    assert "nu=0." in text
-    told = complaint("compare", "species.csv", "--formulations", "EpsilonSVR", "--output", "no")
-    assert "EpsilonSVR" in told
-    assert "SVMDual" in told
