@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import pickle
 import re
@@ -10,16 +9,13 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 import scipy.sparse
-import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
@@ -147,17 +143,6 @@ def test_probabilities_are_calibrated_by_scikit_learn() -> None:
     np.testing.assert_allclose(two.predict_proba(X)[:, 1], platt, rtol=1e-9)
 
 
-def test_saved_estimators_predict_and_certify() -> None:
-    fitted = iopt.KernelClassifier("ESVM", "sigmoid(a=0.3)").fit(X[TWO], y[TWO])
-    file = io.BytesIO()
-    joblib.dump(fitted, file)
-    assert len(file.getvalue()) < 8 * TWO.sum() ** 2  # no kernel matrix is saved
-    file.seek(0)
-    loaded = joblib.load(file)
-    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
-    assert loaded.certificate_.claim is iopt.Claim.GLOBAL
-
-
 def test_a_bracket_closes_on_demand() -> None:
     points, labels = X[TWO][::4], y[TWO][::4]
     fitted = iopt.IndefiniteSVC(kernel="sigmoid", gamma=0.5).fit(points, labels)
@@ -186,20 +171,6 @@ def test_nested_parameters_are_read_set_and_cloned() -> None:
     assert formulation == iopt.LussDual(rho=2.0)
     with pytest.raises(ValueError, match=re.escape("'formulation__sigma'")):
         estimator.set_params(formulation__sigma=1.0)
-
-
-def test_a_search_chooses_C_and_the_kernel_as_for_svc() -> None:
-    grid = [
-        {"kernel": ["linear", "poly"], "C": [0.01, 1.0]},
-        {"kernel": ["rbf"], "C": [0.01, 1.0, 100.0], "gamma": ["scale", 0.1]},
-    ]
-    ours = GridSearchCV(iopt.IndefiniteSVC(), grid, cv=4, error_score="raise").fit(X, y)
-    theirs = GridSearchCV(SVC(tol=1e-8), grid, cv=4, error_score="raise").fit(X, y)
-    np.testing.assert_array_equal(
-        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
-    )
-    assert ours.best_params_ == theirs.best_params_
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 def test_a_search_divides_a_precomputed_kernel() -> None:
@@ -246,12 +217,6 @@ def test_rows_of_another_length_are_explained() -> None:
     fitted = iopt.KernelClassifier(kernel="precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="with each of the training points"):
         fitted.predict(X)
-
-
-def test_a_baseline_has_no_certificate() -> None:
-    fitted = iopt.KernelClassifier("LIBSVM").fit(X[TWO], y[TWO])
-    with pytest.raises(iopt.errors.ParameterError, match="got a baseline"):
-        _ = fitted.certificate_
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"virginica": 3.0}])
@@ -302,19 +267,6 @@ def test_methods_without_weights_refuse_them(name: str) -> None:
 def test_arrays_about_points_belong_to_fit() -> None:
     with pytest.raises(iopt.errors.ParameterError, match="weights are given to fit"):
         iopt.KernelClassifier(iopt.SVMDual(weights=np.ones(y.size))).fit(X, y)
-
-
-def test_weights_are_routed_through_a_search() -> None:
-    weights = np.where(y == "virginica", 50.0, 1.0)
-    with sklearn.config_context(enable_metadata_routing=True):
-        inner = iopt.IndefiniteSVC(gamma=0.01, C=0.1, probability=True)
-        inner.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        search = GridSearchCV(make_pipeline(inner), {"indefinitesvc__C": [0.1]}, cv=2)
-        search.fit(X, y, sample_weight=weights)
-    expected = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
-    plain = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y)
-    assert not np.allclose(search.decision_function(X), plain.decision_function(X))
 
 
 @pytest.mark.parametrize("parameters", [{"coef0": 0.0}, {"coef0": -0.5, "C": 30.0}])
@@ -430,12 +382,3 @@ def test_a_fit_replaces_what_the_fit_before_left() -> None:
     classifier.set_params(probability=True)
     with pytest.raises(ValueError, match="not available when fitted with probability=False"):
         classifier.predict_proba(X @ X[TWO].T)
-
-
-def test_fits_with_one_generator_draw_different_numbers() -> None:
-    generator = np.random.RandomState(0)
-    classifier = iopt.KernelClassifier(random_state=generator).fit(X[TWO], y[TWO])
-    state = generator.get_state()[2]
-    classifier.fit(X[TWO], y[TWO])
-    assert classifier.random_state is generator
-    assert generator.get_state()[2] != state

@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR, OneClassSVM
 
@@ -137,17 +136,11 @@ def test_kernels_in_other_forms_agree(own: Any) -> None:
     assert_close(values(changed.fit(X, y), new), expected, 1e-6)
 
 
-def test_a_search_finds_the_parameters_of_a_regression() -> None:
+def test_a_search_divides_a_precomputed_kernel() -> None:
     points, targets = DATA["friedman"]
-    grid = {"indefinitesvr__C": [0.1, 10.0], "indefinitesvr__kernel": ["rbf", "sigmoid"]}
-    machine = make_pipeline(StandardScaler(), iopt.IndefiniteSVR(epsilon=0.2))
-    search = GridSearchCV(machine, grid, cv=3).fit(points, targets)
-    peer = cross_val_score(make_pipeline(StandardScaler(), SVR(C=10.0)), points, targets, cv=3)
-    assert search.best_params_ == {"indefinitesvr__C": 10.0, "indefinitesvr__kernel": "rbf"}
-    assert search.best_score_ > peer.mean() - 0.05
     K = iopt.kernels.get("l1-gaussian(gamma=0.05)")(points)
-    machine = iopt.IndefiniteSVR(kernel="precomputed")
-    assert GridSearchCV(machine, {"C": [1.0, 10.0]}, cv=3).fit(K, targets).best_score_ > 0.4
+    search = GridSearchCV(iopt.IndefiniteSVR(kernel="precomputed"), {"C": [1.0, 10.0]}, cv=3)
+    assert search.fit(K, targets).best_score_ > 0.4
 
 
 def test_outliers_are_found() -> None:
