@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -435,16 +434,6 @@ def test_a_line_that_is_no_cell_is_named(
 # --------------------------------------------------------------------- digests, and rows on demand
 
 
-def test_a_digest_reads_K_and_copies_nothing() -> None:
-    K = np.ones((1000, 1000))
-    large = iopt.KernelProblem(K, np.arange(1000) % 2)
-    tracemalloc.start()
-    _ = Data(large).digest
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 0.01 * K.nbytes
-
-
 def test_labels_that_are_objects_are_digested_by_value() -> None:
     """Their bytes are addresses, and equal texts may be different objects."""
 
@@ -579,40 +568,6 @@ def test_folds_up_to_the_smaller_class() -> None:
         iopt.errors.ParameterError, match=r"from 2 to 3 \(the smaller class\), got 4"
     ):
         iopt.compare(problem, ["SVMDual"], folds=4)
-
-
-def test_unknown_names(problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.errors.UnknownName, match="Did you mean SVMDual"):
-        iopt.compare(problem, ["LPSVM", "SVMDaul"])
-    with pytest.raises(iopt.errors.UnknownName, match="Did you mean highs"):
-        iopt.compare(problem, ["LPSVM"], solvers=["highs", "hihgs"])
-    with pytest.raises(iopt.errors.ParameterError, match="at least one that fits a formulation"):
-        iopt.compare(problem, ["LPSVM"], solvers=["smo"])
-
-
-SHAPES = r"K_new of shape \(m, 60\) and m labels"
-
-
-@pytest.mark.parametrize(
-    ("test", "message"),
-    [
-        *(
-            ((np.zeros(shape), np.ones(labels)), SHAPES)
-            for shape, labels in (
-                ((5, 59), 5), ((60, 5), 5), ((5, 60), 4), ((60,), 1), ((5, 60, 1), 5),
-            )
-        ),
-        (5, None),
-        ((np.zeros((1, 60)),), None),
-        (([["a"] * 60], ["yes"]), None),
-    ],
-    ids=range(8),
-)  # fmt: skip
-def test_things_that_are_no_test_set(
-    test: Any, message: str | None, problem: iopt.KernelProblem
-) -> None:
-    with pytest.raises(iopt.errors.BadArgument, match=message):
-        iopt.compare(problem, TITLES[:1], folds=2, test=test)
 
 
 def test_a_class_that_is_not_in_the_folder(problem: iopt.KernelProblem) -> None:

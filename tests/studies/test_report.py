@@ -17,7 +17,6 @@ import indefinite_opt as iopt
 from helpers.comparisons import hand_made
 from indefinite_opt.studies import report
 from indefinite_opt.studies.report.page import CLAIM_MEANINGS
-from indefinite_opt.studies.report.tables import failures_text
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 # The centred matrix has the eigenvalues 2, -9/4, 0 and 0: 2.25/4.25 is 52.9 %.
@@ -123,23 +122,6 @@ def test_markdown_cells_cannot_break_the_table() -> None:
     assert "| a\\|b c |" in report.to_markdown(comparison)
 
 
-@pytest.mark.parametrize(
-    ("errors", "end"),
-    [
-        ([f"error {x}" for x in "abcde"], "error a | error b | error c | 2 other messages"),
-        (["mu: at least 0.25, got 1e-6", "mu: at least 3, got 2"],
-         "2 of 2 failed: mu: at least 0.25, got 1e-6"),
-    ],
-)  # fmt: skip
-def test_errors_that_differ_in_more_than_numbers_are_listed_and_counted(
-    errors: list[str], end: str
-) -> None:
-    comparison = hand_made()
-    comparison.frame = comparison.frame.loc[[8] * len(errors)].reset_index(drop=True)
-    comparison.frame["error"] = errors
-    assert failures_text(comparison, comparison.summary.loc[4]).endswith(end)
-
-
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_terminal_table_has_one_line_for_each_method(width: int) -> None:
     """Accuracies and claims are whole at every width; columns are left out as a whole."""
@@ -206,13 +188,6 @@ def test_every_claim_is_a_badge_with_a_meaning(text: str, page: Page) -> None:
         assert meaning in text
 
 
-def test_only_the_best_means_are_bold(text: str) -> None:
-    assert re.findall(r'<td class="n"[^>]*><strong>([^<]*)</strong>', text) == [
-        "87.5 ± 12.5 %",
-        "87.5 ± 0.0 %",
-    ]
-
-
 def test_each_problem_is_a_card_with_its_mathematics(text: str, page: Page) -> None:
     cards = re.findall(r"<article>.*?</article>", text, re.DOTALL)
     comparison = hand_made()
@@ -256,11 +231,6 @@ def test_everything_is_escaped(tmp_path: Path) -> None:
     assert page.headings[0] == EVIL
 
 
-def test_same_comparison_same_file(tmp_path: Path) -> None:
-    first = report.to_html(hand_made(), tmp_path / "a.html").read_bytes()
-    assert report.to_html(hand_made(), str(tmp_path / "b.html")).read_bytes() == first
-
-
 @pytest.mark.parametrize("target", ["missing/report.html", "taken"])
 def test_unwritable_path_is_named_and_leaves_nothing(tmp_path: Path, target: str) -> None:
     (tmp_path / "taken").mkdir()
@@ -268,23 +238,6 @@ def test_unwritable_path_is_named_and_leaves_nothing(tmp_path: Path, target: str
     with pytest.raises(iopt.errors.DataError, match=re.escape(str(tmp_path / target))):
         report.to_html(hand_made(), tmp_path / target)
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_failing_write_keeps_the_old_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "report.html"
-    path.write_text("old", encoding="utf-8")
-
-    def full(self: Path, *_: object, **__: object) -> int:
-        self.touch()
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(iopt.errors.DataError, match="No space left"):
-        report.to_html(hand_made(), path)
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_points_in_the_plane_bring_decision_regions(tmp_path: Path) -> None:
