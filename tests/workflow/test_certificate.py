@@ -90,6 +90,29 @@ def test_given_multipliers_and_points_are_held_to_their_word(title: str) -> None
             verify(right.values, {"other": 0.0})
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("title", EVERY)
+def test_no_number_is_too_large_or_small_to_be_judged(title: str) -> None:
+    """Points that meet the constraints as well as can be: GLOBAL are those near the optimum."""
+    problem = suited(random_problem("sigmoid", n=20, seed=5), as_formulation(title))
+    right = iopt.solve(problem, title, tol=1e-9)
+    structure = as_formulation(title).structure(problem)
+    generator = np.random.default_rng(5)
+    # Of other tasks weights are taken whose squares are numbers.
+    largest = [1e150, 1e300] if right.formulation.task == "classification" else [1e100]
+    for size in (0.0, 1e-9, 1e-3, 1.0, 1e10, *largest):
+        for base in (0.0, 1.0):
+            values = {
+                name: base * value + size * generator.standard_normal(np.shape(value))
+                for name, value in right.values.items()
+            }
+            for given in (values, structure.onto_constraints(values)):
+                certificate = iopt.verify(problem, title, given)
+                if certificate.claim is Claim.GLOBAL:
+                    best = right.objective
+                    assert certificate.objective == pytest.approx(best, rel=2e-6, abs=2e-6)
+
+
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
 def test_a_linear_program_is_judged_at_the_scale_of_its_kernel(scale: float) -> None:
     """K = scale·I, optimum e/4 with δ = scale/2. A vertex that says the same δ breaks its row by

@@ -287,8 +287,14 @@ def test_a_path_whose_penalties_need_other_units(
 def test_a_path_of_mixed_formulations(
     models: list[Any], gaussian_problem: iopt.KernelProblem
 ) -> None:
-    titles = ["LPSVM(C=1)", "LPSVM(C=2)", "GuoSchuurmansLP", "SVMDual(C=1)", "SVMDual(C=3)",
-              "SpectrumSVM", "LPSVM(C=2)"]  # fmt: skip
+    n = gaussian_problem.n
+    sensitivity = np.random.default_rng(8).standard_normal((n, n))
+    titles: list[Any] = [
+        "LPSVM(C=1)", "LPSVM(C=2)", "GuoSchuurmansLP", "SVMDual(C=1)", "SVMDual(C=3)",
+        "SpectrumSVM", "LPSVM(C=2)", "GuoSchuurmansLP(beta=0.2)",
+        iopt.GuoSchuurmansLP(beta=0.2, sensitivity=sensitivity),
+        iopt.GuoSchuurmansLP(beta=0.3, sensitivity=sensitivity),
+    ]  # fmt: skip
     path = iopt.solve_path(gaussian_problem, titles)
     for title, result in zip(titles, path, strict=True):
         assert result.objective == pytest.approx(
@@ -296,25 +302,9 @@ def test_a_path_of_mixed_formulations(
             rel=1e-6, abs=1e-7,
         )  # fmt: skip
     assert path[1].objective == pytest.approx(path[6].objective, rel=1e-9)
-    # One for the first two, one each for the third and the last; SMO needs none.
-    assert len(models) == 3
-
-
-def test_models_are_not_shared_between_matrices(models: list[Any]) -> None:
-    """A session keeps its model for the matrix it was made from, and for no other."""
-    problem = random_problem("gaussian", n=14, seed=3)
-    sensitivity = np.random.default_rng(8).standard_normal((14, 14))
-    formulations = [
-        iopt.GuoSchuurmansLP(beta=0.2),
-        iopt.GuoSchuurmansLP(beta=0.2, sensitivity=sensitivity),
-        iopt.GuoSchuurmansLP(beta=0.3, sensitivity=sensitivity),
-    ]
-    path = iopt.solve_path(problem, formulations)
-    assert len(models) == 2
-    for formulation, result in zip(formulations, path, strict=True):
-        assert result.objective == pytest.approx(
-            iopt.solve(problem, formulation, solver="clarabel").objective, rel=1e-6
-        )
+    # A session keeps its model for the matrix it was made from: one for the first two, one each
+    # for the third, the seventh and the eighth, one for the last two; SMO needs none.
+    assert len(models) == 5
 
 
 # ---------------------------------------------------------------------------------------- result
