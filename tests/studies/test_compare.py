@@ -341,42 +341,32 @@ def test_without_resuming_all_cells_are_run_again(
     pd.testing.assert_frame_equal(again.frame, last.frame)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}, {"grid": {"C": [1, 2]}}],
-    ids=str,
-)
-def test_other_settings_are_other_cells(
-    changed: dict[str, Any], problem: iopt.KernelProblem, tmp_path: Path
+def test_other_settings_and_other_data_are_other_cells(
+    problem: iopt.KernelProblem, tmp_path: Path
 ) -> None:
-    first = iopt.compare(problem, TITLES[:1], folds=3, record=tmp_path)
-    iopt.compare(problem, TITLES[:1], record=tmp_path, **{"folds": 3, **changed})
-    (record,) = tmp_path.iterdir()
-    assert len(lines_of(record)) == 3 + changed.get("folds", 3)
-    again = iopt.compare(problem, TITLES[:1], folds=3, record=tmp_path)
-    pd.testing.assert_frame_equal(again.frame, first.frame)
-
-
-def test_other_data_are_other_cells(problem: iopt.KernelProblem, tmp_path: Path) -> None:
-    record = tmp_path / "study.jsonl"
-    K = problem.K.copy()
+    """Each adds its rows to one record, and the first comparison is only read afterwards."""
+    K, labels = problem.K.copy(), problem.labels
     K[0, 0] += 1e-9
-    flipped = np.where(np.arange(60) == 3, problem.labels[::-1], problem.labels)
-    for count, (matrix, labels) in enumerate(
-        [(problem.K, problem.labels), (K, problem.labels), (problem.K, flipped)], start=1
-    ):
-        iopt.compare(iopt.KernelProblem(matrix, labels), TITLES[:1], folds=2, record=record)
-        assert len(lines_of(record)) == 2 * count
-
-
-def test_another_test_set_is_another_cell(
-    fixed: tuple[iopt.KernelProblem, Array, Array, Array], tmp_path: Path
-) -> None:
-    problem, K_new, y_new, _ = fixed
+    flipped = np.where(np.arange(60) == 3, labels[::-1], labels)
+    test = (problem.K[:9], labels[:9])
+    others: list[tuple[iopt.KernelProblem, dict[str, Any]]] = [
+        *((problem, change) for change in (
+            {"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}, {"grid": {"C": [1, 2]}},
+            {"test": test}, {"test": (test[0][::-1], test[1])},
+        )),
+        (iopt.KernelProblem(K, labels), {}),
+        (iopt.KernelProblem(problem.K, flipped), {}),
+    ]  # fmt: skip
     record = tmp_path / "study.jsonl"
-    for rows in (K_new, K_new[::-1], K_new):
-        iopt.compare(problem, ["SVMDual"], test=(rows, y_new), record=record)
-    assert len(lines_of(record)) == 2
+    first = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    count = 3
+    for other, change in others:
+        found = iopt.compare(other, TITLES[:1], record=record, **{"folds": 3, **change})
+        count += len(found.rows)
+        assert len(lines_of(record)) == count, change
+    again = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    pd.testing.assert_frame_equal(again.frame, first.frame)
+    assert len(lines_of(record)) == count
 
 
 def test_a_record_that_is_none(problem: iopt.KernelProblem, tmp_path: Path) -> None:
@@ -465,10 +455,9 @@ def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path
         lazy, TITLES, solvers=["smo", "highs"], folds=2, record=record, progress=progress_of(seen)
     )
     assert len(seen) == 1
-    for count, other in enumerate((X + 1e-9, X[::-1]), start=2):
-        moved = iopt.KernelProblem.from_data(other, y, "gaussian(gamma=0.3)", cache_mb=0.02)
-        iopt.compare(moved, TITLES, solvers=["smo", "highs"], folds=2, record=record)
-        assert len(lines_of(record)) == 8 * count
+    moved = iopt.KernelProblem.from_data(X[::-1], y, "gaussian(gamma=0.3)", cache_mb=0.02)
+    iopt.compare(moved, TITLES, solvers=["smo", "highs"], folds=2, record=record)
+    assert len(lines_of(record)) == 16
 
 
 # -------------------------------------------------------------------------------------- summary
