@@ -63,7 +63,7 @@ hold for any multipliers, whichever a relaxation or a linear program of secants 
 STAGES = (
     ("spectrum", "box_line", "scaled_box", "conditions", "kkt", "minorant", "proof", "problem"),
     ("claims", "gaps", "provenance", "linear_certificates", "certificate"),
-    ("cases", "relaxation", "geometry", "rank_one_update", "gram", "krein", "contract"),
+    ("cases", "relaxation", "equivalence", "rank_one_update", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
 )  # fmt: skip
 """Test files in the order in which they run, the fastest first."""
