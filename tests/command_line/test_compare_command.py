@@ -81,6 +81,32 @@ def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> No
     assert f"| SVMDual: {expected.summary['chosen'][0]} |" in table
 
 
+@pytest.mark.usefixtures("no_report")
+def test_ctrl_c_within_a_search_ends_the_comparison(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The solver keeps its best point, and the row says that it was interrupted."""
+
+    def compared(*_: object, progress: object, **__: object) -> None:
+        assert callable(progress)
+        progress(1, 2, {"status": "solved"})
+        progress(2, 2, {"status": "interrupted"})
+        pytest.fail("the comparison went on")
+
+    monkeypatch.setattr(iopt, "compare", compared)
+    result = run("compare", folder / "points.npz", "--output", tmp_path)
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "interrupted" in result.stderr
+
+
+@pytest.mark.usefixtures("no_report")
+def test_compare_takes_the_methods_of_the_task(folder: Path, tmp_path: Path) -> None:
+    command = ("compare", folder / "points.npz", "--folds", 2, "--output", tmp_path)
+    text = printed(*command, "--task", "one-class", "--formulations", "OneClassSVM, OneClassLP")
+    assert "AUC" in text
+    assert "nu=0." in text  # by default parameters are chosen
+
+
 def test_compare_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
     command = ("compare", folder / "points.npz", "--output", tmp_path / "out")
     assert re.match(r"folds: expected an integer from 2 to \d+", complaint(*command, "--folds", 20))
