@@ -150,20 +150,16 @@ def test_one_iteration_of_others_is_not_solved(
     assert result.status is not iopt.Status.SOLVED
 
 
-def slow_problem(n: int) -> iopt.KernelProblem:
-    """Labels by chance: most weights end at the bound, after many steps."""
-    generator = np.random.default_rng(5)
-    X = generator.standard_normal((n, 20))
-    return iopt.KernelProblem.from_data(X, generator.choice([-1, 1], n), "linear")
-
-
 @pytest.mark.parametrize(
     ("name", "solver"),
     [("LPSVM", "highs"), ("SVMDual(C=1e4)", "osqp"), ("SVMDual(C=1e4)", "clarabel"),
      ("SVMDual(C=1e4)", "scs")],
 )  # fmt: skip
 def test_time_limit_of_others(name: str, solver: str) -> None:
-    problem = slow_problem(300)
+    """Labels by chance: most weights end at the bound, after many steps."""
+    generator = np.random.default_rng(5)
+    X = generator.standard_normal((300, 20))
+    problem = iopt.KernelProblem.from_data(X, generator.choice([-1, 1], 300), "linear")
     try:
         result = iopt.solve(problem, name, solver=solver, time_limit=1e-9)
     except iopt.errors.SolverFailed:
