@@ -105,6 +105,9 @@ def test_compare_takes_the_methods_of_the_task(folder: Path, tmp_path: Path) -> 
     text = printed(*command, "--task", "one-class", "--formulations", "OneClassSVM, OneClassLP")
     assert "AUC" in text
     assert "nu=0." in text  # by default parameters are chosen
+    # Without labels nothing tells them apart.
+    bare = ("compare", folder / "no-labels.npz", *command[2:], "--no-resume")
+    assert "rejected" in printed(*bare, "--formulations", "OneClassSVM")
 
 
 def test_compare_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
@@ -269,6 +271,19 @@ def test_arrays_about_points_belong_to_fit() -> None:
         iopt.KernelClassifier(iopt.SVMDual(weights=np.ones(y.size))).fit(X, y)
 
 
+def test_weights_are_routed_through_a_search() -> None:
+    weights = np.where(y == "virginica", 50.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = iopt.IndefiniteSVC(gamma=0.01, C=0.1, probability=True)
+        inner.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(make_pipeline(inner), {"indefinitesvc__C": [0.1]}, cv=2)
+        search.fit(X, y, sample_weight=weights)
+    expected = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
+    plain = iopt.IndefiniteSVC(gamma=0.01, C=0.1).fit(X, y)
+    assert not np.allclose(search.decision_function(X), plain.decision_function(X))
+
+
 @pytest.mark.parametrize("parameters", [{"coef0": 0.0}, {"coef0": -0.5, "C": 30.0}])
 def test_no_pair_of_classes_ends_at_a_worse_point_than_in_svc(parameters: dict[str, Any]) -> None:
     points, labels = load_digits(return_X_y=True)
@@ -382,3 +397,12 @@ def test_a_fit_replaces_what_the_fit_before_left() -> None:
     classifier.set_params(probability=True)
     with pytest.raises(ValueError, match="not available when fitted with probability=False"):
         classifier.predict_proba(X @ X[TWO].T)
+
+
+def test_fits_with_one_generator_draw_different_numbers() -> None:
+    generator = np.random.RandomState(0)
+    classifier = iopt.KernelClassifier(random_state=generator).fit(X[TWO], y[TWO])
+    state = generator.get_state()[2]
+    classifier.fit(X[TWO], y[TWO])
+    assert classifier.random_state is generator
+    assert generator.get_state()[2] != state

@@ -325,6 +325,7 @@ DUAL, HALF = iopt.SVMDual(C=1.0), np.array([0.5, 0.5])
 Y = np.array([1, -1])
 BAD = np.array([[1j, 0.0], [0.0, 1j]])
 CLASSIFIER = iopt.solve(PAIR, DUAL).classifier
+SEVERAL = iopt.solve(iopt.KernelProblem(np.eye(9), [1, 2, 3] * 3), "UniformWeights").classifier
 LEARNED = iopt.ConfidenceProblem.from_learner([[1.0], [2.0], [3.0], [4.0]], [1, -1, 1, -1], Bayes())
 
 CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
@@ -365,8 +366,11 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "theorem_1": ("alpha", lambda: theory.lin_lin_theorem_1(PAIR, 1.0, [0.5, NAN])),
     "hull_to_svm": ("alphabar", lambda: theory.hull_to_svm(PAIR, 1.0, [1.0])),
     "predict": ("K_new", lambda: CLASSIFIER.predict(np.ones((2, 3)))),
+    "predict of several": ("K_new", lambda: SEVERAL.predict(np.ones((2, 4)))),
+    "square": ("K", lambda: iopt.SpectrumTransformer("square").fit(1e100 * PAIR.K)),
     "neighbours": ("K_new", lambda: iopt.KNN(k=1).fit(PAIR).predict(BAD)),
     "analyse_sigmoid": ("X", lambda: theory.analyse_sigmoid([1.0, 2.0], [1, -1])),
+    "held-out data": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(PAIR.K,))),
     "held-out kernel": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(BAD, [1, -1]))),
     "held-out labels": ("test", lambda: iopt.compare(PAIR, ["SVMDual"], test=(PAIR.K, [1]))),
     "digest": ("K", lambda: iopt.reference_library.Digest.of(BAD, [1, -1])),

@@ -152,6 +152,14 @@ def test_some_columns_of_rows_are_spread_and_some_entries_written(kernel: str) -
     assert np.isnan(target[:, 4]).all()
 
 
+def test_no_columns_of_a_kernel_that_is_computed_row_by_row() -> None:
+    gram, counting, _ = line(10, rows=2)
+    none = np.empty(0, np.intp)
+    gram.write(np.array([1, 2]), none, np.empty((2, 0)), np.array([0, 1]))
+    assert gram.block(none, np.arange(10)).shape == (0, 10)
+    assert counting.taken() == []
+
+
 def test_a_full_cache_gives_up_idle_rows_only() -> None:
     gram, counting, _ = line(10, rows=3)
     v = np.zeros(10)

@@ -18,6 +18,7 @@ import indefinite_opt as iopt
 from helpers.comparisons import hand_made
 from indefinite_opt.studies import report
 from indefinite_opt.studies.report.page import CLAIM_MEANINGS
+from indefinite_opt.studies.report.tables import failures_text
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 # The centred matrix has the eigenvalues 2, -9/4, 0 and 0: 2.25/4.25 is 52.9 %.
@@ -109,6 +110,23 @@ def test_markdown_cells_cannot_break_the_table() -> None:
     comparison = hand_made()
     comparison.summary["solver"] = "a|b\nc"
     assert "| a\\|b c |" in report.to_markdown(comparison)
+
+
+@pytest.mark.parametrize(
+    ("errors", "end"),
+    [
+        ([f"error {x}" for x in "abcde"], "error a | error b | error c | 2 other messages"),
+        (["mu: at least 0.25, got 1e-6", "mu: at least 3, got 2"],
+         "2 of 2 failed: mu: at least 0.25, got 1e-6"),
+    ],
+)  # fmt: skip
+def test_errors_that_differ_in_more_than_numbers_are_listed_and_counted(
+    errors: list[str], end: str
+) -> None:
+    comparison = hand_made()
+    comparison.frame = comparison.frame.loc[[8] * len(errors)].reset_index(drop=True)
+    comparison.frame["error"] = errors
+    assert failures_text(comparison, comparison.summary.loc[4]).endswith(end)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
