@@ -354,6 +354,8 @@ def test_other_settings_and_other_data_are_other_cells(
             {"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}, {"grid": {"C": [1, 2]}},
             {"test": test}, {"test": (test[0][::-1], test[1])},
         )),
+        # A matrix without its points, another one, and other labels.
+        (iopt.KernelProblem(problem.K, labels), {}),
         (iopt.KernelProblem(K, labels), {}),
         (iopt.KernelProblem(problem.K, flipped), {}),
     ]  # fmt: skip

@@ -210,15 +210,6 @@ def test_scores_of_one_class_are_those_of_scikit_learn(outliers: iopt.KernelProb
     assert line["nu"] == 0.2
 
 
-def test_points_in_the_plane_have_regions_of_one_class(tmp_path: Path) -> None:
-    X, y = IRIS
-    for labels in (np.where(y[::2] == 0, 1, 2), None):
-        problem = iopt.KernelProblem.from_data(X[::2, :2], labels, "linear", task="one class")
-        comparison = iopt.compare(problem, ["SVDD(C=0.1)", "OneClassLP"], folds=2)
-        page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-        assert 'alt="Decision regions"' in page
-
-
 def test_the_described_class_is_the_larger_one_and_of_equal_ones_the_positive() -> None:
     K = np.eye(6)
     for labels, expected in (
