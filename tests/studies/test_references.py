@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import random
 import re
 import runpy
 from pathlib import Path
@@ -257,22 +256,6 @@ def test_the_code_of_the_readme_reads_and_compares(monkeypatch: pytest.MonkeyPat
     assert names["possible"]
     assert abs(names["shortfall"]) < 1e-9
     assert [table.index.name, *table.columns] == list(references.cells(TABLE[0]))
-
-
-def test_points_come_from_a_mersenne_twister_anybody_has() -> None:
-    """`init_genrand` and 53 bits as the README says, in the twister of the standard library."""
-    entry = references.load("sigmoid-020-c10")
-    state = [entry.seed]
-    for i in range(1, 624):
-        state.append((1812433253 * (state[-1] ^ (state[-1] >> 30)) + i) & 0xFFFFFFFF)
-    twister = random.Random()
-    twister.setstate((3, (*state, 624), None))
-    numbers = np.array([2.0 * twister.random() - 1.0 for _ in range(entry.n * 9)])
-    problem = entry.kernel_problem()
-    np.testing.assert_array_equal(problem.X, numbers[: entry.n * 8].reshape(entry.n, 8))
-    assert problem.X is not None
-    labels = np.where(problem.X[:, 0] + numbers[entry.n * 8 :] > 0, 1, -1)
-    np.testing.assert_array_equal(problem.y, labels)
 
 
 # ---------------------------------------------------------------------------------------- export
