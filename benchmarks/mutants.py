@@ -63,7 +63,7 @@ hold for any multipliers, whichever a relaxation or a linear program of secants 
 STAGES = (
     ("spectrum", "box_line", "scaled_box", "conditions", "kkt", "minorant", "proof", "problem"),
     ("claims", "gaps", "provenance", "linear_certificates", "certificate"),
-    ("cases", "relaxation", "geometry", "rank_one_update", "gram", "krein", "contract"),
+    ("cases", "relaxation", "equivalence", "rank_one_update", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
 )  # fmt: skip
 """Test files in the order in which they run, the fastest first."""
@@ -104,7 +104,7 @@ OWN_TESTS = {
     "_condition_loops": _BOXES,
     "finite_forms": ("exact_bounds", "secants", "limits", "quadratic_program", "programs"),
     "proof_checker": ("proof_checker", "proof"),
-    "proof_document": ("proof_checker", "linear_certificates", "certificate_save", "secants"),
+    "proof_document": ("proof_checker", "linear_certificates", "certificate", "secants"),
     "certificates/documents": ("proof_checker", "luss_certificates"),
     "proof/certificate": ("claims", "certificate"),
     "verification": ("claims", "certificate", "linear_certificates", "no_optimum", "gaps"),

@@ -72,12 +72,6 @@ def test_what_is_worse_is_reported(name: str, change: dict[str, Any], words: str
     assert bool(words) == bool(found)
 
 
-def test_a_bracket_proves_a_claim_that_the_file_lacks() -> None:
-    old = GOLDEN["sigmoid: SVMDual()"]
-    assert old["claim"] == "LOCAL"
-    assert not golden.difference("sigmoid: SVMDual()", old, old | {"claim": "GLOBAL", "gap": 0.0})
-
-
 def test_values_that_depend_on_the_run_are_left_out() -> None:
     runs: list[golden.Entry] = [
         {"objective": value, "sense": "min", "claim": claim, "gap": gap, "unit": 1.0}

@@ -112,13 +112,6 @@ def test_has_three_exercises_with_hidden_solutions(path: Path) -> None:
     assert len(solutions(notebook)) == 3
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_has_no_assertions_between_the_lines(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    assert [line for source in sources for line in source.split("\n") if "assert " in line] == []
-
-
 SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
     "01": (4, (
         r"\nLOCAL: the point is a local optimum",

@@ -87,15 +87,6 @@ def test_advice_on_files_can_be_followed(case: str, files: Path) -> None:
     assert printed("diagnose", files / name, *as_options({**given, **change}))
 
 
-def test_a_command_without_the_option_does_not_advise_it(files: Path) -> None:
-    model = files / "model.npz"
-    printed("solve", files / "points.csv", "UniformWeights", "--save", model)
-    (files / "new.csv").write_text("0.5,1.5\n0.25,2.5\n", encoding="utf-8")
-    told = complaint("predict", model, files / "new.csv")
-    assert "a header with the names of the columns, got the numbers 0.5" in told
-    assert "kind" not in told
-
-
 def test_rows_on_demand_are_an_option(files: Path) -> None:
     told = complaint("solve", files / "points.csv", "SpectrumSVM", "--cache-mb", 1)
     assert "leave out --cache-mb" in told
@@ -109,14 +100,6 @@ def test_advice_of_constructors_names_their_arguments() -> None:
     assert iopt.KernelProblem(WRONG, Y, symmetrize=True).n == 12
     far = np.abs(X[:, :1] - X[:, 0]) + 1e-3 * (np.arange(144).reshape(12, 12) == 1)
     assert advice(iopt.KernelProblem.from_distances, far, Y).startswith("Pass symmetrize=True")
-    assert "Use a finite C." in str(endless())
-
-
-def endless() -> Exception:
-    flat = iopt.KernelProblem(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, -1])
-    with pytest.raises(iopt.errors.UnboundedProblem) as caught:
-        iopt.solve(flat, "SVMDual(C=inf)")
-    return caught.value
 
 
 def test_multipliers_are_taken_from_a_result() -> None:
@@ -128,11 +111,3 @@ def test_multipliers_are_taken_from_a_result() -> None:
         iopt.verify(problem, "SVMDual", result.values, result)
     given = iopt.verify(problem, "SVMDual", result.values, result.multipliers)
     assert given.claim is result.certificate.claim
-
-
-def test_a_kernel_of_rows_has_the_width_of_training(files: Path) -> None:
-    model = files / "matrix.npz"
-    printed("solve", files / "right.csv", "SVMDual", "--kind", "similarities", "--save", model)
-    np.savez(files / "new.npz", K=K[:3, :5])
-    told = complaint("predict", model, files / "new.npz")
-    assert told == "K: expected finite real numbers of shape (m, 12), got shape (3, 5)"

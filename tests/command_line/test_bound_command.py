@@ -84,15 +84,10 @@ def test_bound_writes_a_proof_that_is_checked(folder: Path, tmp_path: Path) -> N
     assert (result.exit_code, result.stdout.split()[0]) == (1, "FAILED:")
 
 
-@pytest.mark.parametrize("text", [None, "{}"])
-def test_a_file_that_is_no_proof_is_one_sentence(text: str | None, tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    if text is not None:
-        path.write_text(text)
-    result = run("check-proof", path)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error: ")
-    assert len(result.stderr.splitlines()) == 1
+def test_a_file_that_is_no_proof_is_one_sentence(tmp_path: Path) -> None:
+    assert "proof.json" in complaint("check-proof", tmp_path / "proof.json")
+    (tmp_path / "proof.json").write_text("{}")
+    assert complaint("check-proof", tmp_path / "proof.json")
 
 
 def test_infinite_bounds_are_null(folder: Path) -> None:

@@ -99,6 +99,17 @@ def test_ctrl_c_within_a_search_ends_the_comparison(
     assert "interrupted" in result.stderr
 
 
+@pytest.mark.usefixtures("no_report")
+def test_compare_takes_the_methods_of_the_task(folder: Path, tmp_path: Path) -> None:
+    command = ("compare", folder / "points.npz", "--folds", 2, "--output", tmp_path)
+    text = printed(*command, "--task", "one-class", "--formulations", "OneClassSVM, OneClassLP")
+    assert "AUC" in text
+    assert "nu=0." in text  # by default parameters are chosen
+    # Without labels nothing tells them apart.
+    bare = ("compare", folder / "no-labels.npz", *command[2:], "--no-resume")
+    assert "rejected" in printed(*bare, "--formulations", "OneClassSVM")
+
+
 def test_compare_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
     command = ("compare", folder / "points.npz", "--output", tmp_path / "out")
     assert re.match(r"folds: expected an integer from 2 to \d+", complaint(*command, "--folds", 20))

@@ -18,8 +18,6 @@ from helpers import damage
 from indefinite_opt.command_line.terminal import read_values
 from indefinite_opt.foundation.files import MAX_BYTES
 
-Reader = Callable[[bytes], object]
-
 TOKENS = (
     *damage.TOKENS, b"'<U0'", b"'|O'", b"'<c16'", b"'<M8[s]'", b"'<f2'", b"inf)", b"K", b"y", b"X",
     b"alpha",
@@ -28,117 +26,73 @@ TOKENS = (
 X = np.random.default_rng(0).standard_normal((12, 2))
 Y = np.repeat([-1, 1], 6)
 PROBLEM = iopt.KernelProblem.from_data(X, Y, "sigmoid(a=1, r=-1)")
-DUAL = iopt.SVMDual(C=1.0)
 
 
-def stored(path: Path, content: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
-
-
-def packed(**arrays: Any) -> bytes:
+def packed(save: Callable[..., None], *arrays: Any, **named: Any) -> bytes:
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    save(file, *arrays, **named)
     return file.getvalue()
 
 
-def data_set(path: Path) -> iopt.KernelProblem:
+def problem_of(path: Path) -> iopt.KernelProblem:
     return iopt.KernelProblem.from_dataset(iopt.datasets.read(path, max_bytes=MAX_BYTES))
 
 
-def numbers(path: Path) -> dict[str, Any]:
-    problem = data_set(path)
-    # An archive that has lost its labels is one without labels.
-    return {"K": problem.K} | ({} if problem.labels is None else {"labels": problem.labels})
+def known_arrays(found: dict[str, Any], known: dict[str, Any]) -> None:
+    """The checksums of an archive leave only the arrays that were written, by whatever names."""
+    for array in found.values():
+        assert any(np.array_equal(array, other) for other in known.values())
 
 
-def judged(path: Path) -> iopt.workflow.certificates.Certificate:
-    return iopt.verify(PROBLEM, DUAL, read_values(path, MAX_BYTES))
+def points_npz(path: Path) -> None:
+    problem = problem_of(path)
+    found = {"K": problem.K} | ({} if problem.labels is None else {"labels": problem.labels})
+    sound = iopt.KernelProblem.from_data(X, Y, scaling="minmax")
+    known_arrays(found, {"K": sound.K, "labels": Y})
 
 
-def checksummed(content: bytes, read: Callable[[Path], Any]) -> Callable[[Path], Any]:
-    """An .npz file: its checksums leave only the arrays that were written, by whatever names."""
-
-    def sample(folder: Path) -> tuple[bytes, Reader]:
-        right = read(stored(folder / "sound.npz", content))
-
-        def reread(damaged: bytes) -> None:
-            for array in read(stored(folder / "file.npz", damaged)).values():
-                assert any(np.array_equal(array, known) for known in right.values())
-
-        return content, reread
-
-    return sample
+def values_npz(path: Path) -> None:
+    known_arrays(read_values(path, MAX_BYTES), {"alpha": np.ones(12)})
 
 
-def npy_matrix(folder: Path) -> tuple[bytes, Reader]:
-    """An array inside of a sound archive: no checksum finds what is wrong with it."""
-
-    def read(content: bytes) -> None:
-        for name in ("X", "K", "D"):
-            path = archive(folder / f"{name}.npz", {name: content, "y": member(Y)})
-            with contextlib.suppress(iopt.IndefiniteOptError):
-                data_set(path)
-
-    return member(PROBLEM.K), read
-
-
-def npy_labels(folder: Path) -> tuple[bytes, Reader]:
-    return member(Y), lambda content: data_set(
-        archive(folder / "labels.npz", {"X": member(X), "y": content})
-    )
-
-
-def archive(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as file:
-        for name, content in members.items():
-            file.writestr(f"{name}.npy", content)
-    return path
-
-
-def member(array: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
-
-
-def csv_table(folder: Path) -> tuple[bytes, Reader]:
-    rows = [f"{X[i, 0]:.3f},{'uvw'[i % 3]},{i % 2},{Y[i]}" for i in range(12)]
-    text = "\n".join(["first,second,third,label", *rows, ""])
-
-    def read(content: bytes) -> object:
-        stored(folder / "uci" / "mine.csv", content)
+def array_in_a_sound_npz(path: Path) -> None:
+    """No checksum finds what is wrong with it."""
+    labels = packed(np.save, Y)
+    for name in ("X", "K", "D", "y"):
+        members = {"X": packed(np.save, X), name: path.read_bytes()}
+        members = members if name == "y" else {name: path.read_bytes(), "y": labels}
+        with zipfile.ZipFile(path.with_name(f"{name}.npz"), "w") as file:
+            for member, content in members.items():
+                file.writestr(f"{member}.npy", content)
         with contextlib.suppress(iopt.IndefiniteOptError):
-            iopt.KernelProblem.from_dataset(iopt.datasets.load("mine", folder, missing="impute"))
-        return iopt.KernelProblem.from_dataset(iopt.datasets.load("mine", folder))
-
-    return text.encode(), read
+            problem_of(path.with_name(f"{name}.npz"))
 
 
-def json_values(folder: Path) -> tuple[bytes, Reader]:
-    text = json.dumps({"alpha": [0.5] * 12})
-
-    def read(content: bytes) -> None:
-        certificate = judged(stored(folder / "values.json", content))
-        alpha = np.array(json.loads(content)["alpha"], dtype=float)
-        value = alpha.sum() - 0.5 * alpha @ PROBLEM.Q @ alpha
-        assert certificate.objective == pytest.approx(value, rel=1e-9, nan_ok=True)
-
-    return text.encode(), read
+def table_csv(path: Path) -> None:
+    with contextlib.suppress(iopt.IndefiniteOptError):
+        iopt.KernelProblem.read(path, missing="impute")
+    iopt.KernelProblem.read(path)
 
 
-FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
-    "points as .npz": checksummed(packed(X=X, y=Y), numbers),
-    "distances as .npz": checksummed(packed(D=np.abs(X[:, :1] - X[:, 0]), y=Y), numbers),
-    "values as .npz": checksummed(
-        packed(alpha=np.ones(12)), lambda path: read_values(path, MAX_BYTES)
-    ),
-    "a matrix in a sound .npz": npy_matrix,
-    "labels in a sound .npz": npy_labels,
-    "a table as .csv": csv_table,
-    "values as .json": json_values,
+def values_json(path: Path) -> None:
+    certificate = iopt.verify(PROBLEM, iopt.SVMDual(C=1.0), read_values(path, MAX_BYTES))
+    alpha = np.array(json.loads(path.read_bytes())["alpha"], dtype=float)
+    value = alpha.sum() - 0.5 * alpha @ PROBLEM.Q @ alpha
+    assert certificate.objective == pytest.approx(value, rel=1e-9, nan_ok=True)
+
+
+TABLE = "first,second,third,label\n" + "".join(
+    f"{X[i, 0]:.3f},{'uvw'[i % 3]},{i % 2},{'ab'[i // 6]}\n" for i in range(12)
+)
+
+FORMATS: dict[str, tuple[str, bytes, Callable[[Path], None]]] = {
+    "points": ("file.npz", packed(np.savez_compressed, X=X, y=Y), points_npz),
+    "values": ("file.npz", packed(np.savez_compressed, alpha=np.ones(12)), values_npz),
+    "an array in an archive": ("file.npy", packed(np.save, PROBLEM.K), array_in_a_sound_npz),
+    "a table": ("file.csv", TABLE.encode(), table_csv),
+    "values as text": ("file.json", json.dumps({"alpha": [0.5] * 12}).encode(), values_json),
 }
+"""A file name, a sound content, and what reads the file and asserts what holds of the result."""
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -147,7 +101,12 @@ FORMATS: dict[str, Callable[[Path], tuple[bytes, Reader]]] = {
 def test_damage_is_refused_by_name_or_changes_nothing_else(
     name: str, times: int, tmp_path: Path
 ) -> None:
-    content, read = FORMATS[name](tmp_path)
+    file, content, check = FORMATS[name]
+
+    def read(damaged: bytes) -> None:
+        (tmp_path / file).write_bytes(damaged)
+        check(tmp_path / file)
+
     read(content)
     assert damage.attack([content], read, times, TOKENS) >= 1
 
@@ -160,9 +119,9 @@ def test_numbers_that_no_type_holds_in_a_table(
     """They are refused, or are texts: names, labels and categories."""
     rows = [["a", "b", "label"], ["1", "2", "1"], ["3", "4", "2"], ["5", "6", "2"]]
     rows[place[0]][place[1]] = digits
-    path = stored(tmp_path / "table.csv", "\n".join(map(",".join, rows)).encode())
+    (tmp_path / "table.csv").write_text("\n".join(map(",".join, rows)), encoding="utf-8")
     try:
-        data = iopt.datasets.read(path)
+        data = iopt.datasets.read(tmp_path / "table.csv")
     except iopt.IndefiniteOptError:
         return
     assert np.isfinite(data.X).all()

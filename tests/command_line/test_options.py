@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.commands import INDEFINITE, api_problem, complaint, printed, strict
@@ -25,7 +24,10 @@ def test_points_similarities_and_distances(folder: Path) -> None:
     gamma = 1.0 / np.mean(D**2)
     # The distances are those of the points in the cityblock metric, d = 3.
     truncated = iopt.KernelProblem(np.maximum(2.1 - D, 0.0), y)
+    close = api_problem(folder / "points.npz", "sigmoid(a=0.1, r=-2)", scaling="minmax")
     for arguments, problem in (
+        (("points.npz", "--kernel", "sigmoid(a=0.1, r=-2)"), close),
+        (("points.npz", "--kernel", "sigmoid", "--a", 0.1, "--r", -2), close),
         (("points.npz", "--kernel", "tl1", "--scaling", "none"), truncated),
         (("points.npz", "--kernel", "gaussian", "--gamma", 2, "--scaling", "none"), unscaled),
         (("similarities.npz",), similarities),
@@ -60,6 +62,8 @@ REFUSED = {
     "points.npz --solver osqp":
         "Solvers that can: dca, global, multistart, smo, smo-lin-lin, uno.",
     "breast_canser": "Did you mean",
+    "words --kind points": "kind: expected none for the data set words, got points",
+    "breast_cancer --missing impute": "missing: expected none for the data set breast_cancer",
     "similarities.npz --form raw": "form: expected none for data given as",
     "similarities.npz --gamma 2": "gamma: expected none for data given as",
     "distances.npz --form raw --gamma 2": "gamma: expected none",
@@ -82,26 +86,6 @@ def test_nothing_is_silently_ignored_or_overridden(command: str, folder: Path) -
     data, *options = command.split()
     told = complaint("solve", folder / data if "." in data else data, INDEFINITE, *options)
     assert re.search(REFUSED[command].replace("(", r"\("), told), told
-
-
-def test_every_transformation_of_the_spectrum_has_a_title(folder: Path) -> None:
-    with np.load(folder / "similarities.npz") as arrays:
-        K, y = arrays["K"], arrays["y"]
-    values, vectors = np.linalg.eigh(K)
-    for transform, changed in (
-        ("clip", np.maximum(values, 0.0)),
-        ("flip", np.abs(values)),
-        ("shift", values - values[0]),
-        ("square", values**2),
-    ):
-        title = f"SpectrumSVM(C=0.5, transform={transform})"
-        answer = strict(printed("solve", folder / "similarities.npz", title, "--json"))
-        machine = SVC(C=0.5, kernel="precomputed", tol=1e-9)
-        machine.fit((vectors * changed) @ vectors.T, y)
-        coef = np.zeros(len(y))
-        coef[machine.support_] = machine.dual_coef_.ravel()
-        expected = np.abs(coef).sum() - 0.5 * (vectors.T @ coef) ** 2 @ changed
-        assert answer["objective"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_baselines_belong_to_compare(folder: Path) -> None:
@@ -127,18 +111,6 @@ def test_data_that_do_not_fit_into_the_memory(
     told = complaint("solve", path, INDEFINITE)
     assert "26.8 GiB" in told
     assert "--cache-mb" in told
-
-
-def test_asymmetric_matrices_by_request(folder: Path, tmp_path: Path) -> None:
-    with np.load(folder / "similarities.npz") as arrays:
-        K, y = arrays["K"].copy(), arrays["y"]
-    K[0, 1] += 0.5
-    path = tmp_path / "asymmetric.npz"
-    np.savez(path, K=K, y=y)
-    assert "symmetrize" in complaint("solve", path, INDEFINITE)
-    answer = strict(printed("solve", path, INDEFINITE, "--symmetrize", "--json"))
-    expected = iopt.solve(iopt.KernelProblem(0.5 * (K + K.T), y), INDEFINITE)
-    assert answer["objective"] == pytest.approx(expected.objective, rel=1e-9)
 
 
 @pytest.fixture
@@ -177,25 +149,6 @@ def test_tables_with_labels_of_any_column(table: Path) -> None:
     told = complaint("solve", table, "LPSVM")  # the last column holds numbers
     assert "one with two classes for LPSVM, got one with targets" in told
     assert "EpsilonSVR and NuSVR" in told
-
-
-def test_the_positive_class_of_a_named_data_set() -> None:
-    command = ("solve", "breast_cancer", "UniformWeights", "--json")
-    malignant, benign = (
-        strict(printed(*command, "--positive", name)) for name in ("malignant", "benign")
-    )
-    assert (malignant["positive"], malignant["negative"]) == ("malignant", "benign")
-    assert (benign["positive"], benign["negative"]) == ("benign", "malignant")
-    assert strict(printed(*command))["positive"] == "malignant"
-
-
-def test_values_in_and_out_as_a_table(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "values.csv"
-    points = folder / "points.npz"
-    solved = strict(printed("solve", points, "LPSVM(C=3)", "--json", "--output", path))
-    assert path.read_text(encoding="utf-8").startswith("variable,index,value\n")
-    checked = strict(printed("verify", points, "LPSVM(C=3)", path, "--json"))
-    assert (checked["claim"], checked["objective"]) == (solved["claim"], solved["objective"])
 
 
 @pytest.mark.parametrize(

@@ -53,33 +53,24 @@ def test_solve_as_json_has_the_numbers_of_the_api(folder: Path) -> None:
     assert (nonconvex["claim"], nonconvex["bound"], nonconvex["gap"]) == ("LOCAL", None, None)
 
 
-@pytest.mark.parametrize("formulation", [INDEFINITE, "LPSVM(C=3)"])
-def test_what_solve_writes_verifies_with_the_same_claim(
-    formulation: str, folder: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "values.npz"
-    solved = strict(
-        printed("solve", folder / "points.npz", formulation, "--json", "--output", path)
-    )
-    checked = strict(printed("verify", folder / "points.npz", formulation, path, "--json"))
-    assert checked["claim"] == solved["claim"]
-    assert checked["objective"] == pytest.approx(solved["objective"], rel=1e-12)
-
-
-def test_kernel_parameters_by_option_and_inline(folder: Path) -> None:
-    path = folder / "points.npz"
-    inline = strict(
-        printed("solve", path, INDEFINITE, "--kernel", "sigmoid(a=0.1, r=-2)", "--json")
-    )
-    option = strict(printed("solve", path, INDEFINITE, "--a", 0.1, "--r", -2, "--json"))
-    expected = iopt.solve(api_problem(path, "sigmoid(a=0.1, r=-2)", scaling="minmax"), INDEFINITE)
-    assert inline["objective"] == option["objective"]
-    assert inline["objective"] == pytest.approx(expected.objective, rel=1e-12)
-
-
 def test_limits_reach_the_solver(folder: Path) -> None:
     answer = strict(printed("solve", folder / "points.npz", INDEFINITE, "--max-iter", 1, "--json"))
     assert (answer["status"], answer["iterations"]) == ("max_iter", 1)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "ending"), [(INDEFINITE, "npz"), ("LPSVM(C=3)", "npz"), ("LPSVM(C=3)", "csv")]
+)
+def test_what_solve_writes_verifies_with_the_same_claim(
+    formulation: str, ending: str, folder: Path, tmp_path: Path
+) -> None:
+    command, path = (folder / "points.npz", formulation), tmp_path / f"values.{ending}"
+    solved = strict(printed("solve", *command, "--json", "--output", path))
+    checked = strict(printed("verify", *command, path, "--json"))
+    assert checked["claim"] == solved["claim"]
+    assert checked["objective"] == pytest.approx(solved["objective"], rel=1e-12)
+    if ending == "csv":
+        assert path.read_text(encoding="utf-8").startswith("variable,index,value\n")
 
 
 @pytest.fixture(scope="module")
@@ -87,37 +78,26 @@ def solved(folder: Path) -> iopt.workflow.Result:
     return iopt.solve(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
 
 
-def test_require(folder: Path, solved: iopt.workflow.Result, tmp_path: Path) -> None:
-    """A nonconvex problem: LOCAL can be proved, GLOBAL cannot."""
-    assert solved.certificate.claim is iopt.Claim.LOCAL
-    path = tmp_path / "values.json"
-    path.write_text(json.dumps({"alpha": solved.values["alpha"].tolist()}), encoding="utf-8")
-    command = ("verify", folder / "points.npz", INDEFINITE, path)
-    for claim, code in (("NONE", 0), ("local", 0), ("LOCAL", 0), ("GLOBAL", 1)):
-        result = run(*command, "--require", claim)
-        assert result.exit_code == code
-        assert result.stdout.startswith("LOCAL: the point is a local optimum")
-        assert result.stderr == ""
-    assert "Did you mean GLOBAL" in complaint(*command, "--require", "globl")
-
-
 def test_verify_judges_the_point_and_not_its_source(
     folder: Path, solved: iopt.workflow.Result, tmp_path: Path
 ) -> None:
-    path = tmp_path / "values.npz"
-    command = ("verify", folder / "points.npz", INDEFINITE, path)
-    for alpha, claim, code in (
-        (solved.values["alpha"], "LOCAL", 0),
-        (np.zeros(24), "FEASIBLE", 0),
-        (np.full(24, 2.0), "NONE", 1),
+    """A nonconvex problem: LOCAL can be proved, GLOBAL cannot. NONE alone is an error."""
+    command = ("verify", folder / "points.npz", INDEFINITE, tmp_path / "values.json")
+    ladder = ["NONE", "FEASIBLE", "STATIONARY", "LOCAL", "GLOBAL"]
+    for alpha, claim in (
+        (solved.values["alpha"], "LOCAL"),
+        (np.zeros(24), "FEASIBLE"),
+        (np.full(24, 2.0), "NONE"),
     ):
-        np.savez(path, alpha=alpha)
+        command[-1].write_text(json.dumps({"alpha": alpha.tolist()}), encoding="utf-8")
         outcome = run(*command, "--json")
         answer = strict(outcome.stdout)
-        assert (answer["claim"], outcome.exit_code) == (claim, code)
-        assert answer["bound"] is None
-    assert run(*command, "--require", "feasible").exit_code == 1
-    assert run(*command, "--require", "none").exit_code == 0
+        assert (answer["claim"], answer["bound"]) == (claim, None)
+        assert outcome.exit_code == (claim == "NONE")
+        for required in ladder:
+            enough = ladder.index(claim) >= ladder.index(required)
+            assert run(*command, "--require", required.lower()).exit_code == (not enough)
+    assert "Did you mean GLOBAL" in complaint(*command, "--require", "globl")
 
 
 def test_verify_with_a_bound_of_its_own(

@@ -239,12 +239,3 @@ def test_a_matrix_in_the_place_of_points_is_refused(folder: Path) -> None:
         assert "--kind" in told
         np.savez("X.npz", X=matrix, y=LANGUAGES)
         assert "Name the array K or D" in complaint("diagnose", "X.npz")
-
-
-def test_options_that_do_not_apply_are_named(folder: Path) -> None:
-    told = complaint("diagnose", "words", "--kind", "points")
-    assert told == "kind: expected none for the data set words, got points"
-    told = complaint("diagnose", "breast_cancer", "--missing", "impute")
-    assert told == "missing: expected none for the data set breast_cancer, got impute"
-    told = complaint("diagnose", written(FRAME), "--a", 1)
-    assert told == "parameter of rbf: expected one of gamma, got 'a'"

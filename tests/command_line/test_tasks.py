@@ -1,8 +1,7 @@
-"""Data of every task: several classes, targets and one class, against the API and scikit-learn."""
+"""Data of every task: several classes, targets and one class, as by the API."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 
@@ -11,19 +10,13 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from scipy.spatial.distance import cdist
-from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import MinMaxScaler
-from sklearn.svm import SVC, SVR, OneClassSVM
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, run, strict
-from indefinite_opt.studies import Comparison
 
 IRIS = sklearn.datasets.load_iris(as_frame=True)
 FLOWERS = IRIS.data[::3].reset_index(drop=True)
 NAMES = np.array(IRIS.target_names)[IRIS.target[::3]]
-X = MinMaxScaler((-1, 1)).fit_transform(FLOWERS)
 D = cdist(FLOWERS, FLOWERS, "cityblock")
 KERNEL = ("--kernel", "gaussian", "--gamma", 0.5)
 
@@ -34,43 +27,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     FLOWERS.assign(species=NAMES).to_csv("species.csv", index=False)
     FLOWERS.to_csv("widths.csv", index=False)
-    table = FLOWERS.assign(width=[round(10 * width) for width in FLOWERS.iloc[:, 3]])
-    table.to_csv("whole.csv", index=False)
     FLOWERS.assign(species=0).to_csv("one.csv", index=False)
     np.savez("distances.npz", D=D, y=NAMES)
     np.savez("alone.npz", D=D)
     return tmp_path
 
 
-def squared(machine: SVC | SVR | OneClassSVM, K: np.ndarray) -> float:
-    """αᵀKα of a trained machine with signed weights α."""
-    block = K[np.ix_(machine.support_, machine.support_)]
-    return float(machine.dual_coef_[0] @ block @ machine.dual_coef_[0])
-
-
 def test_several_classes_are_solved_one_against_one(folder: Path) -> None:
     command = ("solve", "species.csv", "SVMDual(C=2)", *KERNEL)
     answer = strict(printed(*command, "--json"))
-    assert (answer["task"], answer["positive"], answer["negative"]) == (
-        "classification",
-        None,
-        None,
-    )
+    problem = iopt.KernelProblem.from_data(FLOWERS, NAMES, "gaussian(gamma=0.5)", scaling="minmax")
+    result = iopt.solve(problem, "SVMDual(C=2)")
+    assert (answer["task"], answer["claim"]) == ("classification", "GLOBAL")
+    assert answer["positive"] is answer["negative"] is None
     assert answer["labels"] == "setosa (17), versicolor (17), virginica (16)"
-    assert answer["claim"] == "GLOBAL"
-    K = np.exp(-0.5 * cdist(X, X, "sqeuclidean"))
-    machine = SVC(C=2.0, kernel="precomputed", tol=1e-9).fit(K, NAMES)
-    assert answer["training_error"] == pytest.approx(np.mean(machine.predict(K) != NAMES))
-    assert answer["support"] == machine.support_.size
-    pairs = list(itertools.combinations(sorted(set(NAMES)), 2))
-    assert [tuple(one["classes"]) for one in answer["pairs"]] == pairs
-    for (a, b), told in zip(pairs, answer["pairs"], strict=True):
-        rows = np.isin(NAMES, [a, b])
-        part = K[np.ix_(rows, rows)]
-        pair = SVC(C=2.0, kernel="precomputed", tol=1e-9).fit(part, NAMES[rows] == b)
-        expected = np.abs(pair.dual_coef_).sum() - 0.5 * squared(pair, part)
-        assert told["objective"] == pytest.approx(expected, rel=1e-6)
-        assert told["offset"] == pytest.approx(pair.intercept_[0], abs=1e-4)
+    assert answer["training_error"] == np.mean(result.predict(FLOWERS) != NAMES)
+    assert answer["support"] == result.classifier.support.size
+    assert [tuple(one["classes"]) for one in answer["pairs"]] == list(result)
+    for told, one in zip(answer["pairs"], result.values(), strict=True):
+        assert told["objective"] == pytest.approx(one.objective, rel=1e-9)
+        assert told["offset"] == pytest.approx(one.classifier.offset, abs=1e-9)
     text = printed(*command)
     assert "3 pairs of 3 classes" in text
     assert "setosa | versicolor" in text
@@ -90,42 +66,35 @@ def test_values_of_all_pairs_are_written(folder: Path) -> None:
         np.testing.assert_allclose(found[f"alpha ({a} | {b})"], one.values["alpha"], rtol=1e-9)
         rows = frame[frame["variable"] == f"alpha ({a} | {b})"]
         np.testing.assert_allclose(rows["value"], one.values["alpha"], rtol=1e-9)
-    assert "save: expected none for more than two classes" in complaint(
-        "solve", "species.csv", "SVMDual", "--save", "model.npz"
-    )
+    told = complaint("solve", "species.csv", "SVMDual", "--save", "model.npz")
+    assert "save: expected none for more than two classes" in told
 
 
 def test_several_classes_are_bracketed_one_against_one(folder: Path) -> None:
     command = ("bound", "distances.npz", "SVMDual(C=0.1)", "--form", "linear")
     answer = strict(printed(*command, "--json"))
+    expected = iopt.bound(iopt.KernelProblem(-0.5 * D**2, NAMES), "SVMDual(C=0.1)")
     assert answer["rigorous"] is True
-    K = -0.5 * D**2
-    for told in answer["pairs"]:
-        assert told["lower"] <= told["upper"]
-        rows = np.isin(NAMES, told["classes"])
-        solved = iopt.solve(
-            iopt.KernelProblem(K[np.ix_(rows, rows)], NAMES[rows]), "SVMDual(C=0.1)"
-        )
-        assert solved.objective <= told["upper"] + 1e-9 * abs(told["upper"])
+    for told, bracket in zip(answer["pairs"], expected.values(), strict=True):
+        assert told["lower"] <= bracket.upper
+        assert told["upper"] >= bracket.lower
     assert answer["relative_gap"] == max(told["relative_gap"] for told in answer["pairs"])
     assert "3 pairs of 3 classes" in printed(*command)
-    assert "proof: expected none for more than two classes" in complaint(
-        *command, "--proof", "proof.json"
-    )
+    told = complaint(*command, "--proof", "proof.json")
+    assert "proof: expected none for more than two classes" in told
 
 
 def test_regression(folder: Path) -> None:
     """The last column of the table is the target."""
     command = ("solve", "widths.csv", "EpsilonSVR(C=2, epsilon=0.1)", *KERNEL)
     answer = strict(printed(*command, "--json", "--tol", 1e-9, "--save", "model.npz"))
-    points, targets = MinMaxScaler((-1, 1)).fit_transform(FLOWERS.iloc[:, :3]), FLOWERS.iloc[:, 3]
-    K = np.exp(-0.5 * cdist(points, points, "sqeuclidean"))
-    machine = SVR(C=2.0, epsilon=0.1, kernel="precomputed", tol=1e-9).fit(K, targets)
-    weights = machine.dual_coef_[0]
-    expected = targets[machine.support_] @ weights - 0.1 * np.abs(weights).sum()
-    expected -= 0.5 * squared(machine, K)
-    assert answer["objective"] == pytest.approx(expected, rel=1e-6)
-    error = np.sqrt(np.mean((machine.predict(K) - targets) ** 2))
+    points, targets = FLOWERS.iloc[:, :3], FLOWERS.iloc[:, 3]
+    problem = iopt.KernelProblem.from_data(
+        points, targets, "gaussian(gamma=0.5)", scaling="minmax", task="regression"
+    )
+    result = iopt.solve(problem, "EpsilonSVR(C=2, epsilon=0.1)", tol=1e-9)
+    error = np.sqrt(np.mean((result.predict(points) - targets) ** 2))
+    assert answer["objective"] == pytest.approx(result.objective, rel=1e-8)
     assert answer["training_rmse"] == pytest.approx(error, rel=1e-4)
     assert (answer["task"], answer["labels"]) == ("regression", "targets from 0.1 to 2.5")
     told = re.search(r"root mean squared error of them (\S+)", printed(*command))
@@ -134,20 +103,9 @@ def test_regression(folder: Path) -> None:
     outcome = run("predict", "model.npz", "widths.csv", "--label", FLOWERS.columns[3])
     header, *lines = outcome.stdout.splitlines()
     assert header == "prediction"
-    assert [float(line) for line in lines] == pytest.approx(machine.predict(K), abs=1e-4)
-    told = re.search(r"root mean squared error of 50 predictions: (\S+)", outcome.stderr)
-    assert told is not None
-    assert float(told[1]) == pytest.approx(error, rel=1e-3)
+    assert [float(line) for line in lines] == pytest.approx(result.predict(points), abs=1e-4)
+    assert "root mean squared error of 50 predictions: " in outcome.stderr
     assert "targets from 0.1 to 2.5" in printed("diagnose", "widths.csv")
-
-
-def test_whole_numbers_are_targets_by_request(folder: Path) -> None:
-    command = ("solve", "whole.csv", "EpsilonSVR", "--ignore", FLOWERS.columns[3])
-    told = complaint(*command)
-    assert "one with targets for EpsilonSVR, got one with 19 classes" in told
-    assert "SVMDual, NuSVM and others. With --task regression the labels are targets" in told
-    answer = strict(printed(*command, "--json", "--task", "regression"))
-    assert answer["labels"] == "targets from 1 to 25"
 
 
 @pytest.mark.parametrize(
@@ -160,17 +118,16 @@ def test_one_class(data: tuple[str, ...], folder: Path) -> None:
     name, *options = data
     command = ("solve", name, "OneClassSVM(nu=0.3)", "--gamma", 0.1, *options)
     answer = strict(printed(*command, "--json", "--tol", 1e-9, "--save", "model.npz"))
-    K = np.exp(-0.1 * D**2)
-    machine = OneClassSVM(nu=0.3, kernel="precomputed", tol=1e-10).fit(K)
-    weights = 0.3 * 50  # scikit-learn's sum of the weights
-    assert answer["objective"] == pytest.approx(0.5 * squared(machine, K) / weights**2, rel=1e-6)
+    result = iopt.solve(iopt.KernelProblem(np.exp(-0.1 * D**2)), "OneClassSVM(nu=0.3)", tol=1e-9)
+    assert answer["objective"] == pytest.approx(result.objective, rel=1e-8)
     assert answer["training_outliers"] == pytest.approx(0.3, abs=0.05)
     np.savez("new.npz", D=D[:9])
     header, *lines = printed("predict", "model.npz", "new.npz").splitlines()
     assert header == "label,decision_value"
-    values = np.array([line.split(",") for line in lines], float)
-    np.testing.assert_allclose(values[:, 1], machine.decision_function(K[:9]) / weights, atol=1e-6)
-    np.testing.assert_array_equal(values[:, 0], np.where(values[:, 1] > 0.0, 1, -1))
+    found = np.array([line.split(",") for line in lines], float)
+    expected = result.classifier.decision_function(np.exp(-0.1 * D[:9] ** 2))
+    np.testing.assert_allclose(found[:, 1], expected, atol=1e-6)
+    np.testing.assert_array_equal(found[:, 0], np.where(found[:, 1] > 0.0, 1, -1))
     assert "outliers" in printed(*command)
 
 
@@ -181,19 +138,10 @@ def test_outliers_do_not_get_the_names_of_classes(folder: Path) -> None:
     assert {line.partition(",")[0] for line in lines} <= {"-1", "1"}
 
 
-def test_a_table_without_labels(folder: Path) -> None:
-    text = printed("solve", "widths.csv", "OneClassSVM", "--label", "none")
-    assert "4 features: " in text
-    assert "no labels; negative part" in text
-    assert "no labels" in printed("diagnose", "widths.csv", "--label", "none")
-
-
 def test_diagnose_several_classes(folder: Path) -> None:
     text = printed("diagnose", "distances.npz", "--form", "linear")
-    centred = np.eye(50) - 1.0 / 50.0
-    values = np.linalg.eigvalsh(-0.5 * centred @ D**2 @ centred)
-    negative = -values[values < -1e-9].sum() / np.abs(values).sum()
-    assert f"negative part: {100 * negative:.3g} % of the spectrum" in text
+    share = iopt.KernelProblem(-0.5 * D**2, NAMES).negative_share
+    assert f"negative part: {100 * share:.3g} % of the spectrum" in text
     assert "setosa (17), versicolor (17), virginica (16)" in text
     assert "may not be convex for a pair" in text
 
@@ -221,64 +169,3 @@ REFUSED = {
 def test_what_a_task_does_not_have(command: tuple[str, ...], folder: Path) -> None:
     told = complaint("solve", *command)
     assert REFUSED[command] in told
-
-
-@pytest.mark.parametrize("name", ["EpsilonSVR", "NuSVR", "OneClassSVM", "SVDD", "OneClassLP"])
-def test_formulations_of_every_task_are_shown(name: str) -> None:
-    text = printed("show", name)
-    assert "subject to" in text
-    assert getattr(iopt, name).reference in text
-    task = getattr(iopt, name).task
-    assert f"for {task}; solvers: " in strict(printed("list", "--json"))["formulations"][name]
-
-
-@pytest.fixture
-def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report, whose pictures take a second, is left out."""
-    monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
-
-
-def compared(*arguments: object) -> pd.DataFrame:
-    """The cells of a comparison on three folds."""
-    printed("compare", *arguments, "--folds", 3, "--output", "report")
-    return pd.read_csv("report/cells.csv", keep_default_na=False)
-
-
-@pytest.mark.usefixtures("no_report")
-def test_compare_several_classes(folder: Path) -> None:
-    """On the folds of scikit-learn, one against one as there, beside the nearest neighbour."""
-    titles = "SVMDual(C=2), KNN(k=1)"
-    cells = compared("species.csv", *KERNEL, "--formulations", titles, "--grid", "none")
-    scores: dict[str, list[float]] = {"SVMDual(C=2)": [], "KNN(k=1)": []}
-    points = FLOWERS.to_numpy()
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(points, NAMES):
-        scaling = MinMaxScaler((-1, 1)).fit(points[train])
-        known, new = scaling.transform(points[train]), scaling.transform(points[test])
-        for name, machine in (
-            ("SVMDual(C=2)", SVC(C=2.0, gamma=0.5, tol=1e-9)),
-            ("KNN(k=1)", KNeighborsClassifier(1)),
-        ):
-            scores[name].append(machine.fit(known, NAMES[train]).score(new, NAMES[test]))
-    for name, expected in scores.items():
-        found = cells[cells["formulation"] == name]
-        assert found["accuracy"].tolist() == pytest.approx(expected)
-    assert set(cells["claim"]) == {"GLOBAL", "-"}
-    assert min(scores["SVMDual(C=2)"]) < 1.0
-
-
-@pytest.mark.usefixtures("no_report")
-def test_compare_takes_the_methods_of_the_task(folder: Path) -> None:
-    cells = compared("widths.csv", "--grid", "none", *KERNEL)
-    assert {"EpsilonSVR", "NuSVR"} <= set(cells["formulation"])
-    assert "SVMDual" not in set(cells["formulation"])
-    # By default parameters are chosen, but without labels nothing tells them apart.
-    text = printed("compare", "widths.csv", "--label", "none", "--folds", 2, "--output", "alone")
-    assert "OneClassSVM" in text
-    text = printed(
-        "compare", "species.csv", "--task", "one-class", "--folds", 2, "--output", "one",
-        "--formulations", "OneClassSVM, OneClassLP",
-    )  # fmt: skip
-    assert "nu=0." in text
-    told = complaint("compare", "species.csv", "--formulations", "EpsilonSVR", "--output", "no")
-    assert "EpsilonSVR" in told
-    assert "SVMDual" in told

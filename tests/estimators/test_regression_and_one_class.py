@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import pickle
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR, OneClassSVM
 
@@ -51,24 +47,6 @@ def values(fitted: Any, points: Any) -> Any:
     return fitted.predict(points) if regression else fitted.decision_function(points)
 
 
-@pytest.mark.parametrize(("own", "peer"), PAIRS)
-def test_every_parameter_and_attribute_is_there(own: type, peer: type) -> None:
-    known = inspect.signature(own).parameters
-    for name, parameter in inspect.signature(peer).parameters.items():
-        assert name in known
-        if name != "tol":
-            assert known[name].default == parameter.default, name
-    linear, expected = own(kernel="linear").fit(X, y), peer(tol=1e-9).fit(X, y)
-    fitted = own().fit(X, y)
-    for name in [name for name in dir(expected) if name.endswith("_") and name[0] != "_"]:
-        assert np.shape(getattr(fitted, name)) == np.shape(getattr(expected, name)), name
-    assert fitted.shape_fit_ == expected.shape_fit_
-    assert fitted.fit_status_ == 0
-    assert fitted.n_support_.dtype == expected.n_support_.dtype
-    assert not hasattr(fitted, "coef_")
-    assert linear.coef_ == pytest.approx(linear.dual_coef_ @ linear.support_vectors_, abs=1e-6)
-
-
 # Where K has a low rank, weights are not unique up to the single precision of LIBSVM's kernel.
 CONVEX = [
     ("diabetes", {"kernel": "rbf"}, 1e-6),
@@ -103,34 +81,6 @@ def test_convex_kernels_give_what_scikit_learn_gives(
         np.testing.assert_array_equal(fitted.predict(new), signs)
     else:
         assert fitted.score(points, targets) == pytest.approx(expected.score(points, targets))
-
-
-@pytest.mark.parametrize(("own", "peer"), PAIRS)
-@pytest.mark.parametrize("name", ["wine", "friedman"])
-def test_in_single_precision_weights_agree_where_they_are_ill_conditioned(
-    own: Any, peer: Any, name: str
-) -> None:
-    points, targets = DATA[name]
-    kernel = iopt.kernels.Polynomial(2, 1.0 / points.shape[1], 1.0)
-    K = kernel(points).astype(np.float32).astype(float)
-    expected = peer(kernel="precomputed", tol=1e-9, max_iter=10**6).fit(K, targets)
-    fitted = own(kernel="precomputed", tol=1e-11).fit(K, targets)
-    n = len(targets)
-    assert_close(weights_of_all(fitted, n), weights_of_all(expected, n), 1e-6)
-    assert_close(fitted.intercept_, expected.intercept_, 1e-6)
-    assert_close(values(fitted, K), values(expected, K), 1e-6)
-
-
-@pytest.mark.parametrize(("own", "peer"), PAIRS)
-def test_weights_of_points_are_those_of_scikit_learn(own: Any, peer: Any) -> None:
-    weights = RANDOM.uniform(0.2, 3.0, len(y))
-    for given in (weights, np.full(len(y), 2.0), np.where(np.arange(len(y)) % 7, weights, 0.0)):
-        expected = peer(tol=1e-9, gamma=0.1).fit(X, y, sample_weight=given)
-        fitted = own(gamma=0.1).fit(X, y, sample_weight=given)
-        assert_close(fitted.dual_coef_, expected.dual_coef_, 1e-6)
-        assert_close(values(fitted, X), values(expected, X), 1e-6)
-    # Of points without weight scikit-learn numbers the others anew.
-    assert not set(fitted.support_) & set(range(0, len(y), 7))
 
 
 @pytest.mark.parametrize("own", KINDS)
@@ -186,27 +136,11 @@ def test_kernels_in_other_forms_agree(own: Any) -> None:
     assert_close(values(changed.fit(X, y), new), expected, 1e-6)
 
 
-@pytest.mark.parametrize("own", KINDS)
-def test_copies_and_searches(own: Any) -> None:
-    fitted = own(kernel="sigmoid", gamma=0.1).fit(X, y)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(values(again, X), values(fitted, X))
-    assert again.certificate_.claim is fitted.certificate_.claim
-    assert clone(fitted).get_params() == fitted.get_params()
-    np.testing.assert_array_equal(values(clone(fitted).fit(X, y), X), values(fitted, X))
-
-
-def test_a_search_finds_the_parameters_of_a_regression() -> None:
+def test_a_search_divides_a_precomputed_kernel() -> None:
     points, targets = DATA["friedman"]
-    grid = {"indefinitesvr__C": [0.1, 10.0], "indefinitesvr__kernel": ["rbf", "sigmoid"]}
-    machine = make_pipeline(StandardScaler(), iopt.IndefiniteSVR(epsilon=0.2))
-    search = GridSearchCV(machine, grid, cv=3).fit(points, targets)
-    peer = cross_val_score(make_pipeline(StandardScaler(), SVR(C=10.0)), points, targets, cv=3)
-    assert search.best_params_ == {"indefinitesvr__C": 10.0, "indefinitesvr__kernel": "rbf"}
-    assert search.best_score_ > peer.mean() - 0.05
     K = iopt.kernels.get("l1-gaussian(gamma=0.05)")(points)
-    machine = iopt.IndefiniteSVR(kernel="precomputed")
-    assert GridSearchCV(machine, {"C": [1.0, 10.0]}, cv=3).fit(K, targets).best_score_ > 0.4
+    search = GridSearchCV(iopt.IndefiniteSVR(kernel="precomputed"), {"C": [1.0, 10.0]}, cv=3)
+    assert search.fit(K, targets).best_score_ > 0.4
 
 
 def test_outliers_are_found() -> None:
@@ -247,9 +181,6 @@ def test_targets_within_the_tube_need_no_support_vectors() -> None:
 
 @pytest.mark.parametrize("own", KINDS)
 def test_arguments_that_cannot_be_used_are_refused_by_name(own: Any) -> None:
-    for weight in (0.0, -1.0):
-        with pytest.raises(ValueError, match="all samples have zero or negative weights"):
-            own().fit(X, y, sample_weight=np.full(len(y), weight))
     with pytest.raises(ParameterError, match=r"^gamma: expected a number, 'scale' or 'auto'"):
         own(gamma="large").fit(X, y)
     with pytest.raises(ParameterError, match=r"^tol: "):
@@ -260,15 +191,6 @@ def test_arguments_that_cannot_be_used_are_refused_by_name(own: Any) -> None:
         own(kernel="precomputed").fit(X, y)
     with pytest.raises(ValueError, match="values of a new point with each"):
         values(own(kernel="precomputed").fit(X @ X.T, y), X)
-
-
-def test_parameters_of_the_formulations_are_refused_by_name() -> None:
-    for options in ({"C": -np.inf}, {"C": 0.0}, {"epsilon": -0.1}):
-        with pytest.raises(ParameterError, match=f"^{next(iter(options))}: "):
-            iopt.IndefiniteSVR(**options).fit(X, y)
-    for nu in (0.0, 1.5, -1.0):
-        with pytest.raises(ParameterError, match=r"^nu: expected a positive number of at most 1"):
-            iopt.IndefiniteOneClassSVM(nu=nu).fit(X)
 
 
 @pytest.mark.parametrize("own", KINDS)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import KernelPCA
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
@@ -58,15 +55,6 @@ def test_distances_of_a_plane_are_embedded_in_two_coordinates() -> None:
     )
 
 
-def test_the_square_is_that_of_the_kernel() -> None:
-    K, rows = KERNEL(X), KERNEL(NEW, X)
-    step = iopt.SpectrumTransformer("square").fit(K)
-    np.testing.assert_allclose(step.transform(K), K @ K, atol=1e-11)
-    np.testing.assert_allclose(step.transform(rows), rows @ K, atol=1e-11)
-    with pytest.raises(ValueError, match="K: expected a largest"):
-        iopt.SpectrumTransformer("square").fit(1e100 * K)
-
-
 @pytest.mark.parametrize("spectrum", ["clip", "flip", "shift", "square"])
 def test_a_changed_spectrum_is_that_of_the_formulation(spectrum: str) -> None:
     K, rows = KERNEL(X), KERNEL(NEW, X)
@@ -92,29 +80,12 @@ def test_rows_of_training_points_are_found_whatever_their_order() -> None:
     assert step.transform(K)[0, 0] == K[0, 0] - step.eigenvalues_[0]
 
 
-def test_frames_go_in_and_out() -> None:
-    frame = pd.DataFrame(X, columns=list("abc"), index=[f"point {i}" for i in range(len(X))])
-    step = iopt.PseudoEuclideanEmbedding(2).set_output(transform="pandas")
-    out = step.fit_transform(frame)
-    assert out.index.tolist() == frame.index.tolist()
-    assert out.columns.tolist() == ["pseudoeuclideanembedding0", "pseudoeuclideanembedding1"]
-    assert step.feature_names_in_.tolist() == list("abc")
-
-
 def test_an_embedding_of_sparse_points_is_that_of_the_same_points() -> None:
     step = iopt.PseudoEuclideanEmbedding(3, KERNEL)
     dense = step.fit(X).transform(NEW)
     np.testing.assert_array_equal(
         step.fit(scipy.sparse.csr_array(X)).transform(scipy.sparse.csr_array(NEW)), dense
     )
-
-
-def test_a_search_over_changes_of_a_precomputed_kernel() -> None:
-    """scikit-learn divides the matrix into its rows and columns for every fold."""
-    chain = make_pipeline(iopt.SpectrumTransformer(), SVC(kernel="precomputed"))
-    grid = {"spectrumtransformer__spectrum": ["clip", "flip"], "svc__C": [1.0, 10.0]}
-    search = GridSearchCV(chain, grid, cv=3, error_score="raise").fit(KERNEL(X), y)
-    assert len(search.cv_results_["params"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from helpers.comparisons import NAN, hand_made, hand_made_bracket
+from helpers.problems import random_problem
 from indefinite_opt import figures
 from indefinite_opt.figures import regions
+from indefinite_opt.figures.bracket import convergence_figure
 from indefinite_opt.figures.style import VERMILLION
 
 
@@ -100,15 +102,6 @@ def test_failures_are_told_in_the_row_label() -> None:
     colors = [to_hex(label.get_color()) for label in labels]
     marked = [i for i, color in enumerate(colors) if color == VERMILLION.lower()]
     assert marked == [2, 4]
-
-
-def test_time_is_logarithmic() -> None:
-    figure = figures.comparison_figure(hand_made())
-    ax = figure.axes[1]
-    np.testing.assert_array_equal(line(ax, "mean").get_xdata(), [0.003, 0.3, 0.01, 0.02, NAN])
-    FigureCanvasAgg(figure).draw()
-    assert ax.get_xscale() == "log"
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["10⁻³", "10⁻²", "10⁻¹", "1"]
 
 
 def test_gaps_and_residuals_never_share_an_axis() -> None:
@@ -206,15 +199,6 @@ def test_bracket_shows_both_ends_and_the_gap_as_steps() -> None:
     assert overlaps(figure) == []
 
 
-def test_the_first_moments_of_a_bracket_do_not_flatten_the_rest() -> None:
-    reports = [(0.1, 4.0, 4000.0, 999.0), (0.2, 4.0, 5.0, 0.25), (1.0, 4.0, 4.5, 0.125)]
-    ends, gap = figures.bracket_figure(hand_made_bracket(reports, (10.0, 4.0, 4.1, 0.025))).axes
-    low, high = ends.get_ylim()
-    assert low < 4.0
-    assert 5.0 < high < 6.0
-    assert gap.get_ylim()[1] > 999.0
-
-
 @pytest.mark.parametrize(
     ("reports", "end"),
     [
@@ -252,6 +236,50 @@ def test_a_bracket_of_the_package() -> None:
     assert line(ends, "objective of the best point").get_ydata()[-1] == bracket.lower
     assert line(ends, "proved bound").get_ydata()[-1] == bracket.upper
     assert gap.lines[0].get_ydata()[-1] == pytest.approx(bracket.relative_gap)
+
+
+# ---------------------------------------------------------------------------------- convergence
+
+
+PROBLEM = random_problem("sigmoid", n=40, seed=2)
+
+
+def test_lines_are_the_gaps_of_the_traces() -> None:
+    results = {
+        name: iopt.solve(PROBLEM, "LussDual(C=1, rho=1)", solver=name)
+        for name in ("accpm", "projected-gradient")
+    }
+    figure = convergence_figure(results)
+    by_iteration, by_time = figure.axes
+    for k, result in enumerate(results.values()):
+        trace = result.trace
+        expected = np.abs(np.array(trace.objective) - np.array(trace.bound))
+        for ax, along in ((by_iteration, trace.iterations), (by_time, trace.seconds)):
+            x, gap = ax.lines[k].get_data()
+            np.testing.assert_array_equal(x, along)
+            shown = np.isfinite(gap)
+            np.testing.assert_allclose(np.asarray(gap)[shown], expected[shown], rtol=1e-12)
+            assert shown[-1]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(results)
+    relative = convergence_figure(results, relative=True)
+    assert relative.axes[0].lines[0].get_data()[1][-1] <= 1e-6
+    assert "relative" in relative.axes[0].get_ylabel()
+
+
+def test_a_result_without_bounds_shows_its_residual() -> None:
+    """Its name is its own, and beside gaps both are named."""
+    results = {name: iopt.solve(PROBLEM, "SVMDual", solver=name) for name in ("smo", "dca")}
+    figure = convergence_figure(results)
+    assert figure.axes[0].get_ylabel() == "KKT residual"
+    for line, result in zip(figure.axes[0].lines, results.values(), strict=True):
+        shown = np.asarray(line.get_ydata(), float)
+        known = np.isfinite(shown)
+        np.testing.assert_array_equal(shown[known], np.array(result.trace.residual)[known])
+    results["newton"] = iopt.solve(PROBLEM, "LussDual")
+    both = convergence_figure(results).axes[0].get_ylabel()
+    assert both == "relative gap, or KKT residual"
+    with pytest.raises(iopt.errors.ParameterError, match="at least one"):
+        convergence_figure({})
 
 
 # ----------------------------------------------------------------------------- decision regions

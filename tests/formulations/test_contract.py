@@ -32,10 +32,6 @@ N = 14
 # A kernel with positive definite pairs, so that C = inf is not refused.
 PROBLEM = random_problem("l1-gaussian", n=N, seed=3)
 
-TOL = 1e-6
-"""Ten times the feasibility tolerance of HiGHS, which solves both sides."""
-
-
 # --------------------------------------------------------------------------- what is checked
 
 

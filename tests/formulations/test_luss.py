@@ -94,35 +94,6 @@ def test_objective_is_the_inner_minimum(title: str) -> None:
     assert allowed >= 8
 
 
-@pytest.mark.parametrize("title", TITLES)
-def test_weights_maximise(title: str) -> None:
-    """No feasible weights among many, near and far, have a larger inner minimum."""
-    result = solved(title, SMALL, tol=1e-8)
-    formulation, best = result.formulation, result.values["alpha"]
-    structure = formulation.structure(SMALL)
-    generator = np.random.default_rng(1)
-    for size in (1e-3, 1e-2, 0.1, 1.0):
-        for _ in range(4):
-            step = size * formulation.C * generator.standard_normal(SMALL.n)
-            alpha = structure.project(best + step)
-            value = objective(SMALL, formulation, alpha, worst_kernel(SMALL, formulation, alpha))
-            assert value <= result.objective * (1.0 + 1e-9)
-
-
-def test_optimum_against_a_semidefinite_program_written_here() -> None:
-    """min over K of the SVM dual's own dual, Luss & d'Aspremont (6), for y and C as they are."""
-    import cvxpy as cp
-
-    C, rho, n, y = 0.7, 0.2, SMALL.n, SMALL.y
-    K = cp.Variable((n, n), PSD=True)
-    lower, upper, nu = cp.Variable(n, nonneg=True), cp.Variable(n, nonneg=True), cp.Variable()
-    v = cp.multiply(y, np.ones(n) + lower - upper + nu * y)
-    cost = 0.5 * cp.matrix_frac(v, K) + C * cp.sum(upper) + rho * cp.sum_squares(K - SMALL.K)
-    bound = cp.Problem(cp.Minimize(cost)).solve(solver="CLARABEL")
-    result = iopt.solve(SMALL, iopt.LussDual(C=C, rho=rho), tol=1e-8)
-    assert result.objective == pytest.approx(bound, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "solver", ["projected-gradient(step=diminishing)", "projected-gradient(smoothing=0.001)"]
 )
@@ -235,12 +206,6 @@ def test_balls_that_are_too_small(factor: float) -> None:
     assert iopt.solve(PROBLEM, iopt.LussBall(radius=least)).certificate.claim is iopt.Claim.GLOBAL
 
 
-def test_a_ball_of_no_radius_around_a_positive_kernel() -> None:
-    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])  # Σα - ½Σα², each α = 1
-    result = iopt.solve(problem, iopt.LussBall(C=10.0, radius=0.0))
-    assert result.objective == pytest.approx(2.0, abs=1e-6)
-
-
 # ------------------------------------------------------------------------------ solvers that do not
 
 
@@ -297,20 +262,6 @@ def test_results_stay_as_they_are(name: str, solver: str) -> None:
     for key, value in numbers.items():
         np.testing.assert_array_equal(value, kept[key])
     np.testing.assert_array_equal(first.classifier.decision_function(PROBLEM.K), decision)
-
-
-@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
-def test_arrays_of_a_structure_are_not_overwritten(name: str) -> None:
-    structure = getattr(iopt, name)().structure(PROBLEM)
-    one, two = np.ones(PROBLEM.n), np.linspace(0.0, 2.0, PROBLEM.n)
-    _, gradient = structure.value_gradient(one)
-    kernel = structure.eigen(one)
-    before = gradient.copy(), kernel.kernel()
-    structure.value_gradient(two)
-    structure.eigen(two)
-    structure.second_derivative(two)
-    np.testing.assert_array_equal(gradient, before[0])
-    np.testing.assert_array_equal(kernel.kernel(), before[1])
 
 
 LEAST = iopt.LussBall.smallest_radius(PROBLEM)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.peers import libsvm
 from helpers.problems import noisy_problem, random_problem
 from indefinite_opt.formulations.separability_svm import SeparabilitySVM
 from indefinite_opt.theory.lifting import lin_lin_theorem_1
-
-Array = NDArray[np.float64]
 
 KERNELS = ("sigmoid", "l1-gaussian", "noise")
 
@@ -80,16 +77,6 @@ def test_a_singular_kernel_is_convex_to_cvxpy_too() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.objective == pytest.approx(model.value, rel=1e-6)
     assert "½ αᵀQα" in str(formulation.declare(problem))
-
-
-def test_classifier() -> None:
-    problem = noisy_problem("noise")
-    result = iopt.solve(problem, SeparabilitySVM(C=100.0))
-    margins = problem.Q @ result.values["alpha"] + result.values["b"] * problem.y
-    decisions = result.classifier.decision_function(problem.K)
-    np.testing.assert_allclose(problem.y * decisions, margins, atol=1e-9)
-    # A matrix of full rank separates any labels.
-    assert np.all(result.classifier.predict(problem.K) == problem.labels)
 
 
 # -------------------------------------------------------------------------------- Theorem 1
@@ -177,45 +164,6 @@ def test_the_bound_holds_for_any_multipliers(kernel: str, size: float, identity:
         assert 0.0 <= bound <= optimum.objective
     best = structure.lower_bound(optimum.values, optimum.multipliers)
     assert best == pytest.approx(optimum.objective, rel=1e-9)
-
-
-@pytest.mark.parametrize("C", [1e-9, 1.0, 1e4])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_wrong_points_are_never_global(kernel: str, C: float) -> None:
-    problem, formulation = noisy_problem(kernel), SeparabilitySVM(C=C)
-    right = iopt.solve(problem, formulation, tol=1e-9)
-    assert right.certificate.claim is iopt.Claim.GLOBAL
-    generator = np.random.default_rng(5)
-    noise = generator.standard_normal(problem.n)
-    alpha, b = right.values["alpha"], float(right.values["b"])
-    points = [(2.0 * alpha, b), (alpha, b + 0.5), (-alpha, b), (0.0 * alpha, 0.5)]
-    points += [(size * noise, b) for size in (1.0, 1e10, 1e150, 1e200, 1e300)]
-    for weights, offset in points:
-        with np.errstate(over="ignore", invalid="ignore"):
-            shortfall = 1.0 - problem.Q @ weights - offset * problem.y
-        xi = np.nan_to_num(np.maximum(shortfall, 0.0))
-        point = {"alpha": weights, "b": offset, "xi": xi}
-        certificate = iopt.verify(problem, formulation, point)
-        if certificate.objective <= right.objective * (1.0 + 1.1e-6):
-            assert C == 1e-9  # the weights hardly matter there
-        else:
-            assert certificate.claim <= iopt.Claim.FEASIBLE, (weights, offset)
-    short = dict(right.values, xi=np.maximum(right.values["xi"] - 1e-3, 0.0))
-    if right.values["xi"].max() > 0.01:
-        assert iopt.verify(problem, formulation, short).claim is iopt.Claim.NONE
-    below = dict(right.values, xi=right.values["xi"] - 1e-3)
-    assert iopt.verify(problem, formulation, below).claim is iopt.Claim.NONE
-
-
-def test_a_feasible_point_need_not_be_stationary() -> None:
-    """Every (α, b) has slacks that make it feasible; the nonconvex claim must say no more."""
-    problem, generator = noisy_problem("sigmoid"), np.random.default_rng(6)
-    formulation = SeparabilitySVM(C=1.0, identity=False)
-    for size in (1e-3, 1.0, 1e3):
-        alpha, b = size * generator.standard_normal(40), 0.3
-        xi = np.maximum(1.0 - problem.Q @ alpha - b * problem.y, 0.0)
-        certificate = iopt.verify(problem, formulation, {"alpha": alpha, "b": b, "xi": xi})
-        assert certificate.claim is iopt.Claim.FEASIBLE
 
 
 # ---------------------------------------------------------------------------- limits, traces

@@ -141,6 +141,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         partial(iopt.solve, PAIR, "SVMDual"),
         {"tol": 1.0, "time_limit": 0.0, "max_iter": 2.5, "seed": -1, "solver": "hihgs"},
     ),
+    "solver": (partial(iopt.solve, PAIR, "SVMDual"), {"solver": 3}),
+    "solvers": (partial(iopt.compare, PAIR, ["LPSVM"]), {"solvers": ["smo"]}),
     "solve_path": (
         partial(iopt.solve_path, PAIR, ["SVMDual"]),
         {"tol": True, "time_limit": "5", "max_iter": 0, "seed": 2**32},

@@ -1,12 +1,10 @@
-"""Arrays and texts that cannot be used: one sentence that names the argument and what came."""
+"""Texts and files that cannot be used: one sentence that names the argument and what came."""
 
 from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,40 +15,7 @@ from indefinite_opt.foundation.files import read_bytes, read_json
 from indefinite_opt.foundation.naming import parse_call
 from indefinite_opt.problem import kernels
 
-Y = [1, 1, -1, -1]
-PLAIN = iopt.KernelProblem(np.eye(4), Y)
-
-
-def dataset(**arrays: Any) -> iopt.datasets.Dataset:
-    return iopt.datasets.Dataset(name="given", **{"y": np.array(Y), **arrays})
-
-
-# Each with the start and the end of its message.
-ARRAYS: dict[str, tuple[Callable[[], Any], str, str]] = {
-    "a data set with a flat K": (lambda: dataset(K=np.ones(4)), "K: ", "got shape (4,)"),
-    "a data set with one number": (lambda: dataset(D=np.array(1.0)), "D: ", "got shape ()"),
-    "a data set with a list": (lambda: dataset(X=[[1.0]] * 4), "X: ", "got a list"),
-    "a data set with one label": (
-        lambda: dataset(y=np.array(1), X=np.ones((4, 1))), "y: ", "got shape ()"
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_that_cannot_be_used(name: str) -> None:
-    call, start, end = ARRAYS[name]
-    with pytest.raises(
-        iopt.errors.ProblemError, match=f"^{re.escape(start)}expected .*{re.escape(end)}$"
-    ):
-        call()
-
-
-def test_distances_that_are_all_0_have_no_width_of_their_own() -> None:
-    same = iopt.KernelProblem.from_dataset(dataset(D=np.zeros((4, 4))))
-    assert np.array_equal(same.K, np.ones((4, 4)))
-
-
-# ------------------------------------------------------------------------------------- texts
+PLAIN = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
 
 
 TEXTS = {
@@ -137,20 +102,3 @@ def test_json_that_cannot_be_read(content: bytes, reason: str, tmp_path: Path) -
         iopt.errors.DataError, match=f"values: expected a readable JSON file.*{reason}"
     ):
         read_json(path, "values")
-
-
-@pytest.mark.parametrize(
-    ("row", "missing", "words"),
-    [
-        (f"{'9' * 400},-1", "drop", "expected finite numbers"),
-        (f"{'9' * 400},-1", "impute", "expected finite numbers"),
-        ("1,", "drop", "labels -1 and 1"),
-        ("1,x", "drop", "labels -1 and 1"),
-    ],
-    ids=["beyond floats", "beyond floats, imputed", "a gap as label", "a text as label"],
-)
-def test_cells_that_are_no_numbers(row: str, missing: str, words: str, tmp_path: Path) -> None:
-    (tmp_path / "uci").mkdir()
-    (tmp_path / "uci" / "mine.csv").write_text(f"a,label\n{row}\n2,1\n")
-    with pytest.raises(iopt.errors.DataError, match=words):
-        iopt.datasets.load("mine", tmp_path, missing=missing)

@@ -561,6 +561,8 @@ def test_malformed_tables(tmp_path: Path) -> None:
         b"a,label\ninf,1\n",
         b"a,label\n,1\n",
         b"a,label\n1,yes\n",
+        b"a,label\n1,x\n2,1\n",
+        b"a,label\n" + b"9" * 400 + b",-1\n2,1\n",
     ):
         write(tmp_path, "uci/mine.csv", content)
         with pytest.raises(DataError, match=r"mine\.csv"):

@@ -113,16 +113,6 @@ def test_the_cache_never_confuses_rows(data: st.DataObject) -> None:
         assert np.sum(gram._slot_of >= 0) == np.sum(gram._row_in >= 0) <= 5
 
 
-def test_a_product_takes_from_the_cache_what_is_there() -> None:
-    gram, counting, K = line(10, rows=3)
-    gram.spread(np.array([2, 6]), np.ones(2), np.zeros(10))
-    counting.taken()
-    x = np.zeros(10)
-    x[[2, 4, 6, 9]] = [1.0, -1.0, 2.0, 0.5]
-    np.testing.assert_allclose(gram.times(x), K @ x, atol=10.0 * EPS)
-    assert counting.taken() == [[4.0, 9.0]]
-
-
 @pytest.mark.parametrize("room", [3, 40, 300])
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid(a=0.2, r=-1)", "custom"])
 def test_spread_subtracts_rows_from_a_vector(kernel: str, room: int) -> None:

@@ -63,10 +63,6 @@ def check_feasible(dual: ProxyDual | ProxyBall, alpha: Array) -> None:
     assert abs(float(dual.problem.y @ alpha)) <= 1e-12 * max(float(alpha.sum()), 1e-300)
 
 
-def balanced(n: int) -> iopt.KernelProblem:
-    return iopt.KernelProblem(np.eye(n), np.tile([1, -1], n // 2))
-
-
 # ------------------------------------------------------------------------------------ the centres
 
 
@@ -82,7 +78,8 @@ def first_set(dual: ProxyDual, metric: Array | None = None) -> AnalyticCenter:
 def test_centre_of_a_balanced_box_with_one_cut(multiplier: float, C: float) -> None:
     """All α equal a, and t = 1/λ₀ - na: a minimises -λ₀a - log a - log(C - a)."""
     n = 6
-    found = first_set(ProxyDual(balanced(n), 1.0, C))
+    balanced = iopt.KernelProblem(np.eye(n), np.tile([1, -1], n // 2))
+    found = first_set(ProxyDual(balanced, 1.0, C))
     assert found.center(multiplier, tol=1e-10)
     # λ₀a² - (λ₀C - 2)a - C = 0
     linear = multiplier * C - 2.0

@@ -66,17 +66,6 @@ def test_an_iteration_minimises_the_majorant(title: str, part: str) -> None:
 # --------------------------------------------------------------------------------------- the ends
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
-@pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=0.1)", "SVMDual(C=50)"])
-def test_the_end_is_clarabel_s_where_that_is_one(title: str, kernel: str, part: str) -> None:
-    problem = random_problem(kernel, n=40, seed=5)
-    result = iopt.solve(problem, title, solver=DCA(part))
-    theirs = iopt.solve(problem, title, solver="clarabel", tol=1e-9).objective
-    assert result.objective == pytest.approx(theirs, rel=1e-5, abs=1e-9)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-
-
 def small(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
     """Six points or less, an indefinite kernel, one of the four formulations."""
     generator = np.random.default_rng(seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -342,42 +341,34 @@ def test_without_resuming_all_cells_are_run_again(
     pd.testing.assert_frame_equal(again.frame, last.frame)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}, {"grid": {"C": [1, 2]}}],
-    ids=str,
-)
-def test_other_settings_are_other_cells(
-    changed: dict[str, Any], problem: iopt.KernelProblem, tmp_path: Path
+def test_other_settings_and_other_data_are_other_cells(
+    problem: iopt.KernelProblem, tmp_path: Path
 ) -> None:
-    first = iopt.compare(problem, TITLES[:1], folds=3, record=tmp_path)
-    iopt.compare(problem, TITLES[:1], record=tmp_path, **{"folds": 3, **changed})
-    (record,) = tmp_path.iterdir()
-    assert len(lines_of(record)) == 3 + changed.get("folds", 3)
-    again = iopt.compare(problem, TITLES[:1], folds=3, record=tmp_path)
-    pd.testing.assert_frame_equal(again.frame, first.frame)
-
-
-def test_other_data_are_other_cells(problem: iopt.KernelProblem, tmp_path: Path) -> None:
-    record = tmp_path / "study.jsonl"
-    K = problem.K.copy()
+    """Each adds its rows to one record, and the first comparison is only read afterwards."""
+    K, labels = problem.K.copy(), problem.labels
     K[0, 0] += 1e-9
-    flipped = np.where(np.arange(60) == 3, problem.labels[::-1], problem.labels)
-    for count, (matrix, labels) in enumerate(
-        [(problem.K, problem.labels), (K, problem.labels), (problem.K, flipped)], start=1
-    ):
-        iopt.compare(iopt.KernelProblem(matrix, labels), TITLES[:1], folds=2, record=record)
-        assert len(lines_of(record)) == 2 * count
-
-
-def test_another_test_set_is_another_cell(
-    fixed: tuple[iopt.KernelProblem, Array, Array, Array], tmp_path: Path
-) -> None:
-    problem, K_new, y_new, _ = fixed
+    flipped = np.where(np.arange(60) == 3, labels[::-1], labels)
+    test = (problem.K[:9], labels[:9])
+    others: list[tuple[iopt.KernelProblem, dict[str, Any]]] = [
+        *((problem, change) for change in (
+            {"seed": 1}, {"folds": 4}, {"tol": 1e-5}, {"time_limit": 9.0}, {"grid": {"C": [1, 2]}},
+            {"test": test}, {"test": (test[0][::-1], test[1])},
+        )),
+        # A matrix without its points, another one, and other labels.
+        (iopt.KernelProblem(problem.K, labels), {}),
+        (iopt.KernelProblem(K, labels), {}),
+        (iopt.KernelProblem(problem.K, flipped), {}),
+    ]  # fmt: skip
     record = tmp_path / "study.jsonl"
-    for rows in (K_new, K_new[::-1], K_new):
-        iopt.compare(problem, ["SVMDual"], test=(rows, y_new), record=record)
-    assert len(lines_of(record)) == 2
+    first = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    count = 3
+    for other, change in others:
+        found = iopt.compare(other, TITLES[:1], record=record, **{"folds": 3, **change})
+        count += len(found.rows)
+        assert len(lines_of(record)) == count, change
+    again = iopt.compare(problem, TITLES[:1], folds=3, record=record)
+    pd.testing.assert_frame_equal(again.frame, first.frame)
+    assert len(lines_of(record)) == count
 
 
 def test_a_record_that_is_none(problem: iopt.KernelProblem, tmp_path: Path) -> None:
@@ -435,16 +426,6 @@ def test_a_line_that_is_no_cell_is_named(
 # --------------------------------------------------------------------- digests, and rows on demand
 
 
-def test_a_digest_reads_K_and_copies_nothing() -> None:
-    K = np.ones((1000, 1000))
-    large = iopt.KernelProblem(K, np.arange(1000) % 2)
-    tracemalloc.start()
-    _ = Data(large).digest
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 0.01 * K.nbytes
-
-
 def test_labels_that_are_objects_are_digested_by_value() -> None:
     """Their bytes are addresses, and equal texts may be different objects."""
 
@@ -476,10 +457,9 @@ def test_rows_on_demand_are_compared(problem: iopt.KernelProblem, tmp_path: Path
         lazy, TITLES, solvers=["smo", "highs"], folds=2, record=record, progress=progress_of(seen)
     )
     assert len(seen) == 1
-    for count, other in enumerate((X + 1e-9, X[::-1]), start=2):
-        moved = iopt.KernelProblem.from_data(other, y, "gaussian(gamma=0.3)", cache_mb=0.02)
-        iopt.compare(moved, TITLES, solvers=["smo", "highs"], folds=2, record=record)
-        assert len(lines_of(record)) == 8 * count
+    moved = iopt.KernelProblem.from_data(X[::-1], y, "gaussian(gamma=0.3)", cache_mb=0.02)
+    iopt.compare(moved, TITLES, solvers=["smo", "highs"], folds=2, record=record)
+    assert len(lines_of(record)) == 16
 
 
 # -------------------------------------------------------------------------------------- summary
@@ -579,40 +559,6 @@ def test_folds_up_to_the_smaller_class() -> None:
         iopt.errors.ParameterError, match=r"from 2 to 3 \(the smaller class\), got 4"
     ):
         iopt.compare(problem, ["SVMDual"], folds=4)
-
-
-def test_unknown_names(problem: iopt.KernelProblem) -> None:
-    with pytest.raises(iopt.errors.UnknownName, match="Did you mean SVMDual"):
-        iopt.compare(problem, ["LPSVM", "SVMDaul"])
-    with pytest.raises(iopt.errors.UnknownName, match="Did you mean highs"):
-        iopt.compare(problem, ["LPSVM"], solvers=["highs", "hihgs"])
-    with pytest.raises(iopt.errors.ParameterError, match="at least one that fits a formulation"):
-        iopt.compare(problem, ["LPSVM"], solvers=["smo"])
-
-
-SHAPES = r"K_new of shape \(m, 60\) and m labels"
-
-
-@pytest.mark.parametrize(
-    ("test", "message"),
-    [
-        *(
-            ((np.zeros(shape), np.ones(labels)), SHAPES)
-            for shape, labels in (
-                ((5, 59), 5), ((60, 5), 5), ((5, 60), 4), ((60,), 1), ((5, 60, 1), 5),
-            )
-        ),
-        (5, None),
-        ((np.zeros((1, 60)),), None),
-        (([["a"] * 60], ["yes"]), None),
-    ],
-    ids=range(8),
-)  # fmt: skip
-def test_things_that_are_no_test_set(
-    test: Any, message: str | None, problem: iopt.KernelProblem
-) -> None:
-    with pytest.raises(iopt.errors.BadArgument, match=message):
-        iopt.compare(problem, TITLES[:1], folds=2, test=test)
 
 
 def test_a_class_that_is_not_in_the_folder(problem: iopt.KernelProblem) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import random
 import re
 import runpy
 from pathlib import Path
@@ -140,16 +139,6 @@ def test_the_row_of_a_kernel_problem_is_true(entry: Reference) -> None:
     check_bracket(entry)
 
 
-@pytest.mark.parametrize("name", ["gaussian-040-c10", "linear-020-c1"])
-def test_convex_controls_agree_with_another_solver(name: str) -> None:
-    entry = references.load(name)
-    assert entry.formulation is not None
-    compiled = entry.formulation.declare(entry.kernel_problem()).cvxpy()
-    compiled.solve(solver="CLARABEL")
-    # 1e-6: what Clarabel promises by default, with room.
-    assert float(compiled.value) == pytest.approx(entry.best, rel=1e-6)
-
-
 def milp_optimum(Q: Any, y: Any, C: float) -> float:
     """The optimum of the SVM dual as a mixed-integer linear program over its KKT points, by HiGHS.
 
@@ -231,11 +220,6 @@ def test_closed_forms(name: str) -> None:
         assert np.all(P[np.ix_(clique, clique)] == -1.0 - (1.0 - np.eye(omega)))
 
 
-def test_the_constructed_ones_are_marked() -> None:
-    constructed = ("paley", "lemma4", "minus-identity", "clique")
-    assert [name for name in NAMES if name.startswith(constructed)] == CLOSED
-
-
 # ------------------------------------------------------------------------- without this package
 
 
@@ -272,22 +256,6 @@ def test_the_code_of_the_readme_reads_and_compares(monkeypatch: pytest.MonkeyPat
     assert names["possible"]
     assert abs(names["shortfall"]) < 1e-9
     assert [table.index.name, *table.columns] == list(references.cells(TABLE[0]))
-
-
-def test_points_come_from_a_mersenne_twister_anybody_has() -> None:
-    """`init_genrand` and 53 bits as the README says, in the twister of the standard library."""
-    entry = references.load("sigmoid-020-c10")
-    state = [entry.seed]
-    for i in range(1, 624):
-        state.append((1812433253 * (state[-1] ^ (state[-1] >> 30)) + i) & 0xFFFFFFFF)
-    twister = random.Random()
-    twister.setstate((3, (*state, 624), None))
-    numbers = np.array([2.0 * twister.random() - 1.0 for _ in range(entry.n * 9)])
-    problem = entry.kernel_problem()
-    np.testing.assert_array_equal(problem.X, numbers[: entry.n * 8].reshape(entry.n, 8))
-    assert problem.X is not None
-    labels = np.where(problem.X[:, 0] + numbers[entry.n * 8 :] > 0, 1, -1)
-    np.testing.assert_array_equal(problem.y, labels)
 
 
 # ---------------------------------------------------------------------------------------- export
@@ -472,17 +440,6 @@ def test_a_digest_of_nan_is_another() -> None:
         references.Digest.of(1j * np.eye(2), [1, -1])
 
 
-@pytest.mark.parametrize("column", ["best", "lower", "upper"])
-def test_nothing_is_better_than_nan(column: str) -> None:
-    """Of a row that was made by hand."""
-    entry = references.load(SMALL)
-    found = references.check(dataclasses.replace(entry, **{column: np.nan}), entry.values)
-    if column == ("lower" if entry.sense == "max" else "upper"):  # not the side of the limit
-        assert found.standing is Standing.EQUAL
-    else:
-        assert not found.standing.succeeds
-
-
 def test_a_folder_without_a_table(tmp_path: Path) -> None:
     with pytest.raises(iopt.errors.DataError, match=r"references\.csv and points\.json"):
         references.references(tmp_path)
@@ -563,15 +520,6 @@ def test_regenerate_writes_what_it_found(
     assert guo.lower == pytest.approx(guo.best - 0.25)
     assert (paley.lower, paley.upper) == (paley.best, paley.best)
     assert paley.method == "closed form"
-
-
-def test_regenerate_keeps_a_better_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (first,) = regenerate(monkeypatch, tmp_path, SMALL, bound=bracketed(0.0, 10.0))
-    (row,) = regenerate(monkeypatch, tmp_path, SMALL, **nothing_but_zero(SMALL, 9.0))
-    assert row.best == pytest.approx(first.best, rel=1e-12)
-    assert row.upper == 9.0
-    (kept,) = regenerate(monkeypatch, tmp_path, SMALL, "--missing")
-    assert kept.upper == 9.0
 
 
 def test_regenerate_refuses_a_false_bracket(

@@ -20,6 +20,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 import indefinite_opt as iopt
 from indefinite_opt.studies import Data, Grid, LeaveOneOut, Nested, RepeatedKFold, Study
 from indefinite_opt.studies.data import described_class
+from indefinite_opt.studies.methods import default_methods
 
 DIABETES = load_diabetes(return_X_y=True)
 IRIS = load_iris(return_X_y=True)
@@ -69,25 +70,55 @@ def test_accuracies_of_several_classes_are_those_of_svc(several: iopt.KernelProb
         assert row["gap"] <= 1e-9
 
 
-def test_all_methods_of_several_classes(several: iopt.KernelProblem, tmp_path: Path) -> None:
-    comparison = iopt.compare(several, folds=2)
-    assert comparison.frame["error"].eq("").all()
-    assert comparison.summary["accuracy"].max() > 0.9
-    assert comparison.settings["classes"] == "0 (30), 1 (35), 2 (24)"
-    assert comparison.settings["evaluation"] == "2 stratified folds"
-    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Accuracy on the points left out" in page
-    figure = comparison.plot()
-    assert "largest class 39.3 %" in {text.get_text() for text in figure.axes[0].texts}
-    assert len(comparison.fitted) == len(comparison.formulations)
-
-
 def test_paths_of_several_classes_are_chosen_by_inner_folds(several: iopt.KernelProblem) -> None:
     grid = {"C": [1e-4, 1.0, 30.0]}
     comparison = iopt.compare(several, ["SVMDual", "LIBSVM", "LSSVM"], folds=2, grid=grid)
     rows = {row["formulation"]: row for row in comparison.summary.to_dict("records")}
     assert rows["SVMDual"]["accuracy"] == pytest.approx(rows["LIBSVM"]["accuracy"], abs=0.03)
     assert "C=0.0001" not in rows["SVMDual"]["chosen"]
+
+
+SHOWN: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
+    "several": (
+        {"classes": "0 (30), 1 (35), 2 (24)", "evaluation": "2 stratified folds"},
+        "accuracy", "| accuracy |", "Accuracy on the points left out", "largest class 39.3 %",
+    ),
+    "regression": (
+        {"evaluation": "2 folds"},
+        "r2", "| R² | RMSE | MAE |", "The best mean R² is", "mean of the targets",
+    ),
+    "outliers": (
+        {"described class": "normal"},
+        "auc", "| AUC | rejected | ν |", "The class that is described is normal, 50 of 70", "",
+    ),
+}  # fmt: skip
+"""Settings, the first metric, columns of the table, and words of the page and of the figure."""
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_all_methods_of_a_task_are_compared_and_shown(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    problem = request.getfixturevalue(name)
+    settings, metric, columns, of_page, of_figure = SHOWN[name]
+    comparison = iopt.compare(problem, folds=2)
+    assert comparison.frame["error"].eq("").all()
+    assert comparison.settings.items() >= settings.items()
+    assert comparison.summary[metric].is_monotonic_decreasing
+    assert {title.partition("(")[0] for title in comparison.summary["formulation"]} == {
+        type(each).__name__ for each in default_methods(problem.task)
+    }
+    header, rule, first = comparison.to_markdown().splitlines()[:3]
+    assert columns in header
+    assert header.count("|") == rule.count("|") == first.count("|")
+    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert of_page in page
+    figure = comparison.plot()
+    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
+    assert not of_figure or of_figure in texts
+    # Models of one class are solved on the points of the class alone.
+    solved = {result.problem.n for result in comparison.fitted}
+    assert solved == {50 if problem.task == "one class" else problem.n}
 
 
 def test_more_classes_than_thirds_are_targets(regression: iopt.KernelProblem) -> None:
@@ -115,29 +146,6 @@ def test_scores_of_regression_are_those_of_scikit_learn(regression: iopt.KernelP
     (line,) = comparison.summary.to_dict("records")
     assert line["r2"] == pytest.approx(comparison.frame["r2"].mean())
     assert line["spread"] == pytest.approx(comparison.frame["r2"].std(ddof=0))
-
-
-def test_all_methods_of_regression(regression: iopt.KernelProblem, tmp_path: Path) -> None:
-    comparison = iopt.compare(regression)
-    assert comparison.frame["error"].eq("").all()
-    assert set(comparison.summary["formulation"]) == {
-        "EpsilonSVR", "NuSVR", "KernelRidge(C=1)", "KNNRegression(k=5)",
-    }  # fmt: skip
-    assert comparison.summary["r2"].is_monotonic_decreasing
-    best = comparison.summary.iloc[0]
-    assert f"The best mean R² is {best['r2']:.3f}" in comparison.conclusions[0]
-    assert "t-test" in comparison.conclusions[0]
-    header, rule, first = comparison.to_markdown().splitlines()[:3]
-    assert header.startswith("| formulation | solver | R² | RMSE | MAE | objective |")
-    assert header.count("|") == rule.count("|") == first.count("|")
-    assert "R²" in str(comparison)
-    assert "<th>RMSE</th>" in comparison._repr_html_()
-    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert '<th scope="col" class="n">R²</th>' in page
-    assert "<dt>targets</dt><dd>from " in page
-    figure = comparison.plot()
-    assert figure.axes[0].get_xlabel() == "test R²"
-    assert "mean of the targets" in {text.get_text() for text in figure.axes[0].texts}
 
 
 def test_parameters_of_regression_are_chosen_by_r2(regression: iopt.KernelProblem) -> None:
@@ -200,34 +208,6 @@ def test_scores_of_one_class_are_those_of_scikit_learn(outliers: iopt.KernelProb
         assert row["rejected"] == pytest.approx(rejected, abs=1e-12)
     (line,) = comparison.summary.to_dict("records")
     assert line["nu"] == 0.2
-
-
-def test_all_methods_of_one_class(outliers: iopt.KernelProblem, tmp_path: Path) -> None:
-    comparison = iopt.compare(outliers)
-    assert comparison.frame["error"].eq("").all()
-    assert comparison.summary["auc"].is_monotonic_decreasing
-    assert comparison.conclusions[0].startswith(
-        "The class that is described is normal, 50 of 70 points"
-    )
-    assert comparison.settings["described class"] == "normal"
-    header = comparison.to_markdown().splitlines()[0]
-    assert header.startswith("| formulation | solver | AUC | rejected | ν | objective |")
-    page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "The class that is described is normal" in page
-    assert "AUC, time and gaps" in page
-    figure = comparison.plot()
-    assert figure.axes[0].get_xlabel() == "test AUC"
-    # Models are solved on the points of the class alone.
-    assert {result.problem.n for result in comparison.fitted} == {50}
-
-
-def test_points_in_the_plane_have_regions_of_one_class(tmp_path: Path) -> None:
-    X, y = IRIS
-    for labels in (np.where(y[::2] == 0, 1, 2), None):
-        problem = iopt.KernelProblem.from_data(X[::2, :2], labels, "linear", task="one class")
-        comparison = iopt.compare(problem, ["SVDD(C=0.1)", "OneClassLP"], folds=2)
-        page = comparison.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-        assert 'alt="Decision regions"' in page
 
 
 def test_the_described_class_is_the_larger_one_and_of_equal_ones_the_positive() -> None:

@@ -1,8 +1,9 @@
-"""The certificate must never claim what was not proved."""
+"""The certificate must never claim what was not proved; what it proved is checked from a file."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem, suited
 from indefinite_opt.formulations import as_formulation
+from indefinite_opt.quadratic.proof.proof_checker import FailedProof, check
 
 Claim = iopt.Claim
 
@@ -86,6 +88,29 @@ def test_given_multipliers_and_points_are_held_to_their_word(title: str) -> None
         assert ("-beta satisfies" if signed else "is violated by") in str(mirrored)
         with pytest.raises(iopt.errors.ProblemError, match="multipliers: expected"):
             verify(right.values, {"other": 0.0})
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("title", EVERY)
+def test_no_number_is_too_large_or_small_to_be_judged(title: str) -> None:
+    """Points that meet the constraints as well as can be: GLOBAL are those near the optimum."""
+    problem = suited(random_problem("sigmoid", n=20, seed=5), as_formulation(title))
+    right = iopt.solve(problem, title, tol=1e-9)
+    structure = as_formulation(title).structure(problem)
+    generator = np.random.default_rng(5)
+    # Of other tasks weights are taken whose squares are numbers.
+    largest = [1e150, 1e300] if right.formulation.task == "classification" else [1e100]
+    for size in (0.0, 1e-9, 1e-3, 1.0, 1e10, *largest):
+        for base in (0.0, 1.0):
+            values = {
+                name: base * value + size * generator.standard_normal(np.shape(value))
+                for name, value in right.values.items()
+            }
+            for given in (values, structure.onto_constraints(values)):
+                certificate = iopt.verify(problem, title, given)
+                if certificate.claim is Claim.GLOBAL:
+                    best = right.objective
+                    assert certificate.objective == pytest.approx(best, rel=2e-6, abs=2e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
@@ -170,14 +195,6 @@ def test_a_certificate_of_zero_is_shown_without_a_sign() -> None:
     assert 0 <= html.index("GLOBAL: the point is a global optimum") < html.index("objective")
 
 
-def test_a_proof_needs_a_folder(tmp_path: Path) -> None:
-    certificate = iopt.solve(
-        iopt.KernelProblem(np.eye(2), [1, -1]), iopt.SVMDual(C=1.0)
-    ).certificate
-    with pytest.raises(iopt.errors.DataError, match=r"^path: expected a file that"):
-        certificate.save(tmp_path / "missing" / "proof.json")
-
-
 def test_a_certificate_has_one_gap() -> None:
     """Half of the optimum (½, ½) of a dual, half of that of a linear program: far from optimal."""
     problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
@@ -195,3 +212,61 @@ def test_a_certificate_has_one_gap() -> None:
         assert certificate.measure == certificate.relative_gap
     # What a linear solver is judged by is the gap of its certificate.
     assert machine.residual == pytest.approx(machine.certificate.relative_gap, abs=1e-15)
+
+
+SAVED = [
+    ("gaussian", iopt.SVMDual(C=1.0), None),
+    ("gaussian", iopt.SVMDual(C=np.inf), None),
+    ("sigmoid", iopt.SVMDual(C=1.0), "global"),
+    ("sigmoid", iopt.ConvexHullDual(), "global"),
+    ("sigmoid", iopt.GuoSchuurmansLP(), None),
+    ("sigmoid", iopt.LPSVM(C=1.0), None),
+    ("sigmoid", iopt.SpectrumSVM(C=1.0), None),
+    ("sigmoid", iopt.KSVM(C=1.0), None),
+    ("sigmoid", iopt.LussDual(C=1.0, rho=1.0), None),
+]
+
+
+@pytest.mark.parametrize(("kernel", "formulation", "solver"), SAVED, ids=str)
+def test_the_checker_proves_what_the_certificate_claims(
+    kernel: str, formulation: iopt.Formulation, solver: str | None, tmp_path: Path
+) -> None:
+    """The exact bound is on the same side of the objective, and as near to it."""
+    problem = random_problem(kernel, n=16, seed=4)
+    certificate = iopt.solve(problem, formulation, solver=solver).certificate
+    assert certificate.claim is iopt.Claim.GLOBAL
+    path = certificate.save(tmp_path / "proof.json")
+    proved, _ = check(json.loads(path.read_text()))
+    size = max(abs(certificate.objective), 1e-3)
+    assert abs(proved - certificate.objective) <= 2e-6 * size
+    beyond = proved - certificate.objective
+    maximised = formulation.declare(problem).sense == "maximize"
+    assert (beyond if maximised else -beyond) >= -1e-9 * size
+
+
+def test_what_has_no_proof_cannot_be_saved(tmp_path: Path) -> None:
+    problem = random_problem("sigmoid", n=16, seed=4)
+    local = iopt.solve(problem, iopt.SVMDual(C=1.0)).certificate
+    smooth = iopt.solve(problem, iopt.KernelLogistic()).certificate
+    for certificate in (local, smooth):
+        with pytest.raises(iopt.errors.ParameterError, match="one with a proof"):
+            certificate.save(tmp_path / "proof.json")
+    assert not list(tmp_path.iterdir())
+    proved = iopt.solve(problem, iopt.LPSVM()).certificate
+    with pytest.raises(iopt.errors.DataError, match=r"^path: expected a file that"):
+        proved.save(tmp_path / "missing" / "proof.json")
+
+
+def test_a_step_cannot_enlarge_a_box(tmp_path: Path) -> None:
+    """Outside its range a variable that is at an end would have a nonzero product of its shares."""
+    problem = random_problem("sigmoid", n=16, seed=4)
+    path = iopt.bound(problem, iopt.SVMDual(C=1.0)).save(tmp_path / "proof.json")
+    document = json.loads(path.read_text())
+    assert check(document)[0] > 0.0
+    wider = {"rule": "rows", "lower": [[0, -1.0]], "upper": [[0, 2.0]]}
+    document["proof"]["steps"].insert(0, wider)
+    with pytest.raises(FailedProof, match="the lower end of variable 0 does not follow"):
+        check(document)
+    same = {"rule": "rows", "lower": [[0, 0.0]], "upper": [[0, 1.0]]}
+    document["proof"]["steps"][0] = same
+    assert check(document)[0] > 0.0

@@ -7,7 +7,6 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.peers import libsvm
-from indefinite_opt.errors import ProblemError
 
 C = 1.0
 
@@ -80,27 +79,11 @@ def test_missing_slacks_are_computed(problem: iopt.KernelProblem, formulation: s
     assert "The slacks ξ were not among the values" in said(certificate)
 
 
-def test_other_missing_values_are_refused(problem: iopt.KernelProblem) -> None:
-    with pytest.raises(ProblemError, match="u of shape"):
-        iopt.verify(problem, "LPSVM", {"b": 0.0, "xi": np.zeros(problem.n)})
-
-
 def test_points_that_nothing_makes_right_get_no_hint(problem: iopt.KernelProblem) -> None:
     noise = np.random.default_rng(0).standard_normal(problem.n)
     reasons = iopt.verify(problem, iopt.SVMDual(C=C), noise).reasons
     assert len(reasons) == 1
     assert reasons[0].startswith("The constraint 'balance' is violated")
-
-
-@pytest.mark.parametrize("u", [["a", "b"], [1.0], [np.nan] * 60])
-def test_bad_values_beside_missing_slacks_are_named(problem: iopt.KernelProblem, u: list) -> None:
-    with pytest.raises(ProblemError, match=r"^values\['u'\]: expected"):
-        iopt.verify(problem, "LPSVM", {"u": u, "b": 0.0})
-
-
-def test_a_plain_vector_of_a_quadratic_program() -> None:
-    qp = iopt.QuadraticProgram([[2.0]], [-2.0], lb=0.0, ub=3.0)
-    assert iopt.verify(qp, [1.0]).claim is iopt.Claim.GLOBAL
 
 
 def test_a_hint_says_how_well_it_fits(problem: iopt.KernelProblem) -> None:

@@ -25,7 +25,6 @@ from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.solvers.descent import smo
 from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
 from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
@@ -355,16 +354,3 @@ def test_no_solver_calls_an_infeasible_point_solved(title: str, scale: float) ->
         certificate = result.certificate
         assert certificate.claim > Claim.NONE or result.status is not Status.SOLVED, solver
         assert certificate.primal_residual <= 1e-6, solver
-
-
-def test_a_status_is_withdrawn_where_the_point_is_infeasible(
-    sigmoid_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    def wrong(self: smo.SMOSession, task: Task) -> Solution:
-        return Solution({"alpha": np.full(60, 7.0)}, Status.SOLVED)
-
-    monkeypatch.setattr(smo.SMOSession, "solve", wrong)
-    result = iopt.solve(sigmoid_problem, iopt.SVMDual(C=1.0), solver="smo")
-    assert result.status is Status.INACCURATE
-    assert result.certificate.claim is Claim.NONE

@@ -71,19 +71,6 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
             loaded.predict(new[["height", "depth"]])
 
 
-def test_categories_of_a_table_are_encoded(tmp_path: Path) -> None:
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(
-        kind=np.where(X[:, 2] > 0.0, "new", "old"), label=Y
-    )
-    frame.to_csv(tmp_path / "table.csv", index=False)
-    problem = iopt.KernelProblem.read(tmp_path / "table.csv")
-    result = iopt.solve(problem, "SVMDual")
-    direct = result.classifier.predict(problem.K)
-    assert result.predict(frame).tolist() == direct.tolist()
-    with pytest.raises(iopt.errors.DataError, match="in the column 'kind', as in training, got"):
-        result.predict(frame.assign(kind="used"))
-
-
 def test_new_points_that_are_treated_jointly() -> None:
     problem = iopt.KernelProblem.from_data(X, Y, "sigmoid(a=0.5, r=-1)")
     result = iopt.solve(problem, "SpectrumSVM(new_points=joint)")
