@@ -12,7 +12,6 @@ from helpers.programs import Program
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
-from indefinite_opt.quadratic.bracket.relaxation import Relaxation
 from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
@@ -50,43 +49,6 @@ def test_a_proof_of_another_problem_proves_nothing_false(seed: int) -> None:
         assert proof is not None
         proved = proof.lower_bound(conditions_of(ours, formulation))
         assert proved <= least + 1e-12 * max(1.0, abs(least))
-
-
-def test_false_triangle_inequalities_are_not_believed() -> None:
-    """With γ on three places that no inequality belongs to, -9.927 was "proved" to be -8.927."""
-    generator = np.random.default_rng(5)
-    A = generator.standard_normal((6, 6))
-    problem = iopt.KernelProblem(A + A.T, [1, -1] * 3)
-    formulation = iopt.SVMDual(C=1.0)
-    conditions = conditions_of(problem, formulation)
-    least = least_of(problem, formulation)
-    box = conditions.tightened(conditions.start())
-    assert box is not None
-    scaled = conditions.whole.scaled(box.lower, box.upper)
-    relaxation = Relaxation.of_whole(scaled, least, box.binary[scaled.members])
-    relaxation.run(500)
-    honest, start = relaxation.multipliers(), relaxation.mean()
-    count = honest.pairs.size
-    for a, c in generator.integers(0, count, (400, 2)):
-        forged = Multipliers(
-            honest.pairs, honest.squares,
-            np.vstack([honest.places, [[a, a, c]]]), np.append(honest.gamma, 1.0),
-        )  # fmt: skip
-        proof = Proof(Part(last=Tangent(forged, start)))
-        assert proof.lower_bound(conditions) <= least + 1e-12 * abs(least)
-
-
-@pytest.mark.parametrize("value", [-np.inf, -100.0, 0.0, 100.0, np.inf, np.nan])
-def test_a_forged_value_of_a_reduction_proves_no_more(value: float) -> None:
-    """What is cut off is bounded by that value, so a low one cuts more and proves less."""
-    for seed in range(8):
-        problem, formulation, least = whole_number_problem(seed)
-        conditions = conditions_of(problem, formulation)
-        bracket = iopt.bound(problem, formulation, gap=1e-9)
-        assert bracket.proof is not None
-        root = bracket.proof.root
-        forged = Proof(Part(reductions=[(t, value) for t, _ in root.bounds], last=root.last))
-        assert forged.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
 
 
 def test_a_start_outside_the_box_proves_no_more() -> None:
