@@ -266,46 +266,6 @@ def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
         assert write_program(program, path).read_bytes() == written or suffix == ".npz"
 
 
-def decimals(seed: int) -> QuadraticArrays:
-    """A program with 17 digits and sizes that other solvers do not drop."""
-    generator = np.random.default_rng(seed)
-    P = generator.standard_normal((4, 4)) * 10.0 ** generator.integers(-5, 6, (4, 4))
-    return quadratic_arrays(
-        P + P.T, generator.standard_normal(4), generator.standard_normal((3, 4)),
-        generator.standard_normal(3), generator.standard_normal((1, 4)), [0.1],
-        [-np.inf, -1 / 3, 0.1, -np.inf], [np.inf, 2 / 3, 0.1, -1 / 7], constant=1 / 3, sense=-1,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("suffix", [".lp", ".mps"])
-@pytest.mark.parametrize("seed", range(3))
-def test_highs_reads_the_same_numbers(seed: int, suffix: str, tmp_path: Path) -> None:
-    highspy = pytest.importorskip("highspy")
-    program = decimals(seed)
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    path = write_program(program, tmp_path / f"file{suffix}")
-    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
-    lp, hessian = highs.getModel().lp_, highs.getModel().hessian_
-    assert lp.sense_ == highspy.ObjSense.kMaximize
-    assert (lp.offset_, list(lp.col_cost_)) == (-program.constant, (-program.q).tolist())
-    assert (list(lp.col_lower_), list(lp.col_upper_)) == (program.lb.tolist(), program.ub.tolist())
-    assert list(lp.row_upper_) == [*program.h, *program.b]
-    assert list(lp.row_lower_) == [*[-np.inf] * 3, *program.b]
-    starts, rows = list(lp.a_matrix_.start_), np.zeros((4, 4))
-    assert lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
-    for j in range(4):
-        part = slice(starts[j], starts[j + 1])
-        rows[list(lp.a_matrix_.index_)[part], j] = list(lp.a_matrix_.value_)[part]
-    assert np.array_equal(rows, np.vstack([program.G, program.A]))
-    assert hessian.format_ == highspy.HessianFormat.kTriangular
-    starts, triangle = list(hessian.start_), np.zeros((4, 4))
-    for j in range(4):
-        part = slice(starts[j], starts[j + 1])
-        triangle[list(hessian.index_)[part], j] = list(hessian.value_)[part]
-    assert np.array_equal(triangle, np.tril(-program.P))
-
-
 def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
     def refused(suffix: str, words: str, **others: Any) -> None:
         data: dict[str, Any] = {"P": np.eye(2), "q": [1.0, -1.0]} | others
