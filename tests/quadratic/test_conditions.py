@@ -71,6 +71,18 @@ def test_curvature_counts_as_negative_beyond_its_rounding(
     assert conditions(H, rows=[[1.0, -1.0]]).exclusive[0, 1]
 
 
+def test_large_terms_of_one_sign_do_not_hide_a_negative_curvature() -> None:
+    """-1e-13 of terms of size 2 is believed, of 1e3 is not; nor is that of -1e3 in another pair."""
+    H = np.diag([1.0, 1.0, 1e3, 1e3])
+    H[0, 1] = H[1, 0] = 1.0 + 0.5e-13
+    H[2, 3] = H[3, 2] = 1e3 + 0.5e-13
+    line = conditions(H, rows=np.ones((1, 4))).exclusive
+    assert line[0, 1]
+    assert not line[2, 3]
+    H[0, 0] = -1e3
+    assert conditions(H, rows=np.ones((1, 4))).exclusive[0, 1]
+
+
 def test_one_variable_alone_and_pairs_where_no_row_holds_them() -> None:
     """x₀ and x₁ are on a row, x₂, x₃ and x₄ are not."""
     H = np.diag([-1.0, -1.0, 0.0, 1.0, 2.0])
@@ -277,6 +289,18 @@ def test_large_values_leave_room_for_their_rounding() -> None:
     bound = Bound(1e9, np.zeros(1), np.array([0.5]), np.zeros(0))
     left = each.reduced(box, scaled, bound, 1e9 + 0.25)
     assert 0.9e-3 <= left.upper[0] - 1e9 - 0.25 <= 1.1e-3
+
+
+def test_every_rounding_of_a_reduction_makes_it_smaller() -> None:
+    """From -¼ to 0 at slope 1: x ≤ ¼, and 1e-12 of it twice, for the room and for the step."""
+    each = Untightened(conditions(np.zeros((1, 1)), [1.0]).whole)
+    box = part(each, [0.0], [1.0])
+    scaled = each.whole.scaled(box.lower, box.upper)
+    for slope in (0.5, -0.5):
+        bound = Bound(-0.25, np.zeros(1), np.array([slope]), np.zeros(0))
+        left = each.reduced(box, scaled, bound, 0.0)
+        kept = left.upper[0] - left.lower[0]
+        assert 0.25 * (1.0 + 1.9e-12) <= kept <= 0.25 * (1.0 + 2.1e-12)
 
 
 def test_conditions_follow_from_each_other_until_none_does() -> None:

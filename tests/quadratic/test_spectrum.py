@@ -16,6 +16,7 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     least_eigenvalue,
     negative_direction,
     norm_bound,
+    without_directions,
 )
 
 Array = NDArray[np.float64]
@@ -300,6 +301,20 @@ def test_a_factorisation_breaks_down_where_the_matrix_is_indefinite(n: int, shar
     assert direction is not None
     assert np.linalg.norm(direction) == pytest.approx(1.0)
     assert direction @ A @ direction < 0.0
+
+
+@pytest.mark.parametrize("order", ["F", "C"])
+@pytest.mark.parametrize("lines", [1, 2])
+def test_directions_are_replaced_in_the_lower_triangle(lines: int, order: str) -> None:
+    """PKP + 7NNᵀ by its formula, rounded: entries are of the size of 1."""
+    generator = np.random.default_rng(3)
+    A = generator.standard_normal((30, 30))
+    A = A + A.T
+    N = np.linalg.qr(generator.standard_normal((30, lines)))[0]
+    P = np.eye(30) - N @ N.T
+    changed = np.array(A, order=order)
+    without_directions(changed, N, 7.0)
+    np.testing.assert_allclose(np.tril(changed), np.tril(P @ A @ P + 7.0 * N @ N.T), atol=1e-13)
 
 
 def test_lapack_factorises_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
