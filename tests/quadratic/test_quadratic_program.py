@@ -478,6 +478,26 @@ def test_large_slacks_do_not_hide_what_a_row_leaves_open() -> None:
     assert bracket.lower <= 120.0 <= bracket.upper <= 120.0 + 1e-12
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_ranges_from_equations_without_common_variables(seed: int) -> None:
+    """Those of linear programs, infinite ones too."""
+    generator = np.random.default_rng(seed)
+    a = generator.choice([-2.0, -1.0, 1.0, 3.0], 7)
+    A = np.where(np.array([[0, 0, 0, 1, 1, 2, 2]]) == np.arange(2)[:, None], a, 0.0)
+    lower = np.where(generator.random(7) < 0.3, -np.inf, -generator.uniform(0.0, 2.0, 7))
+    upper = np.where(generator.random(7) < 0.3, np.inf, generator.uniform(0.0, 2.0, 7))
+    b = A @ generator.uniform(np.maximum(lower, -2.0), np.minimum(upper, 2.0))
+    ranges = iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).structure().ranges
+    for end, side in zip(ranges, (1.0, -1.0), strict=True):
+        for i in range(7):
+            answer = linprog(side * np.eye(7)[i], None, None, A, b, np.column_stack([lower, upper]))
+            exact = side * answer.fun if answer.status == 0 else -side * np.inf
+            if np.isfinite([lower, upper][side < 0][i]):
+                assert side * end[i] <= side * exact + 1e-9  # a bound is kept as it is
+            else:
+                assert end[i] == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
 SINGULAR: dict[str, tuple[dict[str, Any], Fraction]] = {
     "½(2x + 3y)² - 3y": (
         {"P": [[4.0, 6.0], [6.0, 9.0]], "q": [0.0, -3.0], "ub": [0.0, 2.0]}, Fraction(-6),
