@@ -61,7 +61,7 @@ good a bound, a proof or a point is, and how fast it is found, but not what is c
 hold for any multipliers, whichever a relaxation or a linear program of secants has."""
 
 STAGES = (
-    ("spectrum", "box_line", "scaled_box", "conditions", "kkt", "minorant", "proof", "problem"),
+    ("spectrum", "box_line", "scaled_box", "conditions", "minorant", "proof", "problem"),
     ("claims", "gaps", "provenance", "linear_certificates", "certificate"),
     ("cases", "relaxation", "equivalence", "rank_one_update", "gram", "krein", "contract"),
     ("bounds", "enumeration", "global", "solve"),
@@ -69,12 +69,12 @@ STAGES = (
 """Test files in the order in which they run, the fastest first."""
 
 _ROWS = ("exact_conditions", "polyhedral_rows", "exact_bounds", "no_optimum", "quadratic_program")
-_PROGRAMS = ("programs", "convex_programs", "without_optimum")
+_PROGRAMS = ("programs", "convex_solutions", "without_optimum")
 _BOXES = ("conditions", "scaled_box", "minorant", "secants", "proof", "proof_checker", "global")
 
 OWN_TESTS = {
     "equilibration": ("exact_conditions", "quadratic_program"),
-    "exact_bound": ("exact_bounds", "quadratic_program", "convex_programs"),
+    "exact_bound": ("exact_bounds", "quadratic_program", "programs"),
     "rows/nearby": ("exact_conditions", "wide_boxes", "quadratic_program", *_PROGRAMS),
     "rows/dual_bound": ("wide_boxes", *_ROWS, *_PROGRAMS),
     "rows/convex_bound": ("wide_boxes", *_ROWS, *_PROGRAMS),
@@ -96,7 +96,7 @@ OWN_TESTS = {
     ),
     "structures/box_line": ("box_line", "contract", "bounds"),
     "quadratic/quadratic_program": ("exact_conditions", "quadratic_program"),
-    "matrices/spectrum": ("spectrum", "definiteness", "cholesky"),
+    "matrices/spectrum": ("spectrum", "definiteness"),
     "minorant": ("scaled_box", "minorant", "proof", "proof_checker"),
     "tangents": ("scaled_box", "minorant", "proof", "proof_checker"),
     "secants": ("secants", "programs"),

@@ -50,15 +50,11 @@ class Campaign(ABC):
     failures: list[Failure] = field(default_factory=list, kw_only=True)
     counts: Counter[str] = field(default_factory=Counter, kw_only=True)
 
-    def run(
-        self, seconds: float = np.inf, draws: int | None = None, first: int = 0,
-        report: Callable[[Failure], None] | None = None,
-    ) -> None:  # fmt: skip
-        """Draw until time or number is reached; `report` is called with every failure."""
+    def run(self, seconds: float = np.inf, draws: int | None = None, first: int = 0) -> None:
+        """Draw until time or number is reached."""
         end = time.monotonic() + seconds
         number = first
         while time.monotonic() < end and (draws is None or number < first + draws):
-            before = len(self.failures)
             drawn = self.draw(number)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -70,8 +66,6 @@ class Campaign(ABC):
                 if self.warnings_fail:
                     self.fail(drawn, what, text, "problem")
                 self.counts[f"{what}: {text}"] += 1
-            for failure in self.failures[before:] if report is not None else ():
-                report(failure)
             self.draws += 1
             number += 1
 
@@ -87,9 +81,12 @@ class Campaign(ABC):
     def refused(self, drawn: Any, error: iopt.IndefiniteOptError) -> str | None:
         """Count a refusal by name; what is false in it, if anything."""
 
-    @abstractmethod
     def table(self) -> str:
         """Counts of everything."""
+        failures = Counter(f"FAILED: {failure.what}" for failure in self.failures)
+        lines = [f"seed {self.seed}, {self.draws} draws, {len(self.failures)} failures"]
+        lines += [f"{count:>8}  {what}" for what, count in sorted((self.counts + failures).items())]
+        return "\n".join(lines)
 
     def call(self, drawn: Any, text: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """The answer, or None: a true refusal is counted, anything else is a failure."""

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from references import Quadratic, Reference
 
 import indefinite_opt as iopt
@@ -16,7 +15,6 @@ from helpers.exact import BoxProgram, Vector, dot, product
 
 __all__ = ["Finding", "bracket_findings", "certificate_findings"]
 
-Array = NDArray[np.float64]
 Values = Mapping[str, Any]
 
 EPS = Fraction(1, 2**52)

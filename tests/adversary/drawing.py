@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import indefinite_opt as iopt
 from helpers.exact import mirrored
 
-__all__ = ["BRACKETED", "FORMULATIONS", "KERNELS", "Drawn", "draw", "scaled"]
+__all__ = ["BRACKETED", "FORMULATIONS", "KERNELS", "Drawn", "draw"]
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -333,24 +333,3 @@ def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) ->
     formulation = FORMULATIONS[name](g, K, y)
     tol = float(g.choice([1e-6, 1e-3, 1e-9], p=[0.6, 0.2, 0.2]))
     return Drawn(seed, number, kind, name, K, y, formulation, tol, cached)
-
-
-def scaled(drawn: Drawn, power: int) -> Drawn:
-    """The same problem with the kernel s·K, s = 2^power, in other units: nothing is rounded."""
-    s, f = 2.0**power, drawn.formulation
-    if isinstance(f, iopt.SeparabilitySVM | iopt.KernelLogistic):
-        twice = isinstance(f, iopt.KernelLogistic) or f.identity
-        f = replace(f, C=f.C / (s * s if twice else s))
-    elif isinstance(f, iopt.SpectrumSVM) and f.transform == "square":
-        f = replace(f, C=f.C / (s * s))
-    elif isinstance(f, iopt.LussDual):
-        f = replace(f, C=f.C / s, rho=f.rho / s**3)
-    elif isinstance(f, iopt.LussBall):
-        radius = None if f.radius is None else f.radius * s * s
-        f = replace(f, C=f.C / s, radius=radius)
-    elif isinstance(
-        f, iopt.SVMDual | iopt.SpectrumSVM | iopt.ESVM | iopt.KSVM | iopt.LPSVM
-        | iopt.PseudoEuclideanPrimal
-    ):  # fmt: skip
-        f = replace(f, C=f.C / s)
-    return replace(drawn, K=s * drawn.K, formulation=f)

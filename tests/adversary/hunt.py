@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -10,14 +9,12 @@ import numpy as np
 from attacks import attacks
 from campaign import Campaign
 from claims import Finding, bracket_findings, certificate_findings
-from drawing import BRACKETED, FORMULATIONS, KERNELS, Drawn, draw, scaled
+from drawing import BRACKETED, FORMULATIONS, KERNELS, Drawn, draw
 from references import Quadratic, Reference, reference_of
 
 import indefinite_opt as iopt
 
 __all__ = ["Hunt"]
-
-EPS = 2.0**-52
 
 SECONDS = 3.0
 """Limit of every solve: without one, a simplex method that cycles never returns."""
@@ -38,8 +35,6 @@ class Hunt(Campaign):
     kernels: list[str] = field(default_factory=lambda: list(KERNELS))
     formulations: list[str] = field(default_factory=lambda: list(FORMULATIONS))
     brackets_only: bool = False
-    by_kind: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Counts of a kernel or a formulation and what was said of it."""
 
     def draw(self, number: int) -> Drawn:
         return draw(self.seed, number, self.kernels, self.formulations)
@@ -56,8 +51,6 @@ class Hunt(Campaign):
         self._attack(g, drawn, reference, result)
         if drawn.name in BRACKETED and g.random() < 0.5:
             self._bracket(drawn, reference)
-        if result is not None and g.random() < 0.5:
-            self._scale(g, drawn, reference, result)
 
     def _solves(
         self, g: np.random.Generator, drawn: Drawn, reference: Reference
@@ -76,7 +69,7 @@ class Hunt(Campaign):
             )
             if certificate is None:
                 continue
-            self._count(drawn, certificate.claim.name)
+            self.counts[certificate.claim.name] += 1
             call += "\nprint(result.certificate)"
             if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
                 self.fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
@@ -100,7 +93,7 @@ class Hunt(Campaign):
             )
             if certificate is None:
                 continue
-            self._count(drawn, f"verify {certificate.claim.name}")
+            self.counts[f"verify {certificate.claim.name}"] += 1
             given = multipliers is not None
             findings = certificate_findings(reference, values, certificate, given)
             self.examined(drawn, findings, call, kind)
@@ -123,43 +116,8 @@ class Hunt(Campaign):
         call += "\nprint(bracket, bracket.check(problem))"
         checked = self.call(drawn, call, bracket.check, problem)
         if checked is not None:
-            self._count(drawn, "bracket")
+            self.counts["bracket"] += 1
             self.examined(drawn, bracket_findings(reference, bracket, checked), call, "bound")
-
-    def _scale(
-        self,
-        g: np.random.Generator,
-        drawn: Drawn,
-        reference: Reference,
-        result: iopt.workflow.Result,
-    ) -> None:
-        """The same claim in other units, where rounding leaves the objective known to tol."""
-        value = reference.value(result.values)
-        if 1e3 * EPS * reference.stakes(result.values) > drawn.tol * float(
-            reference.unit(result.values, value)
-        ):
-            return
-        power = int(g.integers(-40, 41))
-        other = scaled(drawn, power)
-        if not np.all((other.K == 0.0) | (np.abs(other.K) > 1e-290)):
-            return
-        again = self.call(other, "solve(scaled)", _solve, other, None)
-        # One that has not solved it has been stopped by time or by rounding.
-        if again is None or iopt.Status.SOLVED not in (result.status, again.status):
-            return
-        limits = (iopt.Status.TIME_LIMIT, iopt.Status.INTERRUPTED)
-        if result.status in limits or again.status in limits:
-            return
-        claims = result.certificate.claim, again.certificate.claim
-        self._count(drawn, "scaled")
-        if claims[0] is not claims[1] or result.status is not again.status:
-            said = f"{claims[0].name} ({result.status}), with 2^{power}: "
-            said += f"{claims[1].name} ({again.status})"
-            call = f"problem2 = iopt.KernelProblem(2.0**{power} * K, problem.y)\n"
-            call += f"formulation2 = iopt.{other.formulation!r}\n"
-            call += f"print(iopt.solve(problem, formulation, tol={drawn.tol}).certificate)\n"
-            call += f"print(iopt.solve(problem2, formulation2, tol={drawn.tol}).certificate)"
-            self.fail(drawn, f"scale of {drawn.name}", said, call)
 
     # ------------------------------------------------------------------------------ accounts
 
@@ -175,35 +133,6 @@ class Hunt(Campaign):
     def examined(self, drawn: Drawn, findings: Iterable[Finding], text: str, by: str = "") -> None:
         named = (Finding(f"{each.what} of {drawn.name}", each.numbers) for each in findings)
         super().examined(drawn, named, text, by)
-
-    def fail(self, drawn: Drawn, what: str, numbers: str, text: str) -> None:
-        self._count(drawn, "FAILED")
-        super().fail(drawn, what, numbers, text)
-
-    def _count(self, drawn: Drawn, what: str) -> None:
-        self.by_kind[drawn.kind, what] += 1
-        self.by_kind[drawn.name, what] += 1
-
-    def counts_of(self, what: str) -> int:
-        """How often something was said, of any kernel."""
-        return sum(self.by_kind[kind, what] for kind in self.kernels)
-
-    def table(self) -> str:
-        """Counts by kernel, by formulation, and of each kind of failure."""
-        heads = ["GLOBAL", "LOCAL", "STATIONARY", "FEASIBLE", "NONE"]
-        heads += [f"verify {head}" for head in heads] + ["bracket", "scaled", "FAILED"]
-        short = [head.replace("verify ", "v.")[:8] for head in heads]
-        lines = [f"seed {self.seed}, {self.draws} draws, {len(self.failures)} failures"]
-        for title, kinds in (("kernel", self.kernels), ("formulation", self.formulations)):
-            lines += ["", f"{title:<22}" + "".join(f"{head:>9}" for head in short)]
-            for kind in kinds:
-                row = "".join(f"{self.by_kind[kind, head]:>9}" for head in heads)
-                lines.append(f"{kind:<22}{row}")
-        failures = Counter(failure.what for failure in self.failures)
-        for title, said in (("refused or warned", self.counts), ("failures", failures)):
-            lines += ["", f"{title}:"]
-            lines += [f"{count:>8}  {what}" for what, count in said.most_common()]
-        return "\n".join(lines)
 
 
 def _solve(drawn: Drawn, name: str | None) -> iopt.workflow.Result:

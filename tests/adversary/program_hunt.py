@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +37,7 @@ CLOSED = 1e-9
 
 ACROSS = 200 * EPS
 """Share of the terms at a point by which an attained end may be beyond the optimum, where its rows
-hold up to the rounding of their data only; how many are beyond is counted."""
+hold up to the rounding of their data only."""
 
 OUTWARDS = 1e-9
 """The same where numbers are far apart; and what a feasible point nearby may be worse."""
@@ -93,10 +92,6 @@ class ProgramHunt(Campaign):
     warnings_fail = True
     brackets_only: bool = False
     kinds: tuple[Callable[[int, int], DrawnProgram], ...] = (draw_program, draw_far)
-    nonconvex: int = 0
-    gaps: list[float] = field(default_factory=list)
-    crossed: float = -np.inf
-    """The farthest that an end of a bracket lies beyond the optimum, in units of gaps."""
 
     def draw(self, number: int) -> DrawnProgram:
         turn, kind = divmod(number, len(self.kinds))
@@ -106,7 +101,6 @@ class ProgramHunt(Campaign):
         qp = self.call(drawn, "qp", as_problem, drawn)
         if qp is None:
             return
-        self.nonconvex += drawn.nonconvex
         self._bracket(drawn, qp)
         if drawn.number % 8 == 0:
             self._hurried(drawn, qp)
@@ -120,9 +114,9 @@ class ProgramHunt(Campaign):
 
     def _bracket(self, drawn: DrawnProgram, qp: iopt.QuadraticProgram) -> None:
         inside = "inactive box" in drawn.kinds
-        gap, limit = CLOSED if inside else GAP, _limit(drawn)
-        call = f"bracket = iopt.bound(qp, time_limit={limit}, gap={gap})"
-        bracket = self.call(drawn, call, lambda: iopt.bound(qp, time_limit=limit, gap=gap))
+        asked, limit = CLOSED if inside else GAP, _limit(drawn)
+        call = f"bracket = iopt.bound(qp, time_limit={limit}, gap={asked})"
+        bracket = self.call(drawn, call, lambda: iopt.bound(qp, time_limit=limit, gap=asked))
         if bracket is None:
             return
         call += "\nprint(bracket, bracket.check(qp))"
@@ -131,16 +125,11 @@ class ProgramHunt(Campaign):
             optimum = drawn.minimum[0]
             unit = drawn.unit(bracket.values["x"], float(optimum))
             unit = max(unit, SMALL * drawn.terms) or 1.0
-            self.gaps.append((bracket.upper - bracket.lower) / unit)
-            self.counts[f"closed to {GAP:g}"] += self.gaps[-1] <= GAP
-            ends = (bracket.lower, 1), (bracket.upper, -1)
-            beyond = [sign * (Fraction(e) - optimum) for e, sign in ends if np.isfinite(e)]
-            self.counts["brackets without a bound"] += len(beyond) < len(ends)
-            self.counts["attained ends beyond the optimum"] += beyond[-1] > 0
-            self.crossed = max(self.crossed, *(float(end) / unit for end in beyond))
+            gap = (bracket.upper - bracket.lower) / unit
+            self.counts[f"closed to {GAP:g}"] += gap <= GAP
             late = bracket.status is iopt.Status.TIME_LIMIT
-            if inside and self.gaps[-1] > CLOSED and not late:
-                self.fail(drawn, "open", f"a gap of {self.gaps[-1]:.1e}", call)
+            if inside and gap > CLOSED and not late:
+                self.fail(drawn, "open", f"a gap of {gap:.1e}", call)
         checked = self.call(drawn, call, bracket.check, qp)
         self.examined(drawn, _bracket_findings(drawn, bracket, checked), call)
 
@@ -244,27 +233,12 @@ class ProgramHunt(Campaign):
             self.counts["called infeasible"] += 1
             if drawn.minimum is not None:
                 return f"called infeasible, and is not: {error}"
-            return (
-                None
-                if iopt.verify(as_problem(drawn), error).proved
-                else f"without a proof: {error}"
-            )
+            proved = iopt.verify(as_problem(drawn), error).proved
+            return None if proved else f"without a proof: {error}"
         if "chain out of reach" in drawn.kinds:
             return f"an empty chain is not proved to be so: {error}"
         self.counts[f"{type(error).__name__}: {str(error)[:60]}"] += 1
         return None
-
-    def table(self) -> str:
-        """Counts of everything."""
-        gaps = self.gaps or [np.nan]
-        lines = [
-            f"seed {self.seed}, {self.draws} programs, {self.nonconvex} nonconvex, "
-            f"{len(self.failures)} failures; largest gap {max(gaps):.1e}, "
-            f"farthest across the optimum {self.crossed:.1e}"
-        ]
-        lines += [f"{count:>8}  {what}" for what, count in sorted(self.counts.items())]
-        said = Counter(failure.what for failure in self.failures)
-        return "\n".join(lines + [f"FAILED {count:>4}  {what}" for what, count in said.items()])
 
 
 # ---------------------------------------------------------------------------------- what is false
@@ -317,9 +291,8 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     # Dependent equations of numbers far apart hold up to their rounding only, which is worth this.
     across = OUTWARDS if far else ACROSS
     if better > across * terms:
-        said = (
-            f"{value!r} is better than {number(drawn.minimum[0])} by {better / (unit or 1.0):.1e}"
-        )
+        share = better / (unit or 1.0)
+        said = f"{value!r} is better than {number(drawn.minimum[0])} by {share:.1e}"
         yield Finding(f"{what} across", said)
 
 

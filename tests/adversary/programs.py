@@ -355,10 +355,6 @@ class DrawnProgram:
         return fall / (curved + 10.0 * self.program.n * tol * width * slope + 1e-14 * base.terms(z))
 
     @property
-    def nonconvex(self) -> bool:
-        return bool(np.linalg.eigvalsh(self.program.P)[0] < 0.0)
-
-    @property
     def convex(self) -> bool:
         """Whether it has a feasible point and its Hessian, exactly, no negative curvature."""
         return self.minimum is not None and is_psd(self.base.exact[0])

@@ -107,10 +107,6 @@ class Reference(ABC):
     def terms(self, values: Values) -> float:
         """Sum of the sizes of what is added up in it."""
 
-    def stakes(self, values: Values) -> float:
-        """`terms`, and what the rounding of the constraints moves in the objective."""
-        return self.terms(values)
-
     @abstractmethod
     def violation(self, values: Values) -> float:
         """Largest violation of a constraint, relative to the sizes of what stands in it."""
@@ -325,12 +321,6 @@ class Explicit(Reference):
         square = dot(v, product([[abs(t) for t in row] for row in self.R], v)) / 2
         return float(square + self.C * sum(map(abs, _vector(values["xi"])), ZERO))
 
-    def stakes(self, values: Values) -> float:
-        v, b = [abs(t) for t in _vector(values[self.variable])], abs(_vector(values["b"])[0])
-        margins = [dot([abs(t) for t in row], v) + b for row in self.G]
-        # A slack changes by no more than its margin does.
-        return self.terms(values) + float(self.C * sum((m + 1 for m in margins), ZERO))
-
     def violation(self, values: Values) -> float:
         v, xi, b = (_vector(values[k]) for k in (self.variable, "xi", "b"))
         worst = max(-min(xi), ZERO)
@@ -355,11 +345,6 @@ class Hulls(Explicit):
 
     def terms(self, values: Values) -> float:
         return super().terms(values) + 2.0 * float(max(map(abs, self._planes(values))))
-
-    def stakes(self, values: Values) -> float:
-        v = [abs(t) for t in _vector(values[self.variable])]
-        margins = [dot([abs(t) for t in row], v) for row in self.G]
-        return self.terms(values) + float(self.C * sum(margins, ZERO))
 
     def violation(self, values: Values) -> float:
         v, xi = (_vector(values[k]) for k in (self.variable, "xi"))

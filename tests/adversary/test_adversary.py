@@ -1,7 +1,7 @@
 """Random problems of every kind and false points for them, against exact references.
 
 Some dozens by default. The slow test takes five minutes: ADVERSARY_SECONDS and ADVERSARY_SEED say
-otherwise. For more, run.py.
+otherwise.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def test_nothing_false_is_claimed_of_kernels_of_every_kind(first: int) -> None:
     hunt = Hunt(27)
     hunt.run(draws=30, first=first)
     assert_nothing_false(hunt)
-    claims = sum(hunt.counts_of(claim) for claim in ("GLOBAL", "LOCAL", "STATIONARY"))
+    claims = sum(hunt.counts[claim] for claim in ("GLOBAL", "LOCAL", "STATIONARY"))
     assert claims >= 20
 
 

@@ -6,7 +6,6 @@ Whatever stands here may change without notice: a test that needs one of them ta
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import pytest
 
@@ -18,28 +17,12 @@ from indefinite_opt.quadratic.local.search import _perturbation_loops as perturb
 __all__ = ["descent_loops", "perturbation_loops", "rank_one_update", "relaxation_loops"]
 
 # `descent_loops`, `perturbation_loops`: the compiled loops of the descent and the search. They keep
-# v, the weights and the decrease of F
-# up to date by different sums, and a whole run computes these afresh before an error could show.
+# v, the weights and the decrease of F up to date by different sums, and a whole run computes these
+# afresh before an error could show.
 # `relaxation_loops`: the violated triangle inequalities and the partial products of the relaxation,
 # whose errors would only make bounds weaker, which no test of a bound can see.
 # `rank_one_update`: the roots of the secular equation, to a few units in the last place; in the
 # eigenvalues that are public they are mixed with the rounding of everything else.
-
-
-def count_evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One entry for each evaluation of the secular equation by `solve_root.py_func` from now on."""
-    evaluations: list[int] = []
-    compiled = rank_one_update.evaluate
-
-    def counted(*arguments: Any) -> Any:
-        evaluations.append(1)
-        return compiled(*arguments)
-
-    monkeypatch.setattr(rank_one_update, "evaluate", counted)
-    # A loop that serves others only has no entry from Python.
-    smaller_root = rank_one_update._smaller_root.py_func
-    monkeypatch.setattr(rank_one_update, "_smaller_root", smaller_root)
-    return evaluations
 
 
 def long_from(monkeypatch: pytest.MonkeyPatch, order: int) -> None:

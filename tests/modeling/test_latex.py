@@ -47,11 +47,9 @@ b, delta = cp.Variable(name="b"), cp.Variable(name="delta")
 X = cp.Variable((N, N), name="X")
 
 
-def declared(
-    name: str, sense: str, objective: Any, subject_to: dict[str, Any] | None = None
-) -> Program:
+def declared(name: str, sense: str, objective: Any, rows: dict[str, Any] | None = None) -> Program:
     structure: Any = None
-    return Model(**{sense: objective}, subject_to=subject_to or {}).program(name, structure)
+    return Model(**{sense: objective}, subject_to=rows or {}).program(name, structure)
 
 
 def text_expression(expr: Any) -> str:
@@ -59,14 +57,22 @@ def text_expression(expr: Any) -> str:
 
 
 margin = cp.multiply(y, K @ u + b)
+SVM = declared(
+    "SVMDual", "maximize", cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q),
+    {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
+)  # fmt: skip
+LP = declared(
+    "LPSVM",
+    "minimize",
+    cp.norm1(u) + C * cp.sum(xi),
+    {"margin": margin >= 1 - xi, "slack": xi >= 0},
+)
+LOGISTIC = declared(
+    "KernelLogistic", "minimize", 0.5 * cp.sum_squares(alpha) + C * cp.sum(cp.logistic(-margin))
+)
 TYPICAL = [
     (
-        declared(
-            "SVMDual",
-            "maximize",
-            cp.sum(alpha) - 0.5 * cp.quad_form(alpha, Q),
-            {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
-        ),
+        SVM,
         """\
 SVMDual
   maximize    eᵀα - ½ αᵀQα
@@ -80,12 +86,7 @@ SVMDual
 \end{array}""",
     ),
     (
-        declared(
-            "LPSVM",
-            "minimize",
-            cp.norm1(u) + C * cp.sum(xi),
-            {"margin": margin >= 1 - xi, "slack": xi >= 0},
-        ),
+        LP,
         """\
 LPSVM
   minimize    ‖u‖₁ + C eᵀξ
@@ -99,11 +100,7 @@ LPSVM
 \end{array}""",
     ),
     (
-        declared(
-            "KernelLogistic",
-            "minimize",
-            0.5 * cp.sum_squares(alpha) + C * cp.sum(cp.logistic(-margin)),
-        ),
+        LOGISTIC,
         """\
 KernelLogistic
   minimize    ½ ‖α‖₂² + C eᵀ log(1 + exp(-y∘(Ku + b e)))
@@ -135,7 +132,6 @@ z = cp.multiply(y, alpha)
 EXPRESSIONS = [
     (-(alpha + xi), "-(α + ξ)"),
     (alpha - (xi - u), "α - (ξ - u)"),
-    (cp.multiply(-1.0, alpha + xi), "-(α + ξ)"),
     (-2 * alpha + 1, "-2 α + e"),
     (2 * (3 * alpha), "2·3 α"),
     (1.5 * alpha + alpha / 3, "³⁄₂ α + α/3"),
@@ -147,7 +143,6 @@ EXPRESSIONS = [
     (K @ (alpha + xi), "K(α + ξ)"),
     (K @ cp.multiply(y, alpha), "K(y∘α)"),
     (cp.multiply(y, K @ alpha), "y∘Kα"),
-    (K @ (2 * alpha), "K(2 α)"),
     (K @ np.ones(N), "Ke"),
     (alpha @ Delta, "Δᵀα"),
     ((alpha @ Delta) @ (Q @ xi), "αᵀΔQξ"),
@@ -163,7 +158,6 @@ EXPRESSIONS = [
     (X + 1, "X + eeᵀ"),
     (cp.sum_squares(Q @ alpha - 1), "‖Qα - e‖₂²"),
     (cp.sum_squares(X - K), "‖X - K‖_F²"),
-    (cp.sum_squares(alpha) / 2, "‖α‖₂²/2"),
     (cp.sum(cp.logistic(-margin)), "eᵀ log(1 + exp(-y∘(Ku + b e)))"),
     *((program.objective, text_expression(program.objective)) for program in PROGRAMS.values()),
     (cp.matrix_frac(alpha + xi, K), "(α + ξ)ᵀK⁻¹(α + ξ)"),
@@ -172,7 +166,6 @@ EXPRESSIONS = [
     (C * cp.sum(cp.pos(1 - margin)), "C eᵀ(e - y∘(Ku + b e))₊"),
     (cp.sum(cp.square(cp.pos(1 - margin))), "‖(e - y∘(Ku + b e))₊‖₂²"),
     (cp.square(b) - cp.pos(-b), "b² - (-b)₊"),
-    (cp.square(alpha - xi), "(α - ξ)²"),
     (cp.square(-alpha), "(-α)²"),
     (cp.square(cp.pos(alpha - xi)), "(α - ξ)₊²"),
     (cp.square(X - K), "(X - K)∘(X - K)"),
@@ -230,7 +223,6 @@ ATOMS = [
     (cp.psd_wrap(K), "K", "K"),
     (alpha + np.arange(N), "α + c", r"\alpha + c"),
     (alpha + np.zeros(N), "α", r"\alpha"),
-    (cp.abs(K @ alpha), "|Kα|", r"|K \alpha|"),
     (cp.pos(K @ alpha), "(Kα)₊", r"(K \alpha)_+"),
     (cp.square(cp.pos(b)), "(b)₊²", "(b)_+^2"),
     (cp.square(cp.Variable(name="beta_0")), "β₀²", r"\beta_0^2"),
@@ -312,17 +304,11 @@ def test_constraints(subject_to: dict[str, Any], lines: list[str]) -> None:
 
 def test_variables_stand_in_the_order_in_which_the_model_makes_them() -> None:
     for atoms in (algebra, cp):
-        w, offset, slack = (
-            atoms.Variable(2, name="w"),
-            atoms.Variable(name="b"),
-            atoms.Variable(2, name="xi"),
-        )
-        program = declared(
-            "P",
-            "minimize",
-            atoms.sum(slack) + atoms.sum_squares(w),
-            {"margin": w + offset >= 1 - slack},
-        )
+        w, offset = atoms.Variable(2, name="w"), atoms.Variable(name="b")
+        slack = atoms.Variable(2, name="xi")
+        goal = atoms.sum(slack) + atoms.sum_squares(w)
+        rows = {"margin": w + offset >= 1 - slack}
+        program = declared("P", "minimize", goal, rows)
         assert list(program.variables) == ["w", "b", "xi"]
         assert r"\min\limits_{w, b, \xi}" in latex(program)
 

@@ -6,11 +6,8 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from helpers.internals import count_evaluations
 from helpers.internals import rank_one_update as secular
 
 Array = NDArray[np.float64]
@@ -122,18 +119,6 @@ def test_every_distance_has_all_its_digits(kind: str, spread: str) -> None:
         check(d, weights(spread, d.size, generator))
 
 
-@given(
-    exponents=st.lists(st.floats(-16.0, 2.0), min_size=1, max_size=5),
-    powers=st.lists(st.floats(-30.0, 30.0), min_size=5, max_size=5),
-    offset=st.sampled_from([0.0, -1.0, 1.0, -1e8]),
-)
-def test_any_gaps_and_any_weights(
-    exponents: list[float], powers: list[float], offset: float
-) -> None:
-    d = np.unique(offset + np.cumsum(10.0 ** np.array(exponents)))
-    check(d, 10.0 ** np.array(powers[: d.size]))
-
-
 @pytest.mark.parametrize(
     ("d", "s", "expected"),
     [
@@ -151,57 +136,6 @@ def test_any_gaps_and_any_weights(
 def test_closed_forms(d: list[float], s: list[float], expected: list[float]) -> None:
     distances = roots(np.array(d), np.array(s))[1]
     np.testing.assert_allclose(distances, expected, rtol=1e-14)
-
-
-@given(seed=st.integers(0, 10_000), kind=st.sampled_from(POLES), spread=st.sampled_from(WEIGHTS))
-def test_interlacing_and_trace(seed: int, kind: str, spread: str) -> None:
-    generator = np.random.default_rng(seed)
-    d = poles(kind, int(generator.integers(1, 40)), generator)
-    s = weights(spread, d.size, generator)
-    values, distances, slopes, _ = roots(d, s)
-    assert np.all(distances > 0.0)
-    assert np.all(values >= d)
-    assert np.all(values[:-1] <= d[1:])
-    assert np.all(slopes > 0.0)
-    # Σ(λ - d) = Σs, all terms positive: no digit may be lost.
-    assert distances.sum() == pytest.approx(s.sum(), rel=1e-12)
-
-
-@given(seed=st.integers(0, 10_000), scale=st.sampled_from([1e-6, 1e-2, 1.0, 1e3]))
-def test_eigenvalues_and_vectors_of_the_full_matrix(seed: int, scale: float) -> None:
-    generator = np.random.default_rng(seed)
-    r = int(generator.integers(2, 30))
-    d = np.sort(generator.uniform(-1.0, 1.0, r))
-    u = generator.standard_normal(r) * np.sqrt(scale)
-    values, slopes, inverse = secular.solve_roots(d, u * u)
-    M = np.diag(d) + np.outer(u, u)
-    size = 1.0 + float(u @ u)
-    np.testing.assert_allclose(values, np.linalg.eigvalsh(M), atol=1e-13 * size)
-    X = u[:, None] * inverse.T / np.sqrt(slopes)
-    np.testing.assert_allclose(X.T @ X, np.eye(r), atol=1e-10)
-    np.testing.assert_allclose(M @ X, X * values, atol=1e-11 * size)
-
-
-@pytest.mark.parametrize("kind", POLES)
-def test_few_evaluations_are_enough(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluations = count_evaluations(monkeypatch)
-    generator = np.random.default_rng(1)
-    worst, sum_of_all, number = 0, 0, 0
-    for spread in WEIGHTS:
-        for r in (1, 2, 5, 12):
-            d = poles(kind, r, generator)
-            r = d.size
-            s = weights(spread, r, generator)
-            for j in range(r):
-                evaluations.clear()
-                secular.solve_root.py_func(d, s, j, np.empty(r))
-                worst, sum_of_all, number = (
-                    max(worst, len(evaluations)),
-                    sum_of_all + len(evaluations),
-                    number + 1,
-                )
-    assert worst <= 40
-    assert sum_of_all <= 8 * number
 
 
 def test_weights_of_poles_add_up_and_small_ones_stay() -> None:

@@ -11,11 +11,8 @@ import indefinite_opt as iopt
 from helpers.problems import suited
 from indefinite_opt.algebra.program import Program
 from indefinite_opt.formulations import as_formulation
-from indefinite_opt.foundation.limits import TimeLimitReached
-from indefinite_opt.quadratic.solving.solver import status_at_end
 from indefinite_opt.solvers import as_solver
 
-Status = iopt.Status
 FORMULATIONS = sorted(iopt.available_formulations())
 
 
@@ -31,17 +28,6 @@ def random_values(program: Program) -> dict[str, Any]:
     generator = np.random.default_rng(1)
     shapes = program.structure.shapes
     return {name: generator.standard_normal(shape) for name, shape in shapes.items()}
-
-
-@pytest.mark.parametrize("name", FORMULATIONS)
-def test_names_and_shapes_are_those_of_the_declaration(name: str) -> None:
-    program = declared(name)
-    variables = {name: variable.shape for name, variable in program.variables.items()}
-    if program.inner is not None:
-        del variables[program.inner.variable.name()]
-    assert program.structure.shapes == variables
-    constraints = {name: constraint.shape for name, constraint in program.subject_to.items()}
-    assert program.structure.multiplier_shapes == constraints
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)
@@ -75,19 +61,3 @@ def test_near_any_point_there_is_a_feasible_one(name: str) -> None:
     assert structure.infeasibility(near.x) <= 1e-13
     again, _ = structure.attained(near, structure.infeasibility(near.x))
     assert again.value == pytest.approx(near.value, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("raised", "status"),
-    [(None, Status.MAX_ITER), (KeyboardInterrupt, Status.INTERRUPTED),
-     (TimeLimitReached, Status.TIME_LIMIT)],
-)  # fmt: skip
-def test_the_status_of_a_search_that_is_ended(
-    raised: type[BaseException] | None, status: Status
-) -> None:
-    def search() -> Status:
-        if raised is not None:
-            raise raised
-        return Status.MAX_ITER
-
-    assert status_at_end(search) is status

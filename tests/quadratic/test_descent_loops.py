@@ -30,18 +30,6 @@ def box(K: Array, y: Array, formulation: iopt.Formulation) -> BoxLineQP:
 # ----------------------------------------------------------------------------- compiled loops
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 25])
-def test_spread(count: int) -> None:
-    generator = np.random.default_rng(count)
-    rows = generator.standard_normal((9, 37))
-    rows.setflags(write=False)  # as the rows of a problem are, for which the loop is compiled
-    indices = generator.integers(0, 9, count)
-    amounts, v = generator.standard_normal(count), generator.standard_normal(37)
-    expected = v - amounts @ rows[indices]
-    descent_loops.spread(rows, indices, amounts, v)
-    np.testing.assert_allclose(v, expected, atol=1e-14 * max(count, 1))
-
-
 @dataclass(frozen=True, eq=False)
 class State:
     """v, weights, signs and groups of points on their way, many of them at a bound."""
@@ -263,54 +251,6 @@ def test_a_block_of_steps(name: str, steps: int) -> None:
     assert outcome.decrease > 0.0
     fallen = program.value(before) - program.value(point.alpha)
     assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_steps_among_all_points(name: str) -> None:
-    """The steps, the fall of F and the end."""
-    n = 30
-    y = np.resize([1.0, -1.0], n)
-    formulation = form(name, y, 3.0)
-    program = Program.of(symmetric(n, 6), y, formulation)
-    qp = box(np.eye(n), y, formulation)
-    point = Loose.at(program, qp.random_start(np.random.default_rng(1)))
-    before = point.alpha.copy()
-    tolerance, rule = 1e-6, descent_loops.SECOND_ORDER
-    outcome = descent_loops.StepOutcome(
-        *descent_loops.pair_steps(*point.loops, rule, tolerance, 10**6, INF)
-    )
-    assert outcome.state == descent_loops.CONVERGED
-    assert outcome.violation <= tolerance
-    program.check_feasible(point.alpha, steps=outcome.steps)
-    assert point.error <= 1e-14 * n
-    fallen = program.value(before) - program.value(point.alpha)
-    assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * outcome.steps)
-    again = Loose.at(program, before)
-    work = 3.0 * descent_loops.STEP_WORK
-    outcome = descent_loops.StepOutcome(
-        *descent_loops.pair_steps(*again.loops, rule, tolerance, 10**6, work)
-    )
-    assert outcome.state == descent_loops.RUNNING
-    assert 1 <= outcome.steps <= 3
-
-
-@pytest.mark.parametrize("size", [6, 12])
-@pytest.mark.parametrize("name", FORMS)
-def test_blocks_end_where_nothing_violates(name: str, size: int) -> None:
-    """With the same optimum as steps among all points, for a definite kernel."""
-    n = 40
-    y = np.resize([1.0, -1.0], n)
-    formulation = form(name, y, 3.0)
-    program = Program.of(gaussian(n, 3, 0.5), y, formulation)
-    start = box(np.eye(n), y, formulation).random_start(np.random.default_rng(1))
-    blocks, whole = Loose.at(program, start.copy()), Loose.at(program, start.copy())
-    *outcome, _, made = descent_loops.block_steps(*blocks.loops, 1e-9, size, 0, 10**6, INF)
-    assert outcome[0] == descent_loops.CONVERGED
-    assert made > 1
-    assert blocks.error <= 1e-12 * n
-    descent_loops.pair_steps(*whole.loops, descent_loops.SECOND_ORDER, 1e-9, 10**6, INF)
-    program.check_feasible(blocks.alpha, steps=outcome[2])
-    assert program.value(blocks.alpha) == pytest.approx(program.value(whole.alpha), rel=1e-9)
 
 
 # ----------------------------------------------------------------------------------- rounding

@@ -127,26 +127,6 @@ def test_at_the_origin_only_zero_is_a_bound_that_is_reached() -> None:
     assert high.tolist() == [False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("A", "least"),
-    [
-        ([[0.0, 0.0]], -1.0),
-        ([[1.0, 0.0]], 1.0),
-        ([[0.0, 1.0]], -1.0),
-        ([[1.0, 1.0], [2.0, 2.0]], 0.0),
-        ([[1.0, 0.0], [0.0, 1.0]], np.inf),
-    ],
-)
-def test_the_least_curvature_along_rows(A: Any, least: float) -> None:
-    """Of diag(-1, 1): along e₂, e₁ and (1, -1)/√2; rows that say nothing twice change nothing."""
-    qp = iopt.QuadraticProgram(np.diag([-1.0, 1.0]), [0.0, 0.0], A=A, b=np.zeros(len(A)))
-    structure = qp.structure()
-    found, rounding = structure.along_rows.restricted(np.arange(2), np.array(A))
-    assert found == pytest.approx(least, abs=1e-14)
-    assert structure.is_convex == (least >= 0.0)
-    assert 0.0 <= rounding <= 1e-14
-
-
 def test_the_nearest_exact_point_moves_variables_inside_their_bounds() -> None:
     """x₁ = 10⁹ is at its bound, and x₂ and x₃ take up what the row misses."""
     ends = {"lb": [1e9, 0.0, 0.0], "ub": [2e9, 2.0, 2.0]}
@@ -264,17 +244,6 @@ def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)
     # It is measured in units of the variables, which are alike here but for a factor of a few.
     assert least - 1e-12 <= float(np.linalg.norm(left)) <= 4.0 * least + 1e-12
-
-
-@pytest.mark.parametrize("x", [[5.0, -3.0, 9.0], [1.0, 0.0, 0.0], [0.5, 1.0, 1.0]])
-def test_the_nearest_point_where_there_is_only_one(x: list[float]) -> None:
-    """x₁ + x₂ + x₃ = 5/2 and x₁ ≤ x₂ - 1/2 in the unit cube: x₂ ≤ 1 leaves (1/2, 1, 1)."""
-    body = iopt.QuadraticProgram(
-        np.eye(3), np.zeros(3), G=[[1.0, -1.0, 0.0]], h=[-0.5], A=[[1.0, 1.0, 1.0]], b=[2.5],
-        lb=0.0, ub=1.0,
-    ).structure()  # fmt: skip
-    np.testing.assert_allclose(body._nearest(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(body.project(np.array(x)), [0.5, 1.0, 1.0], rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("ends", "share"), [((4.0, 20.0), 12.0), ((8.0, 20.0), 32.0)])

@@ -68,15 +68,6 @@ def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> No
     assert len(reached) == 2**q, f"{len(reached)} of {2**q} optima"
 
 
-def test_the_global_optimum_of_lemma_4_is_found_by_default() -> None:
-    """With shift > 0 one of 64 optima is best, by 1/64 of its objective."""
-    data = iopt.datasets.load("haasdonk-lemma4(q=6, shift=1)")
-    problem = iopt.KernelProblem.from_dataset(data, "pseudo-euclidean(p=1)")
-    assert data.optima is not None
-    result = iopt.solve(problem, iopt.SVMDual(C=float(data.optima["C"])))
-    np.testing.assert_allclose(result.values["alpha"], data.optima["alpha"][0], atol=1e-6)
-
-
 # ------------------------------------------------------------------------------- what is returned
 
 
@@ -109,16 +100,6 @@ def test_the_best_of_many_ends_keep_their_weights() -> None:
     kept = [bool(end.values) for end in result.optima]
     assert 50 <= sum(kept) < len(kept)
     assert kept == sorted(kept, reverse=True), f"end {kept.index(False) + 1} has no weights"
-
-
-@pytest.mark.parametrize("perturbations", [1, 5, 8, 100])
-def test_no_more_perturbations_than_allowed_and_no_descents_without_any(perturbations: int) -> None:
-    """A chain in which nothing was perturbed has not come down from anywhere."""
-    result = iopt.solve(
-        rugged_problem(60), "SVMDual", solver=MultiStart(perturbations=perturbations)
-    )
-    assert told(result)["perturbations"] <= perturbations
-    assert told(result)["descents"] <= MultiStart().starts + told(result)["perturbations"]
 
 
 # -------------------------------------------------------------------------------- reproducibility
@@ -230,8 +211,12 @@ def test_perturbations_grow_with_the_number_of_weights(n: int, most: int) -> Non
     """24 for each weight up to 2400, by default."""
     result = iopt.solve(rugged_problem(n), "SVMDual", solver=MultiStart(budget=INF))
     assert most / 4 <= told(result)["perturbations"] <= most
-    few = iopt.solve(rugged_problem(n), "SVMDual", solver=MultiStart(perturbations=8, budget=INF))
-    assert told(few)["perturbations"] <= 8
+    for allowed in (1, 5, 8):
+        search = MultiStart(perturbations=allowed, budget=INF)
+        few = told(iopt.solve(rugged_problem(n), "SVMDual", solver=search))
+        assert few["perturbations"] <= allowed
+        # A chain in which nothing was perturbed has not come down from anywhere.
+        assert few["descents"] <= search.starts + few["perturbations"]
 
 
 @pytest.mark.parametrize("title", QUADRATIC)

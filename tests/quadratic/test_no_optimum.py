@@ -162,13 +162,6 @@ def test_an_infeasible_program_carries_its_conflict() -> None:
     np.testing.assert_array_equal(conflict["lower"], [share, share])
 
 
-def test_what_is_missing_by_little_is_proved_as_well() -> None:
-    """x₁ + x₂ = 1 against x ≤ (1 - 10⁻⁶)/2."""
-    with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
-        iopt.solve(Q(np.eye(2), A=[[1.0, 1.0]], b=[1.0], ub=0.5 * (1.0 - 1e-6)))
-    assert caught.value.conflict is not None
-
-
 def chain(length: int, last: float) -> iopt.QuadraticProgram:
     """x₀ = 2 and x_{k+1} = 0.9 x_k + 0.1, so x_k = 1 + 0.9ᵏ; the last one is at least `last`."""
     A = np.eye(length, length + 1, 1) - 0.9 * np.eye(length, length + 1)

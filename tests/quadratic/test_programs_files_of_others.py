@@ -21,19 +21,19 @@ def read(path: Path, content: str | bytes, **options: Any) -> iopt.QuadraticProg
 
 
 def by_highs(path: Path) -> Any:
-    """The program that HiGHS reads in a file."""
+    """The model that HiGHS reads in a file."""
     highspy = pytest.importorskip("highspy")
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
-    return highs.getModel().lp_
+    return highs.getModel()
 
 
 def assert_same(qp: iopt.QuadraticProgram, theirs: Any) -> None:
     """Names, costs, bounds and rows are those of a program of HiGHS; free rows are left out."""
     names = list(theirs.col_names_)
     assert list(qp.names.variables) == names
-    assert list(qp.q) == list(theirs.col_cost_)
+    assert list(qp.sense * qp.q) == list(theirs.col_cost_)
     assert (list(qp.lb), list(qp.ub)) == (list(theirs.col_lower_), list(theirs.col_upper_))
     starts, rows = list(theirs.a_matrix_.start_), np.zeros((theirs.num_row_, len(names)))
     for j in range(len(names)):
@@ -53,6 +53,28 @@ def assert_same(qp: iopt.QuadraticProgram, theirs: Any) -> None:
     assert listed(zip(qp.A, qp.b, strict=True)) == listed(equations)
 
 
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+@pytest.mark.parametrize("seed", range(3))
+def test_highs_reads_the_numbers_that_are_written(seed: int, suffix: str, tmp_path: Path) -> None:
+    """All 17 digits, and of a maximisation what is maximised."""
+    g = np.random.default_rng(seed)
+    P = g.standard_normal((4, 4)) * 10.0 ** g.integers(-5, 6, (4, 4))
+    qp = iopt.QuadraticProgram(
+        P + P.T, g.standard_normal(4), g.standard_normal((3, 4)), g.standard_normal(3),
+        g.standard_normal((1, 4)), [0.1], [-np.inf, -1 / 3, 0.1, -np.inf],
+        [np.inf, 2 / 3, 0.1, -1 / 7], constant=1 / 3, sense=-1, variables=list("abcd"),
+    )  # fmt: skip
+    model = by_highs(qp.write(tmp_path / f"a{suffix}"))
+    assert model.lp_.sense_.name == "kMaximize"
+    assert model.lp_.offset_ == -qp.constant
+    assert_same(qp, model.lp_)
+    starts, triangle = list(model.hessian_.start_), np.zeros((4, 4))
+    for j in range(4):
+        part = slice(starts[j], starts[j + 1])
+        triangle[list(model.hessian_.index_)[part], j] = list(model.hessian_.value_)[part]
+    assert np.array_equal(triangle, np.tril(-qp.P))
+
+
 # --- .lp -----------------------------------------------------------------------------------
 
 BOUNDS = [
@@ -70,7 +92,7 @@ def test_bounds_that_follow_one_another(bounds: list[str], blank: str, tmp_path:
     before = "Minimize\n obj: x - y\nSubject To\n c: x + y >= -9\nBounds\n "
     qp = read(tmp_path / "a.lp", f"{before}{blank.join(bounds)}\nEnd\n")
     read(tmp_path / "b.lp", before + "\n ".join(bounds) + "\nEnd\n")
-    assert_same(qp, by_highs(tmp_path / "b.lp"))
+    assert_same(qp, by_highs(tmp_path / "b.lp").lp_)
 
 
 def test_bounds_on_several_lines(tmp_path: Path) -> None:
@@ -84,7 +106,7 @@ def test_constraints_with_labels_that_follow_one_another(tmp_path: Path) -> None
     before, after = "min\n o: x + y\nst\n ", "\nbounds\n x <= 9\nend\n"
     qp = read(tmp_path / "a.lp", before + " ".join(rows) + after)
     read(tmp_path / "b.lp", before + "\n ".join(rows) + after)
-    assert_same(qp, by_highs(tmp_path / "b.lp"))
+    assert_same(qp, by_highs(tmp_path / "b.lp").lp_)
     assert (qp.names.inequalities, qp.names.equalities) == (("b", "a"), ("c",))
 
 
@@ -244,12 +266,12 @@ def test_names_with_blanks_in_columns(tmp_path: Path) -> None:
     path = tmp_path / "a.mps"
     qp = read(path, BLANKS)
     assert qp.names.variables == ("X 1", "X 1 2", "Y")
-    assert_same(qp, by_highs(path))
+    assert_same(qp, by_highs(path).lp_)
     # Numbers of the lines in columns 73 to 80, which many old files have.
     lines = enumerate(BLANKS.splitlines())
     text = "\n".join(f"{line:<72}{k:>8}" if line[0] == " " else line for k, line in lines)
     again = read(tmp_path / "b.mps", text)
-    assert_same(again, by_highs(path))
+    assert_same(again, by_highs(path).lp_)
 
 
 def test_names_with_blanks_between_two_blanks(tmp_path: Path) -> None:
@@ -260,7 +282,7 @@ def test_names_with_blanks_between_two_blanks(tmp_path: Path) -> None:
     assert aside.count("\t") == 3
     qp = read(tmp_path / "a.mps", aside)
     read(tmp_path / "b.mps", BLANKS)
-    assert_same(qp, by_highs(tmp_path / "b.mps"))
+    assert_same(qp, by_highs(tmp_path / "b.mps").lp_)
 
 
 def test_quadratic_terms_of_names_with_blanks(tmp_path: Path) -> None:
@@ -332,7 +354,7 @@ def test_infinite_sides_and_ranges(kind: str, side: str, width: str, tmp_path: P
         qp = read(path, text)
         if both:
             path.write_text(INFINITE.format(kind, side, ""))
-        assert_same(qp, by_highs(path))
+        assert_same(qp, by_highs(path).lp_)
         assert iopt.QuadraticProgram.read(qp.write(tmp_path / "b.mps")).h.tolist() == qp.h.tolist()
     else:
         words = f"a finite right-hand side of the row c of kind {kind}, got -?inf"

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
@@ -243,8 +244,6 @@ def test_every_family_of_graphs_is_reachable() -> None:
 
 
 def test_arrays_are_completed_and_symmetrised() -> None:
-    from scipy import sparse
-
     program = quadratic_arrays(
         sparse.csc_matrix([[1.0, 4.0], [0.0, 2.0]]), [1.0, 2.0], G=[[1.0, 1.0], [1.0, 0.0]],
         h=[3.0, np.inf], A=[1.0, -1.0], b=0.0, lb=-1.0, ub=[1.0, np.inf], constant=5.0,
@@ -261,6 +260,9 @@ def test_arrays_are_completed_and_symmetrised() -> None:
     [
         ({"P": [[1.0, 0.0]]}, "P: expected a square matrix of order 1"),
         ({"P": [[np.nan, 0.0], [0.0, 1.0]]}, "P: expected finite real numbers"),
+        ({"P": sparse.csr_array((2, 3))}, "P: expected a square matrix of order 1"),
+        ({"P": sparse.csr_array([[np.nan, 0.0], [0.0, 1.0]])}, "P: expected finite real numbers"),
+        ({"P": sparse.csr_array([[1j, 0.0], [0.0, 1.0]])}, "P: .* real numbers.*complex"),
         ({"q": []}, "q: expected finite real numbers of shape"),
         ({"G": [[1.0, 2.0, 3.0]], "h": [1.0]}, "G: expected a matrix with 2 columns"),
         ({"G": [[1.0, 2.0]]}, "h: expected an array, as G is given"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -11,7 +10,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
@@ -21,9 +19,7 @@ from helpers.exact import (
     as_vector,
     dot,
     is_psd,
-    linear_optimum,
     product,
-    solved,
 )
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import (
@@ -32,8 +28,6 @@ from indefinite_opt.errors import (
     ParameterError,
     ProblemError,
 )
-from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
-from indefinite_opt.quadratic.rows.dual_bound import _lowest
 from indefinite_opt.quadratic.rows.equilibration import balancing_units
 from indefinite_opt.quadratic.rows.exact_bound import is_semidefinite
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
@@ -121,23 +115,6 @@ def test_the_primal_of_a_support_vector_machine_meets_its_dual(n: int, C: float)
     certificate = iopt.solve(iopt.QuadraticProgram(P, q, G, -np.ones(n), lb=lb)).certificate
     dual = iopt.solve(iopt.KernelProblem(X @ X.T, y), iopt.SVMDual(C=C)).objective
     assert certificate.bound == pytest.approx(dual, rel=2e-6)
-    assert certificate.claim is iopt.Claim.GLOBAL
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_bounds_over_free_variables_are_below_the_exact_optimum(seed: int) -> None:
-    """min qᵀx over Gx ≤ h in tenths, with q inside the cone of the rows of -G."""
-    generator = np.random.default_rng(seed)
-    G = generator.integers(-30, 31, (6, 3)) / 10.0
-    q = -G.T @ (generator.integers(1, 30, 6) / 10.0)
-    h = G @ (generator.integers(-20, 21, 3) / 10.0) + generator.integers(0, 20, 6) / 10.0
-    certificate = iopt.solve(iopt.QuadraticProgram(q=q, G=G, h=h)).certificate
-    # As x = u - v, with slacks of the rows.
-    rows = as_matrix(np.hstack([G, -G, np.eye(6)]))
-    exact = linear_optimum(as_vector([*q, *-q, *np.zeros(6)]), rows, as_vector(h))
-    assert exact is not None
-    assert Fraction(certificate.bound) <= exact
-    assert certificate.bound == pytest.approx(float(exact), rel=1e-6, abs=1e-6)
     assert certificate.claim is iopt.Claim.GLOBAL
 
 
@@ -346,12 +323,6 @@ def test_no_bounds_however_wide_make_a_gap_look_small(width: float) -> None:
     assert bracket.relative_gap == pytest.approx((bracket.upper - bracket.lower) / 0.5)
 
 
-def test_cvxpy_does_not_take_a_nonconvex_program_for_a_convex_one() -> None:
-    box = {"lb": -1.0, "ub": 1.0}
-    assert not iopt.QuadraticProgram(-EYE, **box).declare().cvxpy().is_dcp()
-    assert iopt.QuadraticProgram(EYE, **box).declare().cvxpy().is_dcp()
-
-
 def test_it_reads_as_mathematics_and_says_nothing_about_kernels() -> None:
     qp = iopt.QuadraticProgram(
         np.diag([1.0, -1.0]), [1.0, 0.0], [[1.0, 1.0]], [1.0], [[1.0, -1.0]], [0.0], lb=0.0, ub=2.0
@@ -422,19 +393,6 @@ def test_an_asymmetric_matrix_is_symmetrised_with_a_note() -> None:
     assert qp.P.tolist() == [[1.0, 1.0], [1.0, 1.0]]
     assert "was not symmetric" in str(iopt.verify(qp, {"x": [0.0, 0.0]}))
     assert iopt.QuadraticProgram(np.eye(2)).notes == ()
-
-
-def test_sparse_arrays_and_numbers_as_bounds() -> None:
-    dense = np.array([[2.0, -1.0], [-1.0, 0.0]])
-    one = iopt.QuadraticProgram(dense, [1.0, 1.0], [[1.0, 1.0]], [1.0], lb=-1, ub=[1.0, np.inf])
-    other = iopt.QuadraticProgram(
-        sparse.csr_matrix(dense), [1.0, 1.0], sparse.csr_matrix([[1.0, 1.0]]), [1.0], lb=[-1, -1],
-        ub=[1.0, np.inf],
-    )  # fmt: skip
-    for name in ("P", "q", "G", "h", "A", "b", "lb", "ub"):
-        held = getattr(other, name)
-        assert sparse.issparse(held) == (name in ("P", "G"))
-        assert np.array_equal(getattr(one, name), held.toarray() if sparse.issparse(held) else held)
 
 
 def test_the_caller_may_change_his_arrays() -> None:
@@ -658,7 +616,7 @@ def test_a_maximisation_is_of_the_objective_that_was_given(tmp_path: Any) -> Non
 @pytest.mark.parametrize("seed", range(6))
 def test_one_line_is_as_good_as_scipy(seed: int) -> None:
     """Convex programs with rows of both kinds against SLSQP, linear ones against linprog."""
-    from scipy.optimize import linprog, minimize
+    from scipy.optimize import minimize
 
     g = np.random.default_rng(seed)
     root = g.standard_normal((6, 6))
@@ -768,41 +726,6 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
 
 
-def vertex_optimum(qp: iopt.QuadraticProgram) -> Fraction:
-    """The exact optimum of a linear program with equations in a box, over all of its vertices."""
-    A, q, b = as_matrix(qp.A), as_vector(qp.q), as_vector(qp.b)
-    lower, upper = as_vector(qp.lb), as_vector(qp.ub)
-    values = []
-    for basic in itertools.combinations(range(qp.n), len(A)):
-        others = [j for j in range(qp.n) if j not in basic]
-        for x in itertools.product(*((lower[j], upper[j]) for j in others)):
-            right = [end - dot([row[j] for j in others], x) for row, end in zip(A, b, strict=True)]
-            v = solved([[*(row[j] for j in basic), end] for row, end in zip(A, right, strict=True)])
-            if v and all(lower[j] <= e <= upper[j] for j, e in zip(basic, v, strict=True)):
-                values.append(dot([q[j] for j in (*basic, *others)], [*v, *x]))
-    return min(values)
-
-
-@pytest.mark.parametrize("ends", [(-1e12, 1e12), (-1e12, 0.0), (0.0, 1e12)])
-@pytest.mark.parametrize("seed", range(8))
-def test_the_rounding_of_the_reduced_gradient_is_taken_off_over_wide_ranges(
-    seed: int, ends: tuple[float, float]
-) -> None:
-    """It is 0 as computed, but not exactly, and variables go 1e12 up, down or both ways."""
-    g = np.random.default_rng(seed)
-    n, m = 6, 3
-    A, y = g.standard_normal((m, n)), g.standard_normal(m)
-    box = {"lb": ends[0], "ub": ends[1]}
-    qp = iopt.QuadraticProgram(np.zeros((n, n)), -(A.T @ y), A=A, b=np.zeros(m), **box)
-    structure, x = qp.structure(), np.zeros(n)
-    optimum = vertex_optimum(qp)
-    assert optimum <= 0
-    bound = Fraction(best_bound(structure, structure.at(x), {"equalities": y}))
-    assert bound <= optimum
-    # Other multipliers, whose slopes in three variables are 0, lose less than a part in 10⁹.
-    assert bound >= Fraction(-1, 1000)
-
-
 @pytest.mark.parametrize("wide", [0, 3, 5])
 def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: int) -> None:
     """The slope of that variable is 0 but for rounding, and is summed exactly; the others are 1."""
@@ -817,48 +740,6 @@ def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: i
     # Summed as usual, the slope is wrong by 17 eps times its terms, which would cost 1e-2.
     bound = Fraction(best_bound(structure, structure.at(x), {"equalities": y}))
     assert dual_value(structure, x, np.zeros(0), y, ends) - bound <= 1e-6
-    assert bound <= vertex_optimum(qp)
-
-
-@pytest.mark.parametrize("sigma", [-2.0, -1e-3, 0.0, 0.5, 3.0])
-@pytest.mark.parametrize("slope", [-1.5, -0.1, 0.0, 2.0])
-@pytest.mark.parametrize("reach", [0.0, 0.25, 4.0, np.inf])
-def test_the_least_value_of_a_parabola(sigma: float, slope: float, reach: float) -> None:
-    """Of st + ½σt² on [0, r]: at an end, or at the vertex if that is inside."""
-    found = float(_lowest(*(np.array([each]) for each in (slope, reach, sigma)))[0])
-    if np.isinf(reach) and (sigma < 0.0 or (sigma == 0.0 and slope < 0.0)):
-        assert found == -np.inf
-        return
-    places = [0.0] if np.isinf(reach) else [0.0, reach]
-    if sigma > 0.0:
-        places.append(min(max(-slope / sigma, 0.0), reach))
-    assert found == pytest.approx(min(slope * t + 0.5 * sigma * t * t for t in places), abs=1e-15)
-
-
-def test_slacks_reach_as_far_as_the_ranges_let_them() -> None:
-    """5 - 2x₁ + 3x₂ is at most 8 and 1 - x₁ - x₂ at most 1 over the unit box."""
-    rows = {"G": [[2.0, -3.0], [1.0, 1.0]], "h": [5.0, 1.0], "A": [[1.0, -1.0]], "b": [0.0]}
-    structure = iopt.QuadraticProgram(np.eye(2), [1.0, -1.0], **rows, lb=0.0, ub=1.0).structure()
-    body = with_slacks(structure, np.zeros(2), np.ones(2))
-    np.testing.assert_array_equal(body.A, [[2, -3, 1, 0], [1, 1, 0, 1], [1, -1, 0, 0]])
-    np.testing.assert_array_equal(body.b, [5, 1, 0])
-    np.testing.assert_array_equal(body.lower, 0.0)
-    assert np.all(body.upper >= [1, 1, 8, 1])
-    np.testing.assert_allclose(body.upper, [1, 1, 8, 1], rtol=1e-13)
-    np.testing.assert_array_equal(
-        finite_form(structure).placed(np.array([0.5, 0.5])), [0.5, 0.5, 5.5, 0.0]
-    )
-
-
-def test_ranges_pass_from_row_to_row() -> None:
-    """x₁ ≤ 1 and x_{k+1} ≤ x_k, in an order in which each pass over the rows ends one range."""
-    n = 6
-    rows = np.eye(n)[:0:-1] - np.eye(n)[-2::-1]
-    body = polyhedron(n, G=rows, h=np.zeros(n - 1), lb=0.0, ub=np.r_[1.0, np.full(n - 1, np.inf)])
-    low, high = body.intervals
-    np.testing.assert_array_equal(low, 0.0)
-    assert np.all(high >= 1.0)
-    np.testing.assert_allclose(high, 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize("ends", [(-4, 4), (-4, 0), (0, 4)])
@@ -878,26 +759,25 @@ def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
 
 
 @pytest.mark.parametrize(
-    ("P", "rows", "said"),
+    ("P", "A", "least"),
     [
-        (np.zeros((2, 2)), {}, "Convex by the eigenvalues of P"),
-        ([[1.0, -1.0], [-1.0, 1.0]], {}, "Convex by the eigenvalues of P"),
-        ([[0.1, 0.3], [0.3, 0.9]], {"A": [[1, 0]], "b": [0]}, "Convex by the eigenvalues of P"),
-        (
-            np.diag([-1.0, 1.0]),
-            {"A": [[1, 0]], "b": [0]},
-            "Convex by the eigenvalues of P along the equality rows",
-        ),
-        (np.diag([-1.0, 1.0]), {"A": [[0, 1]], "b": [0]}, None),
-        (np.diag([-1.0, 1.0]), {}, None),
-        (np.diag([-1e-9, 1.0]), {"A": [[0, 1]], "b": [0]}, None),
+        ([[1.0, -1.0], [-1.0, 1.0]], [[0, 0]], 0.0),
+        ([[0.1, 0.3], [0.3, 0.9]], [[1, 0]], 0.9),
+        # Of diag(-1, 1) along e₂, e₁ and (1, -1)/√2; rows that say nothing twice change nothing.
+        (np.diag([-1.0, 1.0]), [[0, 0]], -1.0),
+        (np.diag([-1.0, 1.0]), [[1, 0]], 1.0),
+        (np.diag([-1.0, 1.0]), [[0, 1]], -1.0),
+        (np.diag([-1.0, 1.0]), [[1, 1], [2, 2]], 0.0),
+        (np.diag([-1.0, 1.0]), [[1, 0], [0, 1]], np.inf),
     ],
 )
-def test_which_convexity_is_claimed(P: Any, rows: dict[str, Any], said: str | None) -> None:
-    structure = iopt.QuadraticProgram(P, [0.0, 0.0], **rows).structure()
-    assert structure.is_convex == (said is not None)
-    if said:
-        assert structure.why_convex == said
+def test_the_least_curvature_along_rows(P: Any, A: Any, least: float) -> None:
+    rows = np.array(A, dtype=float)
+    structure = iopt.QuadraticProgram(P, [0.0, 0.0], A=rows, b=np.zeros(len(rows))).structure()
+    found, rounding = structure.along_rows.restricted(np.arange(2), rows)
+    assert found == pytest.approx(least, abs=1e-14)
+    assert structure.is_convex == (least >= 0.0)
+    assert 0.0 <= rounding <= 1e-14
 
 
 def polyhedron(n: int, **parts: Any) -> Any:

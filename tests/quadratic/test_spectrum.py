@@ -1,20 +1,22 @@
-"""Eigenvalues and what rounding leaves undecided about them."""
+"""Eigenvalues, factors of Cholesky, and what rounding leaves undecided about them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.quadratic.matrices.gram import DenseGram
 from indefinite_opt.quadratic.matrices.spectrum import (
     Spectrum,
+    cholesky_in_place,
     eigendecomposition,
     least_eigenvalue,
     negative_direction,
     norm_bound,
-    zero_tolerance,
+    without_directions,
 )
 
 Array = NDArray[np.float64]
@@ -46,13 +48,6 @@ def values_only(*values: float) -> Spectrum:
 
 
 # ------------------------------------------------------------------------------------- rounding
-
-
-def test_what_counts_as_zero() -> None:
-    """n·eps·‖K‖, n at least 10."""
-    assert zero_tolerance(3, 2.0) == 20.0 * EPS
-    assert zero_tolerance(10, 1.0) == 10.0 * EPS
-    assert zero_tolerance(64, 2.0) == 128.0 * EPS
 
 
 def test_share_of_the_negative_eigenvalues() -> None:
@@ -227,20 +222,6 @@ def test_convexity_along_lines_is_decided_to_rounding(k: int, seed: int) -> None
         assert negative_direction(rotated(values, axes, normals), normals) is None
 
 
-def test_curvature_across_the_lines_does_not_count() -> None:
-    """-1000 along (1, 1, 1)/√3 and cross terms of size 100; 1 and 2 on what is orthogonal to it."""
-    normal = np.ones((3, 1)) / np.sqrt(3.0)
-    basis = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
-    axes = np.column_stack([normal, basis.T])
-    for corner in (-1000.0, 1000.0):
-        for last in (2.0, -2.0):
-            inner = np.array([[corner, 100.0, -50.0], [100.0, 1.0, 0.0], [-50.0, 0.0, last]])
-            direction = negative_direction(axes @ inner @ axes.T, normal)
-            assert (direction is None) == (last > 0.0)
-            if direction is not None:
-                np.testing.assert_allclose(np.abs(direction @ axes), [0.0, 0.0, 1.0], atol=1e-12)
-
-
 def test_nothing_is_left_where_the_lines_take_all_directions() -> None:
     assert negative_direction(-np.eye(2), np.eye(2)) is None
     assert negative_direction(np.diag([1.0, -1.0]), np.array([[0.0], [1.0]])) is None
@@ -266,3 +247,88 @@ def test_the_least_eigenvalue_leaves_out_the_normals(n: int) -> None:
     normal = np.full((n, 1), n**-0.5)
     assert gram.least_eigenvalue(np.arange(n), normal)[0] == pytest.approx(3.0)
     assert gram.least_eigenvalue(np.arange(n), np.empty((n, 0)))[0] == pytest.approx(3.0 - n)
+
+
+# ------------------------------------------------------------------------------------ factors
+
+
+def positive(n: int, seed: int) -> np.ndarray:
+    A = np.random.default_rng(seed).standard_normal((n, n + 3))
+    return A @ A.T + np.eye(n)
+
+
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_the_factor_is_that_of_numpy(order: str) -> None:
+    A = positive(20, seed=0)
+    factor = np.array(A, order=order)
+    # Only the lower triangle counts.
+    factor[np.triu_indices(20, 1)] = np.nan
+    assert cholesky_in_place(factor) == 0
+    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(A), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("pivot", [1, 2, 7, 8, 14, 15, 20])
+def test_the_first_pivot_that_is_not_positive(pivot: int) -> None:
+    """A = LDLᵀ with unit L has the pivots D, in exact arithmetic: these are small integers."""
+    generator = np.random.default_rng(pivot)
+    L = np.tril(generator.integers(-2, 3, (20, 20)), -1) + np.eye(20)
+    D = np.ones(20)
+    D[pivot - 1] = -1.0
+    A = (L * D) @ L.T
+    factor = A.copy()
+    assert cholesky_in_place(factor) == pivot
+    k = pivot - 1
+    np.testing.assert_allclose(np.tril(factor[:k, :k]), L[:k, :k], atol=1e-8)
+    np.testing.assert_allclose(factor[k, :k], L[k, :k], atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [600, 1100])
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+def test_a_factorisation_breaks_down_where_the_matrix_is_indefinite(n: int, share: float) -> None:
+    """A negative eigenvalue shows at this share of the pivots; the direction has that curvature."""
+    pivot = int(share * n)
+    A = positive(n, seed=1) / n
+    v = np.zeros(n)
+    v[: pivot + 1] = np.random.default_rng(2).standard_normal(pivot + 1)
+    v /= np.linalg.norm(v)
+    A -= 2.0 * float(v @ A @ v) * np.outer(v, v)
+    assert np.linalg.eigvalsh(A[: pivot + 1, : pivot + 1])[0] < 0.0
+    failed = cholesky_in_place(A.copy())
+    assert np.linalg.eigvalsh(A[:failed, :failed])[0] <= 1e-12
+    assert np.linalg.eigvalsh(A[: failed - 1, : failed - 1])[0] >= -1e-12
+    assert failed <= pivot + 1
+    direction = negative_direction(A)
+    assert direction is not None
+    assert np.linalg.norm(direction) == pytest.approx(1.0)
+    assert direction @ A @ direction < 0.0
+
+
+@pytest.mark.parametrize("order", ["F", "C"])
+@pytest.mark.parametrize("lines", [1, 2])
+def test_directions_are_replaced_in_the_lower_triangle(lines: int, order: str) -> None:
+    """PKP + 7NNᵀ by its formula, rounded: entries are of the size of 1."""
+    generator = np.random.default_rng(3)
+    A = generator.standard_normal((30, 30))
+    A = A + A.T
+    N = np.linalg.qr(generator.standard_normal((30, lines)))[0]
+    P = np.eye(30) - N @ N.T
+    changed = np.array(A, order=order)
+    without_directions(changed, N, 7.0)
+    np.testing.assert_allclose(np.tril(changed), np.tril(P @ A @ P + 7.0 * N @ N.T), atol=1e-13)
+
+
+def test_lapack_factorises_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads of OpenBLAS end the process at order 16 000."""
+    from scipy.linalg import lapack
+
+    seen: list[int] = []
+    factorise = lapack.dpotrf
+
+    def counted(*arguments: object, **options: object) -> object:
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return factorise(*arguments, **options)
+
+    monkeypatch.setattr(lapack, "dpotrf", counted)
+    with threadpool_limits(2):
+        assert cholesky_in_place(positive(50, seed=4)) == 0
+    assert set(seen) == {1}
