@@ -39,6 +39,7 @@ from indefinite_opt.algebra.canonical_form import (
     VariableBound,
     affine,
     canonical,
+    level,
 )
 from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import (

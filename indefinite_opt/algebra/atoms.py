@@ -468,15 +468,20 @@ def _product(left: Expression, right: Expression) -> Expression:
     return Atom("MulExpression", (left, right), left.shape[:-1] + right.shape[1:])
 
 
-_VALUES: dict[str, Callable[..., Any]] = {
+_OPERATIONS: dict[str, Callable[..., Any]] = {
     "AddExpression": lambda _, *terms: functools.reduce(operator.add, terms),
     "NegExpression": lambda _, x: -x,
-    "multiply": lambda _, x, y: x * y,
     "DivExpression": lambda _, x, y: x / y,
     "MulExpression": lambda _, x, y: x @ y,
-    "Promote": lambda to, x: np.broadcast_to(x, to.shape),
     "transpose": lambda _, x: x.T,
     "index": lambda to, x: x[to.key],
+}
+"""What is written in the same way for arrays and for objects of cvxpy."""
+
+_VALUES: dict[str, Callable[..., Any]] = {
+    **_OPERATIONS,
+    "multiply": lambda _, x, y: x * y,
+    "Promote": lambda to, x: np.broadcast_to(x, to.shape),
     "Sum": lambda _, x: float(np.sum(x)),
     "QuadForm": lambda _, x, P: float(x @ (P @ x)),
     "quad_over_lin": lambda _, x, y: float(np.sum(np.square(x)) / y),
@@ -518,15 +523,11 @@ class Translation:
             if part.kind == "PSD":
                 return left >> 0
             return left <= right[0] if part.kind == "Inequality" else left == right[0]
+        if part.kind in _OPERATIONS:
+            return _OPERATIONS[part.kind](part, *args)
         make: dict[str, Callable[..., Any]] = {
-            "AddExpression": lambda *terms: functools.reduce(operator.add, terms),
-            "NegExpression": operator.neg,
             "multiply": cp.multiply,
-            "DivExpression": operator.truediv,
-            "MulExpression": operator.matmul,
             "Promote": lambda x: cp.promote(x, part.shape),
-            "transpose": lambda x: x.T,
-            "index": lambda x: x[part.key],
             "Sum": cp.sum,
             "QuadForm": lambda x, P: cp.quad_form(x, _symmetric(P)),
             "quad_over_lin": lambda x, _: cp.sum_squares(x),

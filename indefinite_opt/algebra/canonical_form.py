@@ -1,12 +1,14 @@
 """The canonical form of a model: affine, quadratic and separable terms over rows and bounds.
 
 The reader takes a declared objective and constraints apart, whether they are written in the atoms
-of this package or in cvxpy's. Matrices stay operators: nothing n by n is formed.
+of this package or in cvxpy's. Matrices stay operators: nothing n by n is formed. A linear atom of
+cvxpy that has no rule here is read by its derivative, a sparse matrix. Only sums and products of
+the data are computed, so that integers stay exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +35,7 @@ class NotCanonical(ProblemError):
     ...     canonical(Model(minimize=cp.square(cp.logistic(cp.Variable(name="x")))))
     ... except NotCanonical as error:
     ...     print(error)
-    model: expected an affine or quadratic expression, got logistic(x)
+    model: expected an affine expression, got logistic(x)
     """
 
     def __init__(self, part: Any, expected: str = "an affine or quadratic expression") -> None:
@@ -84,6 +86,13 @@ class Affine:
             linear[name] = linear[name] + A if name in linear else A
         return Affine(self.m, linear, self.constant + other.constant)
 
+    def rows(self, places: Mapping[str, slice], total: int) -> Array:
+        """The coefficients, with those of each variable in its place, (m, total)."""
+        rows = np.zeros((self.m, total))
+        for name, A in self.linear.items():
+            rows[:, places[name]] = A.dense()
+        return rows
+
     def through(self, left: Operator) -> Affine:
         """The product with an operator from the left."""
         linear = {name: left @ A for name, A in self.linear.items()}
@@ -93,11 +102,12 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticTerm:
-    """weight · uᵀPu, with the identity for P = None."""
+    """weight · uᵀPv, with the identity for P = None, and v = u if that is None."""
 
     weight: float
     u: Affine
     P: Operator | None
+    v: Affine | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +181,8 @@ class Canonical:
         """The objective to be minimised."""
         total = float(np.sum(self.affine.at(values)))
         for term in self.quadratics:
-            u = term.u.at(values)
-            total += term.weight * float(u @ (u if term.P is None else term.P.times(u)))
+            u, v = (part.at(values) for part in (term.u, term.v or term.u))
+            total += term.weight * float(u @ (v if term.P is None else term.P.times(v)))
         for part in self.separables:
             total += float(np.sum(part.weights * _PHI[part.kind](part.u.at(values))))
         return total
@@ -181,12 +191,34 @@ class Canonical:
         """A bound on the absolute terms of the objective at some values."""
         total = float(np.sum(self.affine.sizes(values)))
         for term in self.quadratics:
-            u = term.u.sizes(values)
-            total += abs(term.weight) * float(u @ (u if term.P is None else term.P.sizes(u)))
+            u, v = (part.sizes(values) for part in (term.u, term.v or term.u))
+            total += abs(term.weight) * float(u @ (v if term.P is None else term.P.sizes(v)))
         for part in self.separables:
             terms = np.abs(part.weights) * _PHI[part.kind](part.u.sizes(values))
             total += float(np.sum(terms))
         return total
+
+    def arrays(self, places: Mapping[str, slice], total: int) -> tuple[Array, Array, float]:
+        """P, q and the constant of the affine and the quadratic terms, ½xᵀPx + qᵀx + constant."""
+        P, q, constant = np.zeros((total, total)), np.zeros(total), self.constant
+        for name, A in self.affine.linear.items():
+            q[places[name]] += A.row
+        for term in self.quadratics:
+            u, v = term.u, term.v or term.u
+            if term.v is None and len(u.linear) == 1 and not u.constants.any():
+                ((name, L),) = u.linear.items()  # by factors, without a dense product
+                half = (L.T @ L if term.P is None else L.T @ term.P @ L).scaled(term.weight).dense()
+                P[places[name], places[name]] += half + half.T
+                continue
+            U, V, (a, b) = u.rows(places, total), v.rows(places, total), (u.constants, v.constants)
+            if term.P is not None:
+                M = term.P.dense()
+                V, b = M @ V, M @ b
+            half = term.weight * (U.T @ V)
+            P += half + half.T
+            q += term.weight * (U.T @ b + V.T @ a)
+            constant += term.weight * float(a @ b)
+        return P, q, constant
 
     def residuals(self, values: dict[str, Any]) -> dict[str, Array]:
         """u of every row, and the excess of every bound, by the declared names."""
@@ -207,8 +239,12 @@ _PHI: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def canonical(model: Model) -> Canonical:
+def canonical(model: Model, called: Mapping[int, str] | None = None) -> Canonical:
     """The canonical form of a model.
+
+    With `called`, the names of cvxpy's variables by their ids, variables may be matrices, whose
+    entries count column by column; their attributes are left to the caller, and every constraint
+    is a row.
 
     Raises
     ------
@@ -217,7 +253,7 @@ def canonical(model: Model) -> Canonical:
     """
     if model.inner is not None:
         raise NotCanonical("an inner minimisation")
-    reader = _Reader()
+    reader = _Reader(called or {})
     sense = 1 if model.maximize is None else -1
     objective = model.minimize if sense > 0 else model.maximize
     if objective.size != 1:
@@ -228,7 +264,7 @@ def canonical(model: Model) -> Canonical:
     form = Canonical(sense, reader.variables, affine, reader.quadratics, reader.separables)
     for name, constraint in model.subject_to.items():
         kind = kind_of(constraint)
-        if kind not in ("Equality", "Inequality", "Zero", "NonPos"):
+        if kind not in ("Equality", "Inequality", "Zero", "NonPos", "NonNeg"):
             raise NotCanonical(f"{kind}: {constraint}", "affine equations and inequalities")
         norm = reader.norm(name, constraint)
         if norm is not None:
@@ -236,8 +272,8 @@ def canonical(model: Model) -> Canonical:
             continue
         u = reader.difference(constraint)
         equal = kind in ("Equality", "Zero")
-        bound = None if equal else _as_bound(name, u)
-        if not _has_ends(u, bound):
+        bound = None if equal or called else _as_bound(name, u)
+        if not called and not _has_ends(u, bound):
             raise NotCanonical(f"{name}: {constraint}", "constraints with finite ends")
         if bound is None:
             form.rows.append(AffineRows(name, u, equal))
@@ -248,7 +284,7 @@ def canonical(model: Model) -> Canonical:
 
 def affine(expression: Any) -> Affine:
     """The canonical form of an affine expression."""
-    return _Reader().affine(expression)
+    return _Reader({}).affine(expression)
 
 
 def _as_bound(name: str, u: Affine) -> VariableBound | None:
@@ -256,10 +292,6 @@ def _as_bound(name: str, u: Affine) -> VariableBound | None:
     if len(u.linear) != 1:
         return None
     ((variable, A),) = u.linear.items()
-    multiple = A.multiple
-    if multiple and np.ndim(u.constant) == 0:
-        side = "upper" if multiple > 0.0 else "lower"
-        return VariableBound(name, variable, side, 0.0 - u.constant / multiple)
     d: Any = A.multiple if A.multiple is not None else A.diagonal
     if d is None or not (np.all(np.asarray(d) > 0.0) or np.all(np.asarray(d) < 0.0)):
         return None
@@ -284,11 +316,14 @@ _LINEAR = {
 }  # fmt: skip
 """Atoms that are affine if their arguments are."""
 
+_PRODUCTS = ("multiply", "MulExpression")
+
 
 class _Reader:
     """Reads expressions; quadratic and separable terms of an objective collect in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, called: Mapping[int, str]) -> None:
+        self.called = called
         self.variables: dict[str, tuple[int, ...]] = {}
         self.quadratics: list[QuadraticTerm] = []
         self.separables: list[SeparableTerm] = []
@@ -333,10 +368,8 @@ class _Reader:
             return Affine(e.size, {}, _vector(e, may_be_infinite=True))
         kind, args = kind_of(e), e.args
         if kind == "Variable":
-            if e.ndim > 1:
-                raise NotCanonical(f"the matrix variable {e.name()}", "vectors and numbers")
-            return self._variable(e)
-        if kind == "AddExpression":
+            return Affine(e.size, {self._name(e): Operator.identity(e.size)})
+        if kind == "AddExpression" and all(arg.shape == e.shape for arg in args):
             total = self.affine(args[0])
             for arg in args[1:]:
                 total = total.plus(self.affine(arg))
@@ -347,29 +380,40 @@ class _Reader:
             return self.affine(args[0]).through(Operator.of(ColumnFactor(np.ones(e.size))))
         if kind == "Sum" and e.size == 1:
             return self.affine(args[0]).through(Operator.of(RowFactor(np.ones(args[0].size))))
-        if kind == "reshape" and e.ndim <= 1:
+        if kind == "reshape" and e.ndim <= 1 and args[0].ndim <= 1:
             return self.affine(args[0])
-        if kind in ("index", "special_index"):
+        if kind in ("index", "special_index") and args[0].ndim <= 1:
             return self._indexed(e)
-        if kind == "multiply":
+        if kind == "multiply" and _is_plain(e):
             return self._scaled(e)
-        if kind == "DivExpression" and args[1].is_constant():
+        if kind == "DivExpression" and args[1].is_constant() and _is_plain(e):
             divisor, inner = _divisor(e), self.affine(args[0])
             if divisor.size == 1:
                 return inner.scaled(1.0 / float(divisor[0]))
             return inner.through(_entry_by_entry(1.0 / divisor, inner.m))
-        if kind == "MulExpression":
+        if kind == "MulExpression" and all(arg.is_constant() or arg.ndim < 2 for arg in args):
             return self._product(e)
-        raise NotCanonical(e)
+        if _is_of_cvxpy(e) and _is_affine(e):
+            linear, constant = _derivatives(e)
+            return Affine(e.size, {self._name(v): A for v, A in linear.items()}, constant)
+        raise NotCanonical(e, "an affine expression")
 
     def difference(self, constraint: Any) -> Affine:
         """The left side less the right one, if there is one."""
-        u = self.affine(constraint.args[0])
-        if len(constraint.args) == 2:
-            u = u.plus(self.affine(constraint.args[1]).scaled(-1.0))
-        return u
+        u, *others = map(self.affine, constraint.args)
+        if others and 1 < u.m != others[0].m > 1:  # matrices that are made of one shape
+            return self.affine(constraint.expr)
+        for other in others:
+            u = u.plus(other.scaled(-1.0))
+        return u.scaled(-1.0) if kind_of(constraint) == "NonNeg" else u
 
-    def _variable(self, e: Any) -> Affine:
+    def _name(self, e: Any) -> str:
+        """The name of a variable, which is remembered with its shape."""
+        if e.id in self.called:
+            self.variables.setdefault(self.called[e.id], e.shape)
+            return self.called[e.id]
+        if e.ndim > 1:
+            raise NotCanonical(f"the matrix variable {e.name()}", "vectors and numbers")
         attributes = [
             name for name, value in e.attributes.items() if value is not None and np.any(value)
         ]
@@ -378,10 +422,10 @@ class _Reader:
                 f"the variable {e.name()} with the attribute {attributes[0]}",
                 "variables without attributes, and bounds as constraints",
             )
-        name = e.name()
+        name: str = e.name()
         if self.variables.setdefault(name, e.shape) != e.shape:
             raise NotCanonical(f"two variables {name}", "variables with different names")
-        return Affine(e.size, {name: Operator.identity(e.size)})
+        return name
 
     def _indexed(self, e: Any) -> Affine:
         from scipy import sparse
@@ -395,7 +439,7 @@ class _Reader:
     def _scaled(self, e: Any) -> Affine:
         a, b = e.args if e.args[0].is_constant() else reversed(e.args)
         if not a.is_constant():
-            raise NotCanonical(e)
+            raise NotCanonical(e, "an affine expression")
         inner, plain = self.affine(b), a.args[0] if kind_of(a) == "Promote" else a
         if plain.size == 1:
             scaled = inner.scaled(_number(plain))
@@ -410,7 +454,7 @@ class _Reader:
         if b.is_constant() and a.ndim <= 1:
             right = Operator.of(RowFactor(_vector(b))) if b.ndim == 1 else self.operator(b).T
             return self.affine(a).through(right)
-        raise NotCanonical(e)
+        raise NotCanonical(e, "an affine expression")
 
     def norm(self, name: str, constraint: Any) -> NormRow | None:
         """‖u‖₁ ≤ end, if the constraint is one."""
@@ -431,32 +475,46 @@ class _Reader:
                 return found.scaled(float(weight))
             return found.through(Operator.of(RowFactor(np.asarray(weight, dtype=float))))
         kind, args = kind_of(e), e.args
-        if kind == "AddExpression":
+        if kind == "AddExpression" and all(arg.shape == e.shape for arg in args):
             total = Affine(1, {})
             for arg in args:
                 total = total.plus(self.objective(arg, weight))
             return total
         if kind == "NegExpression":
             return self.objective(args[0], -weight)
-        if kind == "DivExpression" and args[1].is_constant():
+        if kind == "DivExpression" and args[1].is_constant() and _is_plain(e):
             divisor = _divisor(e)
             if divisor.size > 1 and args[0].size == 1:
                 return self.objective(args[0], float(np.sum(weight / divisor)))
             return self.objective(args[0], weight / (divisor[0] if divisor.size == 1 else divisor))
         if kind in ("Promote", "broadcast_to") and args[0].size == 1:
             return self.objective(args[0], float(np.sum(np.broadcast_to(weight, (e.size,)))))
-        if kind in ("multiply", "MulExpression") and any(arg.is_constant() for arg in args):
+        inner = kind == "MulExpression" and e.ndim == 0
+        if (inner or (kind == "multiply" and _is_plain(e))) and _is_linear(e):
             factor, other = args if args[0].is_constant() else reversed(args)
-            if kind == "MulExpression" and (factor.ndim != 1 or other.ndim != 1):
-                raise NotCanonical(e)
             multiple = _number(factor) if factor.size == 1 else _vector(factor)
             if np.ndim(multiple) and other.size == 1:
                 return self.objective(other, float(np.sum(weight * multiple)))
             return self.objective(other, weight * multiple)
         if kind == "Sum" and e.size == 1:
             return self.objective(args[0], np.broadcast_to(weight, (args[0].size,)))
-        self._collect(e, _level(weight))
+        if _is_of_cvxpy(e) and _is_linear(e):
+            return self._pulled_back(e, np.broadcast_to(weight, (e.size,)))
+        self._collect(e, level(weight))
         return Affine(1, {})
+
+    def _pulled_back(self, e: Any, weights: Array) -> Affine:
+        """The same for an atom of cvxpy that is linear in its arguments, by their own weights."""
+        import cvxpy as cp
+
+        inner = [arg if arg.is_constant() else cp.Variable(arg.shape) for arg in e.args]
+        linear, constant = _derivatives(e.copy(inner))
+        total = Affine(1, {}, np.array([weights @ constant]))
+        for arg, part in zip(e.args, inner, strict=True):
+            if part in linear:
+                passed = linear[part].T.times(weights)
+                total = total.plus(self.objective(arg, passed if arg.size > 1 else passed[0]))
+        return total
 
     def _collect(self, e: Any, weight: Any) -> None:
         """Add the terms of weight · e, for a single atom e."""
@@ -464,9 +522,13 @@ class _Reader:
         if kind == "QuadForm":
             form = self.operator(args[1])
             self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), form))
-        elif kind == "quad_over_lin" and e.size == 1 and args[1].is_constant():
-            share = float(weight) / float(_divisor(e)[0])
-            self.quadratics.append(QuadraticTerm(share, self.affine(args[0]), None))
+        elif kind == "quad_over_lin" and args[1].is_constant():
+            share, u = weight / float(_divisor(e)[0]), self.affine(args[0])
+            if np.ndim(share) == 0:
+                self.quadratics.append(QuadraticTerm(float(share), u, None))
+            else:
+                weights = Operator.of(DiagonalFactor(_along(e, share)))
+                self.quadratics.append(QuadraticTerm(1.0, u, weights))
         elif kind in POWERS and is_square(e):
             if is_positive_part(args[0]):
                 u = self.affine(args[0].args[0])
@@ -476,12 +538,13 @@ class _Reader:
             else:
                 weights = Operator.of(DiagonalFactor(np.asarray(weight, dtype=float)))
                 self.quadratics.append(QuadraticTerm(1.0, self.affine(args[0]), weights))
-        elif kind in ("multiply", "MulExpression") and e.size == 1 and all(map(_is_affine, args)):
-            # uᵀv = ¼(‖u + v‖² - ‖u - v‖²)
-            u, v = (self.affine(arg) for arg in args)
-            for sign in (1.0, -1.0):
-                both = u.plus(v.scaled(sign))
-                self.quadratics.append(QuadraticTerm(0.25 * sign * float(weight), both, None))
+        elif kind in _PRODUCTS and all(map(_is_affine, args)):
+            u, v = map(self.affine, args)
+            if np.ndim(weight) == 0 and (u.m == v.m == e.size or e.ndim == 0):
+                self.quadratics.append(QuadraticTerm(float(weight), u, None, v))
+            else:
+                W = Operator.of(MatrixFactor(_weighted_product(e, weight)))
+                self.quadratics.append(QuadraticTerm(1.0, u, W, v))
         elif kind in ("norm1", "Pnorm", "abs", "logistic") or is_positive_part(e):
             if kind == "Pnorm" and float(np.asarray(e.p)) != 1.0:
                 raise NotCanonical(e)
@@ -489,6 +552,66 @@ class _Reader:
             self.separables.append(SeparableTerm(name, weight, self.affine(args[0]), str(e)))
         else:
             raise NotCanonical(e)
+
+
+def _along(e: Any, weights: Array) -> Array:
+    """The weights of a sum along an axis, for each entry of the summed array."""
+    spread = np.reshape(weights, e.shape, order="F")
+    if not e.keepdims:
+        spread = np.expand_dims(spread, e.axis)
+    return np.asarray(np.broadcast_to(spread, e.args[0].shape).ravel(order="F"))
+
+
+def _weighted_product(e: Any, weight: Any) -> Any:
+    """The sparse matrix W with uᵀWv = Σ weight · e for e = u∘v or e = uv, column by column."""
+    from scipy import sparse
+
+    u, v = e.args
+    weights, sizes = np.broadcast_to(np.asarray(weight, dtype=float), (e.size,)), (u.size, v.size)
+    if kind_of(e) == "multiply":
+        numbers = (np.arange(arg.size).reshape(arg.shape, order="F") for arg in (u, v))
+        i, j = (np.broadcast_to(part, e.shape).ravel(order="F") for part in numbers)
+        return sparse.csr_array((weights, (i, j)), shape=sizes)
+    if u.ndim > 2 or v.ndim > 2:
+        raise NotCanonical(e, "products of vectors and matrices")
+    rows, inner = (1, u.size) if u.ndim == 1 else u.shape
+    columns = 1 if v.ndim == 1 else v.shape[1]
+    # The entry ij of the product is the sum over k of u_ik v_kj.
+    i, k, j = (axis.ravel() for axis in np.indices((rows, inner, columns)))
+    places = k * rows + i, j * inner + k
+    return sparse.csr_array((weights[j * rows + i], places), shape=sizes)
+
+
+def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
+    """The derivatives of an affine expression of cvxpy by its variables, and its value at 0."""
+    from scipy import sparse
+
+    for parameter in e.parameters():
+        _vector(parameter)  # has a value
+    kept = {variable: variable.value for variable in e.variables()}
+    try:
+        for variable in kept:
+            variable.save_value(np.zeros(variable.shape))
+        # The derivative of a number by a number is a number.
+        parts = {
+            v: np.atleast_2d(part) if np.isscalar(part) else part for v, part in e.grad.items()
+        }
+        value = e.value
+    finally:
+        for variable, before in kept.items():
+            variable.save_value(before)
+    linear = {v: Operator.of(MatrixFactor(sparse.csr_array(part.T))) for v, part in parts.items()}
+    value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
+    return linear, np.atleast_1d(value.ravel(order="F"))
+
+
+def _is_of_cvxpy(e: Any) -> bool:
+    return hasattr(e, "grad")
+
+
+def _is_plain(e: Any) -> bool:
+    """Whether the arguments of a product or a quotient have the same shape or are numbers."""
+    return all(arg.shape == e.shape or arg.size == 1 for arg in e.args)
 
 
 def _divisor(e: Any) -> Array:
@@ -504,7 +627,7 @@ def _entry_by_entry(weights: Array, m: int) -> Operator:
     return Operator.of(DiagonalFactor(weights) if m == weights.size else ColumnFactor(weights))
 
 
-def _level(values: Any) -> Any:
+def level(values: Any) -> Any:
     """One number in place of an array of equal ones."""
     if np.ndim(values) and np.size(values) and np.all(values == values[0]):
         return float(values[0])
@@ -530,15 +653,17 @@ def _is_affine(e: Any) -> bool:
     """Whether the reader takes it for affine. cvxpy's own test may need eigenvalues."""
     if not e.args or e.is_constant():
         return True
+    return _is_linear(e) and all(map(_is_affine, e.args))
+
+
+def _is_linear(e: Any) -> bool:
+    """Whether an atom is linear in those of its arguments that are not constant."""
     kind = kind_of(e)
-    if kind in _LINEAR:
-        return all(map(_is_affine, e.args))
     if kind == "DivExpression":
-        return bool(e.args[1].is_constant()) and _is_affine(e.args[0])
-    if kind in ("multiply", "MulExpression"):
-        a, b = e.args
-        return (a.is_constant() and _is_affine(b)) or (b.is_constant() and _is_affine(a))
-    return False
+        return bool(e.args[1].is_constant())
+    if kind in _PRODUCTS:
+        return any(arg.is_constant() for arg in e.args)
+    return kind in _LINEAR or any(base.__name__ == "AffAtom" for base in type(e).__mro__)
 
 
 def _vector(e: Any, may_be_infinite: bool = False) -> Array:

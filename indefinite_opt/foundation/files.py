@@ -35,10 +35,13 @@ and passes on their errors and those of the decompressors."""
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """The content of a file of at most `max_bytes` bytes, unpacked if its name ends in .gz."""
+    """The content of a file of at most `max_bytes` bytes, unpacked if its name ends in .gz.
+
+    The ending may have capitals.
+    """
     checks.whole("max_bytes", max_bytes)
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             content = file.read(max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(str(path), "a readable file", _reason(error)) from None

@@ -48,7 +48,7 @@ from indefinite_opt.quadratic.matrices.spectrum import (
     without_directions,
     zero_tolerance,
 )
-from indefinite_opt.quadratic.program.naming import Names
+from indefinite_opt.quadratic.program.naming import Names, entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof import proof_checker
 from indefinite_opt.quadratic.proof.certificate import Certificate, Facts, claim_of

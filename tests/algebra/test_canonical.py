@@ -36,8 +36,9 @@ OBJECTIVES: dict[str, tuple[Callable[[Any, Any, Any], Any], int, int]] = {
     "two squares": (lambda cp, x, b: cp.sum_squares(x - b) / 4 + cp.square(b), 2, 0),
     "a form about a point": (lambda cp, x, b: cp.quad_form(x - C, S), 1, 0),
     "weighed squares": (lambda cp, x, b: C @ cp.square(x), 1, 0),
-    "a product": (lambda cp, x, b: b * (C @ x), 2, 0),
-    "a product of vectors": (lambda cp, x, b: x @ (S @ x), 2, 0),
+    "a product": (lambda cp, x, b: b * (C @ x), 1, 0),
+    "a product by entries": (lambda cp, x, b: C @ cp.multiply(x - 1, S @ x), 1, 0),
+    "a product of vectors": (lambda cp, x, b: x @ (S @ x), 1, 0),
     "the negative of a norm": (lambda cp, x, b: -(0.3 * cp.norm1(x - 1)), 0, 1),
     "weighed absolute values": (lambda cp, x, b: cp.sum(cp.multiply(C, cp.abs(x + b))), 0, 1),
     "hinges": (lambda cp, x, b: 2 * cp.sum(cp.pos(1 - x) / 3) + cp.sum_squares(x), 1, 1),
@@ -92,9 +93,6 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Model], str]] = {
     "an entry of a hinge": (lambda x, b: Model(minimize=cp.pos(x)[0]), "pos(x)[0]"),
     "a division by a variable": (lambda x, b: Model(minimize=cp.sum(x) / b), "sum(x) / b"),
     "a division by zero": (lambda x, b: Model(minimize=b / 0), "b / 0.0"),
-    "a form with a variable": (
-        lambda x, b: Model(minimize=cp.sum(cp.multiply(x, x))), "x * x"
-    ),
     "a vector": (lambda x, b: Model(minimize=x), "x of shape (4,)"),
     "an infinite price": (lambda x, b: Model(minimize=np.inf * cp.norm1(x)), "inf"),
     "an infinite entry": (

@@ -158,6 +158,14 @@ def test_rows_of_every_atom_are_those_of_the_constraint() -> None:
     assert np.array_equal(program.A @ point - program.b, residuals)
 
 
+def test_sides_of_several_shapes_and_without_end() -> None:
+    z = cp.Variable((2, 3), name="z")
+    sides = np.array([[1.0], [np.inf]])
+    program, _ = program_of_cvxpy(cp.Problem(cp.Minimize(0), [z <= sides, cp.sum(z) <= np.inf]))
+    assert program.ub.tolist() == [1.0, np.inf] * 3
+    assert program.h.size == program.b.size == 0
+
+
 def test_an_infeasible_constant_row_is_kept() -> None:
     u = cp.Variable(name="u")
     program, _ = program_of_cvxpy(cp.Problem(cp.Minimize(u), [0 * u >= 1, 0 * u == 2]))
@@ -179,13 +187,13 @@ def refusals() -> dict[str, tuple[Any, str]]:
     u = x()
     constant = cp.Minimize(cp.sum(u))
     return {
-        "cubes": (cp.Problem(cp.Minimize(cp.sum(u**3))), "objective: expected a quadratic"),
-        "products of three": (cp.Problem(cp.Minimize(u[0] * u[1] * u[2])), "quadratic function"),
-        "norms": (cp.Problem(cp.Minimize(cp.norm(u, 2))), "quadratic function"),
-        "squares of norms": (cp.Problem(cp.Minimize(cp.norm(u, 1) ** 2)), "quadratic function"),
-        "entropies": (cp.Problem(cp.Maximize(cp.sum(cp.entr(u)))), "quadratic function"),
+        "cubes": (cp.Problem(cp.Minimize(cp.sum(u**3))), "affine or quadratic expression"),
+        "products of three": (cp.Problem(cp.Minimize(u[0] * u[1] * u[2])), "expected an affine"),
+        "norms": (cp.Problem(cp.Minimize(cp.norm(u, 2))), "expected an affine"),
+        "squares of norms": (cp.Problem(cp.Minimize(cp.norm(u, 1) ** 2)), "expected an affine"),
+        "entropies": (cp.Problem(cp.Maximize(cp.sum(cp.entr(u)))), "expected an affine"),
         "quadratic constraints": (
-            cp.Problem(constant, [cp.sum_squares(u) <= 1]), "affine expressions",
+            cp.Problem(constant, [cp.sum_squares(u) <= 1]), "an affine expression",
         ),
         "cones": (cp.Problem(constant, [cp.SOC(u[0], u)]), "got SOC"),
         "matrix inequalities": (
@@ -202,7 +210,8 @@ def refusals() -> dict[str, tuple[Any, str]]:
             cp.Problem(cp.Minimize(cp.trace(cp.Variable((2, 2), PSD=True)))), "attribute PSD",
         ),
         "parameters without a value": (
-            cp.Problem(cp.Minimize(cp.Parameter(4, name="p") @ u)), "p: expected a parameter with",
+            cp.Problem(cp.Minimize(cp.Parameter(4, name="p") @ u)),
+            "numbers, got the parameter p without a value",
         ),
         "no variables": (cp.Problem(cp.Minimize(3)), "a problem with variables, got none"),
         "no problem": (constant, "a cvxpy.Problem, got one of type Minimize"),

@@ -82,6 +82,21 @@ def test_a_program_too_large_to_be_dense() -> None:
     np.testing.assert_allclose(result.x[:3], [0.55, 0.45, 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("ending", ["lp", "mps", "qplib"])
+def test_a_program_too_large_to_be_dense_in_a_file(ending: str, tmp_path: Any) -> None:
+    """Σ x_j² / 2 + x_1 x_n over a row: 6,000 variables, more entries with zeros than are formed."""
+    n = 6000
+    corner = sparse.csr_array(([1.0, 1.0], ([0, n - 1], [n - 1, 0])), shape=(n, n))
+    P = sparse.csr_array(sparse.eye_array(n) + corner)
+    row = sparse.csr_array(([2.0, -3.0], ([0, 0], [1, n - 1])), shape=(1, n))
+    qp = iopt.QuadraticProgram(P, G=row, h=[1.0], lb=0.0, ub=1.0, sense=-1)
+    again = iopt.QuadraticProgram.read(qp.write(tmp_path / f"a.{ending}"))
+    assert sparse.issparse(again.P)
+    assert abs(again.P + P).nnz == 0  # of the minimisation
+    assert np.array_equal(again.G, row.toarray())
+    assert (again.sense, again.h.tolist(), again.ub.tolist()) == (-1, [1.0], [1.0] * n)
+
+
 @pytest.mark.parametrize("bounds", [{}, {"lb": 0.0, "ub": 0.5}])
 def test_large_programs_without_rows(bounds: dict[str, float]) -> None:
     """½‖x - s‖² has the minimiser s, clipped to the bounds."""

@@ -9,12 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import Affine, NotCanonical, SeparableTerm, VariableBound
+from indefinite_opt.algebra import NotCanonical, SeparableTerm, VariableBound
 from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.reading import Reading, require
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Bound, Curvature, Names, Optimality, Point, PolyhedralQP
+from indefinite_opt.quadratic import (
+    Bound,
+    Curvature,
+    Names,
+    Optimality,
+    Point,
+    PolyhedralQP,
+    entry_names,
+)
 
 
 class DeclaredRows(NamedTuple):
@@ -193,7 +201,7 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
         tops.append(slice(total, total + part.u.m))
         total += part.u.m
     places = {name: part for name, (part, _) in layout.items()}
-    P, q, constant = _objective(reading, places, total)
+    P, q, constant = reading.objective(places, total)
     lower, upper = np.full(total, -np.inf), np.full(total, np.inf)
     named: dict[str, DeclaredRows] = {}
     G, h = _Stack(total), _Stack()
@@ -210,18 +218,18 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
             below = G.add(sign * np.eye(total)[places[name]])
             h.add(np.ravel(np.broadcast_to(sign * np.asarray(bound.end), shape)))
             named[bound.name] = DeclaredRows("inequalities", below, shape)
-            called["inequalities"] += _entries(bound.name, shape)
+            called["inequalities"] += entry_names(bound.name, shape)
     for row in reading.rows():
         rows, right, kind = (A, b, "equalities") if row.equal else (G, h, "inequalities")
-        below = rows.add(_dense(row.u, places, total))
+        below = rows.add(row.u.rows(places, total))
         right.add(-row.u.constants)
         shape = () if row.u.m == 1 else (row.u.m,)
         named[row.name] = DeclaredRows(kind, below, shape)
-        called[kind] += _entries(row.name, shape)
+        called[kind] += entry_names(row.name, shape)
     epigraphs = []
     for part, top in zip(reading.separables(), tops, strict=True):
         weights = np.broadcast_to(np.asarray(part.weights, dtype=float), (part.u.m,))
-        U, c = _dense(part.u, places, total), part.u.constants
+        U, c = part.u.rows(places, total), part.u.constants
         term = Epigraph(part.kind, top, weights, U, c)
         epigraphs.append(term)
         lower[top], upper[top] = 0.0, _largest(term, lower, upper)
@@ -234,23 +242,18 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
             above[:, top] -= np.eye(part.u.m)
             G.add(above)
             h.add(-level)
-            called["inequalities"] += _entries(f"{part.kind} {len(h)}", (part.u.m,))
+            called["inequalities"] += entry_names(f"{part.kind} {len(h)}", (part.u.m,))
     parts = [
         *form.variables.items(),
         *((f"{term.kind} {term.place.start}", (term.weights.size,)) for term in epigraphs),
     ]
-    variables = [one for name, shape in parts for one in _entries(name, shape)]
+    variables = [one for name, shape in parts for one in entry_names(name, shape)]
     names = Names(tuple(variables), *map(tuple, called.values()))
     return DeclaredQP(
         G.whole, h.whole, A.whole, b.whole, lower, upper, P=0.5 * (P + P.T), q=q, sense=form.sense,
         constant=constant, layout=layout, named=named, epigraphs=tuple(epigraphs),
         names=names,
     )  # fmt: skip
-
-
-def _entries(name: str, shape: tuple[int, ...]) -> list[str]:
-    """What messages call a number, or the entries of a vector."""
-    return [f"{name}[{i}]" for i in range(shape[0])] if shape else [name]
 
 
 def _split(bounds: list[VariableBound]) -> tuple[list[VariableBound], list[VariableBound]]:
@@ -293,35 +296,3 @@ def _largest(term: Epigraph, lower: Array, upper: Array) -> Array:
     with np.errstate(invalid="ignore"):
         sizes = np.where(held, np.abs(term.U) * ends, 0.0).sum(axis=1)
     return np.asarray((1.0 + 1e-9) * (sizes + np.abs(term.c)))
-
-
-def _dense(u: Affine, places: dict[str, slice], total: int) -> Array:
-    """The coefficients of an affine expression in all entries, (m, total)."""
-    rows = np.zeros((u.m, total))
-    for name, A in u.linear.items():
-        rows[:, places[name]] = A.dense()
-    return rows
-
-
-def _objective(
-    reading: Reading, places: dict[str, slice], total: int
-) -> tuple[Array, Array, float]:
-    """P, q and the constant of the affine and the quadratic terms."""
-    P, q, constant = np.zeros((total, total)), np.zeros(total), reading.constant()
-    for name in reading.form.variables:
-        q[places[name]] += reading.cost(name)
-    for term in reading.quadratics():
-        offset = term.u.constants
-        if len(term.u.linear) == 1 and not offset.any():  # by factors, without a dense product
-            ((name, L),) = term.u.linear.items()
-            H = L.T @ L if term.P is None else L.T @ term.P @ L
-            part = places[name]
-            P[part, part] += 2.0 * term.weight * H.dense()
-            continue
-        U = _dense(term.u, places, total)
-        M = np.eye(term.u.m) if term.P is None else term.P.dense()
-        M = 0.5 * (M + M.T)
-        P += 2.0 * term.weight * (U.T @ M @ U)
-        q += 2.0 * term.weight * (U.T @ (M @ offset))
-        constant += term.weight * float(offset @ M @ offset)
-    return P, q, constant

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Operator
+from indefinite_opt.algebra import Operator, level
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.compiler.reading import (
     Line,
@@ -14,7 +14,6 @@ from indefinite_opt.modeling.compiler.reading import (
     Reading,
     is_variable,
     kernel_in,
-    level,
     only,
     reduced,
     require,

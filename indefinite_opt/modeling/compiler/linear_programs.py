@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from indefinite_opt.algebra import Canonical, Operator
+from indefinite_opt.algebra import Canonical, Operator, level
 from indefinite_opt.foundation import Array
 from indefinite_opt.modeling.compiler.reading import (
     Mismatch,
     Reading,
     is_kernel_of,
     kernel_in,
-    level,
     only,
     positive,
     require,

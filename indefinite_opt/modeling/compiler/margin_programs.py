@@ -20,11 +20,9 @@ def logistic(reading: Reading, problem: KernelProblem) -> LogisticProgram:
     """min ½‖α‖² + C Σ log(1 + exp(-y_i((Kα)_i + b)))."""
     form = reading.form
     require(form.variables == {"alpha": (problem.n,), "b": ()} and form.sense == 1)
-    require(len(form.separables) == 1 and len(form.quadratics) == 1)
-    (loss,), (square,) = reading.separables(), reading.quadratics()
+    require(len(form.separables) == 1 and reading.square_of("alpha").P is None)
+    (loss,) = reading.separables()
     require(loss.kind == "logistic" and set(loss.u.linear) == {"alpha", "b"})
-    require(square.P is None and square.weight == 0.5 and list(square.u.linear) == ["alpha"])
-    require(square.u.linear["alpha"].multiple == 1.0 and not square.u.constants.any())
     require(is_kernel_of(problem, loss.u.linear["alpha"], -1.0, "dK"))
     require(not loss.u.constants.any())
     require(np.array_equal(loss.u.linear["b"].column, -problem.y))
@@ -35,13 +33,11 @@ def separability(reading: Reading, problem: KernelProblem) -> SeparabilityProgra
     """min ½αᵀRα + C eᵀξ  s.t.  Qα + by ≥ e - ξ, ξ ≥ 0, with R = I or R = Q."""
     form = reading.form
     require(has_shapes(form, "alpha", problem.n) and form.sense == 1)
-    require(len(form.quadratics) == 1 and not form.separables)
-    (square,) = reading.quadratics()
-    require(list(square.u.linear) == ["alpha"] and square.weight == 0.5)
-    require(square.u.linear["alpha"].multiple == 1.0 and not square.u.constants.any())
-    identity = square.P is None or square.P.multiple == 1.0
-    if square.P is not None and not identity:
-        require(is_kernel_of(problem, square.P, 1.0, "dKd"))
+    require(not form.separables)
+    P = reading.square_of("alpha").P
+    identity = P is None or P.multiple == 1.0
+    if P is not None and not identity:
+        require(is_kernel_of(problem, P, 1.0, "dKd"))
     require(has_margins(reading, problem, "alpha", "dKd"))
     return SeparabilityProgram(problem, positive(reading.cost("xi")), identity=identity)
 
@@ -52,10 +48,8 @@ def lifted(reading: Reading, problem: KernelProblem) -> LiftedPrimal | LiftedHul
     scalars = {name for name, shape in form.variables.items() if not shape}
     require(set(form.variables) == {"w", "xi"} | scalars and form.sense == 1)
     require(form.variables["xi"] == (problem.n,))
-    require(len(form.quadratics) == 1 and not form.separables)
-    (square,), row = reading.quadratics(), reading.row("margin", equal=False)
-    require(list(square.u.linear) == ["w"] and square.weight == 0.5)
-    require(square.u.linear["w"].multiple == 1.0 and not square.u.constants.any())
+    require(not form.separables)
+    square, row = reading.square_of("w"), reading.row("margin", equal=False)
     M, embedding = None if square.P is None else square.P.diagonal, embed(problem)
     # Lifting needs an isometric embedding of this very kernel.
     require(M is not None and np.array_equal(M, embedding.M))

@@ -20,6 +20,7 @@ from indefinite_opt.algebra import (
     RowFactor,
     SeparableTerm,
     VariableBound,
+    level,
 )
 from indefinite_opt.foundation import Array
 from indefinite_opt.problem import KernelFactor, KernelProblem
@@ -84,6 +85,20 @@ class Reading:
         self._take([*self.form.quadratics])
         return self.form.quadratics
 
+    def square_of(self, variable: str) -> QuadraticTerm:
+        """The only quadratic term, which must be ½vᵀPv in this variable."""
+        require(len(self.form.quadratics) == 1)
+        (square,) = self.quadratics()
+        require(square.v is None and square.weight == 0.5 and is_variable(square.u, variable))
+        return square
+
+    def objective(self, places: dict[str, slice], total: int) -> tuple[Array, Array, float]:
+        """P, q and the constant of all affine and quadratic terms; see `Canonical.arrays`."""
+        self.constant()
+        self.quadratics()
+        self._take([("cost", name) for name in self.form.affine.linear])
+        return self.form.arrays(places, total)
+
     def separables(self) -> list[SeparableTerm]:
         """All separable terms."""
         self._take([*self.form.separables])
@@ -139,16 +154,16 @@ class Reading:
         H, c, constant = Operator.zero(n, n), np.zeros(n), self.constant()
         c += self.cost(variable)
         for term in self.quadratics():
-            require(list(term.u.linear) == [variable])
-            L, offset = term.u.linear[variable], term.u.constants
-            P = Operator.identity(term.u.m) if term.P is None else term.P
-            if term.P is not None and not is_symmetric(P):
-                P = (P + P.T).scaled(0.5)
-            H = H + (L.T @ P @ L).scaled(2.0 * term.weight)
-            if offset.any():
-                image = P.times(offset)
-                c += 2.0 * term.weight * L.T.times(image)
-                constant += term.weight * float(offset @ image)
+            u, v = term.u, term.v or term.u
+            require(list(u.linear) == list(v.linear) == [variable])
+            L, M, k = u.linear[variable], v.linear[variable], term.weight
+            P = Operator.identity(u.m) if term.P is None else term.P
+            half = (L.T @ P @ M).scaled(k)
+            H = H + half + half.T
+            if u.constants.any() or v.constants.any():
+                image = P.times(v.constants)
+                c += k * (L.T.times(image) + M.T.times(P.T.times(u.constants)))
+                constant += k * float(u.constants @ image)
         return H, c, constant
 
 
@@ -156,23 +171,9 @@ def _key(part: object) -> object:
     return part if isinstance(part, tuple) else id(part)
 
 
-def is_symmetric(P: Operator) -> bool:
-    """Whether each term of an operator is symmetric by its factors."""
-    for _, factors in P.terms:
-        turned = tuple(factor.T for factor in reversed(factors))
-        if not all(a.same(b) for a, b in zip(factors, turned, strict=True)):
-            return False
-    return True
-
-
-def level(values: Array) -> float | Array:
-    """One number in place of an array of equal ones."""
-    return float(values[0]) if values.size and np.all(values == values[0]) else values
-
-
 def only(values: Array | float) -> float:
     """The number that all entries are."""
-    found = level(np.atleast_1d(np.asarray(values, dtype=float)))
+    found = level(values)
     require(not np.ndim(found))
     return float(found)
 

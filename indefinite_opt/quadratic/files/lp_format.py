@@ -17,6 +17,7 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
+from indefinite_opt.quadratic.matrices.sparse import entries_of
 from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
@@ -52,7 +53,7 @@ _BOUNDED, _FREE = re.compile(_NAME), re.compile(rb"\s(?i:free)(?!\S)")
 
 def read_lp(content: bytes, source: str) -> QuadraticArrays:
     """The program of a file's content; `DataError` if it is not of this format or kind."""
-    return _LPReader(content, source).statement().arrays()
+    return _LPReader(content, source).program()
 
 
 class _LPReader:
@@ -88,19 +89,18 @@ class _LPReader:
                 self.sense = -1 if head.lower().startswith(b"max") else 1
         return found
 
-    def statement(self) -> StandardForm:
+    def program(self) -> QuadraticArrays:
         """What the file states."""
         self._begin("objective")
         self._match(_LABEL)
-        constant = self._terms(-1)
-        opening = self._match(_OPENING)
-        if opening:
+        constant = self._terms(0)
+        if opening := self._match(_OPENING):
             self._products(_sign(opening))
-            constant += self._terms(-1, first=False)
+            constant += self._terms(0, first=False)
         if self.place < len(self.text):
             raise self._error("the end of the objective")
         self._begin("rows")
-        sides: tuple[list[float], list[float]] = ([], [])
+        sides: list[tuple[float, float]] = []
         labels: list[bytes] = []
         while self.place < len(self.text):
             labels.append(self._row(sides))
@@ -108,10 +108,9 @@ class _LPReader:
         while self.place < len(self.text):
             self._bound()
         bounds = [self.bounds.get(j, (0.0, np.inf)) for j in self.numbers.values()]
-        lower, upper = np.reshape(bounds, (-1, 2)).T
         return tokens.stated(
-            self.source, self.sense, self.numbers, self.entries, self.products, sides,
-            (lower, upper), constant, labels if all(labels) else (),
+            self.source, self.sense, self.numbers, self.entries, self.products, sides, bounds,
+            constant, labels if all(labels) else (),
         )  # fmt: skip
 
     def _signed(
@@ -141,21 +140,22 @@ class _LPReader:
         if not self._match(_CLOSING):
             raise self._error("products of two variables, or ] / 2 behind them")
 
-    def _row(self, sides: tuple[list[float], list[float]]) -> bytes:
-        """Add a row; the value is its label, or empty."""
+    def _row(self, sides: list[tuple[float, float]]) -> bytes:
+        """Add the sides of a row and its entries; the value is its label, or empty."""
         label, left = self._match(_LABEL), self._match(_LEFT)
-        if self._terms(len(sides[0])):
+        if self._terms(len(sides) + 1):
             raise self._error("constants on the right of a constraint")
-        ends = self._narrowed(-np.inf, np.inf, left, "a linear constraint such as x + 2 y <= 3")
+        low, high = self._narrowed(
+            -np.inf, np.inf, left, "a linear constraint such as x + 2 y <= 3"
+        )
         if not self._match(_END_OF_ROW):
             raise self._error("the end of the line, or another constraint with a label")
         name = label[1] if label else b""
-        if ends[0] == np.inf or ends[1] == -np.inf:
-            called = name.decode("utf-8", "replace") or f"number {len(sides[0]) + 1}"
-            got = f"{ends[0]:g} to {ends[1]:g}"
-            raise DataError(self.source, f"sides of the row {called} with numbers between", got)
-        for side, end in zip(sides, ends, strict=True):
-            side.append(end)
+        sides.append((low, high))
+        if low == np.inf or high == -np.inf:
+            called = name.decode("utf-8", "replace") or f"number {len(sides)}"
+            expected = f"sides of the row {called} with numbers between"
+            raise DataError(self.source, expected, f"{low:g} to {high:g}")
         return name
 
     def _bound(self) -> None:
@@ -213,27 +213,25 @@ def write_lp(program: StandardForm, target: str) -> bytes:
     All of them stand in the linear part of the objective, since readers number them in the order in
     which they appear. `DataError` for sides of 1e20 and more, and for terms that overflow.
     """
-    from scipy import sparse
-
     program.check_sides(CUSTOMARY_INFINITY, target)
     products, (names, labels) = program.products(target), program.written_names()
     costs, constant = program.sense * program.cost, program.sense * program.constant
     terms = [f"{_signed(value)} {name}" for value, name in zip(costs, names, strict=True)]
-    if products.any():
+    if products.nnz:
         quadratic = [
-            f"{_signed(products[i, j])} {names[i]} " + ("^2" if i == j else f"* {names[j]}")
-            for i, j in np.argwhere(products)
+            f"{_signed(value)} {names[i]} " + ("^2" if i == j else f"* {names[j]}")
+            for i, j, value in entries_of(products)
         ]
         terms += ["+ [", *quadratic, "] / 2"]
     # SCIP does not read a constant before the bracket.
     terms += [_signed(constant)] if constant else []
     direction = "minimize" if program.sense > 0 else "maximize"
     lines = [direction, *_wrapped("objective:", terms), "subject to"]
-    rows = sparse.csr_array(program.matrix)
+    rows = defaultdict(list)
+    for i, j, value in entries_of(program.matrix):
+        rows[i].append(f"{_signed(value)} {names[j]}")
     for label, (sign, i, side) in zip(labels, program.one_sided(), strict=True):
-        part = slice(rows.indptr[i], rows.indptr[i + 1])
-        entries = zip(rows.data[part], rows.indices[part], strict=True)
-        terms = [f"{_signed(value)} {names[j]}" for value, j in entries] or [f"+ 0 {names[0]}"]
+        terms = rows.get(i, [f"+ 0 {names[0]}"])
         lines += _wrapped(f"{label}:", [*terms, sign, tokens.written(side)])
     lines.append("bounds")
     for name, lower, upper in zip(names, program.lower, program.upper, strict=True):

@@ -23,6 +23,7 @@ numbers, is refused: L with -inf, G with inf, E with either, and a finite range 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
@@ -31,7 +32,7 @@ import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.quadratic.files import tokens
-from indefinite_opt.quadratic.matrices.sparse import as_dense
+from indefinite_opt.quadratic.matrices.sparse import as_sparse, entries_of
 from indefinite_opt.quadratic.program.arrays import CUSTOMARY_INFINITY, QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
@@ -59,11 +60,9 @@ def read_mps(content: bytes, source: str) -> QuadraticArrays:
     for fields in (_free, _fixed, _spaced):
         reader = _MPSReader(source, fields)
         try:
-            statement = reader.statement(lines)
+            return reader.program(lines)
         except DataError as error:
             failed.append((reader.read, error))
-        else:
-            return statement.arrays()
     raise max(failed, key=itemgetter(0))[1]
 
 
@@ -102,7 +101,7 @@ class _MPSReader:
         self.sense, self.section = 1, b""
         self.seen: set[bytes] = set()
         self.rows: dict[bytes, int] = {}
-        """Numbers of the rows; the objective has the number -1, other free rows have -2."""
+        """Numbers of the rows: 0 of the objective, -1 of other free rows."""
         self.objective = b""
         self.kinds: list[bytes] = []
         self.columns: dict[bytes, int] = {}
@@ -112,7 +111,34 @@ class _MPSReader:
         self.ranges: dict[int, float] = {}
         self.bounds: dict[str, dict[int, float]] = {"lower": {}, "upper": {}}
 
-    def begin(self, words: list[bytes]) -> None:
+    def program(self, lines: list[bytes]) -> QuadraticArrays:
+        """What the lines of a file state."""
+        for line in lines:
+            if not line[:1].isspace():
+                self._begin(line.split())
+            elif words := self.fields(self.section, line):
+                self._data(words)
+            else:
+                raise self._error("fields in the columns of the fixed form", [line])
+            self.read += 1
+        products, lower, upper = self.products, self.bounds["lower"], self.bounds["upper"]
+        if any(products.get((j, i), 0.0) != value for (i, j), value in products.items()):
+            raise DataError(
+                self.source, "a symmetric matrix in the section QMATRIX", "another",
+                "A triangle stands in a section QUADOBJ.",
+            )  # fmt: skip
+        bounds = [
+            (lower.get(j, -np.inf if upper.get(j, 0.0) < 0.0 else 0.0), upper.get(j, np.inf))
+            for j in self.columns.values()
+        ]
+        constraints = [row for row, i in self.rows.items() if i > 0]
+        sides = [self._sides(*one) for one in zip(constraints, self.kinds, strict=True)]
+        return tokens.stated(
+            self.source, self.sense, self.columns, self.entries, products, sides, bounds,
+            0.0 - self.sides.get(0, 0.0), constraints,
+        )  # fmt: skip
+
+    def _begin(self, words: list[bytes]) -> None:
         """The head of a section."""
         head = self.section = words[0].upper()
         if head not in _SECTIONS or head in self.seen:
@@ -120,14 +146,14 @@ class _MPSReader:
             raise self._error(f"sections, each once, among {names}", words)
         self.seen.add(head)
         if head == b"OBJSENSE" and len(words) > 1:
-            self.data(words[1:])
+            self._data(words[1:])
         if head in _QUADRATIC:
             if self.seen & {*_QUADRATIC} != {head}:
                 raise self._error("one section with quadratic terms", words)
             if len(words) > 1 and words[1:] != self.objective.split():
                 raise self._error("quadratic terms of the objective only", words)
 
-    def data(self, words: list[bytes]) -> None:
+    def _data(self, words: list[bytes]) -> None:
         """One line of the present section."""
         match self.section:
             case b"OBJSENSE":
@@ -156,43 +182,14 @@ class _MPSReader:
             case _:
                 raise self._error("the head of a section", words)
 
-    def statement(self, lines: list[bytes]) -> StandardForm:
-        """What the lines of a file state."""
-        for line in lines:
-            if not line[:1].isspace():
-                self.begin(line.split())
-            elif words := self.fields(self.section, line):
-                self.data(words)
-            else:
-                raise self._error("fields in the columns of the fixed form", [line])
-            self.read += 1
-        n = len(self.columns)
-        lower, upper = np.zeros(n), np.full(n, np.inf)
-        for j, value in self.bounds["upper"].items():
-            lower[j], upper[j] = -np.inf if value < 0.0 else 0.0, value
-        for j, value in self.bounds["lower"].items():
-            lower[j] = value
-        sides = np.array([self._sides(i, kind) for i, kind in enumerate(self.kinds)]).reshape(-1, 2)
-        read = tokens.stated(
-            self.source, self.sense, self.columns, self.entries, self.products,
-            (sides[:, 0], sides[:, 1]), (lower, upper), -self.sides.get(-1, 0.0),
-            [row for row, i in self.rows.items() if i >= 0],
-        )  # fmt: skip
-        P = np.asarray(read.hessian)
-        if not np.array_equal(P, P.T):
-            raise DataError(
-                self.source, "a symmetric matrix in the section QMATRIX", "another",
-                "A triangle stands in a section QUADOBJ.",
-            )  # fmt: skip
-        return read
-
-    def _sides(self, i: int, kind: bytes) -> tuple[float, float]:
+    def _sides(self, row: bytes, kind: bytes) -> tuple[float, float]:
+        """Both sides of a constraint, from its kind, its right-hand side and its range."""
+        i = self.rows[row]
         side, width = self.sides.get(i, 0.0), self.ranges.get(i)
         if np.isinf(side):
             wrong = kind == b"E" or (side < 0) == (kind == b"L")
             if wrong or not (width is None or np.isinf(width)):
-                name = next(row for row, number in self.rows.items() if number == i)
-                expected = f"a finite right-hand side of the row {name.decode('utf-8', 'replace')}"
+                expected = f"a finite right-hand side of the row {row.decode('utf-8', 'replace')}"
                 beside = f" beside the range {width:g}" if width is not None else ""
                 raise DataError(
                     self.source, f"{expected} of kind {kind.decode()}", f"{side:g}{beside}"
@@ -201,9 +198,8 @@ class _MPSReader:
         if kind == b"E":
             low, high = sorted((side, side + (width or 0.0)))
             return low, high
-        if kind == b"L":
-            return -np.inf if width is None else side - abs(width), side
-        return side, np.inf if width is None else side + abs(width)
+        size = np.inf if width is None else abs(width)
+        return (side - size, side) if kind == b"L" else (side, side + size)
 
     def _row(self, words: list[bytes]) -> None:
         kind = words[0].upper()
@@ -211,10 +207,10 @@ class _MPSReader:
             hint = _BLANKS if len(words) > 2 else ""
             raise self._error("N, L, G or E and the name of a new row", words, hint)
         if kind != b"N":
-            self.rows[words[1]] = len(self.kinds)
             self.kinds.append(kind)
+            self.rows[words[1]] = len(self.kinds)
         else:
-            self.rows[words[1]] = -2 if self.objective else -1
+            self.rows[words[1]] = -1 if self.objective else 0
             self.objective = self.objective or words[1]
 
     def _column(self, words: list[bytes]) -> None:
@@ -236,11 +232,11 @@ class _MPSReader:
             i = self.rows.get(row)
             if i is None:
                 raise self._error("a row of the section ROWS", words)
-            if i == -1 and values is self.ranges:
+            if i == 0 and values is self.ranges:
                 raise self._error("ranges of constraints only", words)
-            finite = values is self.entries or i == -1
+            finite = values is self.entries or i == 0
             value = tokens.number(digits, self.source, None if finite else CUSTOMARY_INFINITY)
-            if i != -2:
+            if i >= 0:
                 self._once(values, i if column is None else (i, column), value, words)
 
     def _bound(self, words: list[bytes]) -> None:
@@ -285,8 +281,6 @@ def write_mps(program: StandardForm, target: str) -> bytes:
     A row with two sides becomes two rows, since a range, their difference, would be rounded.
     `DataError` for sides of 1e20 and more.
     """
-    from scipy import sparse
-
     program.check_sides(CUSTOMARY_INFINITY, target)
     sides, (names, rows) = list(program.one_sided()), program.written_names()
     letters = {"<=": "L", ">=": "G", "=": "E"}
@@ -296,15 +290,12 @@ def write_mps(program: StandardForm, target: str) -> bytes:
     lines += ["ROWS", " N objective"]
     lines += [f" {letters[sign]} {row}" for row, (sign, _, _) in zip(rows, sides, strict=True)]
     lines.append("COLUMNS")
-    columns = sparse.csc_array(
-        sparse.csr_array(program.matrix)[np.array([i for _, i, _ in sides], int)]
-    )
+    columns = defaultdict(list)
+    for j, k, value in entries_of(as_sparse(program.matrix)[[i for _, i, _ in sides]].T.tocsr()):
+        columns[j].append(f" {names[j]} {rows[k]} {tokens.written(value)}")
     for j, slope in enumerate(program.sense * program.cost):
-        part = slice(columns.indptr[j], columns.indptr[j + 1])
         # Every variable has a line, which numbers it.
-        lines.append(f" {names[j]} objective {tokens.written(slope)}")
-        entries = zip(columns.indices[part], columns.data[part], strict=True)
-        lines += [f" {names[j]} {rows[k]} {tokens.written(value)}" for k, value in entries]
+        lines += [f" {names[j]} objective {tokens.written(slope)}", *columns[j]]
     lines.append("RHS")
     if program.constant:
         lines.append(f" RHS objective {tokens.written(-program.sense * program.constant)}")
@@ -316,9 +307,9 @@ def write_mps(program: StandardForm, target: str) -> bytes:
         kind = "LO" if lower > -np.inf else "MI" if upper < np.inf else "FR"
         lines.append(f" {kind} BND {name} {tokens.written(lower) if kind == 'LO' else ''}")
         lines += [f" UP BND {name} {tokens.written(upper)}"] if upper < np.inf else []
-    H = None if program.hessian is None else as_dense("P", program.hessian)
-    if H is not None and H.any():
-        lines.append("QUADOBJ")
-        P = program.sense * np.tril(H)
-        lines += [f" {names[i]} {names[j]} {tokens.written(P[i, j])}" for i, j in np.argwhere(P)]
+    products = [] if program.hessian is None else list(entries_of(program.hessian))
+    lines += ["QUADOBJ"] * bool(products)
+    for i, j, value in products:
+        if i >= j:
+            lines.append(f" {names[i]} {names[j]} {tokens.written(program.sense * value)}")
     return tokens.content_of([*lines, "ENDATA"])

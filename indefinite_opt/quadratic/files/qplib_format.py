@@ -22,19 +22,23 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
 from indefinite_opt.errors import DataError
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.files import tokens
-from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES
+from indefinite_opt.quadratic.matrices.sparse import Matrix, entries_of, matrix_of
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 INFINITY = sys.float_info.max
 """What is written as infinity. The files of the library have this number rounded up to 15 digits,
 1.79769313486232E+308, which is read as an infinite one."""
+
+MAX_SIZE = 1_000_000
+"""Largest number of variables, and of constraints, that is believed: vectors are then as long."""
 
 
 class _Lines:
@@ -63,9 +67,9 @@ class _Lines:
     def whole(self, what: str, least: int, most: int) -> int:
         return tokens.whole(self.words(what)[0], self.source, what, least, most)
 
-    def listed(self, what: str, *shape: int) -> dict[tuple[int, ...], bytes]:
+    def listed(self, what: str, *shape: int) -> dict[Any, bytes]:
         """The places in an array that are listed behind their number, and the word of each."""
-        found: dict[tuple[int, ...], bytes] = {}
+        found: dict[Any, bytes] = {}
         for _ in range(self.whole(f"the number of {what}", 0, math.prod(shape))):
             words = self.words(what, len(shape) + 1)
             place = tuple(
@@ -77,12 +81,11 @@ class _Lines:
             found[place] = words[len(shape)]
         return found
 
-    def matrix(self, what: str, *shape: int) -> Array:
+    def matrix(self, what: str, rows: int, columns: int) -> Matrix:
         """A matrix given by its nonzero entries."""
-        values = np.zeros(shape)
-        for place, word in self.listed(what, *shape).items():
-            values[place] = tokens.number(word, self.source)
-        return values
+        words = self.listed(what, rows, columns)
+        entries = {place: tokens.number(word, self.source) for place, word in words.items()}
+        return matrix_of(entries, rows, columns)
 
     def vector(self, what: str, size: int, infinity: float | None = None) -> Array:
         """A vector given by a default value and the entries that differ from it."""
@@ -114,13 +117,13 @@ def read_qplib(content: bytes, source: str) -> QuadraticArrays:
     goal = lines.text("minimize or maximize").lower()
     if goal not in ("minimize", "maximize"):
         raise DataError(source, "minimize or maximize in the third line", repr(goal))
-    n = lines.whole("the number of variables", 1, int(MAX_ENTRIES**0.5))
+    n = lines.whole("the number of variables", 1, MAX_SIZE)
     rows = kind[2] == "L"
-    m = lines.whole("the number of constraints", 0, MAX_ENTRIES // n) if rows else 0
-    Q = np.zeros((n, n)) if kind[0] == "L" else lines.matrix("quadratic terms", n, n)
+    m = lines.whole("the number of constraints", 0, MAX_SIZE) if rows else 0
+    Q = matrix_of({}, n, n) if kind[0] == "L" else lines.matrix("quadratic terms", n, n)
     q = lines.vector("the linear coefficients", n)
     constant = lines.number("the constant of the objective")
-    B = lines.matrix("linear terms of the constraints", m, n) if rows else np.zeros((0, n))
+    B = lines.matrix("linear terms of the constraints", m, n) if rows else matrix_of({}, 0, n)
     infinity = lines.number("the value of infinity", np.inf)
     if infinity <= 0.0:
         raise DataError(source, "a positive value of infinity", f"{infinity:g}")
@@ -151,7 +154,7 @@ def write_qplib(program: StandardForm, target: str) -> bytes:
     program.check_sides(INFINITY, target)
     name = "".join(program.name.split()).lstrip("!#%") or "program"
     n, m, triangle = program.cost.size, len(program.row_lower), program.products(target)
-    quadratic, origin = bool(triangle.any()), np.zeros(n)
+    quadratic, origin = triangle.nnz > 0, np.zeros(n)
     lines = [
         name, f"{'Q' if quadratic else 'L'}C{'L' if m else 'B'}",
         "minimize" if program.sense > 0 else "maximize", f"{n} # number of variables",
@@ -159,7 +162,7 @@ def write_qplib(program: StandardForm, target: str) -> bytes:
         *(_entries(triangle, "quadratic terms in objective") if quadratic else []),
         *_vector(program.sense * program.cost, 0.0, "linear coefficients in objective"),
         f"{tokens.written(program.sense * program.constant)} # objective constant",
-        *(_entries(program.dense_matrix, "linear terms in all constraints") if m else []),
+        *(_entries(program.matrix, "linear terms in all constraints") if m else []),
         f"{tokens.written(INFINITY)} # value for infinity",
         *(_vector(program.row_lower, -np.inf, "left-hand sides") if m else []),
         *(_vector(program.row_upper, np.inf, "right-hand sides") if m else []),
@@ -182,10 +185,9 @@ def _one_word(name: str) -> bool:
     return content.split() == [content] and content.decode() == name
 
 
-def _entries(matrix: Array, what: str) -> list[str]:
-    places = np.argwhere(matrix)
-    terms = (f"{i + 1} {j + 1} {tokens.written(matrix[i, j])}" for i, j in places)
-    return [f"{len(places)} # number of {what}", *terms]
+def _entries(matrix: Matrix, what: str) -> list[str]:
+    terms = [f"{i + 1} {j + 1} {tokens.written(value)}" for i, j, value in entries_of(matrix)]
+    return [f"{len(terms)} # number of {what}", *terms]
 
 
 def _vector(values: Array, default: float, what: str) -> list[str]:

@@ -3,7 +3,7 @@
     .in           box-constrained programs of the public library
     .lp           a format of linear programming, with quadratic objectives (`lp_format`)
     .mps, .qps    another one (`mps_format`); both endings stand for the same format
-    .npz          arrays by name, among them what this package exports
+    .npz          arrays by name, among them what this package exports (`npz_format`)
     .qplib        QPLIB (`qplib_format`)
 
 All but .npz may be packed by gzip: `spar.in.gz`. Endings may have capitals. Text is in UTF-8, or in
@@ -13,14 +13,6 @@ A `.in` file holds the number n, the n numbers of c and the n² numbers of Q, se
 space, for the maximum of ½ xᵀQ x + cᵀx over 0 ≤ x ≤ 1, which the readme of the library says in
 these letters [B]_. Here it becomes the minimisation of the negative, with `sense` -1. Other
 collections mean the minimum, and the file does not tell: `read_program` takes the sense.
-
-A `.npz` file has one of three layouts:
-
-- The letters P, q, G, h, A, b, lb, ub of `QuadraticArrays`, of which P and q are needed, with
-  `constant`, `sense`, `name` and the names `variables`, `inequalities` and `equalities` if there
-  are any. This is what `write_npz` writes.
-- H, q, A, b, lower, upper and sense: a quadratic program that this package has exported.
-- cost, A, row_lower, row_upper, lower, upper and sense: a linear program that it has exported.
 
 References
 ----------
@@ -32,29 +24,21 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError, shown
 from indefinite_opt.foundation import MAX_BYTES, read_arrays, read_bytes, write_bytes
 from indefinite_opt.quadratic.files.lp_format import read_lp, write_lp
 from indefinite_opt.quadratic.files.mps_format import read_mps, write_mps
+from indefinite_opt.quadratic.files.npz_format import npz_content, program_of_arrays
 from indefinite_opt.quadratic.files.qplib_format import read_qplib, write_qplib
 from indefinite_opt.quadratic.files.tokens import content_of, number, written
 from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES, as_dense
-from indefinite_opt.quadratic.program.arrays import (
-    LETTERS,
-    QuadraticArrays,
-    quadratic_arrays,
-)
-from indefinite_opt.quadratic.program.naming import Names
+from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
@@ -96,66 +80,6 @@ def write_boxqp(form: StandardForm, target: str) -> bytes:
     return content_of(" ".join(map(written, line)) for line in lines)
 
 
-EXPORTED = {"H", "q", "A", "b", "lower", "upper"}
-EXPORTED_LINEAR = {"cost", "A", "row_lower", "row_upper", "lower", "upper"}
-
-
-def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> QuadraticArrays:
-    """The program of arrays by name; `DataError` for names of no layout."""
-    names = set(arrays)
-    others: dict[str, Any] = {
-        "constant": _scalar(arrays, "constant", 0.0, source),
-        "sense": int(_scalar(arrays, "sense", 1.0, source)),
-        "name": "".join(_texts(arrays, "name", source)),
-        "names": Names(*(_texts(arrays, part, source) for part in Names._fields)),
-    }
-    if others["sense"] not in (1, -1):
-        raise DataError(source, "a sense of 1 or -1", str(others["sense"]))
-    names -= {"constant", "sense", "name", *Names._fields}
-    if names >= {"P", "q"} and names <= set(LETTERS):
-        given: dict[str, Any] = {letter: arrays[letter] for letter in names}
-        return quadratic_arrays(**given, **others)
-    if names == EXPORTED:
-        H, q, A, b, lower, upper = (arrays[k] for k in ("H", "q", "A", "b", "lower", "upper"))
-        return quadratic_arrays(H, q, A=A, b=b, lb=lower, ub=upper, **others)
-    if names == EXPORTED_LINEAR:
-        program = StandardForm(
-            1, arrays["cost"], arrays["lower"], arrays["upper"], arrays["row_lower"],
-            arrays["row_upper"], arrays["A"],
-        ).arrays()  # fmt: skip
-        given = {letter: getattr(program, letter) for letter in LETTERS}
-        return quadratic_arrays(**given, **others)
-    raise DataError(
-        source, f"arrays P, q, ... or {', '.join(sorted(EXPORTED))}",
-        f"the names {', '.join(sorted(arrays)) or 'of none'}",
-    )  # fmt: skip
-
-
-def npz_content(program: QuadraticArrays) -> bytes:
-    """The content of a file in the first layout."""
-    file = io.BytesIO()
-    arrays = {letter: as_dense(letter, getattr(program, letter)) for letter in sorted(LETTERS)}
-    others = {"constant": program.constant, "sense": program.sense, "name": program.name}
-    others |= {part: names for part, names in program.names._asdict().items() if names}
-    # mypy assumes that one of the names might be allow_pickle.
-    np.savez_compressed(file, **arrays, **others)  # type: ignore[arg-type]
-    return file.getvalue()
-
-
-def _scalar(arrays: dict[str, NDArray[Any]], name: str, default: float, source: str) -> float:
-    value = arrays.get(name, np.array(default))
-    if value.size != 1 or value.dtype.kind not in "iuf" or not np.isfinite(value).all():
-        raise DataError(source, f"a finite number {name}", f"{value.dtype} of shape {value.shape}")
-    return float(value.ravel()[0])
-
-
-def _texts(arrays: dict[str, NDArray[Any]], name: str, source: str) -> tuple[str, ...]:
-    value = np.atleast_1d(arrays.get(name, np.zeros(0, "U1")))
-    if value.ndim != 1 or value.dtype.kind != "U" or (name == "name" and value.size > 1):
-        raise DataError(source, f"a text {name}", f"{value.dtype} of shape {value.shape}")
-    return tuple(map(str, value))
-
-
 _Reader = Callable[[bytes, str], QuadraticArrays]
 _Writer = Callable[[StandardForm, str], bytes]
 
@@ -191,7 +115,7 @@ def read_program(
     if suffix == ".npz":
         program = program_of_arrays(read_arrays(path, max_bytes), str(path))
     else:
-        content = _text(_unpacked(path, max_bytes), str(path))
+        content = _text(read_bytes(path, max_bytes), str(path))
         if sense is None:
             read = _FORMATS[suffix][0](content, str(path))
         else:
@@ -199,22 +123,6 @@ def read_program(
         # Where a format holds one triangle of P, nothing was changed.
         program = replace(read, symmetrised=False)
     return program if program.name else replace(program, name=path.name.partition(".")[0])
-
-
-def _unpacked(path: Path, max_bytes: int) -> bytes:
-    """The content of a file, unpacked if its name ends in .gz, in capitals or not."""
-    content = read_bytes(path, max_bytes)
-    if not _is_packed(path) or path.suffix == ".gz":
-        return content
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            content = file.read(max_bytes + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(str(path), "a readable file", str(error)) from None
-    if len(content) > max_bytes:
-        expected, hint = f"at most {max_bytes} bytes, unpacked", "Pass a larger max_bytes."
-        raise DataError(str(path), expected, "more", hint)
-    return content
 
 
 _FOREIGN = {

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import DataError
-from indefinite_opt.quadratic.matrices.sparse import MAX_ENTRIES
+from indefinite_opt.quadratic.matrices.sparse import as_sparse, matrix_of
+from indefinite_opt.quadratic.program.arrays import QuadraticArrays
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
@@ -48,29 +47,24 @@ def stated(
     columns: Collection[bytes],
     entries: Mapping[tuple[int, int], float],
     products: Mapping[tuple[int, int], float],
-    sides: tuple[ArrayLike, ArrayLike],
-    bounds: tuple[ArrayLike, ArrayLike],
+    sides: list[tuple[float, float]],
+    bounds: list[tuple[float, float]],
     constant: float,
     row_names: Iterable[bytes],
-) -> StandardForm:
-    """The program whose objective is the row -1 of the entries.
+) -> QuadraticArrays:
+    """The program whose objective is the first row of the entries; `sides` has those of the others.
 
-    `DataError` if there are no variables, or too many entries to make dense.
+    `DataError` if there are no variables.
     """
-    low, high, lower, upper = (np.array(side, dtype=float) for side in (*sides, *bounds))
-    m, n = low.size, len(columns)
+    m, n = len(sides), len(columns)
     if n == 0:
         raise DataError(source, "a program", "one with no variables")
-    if n * max(n, m) > MAX_ENTRIES:
-        raise DataError(source, f"at most {MAX_ENTRIES} entries", f"{n} variables")
-    rows, P = np.zeros((m + 1, n)), np.zeros((n, n))
-    for array, values in ((rows, entries), (P, products)):
-        i, j = np.fromiter(chain.from_iterable(values), int).reshape(-1, 2).T
-        array[i, j] = np.fromiter(values.values(), float)
+    (low, high), (lower, upper) = (np.reshape(ends, (-1, 2)).T for ends in (sides, bounds))
+    rows, P = matrix_of(entries, m + 1, n), matrix_of(products, n, n)
     return StandardForm(
-        sense, sense * rows[-1], lower, upper, low, high, rows[:-1], sense * P, sense * constant,
-        variables=_decoded(columns), row_names=_decoded(row_names),
-    )  # fmt: skip
+        sense, sense * as_sparse(rows[:1]).toarray()[0], lower, upper, low, high, rows[1:],
+        sense * P, sense * constant, variables=_decoded(columns), row_names=_decoded(row_names),
+    ).arrays()  # fmt: skip
 
 
 def _decoded(words: Iterable[bytes]) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +35,34 @@ def as_dense(argument: str, matrix: Matrix) -> Array:
     if m * n > MAX_ENTRIES:
         raise ProblemError(
             argument, f"at most {MAX_ENTRIES} entries, zeros included, for what works on dense "
-            "matrices: programs that are not convex, conflicts, brackets and files",
+            "matrices: programs that are not convex, conflicts, brackets, .in and .npz files",
             f"shape {matrix.shape}",
         )  # fmt: skip
     dense: Array = matrix.toarray()
     return dense
+
+
+def matrix_of(entries: Mapping[tuple[int, int], float], m: int, n: int) -> Matrix:
+    """The matrix of some entries: an array, or sparse if that would have more than `MAX_ENTRIES`.
+
+    >>> matrix_of({(0, 1): 2.0}, 1, 2)
+    array([[0., 2.]])
+    """
+    from scipy import sparse
+
+    i, j = np.fromiter(chain.from_iterable(entries), int).reshape(-1, 2).T
+    matrix = sparse.csr_array((np.fromiter(entries.values(), float), (i, j)), shape=(m, n))
+    return matrix if m * n > MAX_ENTRIES else matrix.toarray()
+
+
+def entries_of(matrix: Matrix) -> Iterator[tuple[int, int, float]]:
+    """The row, the column and the value of each entry that is not zero, row by row.
+
+    >>> list(entries_of(np.array([[0.0, 2.0]])))
+    [(0, 1, 2.0)]
+    """
+    found = as_sparse(matrix).tocoo()
+    return zip(found.row.tolist(), found.col.tolist(), found.data.tolist(), strict=True)
 
 
 def stacked(*parts: Matrix) -> Any:

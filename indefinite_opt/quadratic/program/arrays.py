@@ -97,12 +97,12 @@ shape (2,)
         if q is None:
             raise ProblemError("q", "a linear term, as there is no P", "None")
         P = _zeros(np.size(q))
-    square = _matrix("P", P, (None, None))
+    square = finite_matrix("P", P, (None, None))
     n = square.shape[0]
     if n == 0 or square.shape != (n, n):
         expected = "a square matrix of order 1 at least"
         raise ProblemError("P", expected, f"shape {square.shape}")
-    linear = np.zeros(n) if q is None else _matrix("q", q, (n,))
+    linear = np.zeros(n) if q is None else finite_matrix("q", q, (n,))
     G, h = _rows("G", "h", G, h, n)
     A, b = _rows("A", "b", A, b, n)
     h = np.where(np.abs(h) >= CUSTOMARY_INFINITY, np.copysign(np.inf, h), h)
@@ -172,7 +172,7 @@ def _rows(
         raise ProblemError(missing, f"an array, as {given} is given", "None")
     if rows is None or right is None:
         return np.zeros((0, n)), np.zeros(0)
-    whole = _matrix(matrix, rows, None)
+    whole = finite_matrix(matrix, rows, None)
     if whole.ndim == 1 and whole.size:
         whole = whole[None, :]
     if 0 in whole.shape:
@@ -197,7 +197,7 @@ def _bound(argument: str, value: ArrayLike | None, n: int, default: float) -> Ar
     return np.broadcast_to(values, (n,)) + 0.0
 
 
-def _matrix(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Matrix:
+def finite_matrix(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> Matrix:
     """A finite array of the shape as a copy, compressed by rows if it is one of scipy.sparse."""
     expected = "finite real numbers"
     if shape is not None:
@@ -206,7 +206,7 @@ def _matrix(argument: str, value: Any, shape: tuple[int | None, ...] | None) -> 
         array: Array = real_array(argument, value, expected, shape)
         return array + 0.0
     if len(value.shape) != 2:
-        return _matrix(argument, value.toarray(), shape)
+        return finite_matrix(argument, value.toarray(), shape)
     from scipy import sparse
 
     if shape is not None and len(shape) != 2:

@@ -1,25 +1,22 @@
 """Programs from problems of cvxpy, whose own path to solvers refuses what is not convex.
 
-The objective is taken apart at its quadratic atoms. Each of them is vec(u)ᵀ W vec(v) with affine u
-and v: of quad_form(u, P), W = P; of sum_squares(u), square(u) and a product u v, W holds the sums
-over entries. With a new variable in place of every such atom, the objective is affine. Coefficients
-of affine expressions are those of the equations that set them to 0, which cvxpy gives as a matrix.
-Nothing is computed but sums and products of the data, so that integers stay exact.
+The canonical form reads the objective and the constraints. Here variables are stacked, and bounds
+are found among their attributes and among the rows.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from indefinite_opt.algebra import AffineRows, Model, NotCanonical, canonical
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import Array, is_sparse
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays
+from indefinite_opt.quadratic.program.naming import entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
@@ -49,53 +46,61 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], N
     variables = problem.variables()
     if not variables:
         raise ProblemError("problem", "a problem with variables", "none")
-    reader = _CvxpyReader(variables)
-    sense = -1 if isinstance(problem.objective, cp.Maximize) else 1
+    for part in (problem.objective, *problem.constraints):
+        if any(argument.is_complex() for argument in part.args):
+            raise ProblemError("problem", "real expressions", " ".join(str(part).split()))
+    called = _different([v.name() for v in variables], [f"var{v.id}" for v in variables])
+    numbered = [f"constraints[{k}]" for k in range(len(problem.constraints))]
+    given = [one.label or name for one, name in zip(problem.constraints, numbered, strict=True)]
+    rows = dict(zip(_different(given, numbered), problem.constraints, strict=True))
+    maximised = isinstance(problem.objective, cp.Maximize)
+    model = Model(
+        **{"maximize" if maximised else "minimize": problem.objective.expr}, subject_to=rows
+    )
+    stacked = _Stacked(called, variables)
     try:
-        P, q, constant = reader.quadratic(problem.objective.expr)
-        reader.constrain(problem.constraints)
+        form = canonical(model, {v.id: name for v, name in zip(variables, called, strict=True)})
     except RecursionError:
         raise ProblemError(
             "problem", "expressions that are less deeply nested",
             "more than Python's limit of recursion", "Use cp.sum for long sums.",
         ) from None  # fmt: skip
-    rows, low, high, names = zip(*reader.rows, strict=True) if reader.rows else ((), (), (), ())
-    form = StandardForm(
-        sense, sense * q, reader.lower, reader.upper, np.array(low), np.array(high),
-        np.reshape(rows, (len(rows), reader.n)), sense * P, sense * constant,
-        variables=reader.names(), row_names=names,
+    for text in [part.text for part in form.separables] + [norm.text for norm in form.norms]:
+        raise NotCanonical(text)
+    for row in form.rows:
+        stacked.constrain(row, rows[row.name].shape)
+    P, q, constant = form.arrays(stacked.places, stacked.n)
+    sides = stacked.rows or [(np.zeros(stacked.n), -np.inf, np.inf, "")]  # a free row is dropped
+    matrix, low, high, names = zip(*sides, strict=True)
+    ends = stacked.lower, stacked.upper, np.array(low), np.array(high)
+    program = StandardForm(
+        form.sense, q, *ends, np.array(matrix), P, constant,
+        variables=stacked.names, row_names=names,
     )  # fmt: skip
-    return form.arrays(), reader.assign
+    return program.arrays(), stacked.assign
 
 
-Atom = tuple[Any, Any, Callable[[Array], Any]]
-"""u, v, and W as a function of weights, of the weighted entries of a quadratic atom,
-vec(u)ᵀ W vec(v)."""
+def _different(names: list[str], others: list[str]) -> list[str]:
+    """The names, or the others if two of the names are the same."""
+    return names if len(set(names)) == len(names) else others
 
 
-class _CvxpyReader:
-    """Coefficients of expressions in the stacked entries of the variables.
+class _Stacked:
+    """The variables one after the other, with their bounds, and the rows of the constraints."""
 
-    Expressions are rebuilt with plain variables, which have no attributes, and with numbers in
-    place of parameters, so that nothing of the problem itself changes.
-    """
-
-    def __init__(self, variables: list[Any]) -> None:
-        import cvxpy as cp
-
-        self._variables = variables
-        self._plain = {variable.id: cp.Variable(variable.shape) for variable in variables}
-        sizes = [variable.size for variable in variables]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-        self.n = int(starts[-1])
-        self._slices = [slice(*ends) for ends in itertools.pairwise(starts)]
+    def __init__(self, called: list[str], variables: Sequence[Any]) -> None:
+        ends = np.cumsum([0, *(variable.size for variable in variables)]).tolist()
+        self.variables, self.n = variables, ends[-1]
+        self.places = dict(zip(called, map(slice, ends, ends[1:]), strict=True))
+        pairs = zip(called, variables, strict=True)
+        self.names = tuple(each for name, v in pairs for each in entry_names(name, v.shape))
         self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
         self.rows: list[tuple[Array, float, float, str]] = []
         """Coefficients, both sides and the name of each row."""
-        for variable, part in zip(variables, self._slices, strict=True):
-            self._bound(variable, part)
+        for variable, place in zip(variables, self.places.values(), strict=True):
+            self._bound(variable, place)
 
-    def _bound(self, variable: Any, part: slice) -> None:
+    def _bound(self, variable: Any, place: slice) -> None:
         """Take over bounds among a variable's attributes; refuse any other attribute.
 
         cvxpy, too, takes pos and neg for nonneg and nonpos.
@@ -109,159 +114,24 @@ class _CvxpyReader:
                     f"the attribute {name}",
                 )  # fmt: skip
         if attributes["nonneg"] or attributes["pos"]:
-            self.lower[part] = 0.0
+            self.lower[place] = 0.0
         if attributes["nonpos"] or attributes["neg"]:
-            self.upper[part] = 0.0
+            self.upper[place] = 0.0
         if attributes["bounds"] is not None:
-            lower, upper = (self._values(bound, variable) for bound in attributes["bounds"])
-            self.lower[part] = np.maximum(self.lower[part], lower)
-            self.upper[part] = np.minimum(self.upper[part], upper)
+            lower, upper = (_values(bound, variable.shape) for bound in attributes["bounds"])
+            self.lower[place] = np.maximum(self.lower[place], lower)
+            self.upper[place] = np.minimum(self.upper[place], upper)
 
-    def _values(self, bound: Any, variable: Any) -> Array:
-        if hasattr(bound, "parameters"):
-            bound = self._rebuilt(bound).value
-        dense = bound.toarray() if sparse.issparse(bound) else np.asarray(bound, dtype=float)
-        return np.broadcast_to(dense, variable.shape).ravel(order="F")
-
-    def names(self) -> tuple[str, ...]:
-        """A name for each entry of each variable: x, y[0], Z[1, 2].
-
-        Where variables share a name, all have those that cvxpy gives to variables without one.
-        """
-        names = [variable.name() for variable in self._variables]
-        if len(set(names)) < len(names):
-            names = [f"var{variable.id}" for variable in self._variables]
-        return tuple(
-            _place(name, place)
-            for name, variable in zip(names, self._variables, strict=True)
-            for place in np.ndindex(*reversed(variable.shape))
-        )
-
-    def assign(self, x: Array) -> None:
-        """Write a point into the variables of the problem, whatever their attributes."""
-        for variable, part in zip(self._variables, self._slices, strict=True):
-            variable.save_value(np.reshape(x[part], variable.shape, order="F"))
-
-    def _rebuilt(self, expression: Any) -> Any:
-        """The expression of plain variables and numbers."""
-        import cvxpy as cp
-
-        if isinstance(expression, cp.Variable):
-            return self._plain[expression.id]
-        if isinstance(expression, cp.Parameter):
-            if expression.value is None:
-                raise ProblemError(expression.name(), "a parameter with a value", "none")
-            return cp.Constant(expression.value)
-        if not expression.args:
-            return expression
-        return expression.copy([self._rebuilt(argument) for argument in expression.args])
-
-    def _coefficients(self, expressions: list[Any], *others: Any) -> tuple[Any, Array]:
-        """A and c of affine expressions A x + c, one below the other, column by column.
-
-        The columns are the entries of the plain variables, and then those of the `others`.
-        """
-        import cvxpy as cp
-
-        for expression in expressions:
-            if expression.is_complex():
-                raise ProblemError("problem", "real expressions", _shown(expression))
-        variables = [*self._plain.values(), *others]
-        # The objective makes sure that every variable has its columns.
-        objective = cp.sum(cp.hstack([cp.sum(variable) for variable in variables]))
-        equations = cp.Problem(cp.Minimize(objective), [part == 0 for part in expressions])
-        data, _, _ = equations.get_problem_data(cp.OSQP)
-        starts = data["param_prob"].var_id_to_col
-        columns = [starts[variable.id] + np.arange(variable.size) for variable in variables]
-        if data["A"].shape[1] > sum(variable.size for variable in variables):
-            return _derivatives(expressions, variables)
-        # The equations are A x = -c; 0 - 0 has no sign.
-        return sparse.csr_array(data["A"])[:, np.concatenate(columns)], 0.0 - data["b"]
-
-    def quadratic(self, expression: Any) -> tuple[Array, Array, float]:
-        """P, q and c of the quadratic expression ½ xᵀP x + qᵀx + c."""
-        atoms: list[tuple[Any, Atom]] = []
-        head = self._replaced(self._rebuilt(expression), atoms)
-        A, constants = self._coefficients([head], *(new for new, _ in atoms))
-        row, constant = A.toarray().ravel(), float(constants[0])
-        q, ends = row[: self.n], self.n + np.cumsum([new.size for new, _ in atoms], dtype=int)
-        parts = np.split(row, [self.n, *ends])[1:-1]
-        products = [
-            (u, v, weighted(weights))
-            for (_, (u, v, weighted)), weights in zip(atoms, parts, strict=True)
-            if weights.any()
-        ]
-        if not products:
-            return np.zeros((self.n, self.n)), q, constant
-        left, right, inner = map(list, zip(*products, strict=True))
-        (B, b), (C, c) = self._coefficients(left), self._coefficients(right)
-        W = sparse.block_diag(inner, format="csr")
-        half = (B.T @ (W @ C)).toarray()
-        linear = B.T @ (W @ c) + C.T @ (W.T @ b)
-        return half + half.T, q + linear, constant + float(b @ (W @ c))
-
-    def _replaced(self, expression: Any, atoms: list[tuple[Any, Atom]]) -> Any:
-        """The expression with a new variable in place of each of its quadratic atoms.
-
-        Each of these variables is added to `atoms`, together with what it replaces.
-        """
-        import cvxpy as cp
-
-        if expression.is_constant() or expression.is_affine():
-            return expression
-        atom = _atom(expression)
-        if atom is not None:
-            new = cp.Variable(expression.shape)
-            atoms.append((new, atom))
-            return new
-        if not _is_linear(expression):
-            raise ProblemError("objective", "a quadratic function", _shown(expression))
-        return expression.copy([self._replaced(part, atoms) for part in expression.args])
-
-    def constrain(self, constraints: list[Any]) -> None:
-        """Keep the rows of affine constraints, or the bounds of those in a single variable."""
-        from cvxpy.constraints import Equality, Zero
-
-        if not constraints:
-            return
-        expressions = [self._difference(constraint) for constraint in constraints]
-        A, c = self._coefficients(expressions)
-        equality = np.repeat(
-            [isinstance(constraint, Equality | Zero) for constraint in constraints],
-            [expression.size for expression in expressions],
-        )
-        labels = [one.label or f"constraints[{k}]" for k, one in enumerate(constraints)]
-        if len(set(labels)) < len(labels):
-            labels = [f"constraints[{k}]" for k in range(len(labels))]
-        names = [
-            _place(label, place)
-            for label, expression in zip(labels, expressions, strict=True)
-            for place in np.ndindex(*reversed(expression.shape))
-        ]
-        for row, value, equal, name in zip(A.toarray(), c, equality, names, strict=True):
-            places = np.flatnonzero(row)
-            if places.size == 1 and not equal:
-                self._tighten(int(places[0]), float(row[places[0]]), float(-value), name)
-            elif places.size or (value != 0.0 if equal else value > 0.0):
-                self.rows.append((row, float(-value) if equal else -np.inf, float(-value), name))
-
-    def _difference(self, constraint: Any) -> Any:
-        """The affine expression that is 0, or at most 0, by an affine constraint."""
-        from cvxpy.constraints import Equality, Inequality, NonNeg, NonPos, Zero
-
-        if isinstance(constraint, Equality | Inequality):
-            expression = constraint.expr
-        elif isinstance(constraint, NonNeg | NonPos | Zero):
-            (expression,) = constraint.args
-        else:
-            raise ProblemError(
-                "constraints", "affine equations and inequalities",
-                f"{type(constraint).__name__}: {_shown(constraint)}",
-            )  # fmt: skip
-        plain = self._rebuilt(expression)
-        if not plain.is_affine():
-            raise ProblemError("constraints", "affine expressions", _shown(constraint))
-        return -plain if isinstance(constraint, NonNeg) else plain
+    def constrain(self, constraint: AffineRows, shape: tuple[int, ...]) -> None:
+        """Keep the rows of a constraint, or the bounds of those in a single variable."""
+        rows, ends = constraint.u.rows(self.places, self.n), 0.0 - constraint.u.constants
+        names = entry_names(constraint.name, shape)
+        for row, end, name in zip(rows, ends.tolist(), names, strict=True):
+            used = np.flatnonzero(row)
+            if used.size == 1 and not constraint.equal:
+                self._tighten(int(used[0]), float(row[used[0]]), end, name)
+            elif used.size or (end != 0.0 if constraint.equal else end < 0.0):
+                self.rows.append((row, end if constraint.equal else -np.inf, end, name))
 
     def _tighten(self, j: int, coefficient: float, right: float, name: str) -> None:
         """The inequality coefficient · x_j ≤ right as a bound, if the quotient is exact."""
@@ -275,88 +145,16 @@ class _CvxpyReader:
         else:
             self.lower[j] = max(self.lower[j], bound)
 
-
-def _place(name: str, place: tuple[int, ...]) -> str:
-    """What an entry is called, whose indices come last first."""
-    return name + (f"[{', '.join(map(str, reversed(place)))}]" if place else "")
-
-
-def _derivatives(expressions: list[Any], variables: list[Any]) -> tuple[Any, Array]:
-    """A and c of affine expressions from their derivatives and their values at 0.
-
-    This is slower than the matrix of equations, but also serves atoms such as cumsum, for which
-    cvxpy adds variables of its own to the equations.
-    """
-    for variable in variables:
-        variable.value = np.zeros(variable.shape)
-    blocks, values = [], []
-    for expression in expressions:
-        found = {variable.id: part for variable, part in expression.grad.items()}
-        size = expression.size
-        parts = [found.get(v.id, sparse.csc_array((v.size, size))) for v in variables]
-        # The derivative of a scalar in a scalar is a number.
-        columns = [np.atleast_2d(part) if np.isscalar(part) else part for part in parts]
-        blocks.append(sparse.vstack([sparse.csc_array(part) for part in columns]).T)
-        values.append(np.ravel(expression.value, order="F"))
-    return sparse.csr_array(sparse.vstack(blocks)), np.concatenate(values).astype(float)
+    def assign(self, x: Array) -> None:
+        """Write a point into the variables of the problem, whatever their attributes."""
+        for variable, place in zip(self.variables, self.places.values(), strict=True):
+            variable.save_value(np.reshape(x[place], variable.shape, order="F"))
 
 
-def _is_linear(expression: Any) -> bool:
-    """Whether an expression is linear in those of its arguments that are not constant."""
-    from cvxpy.atoms.affine.affine_atom import AffAtom
-    from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression, multiply
-
-    if isinstance(expression, DivExpression):
-        return bool(expression.args[1].is_constant())
-    if isinstance(expression, multiply | MulExpression):
-        return any(part.is_constant() for part in expression.args)
-    return isinstance(expression, AffAtom)
-
-
-def _atom(expression: Any) -> Atom | None:
-    """u, v and a function of weights that gives W, if the expression is vec(u)ᵀ W vec(v)."""
-    import cvxpy as cp
-    from cvxpy.atoms.affine.binary_operators import MulExpression, multiply
-    from cvxpy.atoms.elementwise.power import Power
-
-    u, v = (*expression.args, None)[:2]
-    if isinstance(expression, Power):
-        return (u, u, sparse.diags_array) if u.is_affine() and expression.p.value == 2 else None
-    if isinstance(expression, cp.QuadForm | cp.quad_over_lin):
-        if not (u.is_affine() and v.is_constant()):
-            return None
-        value = v.value.toarray() if sparse.issparse(v.value) else np.asarray(v.value)
-        if isinstance(expression, cp.QuadForm):
-            return u, u, lambda weights: sparse.csr_array(weights[0] * np.atleast_2d(value))
-
-        def spread(weights: Array) -> Any:
-            summed = np.reshape(weights, expression.shape, order="F")
-            if expression.axis is not None and not expression.keepdims:
-                summed = np.expand_dims(summed, expression.axis)
-            whole = np.broadcast_to(summed, u.shape).ravel(order="F")
-            return sparse.diags_array(whole / float(np.ravel(value)[0]))
-
-        return u, u, spread
-    if not isinstance(expression, multiply | MulExpression) or not all(
-        part.is_affine() and not part.is_constant() for part in (u, v)
-    ):
-        return None
-    if isinstance(expression, multiply):
-        shape = expression.shape
-        u, v = (cp.promote(part, shape) if part.is_scalar() else part for part in (u, v))
-        if not u.shape == v.shape == shape:
-            expected = "products of expressions of one shape"
-            raise ProblemError("objective", expected, _shown(expression))
-        return u, v, sparse.diags_array
-    if u.ndim > 2 or v.ndim > 2:
-        raise ProblemError("objective", "products of vectors and matrices", _shown(expression))
-    rows, inner = (1, u.size) if u.ndim == 1 else u.shape
-    columns = 1 if v.ndim == 1 else v.shape[1]
-    # The entry ij of the product is the sum over k of u_ik v_kj.
-    i, k, j = (axis.ravel() for axis in np.indices((rows, inner, columns)))
-    places, shape = (k * rows + i, j * inner + k), (u.size, v.size)
-    return u, v, lambda weights: sparse.csr_array((weights[j * rows + i], places), shape=shape)
-
-
-def _shown(thing: Any) -> str:
-    return " ".join(str(thing).split())
+def _values(bound: Any, shape: tuple[int, ...]) -> Array:
+    """A bound among attributes, which may hold parameters, column by column."""
+    value = bound.value if hasattr(bound, "parameters") else bound
+    if value is None:
+        raise ProblemError("bounds", "parameters with values", f"{bound} without one")
+    dense = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
+    return np.broadcast_to(dense, shape).ravel(order="F")

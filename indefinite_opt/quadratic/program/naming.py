@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from indefinite_opt.errors import ProblemError, shown
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
@@ -65,6 +67,16 @@ def _checked(argument: str, given: Any, size: int) -> tuple[str, ...]:
         got = f"{len(names)}" if twice is None else f"{twice!r} twice"
         raise ProblemError(argument, expected, got)
     return names
+
+
+def entry_names(name: str, shape: tuple[int, ...]) -> list[str]:
+    """What the entries of an array are called, column by column.
+
+    >>> entry_names("x", ()), entry_names("y", (2,)), entry_names("Z", (1, 2))
+    (['x'], ['y[0]', 'y[1]'], ['Z[0, 0]', 'Z[0, 1]'])
+    """
+    places = (", ".join(map(str, reversed(place))) for place in np.ndindex(*reversed(shape)))
+    return [f"{name}[{place}]" if place else name for place in places]
 
 
 def written_names(names: Sequence[str], size: int, letter: str, taken: Iterable[str]) -> list[str]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from indefinite_opt.errors import DataError, ProblemError
-from indefinite_opt.foundation import Array, real_array
-from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, stacked
-from indefinite_opt.quadratic.program.arrays import QuadraticArrays, quadratic_arrays
+from indefinite_opt.foundation import Array, is_sparse, real_array
+from indefinite_opt.quadratic.matrices.sparse import Matrix, as_dense, as_sparse, matrix_of, stacked
+from indefinite_opt.quadratic.program.arrays import (
+    QuadraticArrays,
+    finite_matrix,
+    quadratic_arrays,
+)
 from indefinite_opt.quadratic.program.naming import Names, written_names
 
 
@@ -68,11 +72,10 @@ class StandardForm(NamedTuple):
         Names(variables=(), inequalities=('fat', 'fat_lower'), equalities=('iron',))
         """
         n = self.cost.size
-        expected = "a matrix of real numbers"
-        rows: Array = real_array("rows", self.dense_matrix, expected, (None, None))
+        rows = finite_matrix("rows", self.matrix, (None, None))
         expected = "one lower and one upper bound for each row, infinite ones allowed"
         low, high = (
-            real_array(argument, side, expected, (len(rows),), finite=False)
+            real_array(argument, side, expected, rows.shape[:1], finite=False)
             for argument, side in (("row_lower", self.row_lower), ("row_upper", self.row_upper))
         )
         crossed = np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf))
@@ -84,16 +87,18 @@ class StandardForm(NamedTuple):
             )  # fmt: skip
         equal = low == high
         above, below = ~equal & (high < np.inf), ~equal & (low > -np.inf)
-        called = np.array(self.row_names or [""] * len(rows), dtype=object)
+        called = np.array(self.row_names or [""] * low.size, dtype=object)
         lowered = np.where(high < np.inf, called + "_lower", called)
         split = (*called[above], *lowered[below]), tuple(called[equal])
         # Names that files give twice, as qplib files may by their default ones, name nothing.
         if not self.row_names or len({*split[0], *split[1]}) < len(split[0]) + len(split[1]):
             split = (), ()
         variables = self.variables if len(set(self.variables)) == len(self.variables) else ()
+        sided = rows[above], -rows[below]
         return quadratic_arrays(
-            np.zeros((n, n)) if self.hessian is None else self.hessian, self.cost,
-            np.vstack([rows[above], -rows[below]]), np.concatenate([high[above], -low[below]]),
+            matrix_of({}, n, n) if self.hessian is None else self.hessian, self.cost,
+            stacked(*sided) if is_sparse(rows) else np.vstack(sided),
+            np.concatenate([high[above], -low[below]]),
             rows[equal], low[equal], self.lower, self.upper, constant=self.constant,
             sense=self.sense, name=self.name, names=Names(variables, *split),
         )  # fmt: skip
@@ -108,17 +113,18 @@ class StandardForm(NamedTuple):
                     f"{large[0]:g}", "Write it as .npz.",
                 )  # fmt: skip
 
-    def products(self, target: str) -> Array:
-        """The lower triangular T with xᵀT x = xᵀHx, in the declared sense.
+    def products(self, target: str) -> Any:
+        """The sparse lower triangular T with xᵀT x = xᵀHx, in the declared sense.
 
         `DataError` if an entry overflows.
         """
-        if self.hessian is None:
-            return np.zeros((self.cost.size, self.cost.size))
+        from scipy import sparse
+
+        n = self.cost.size
+        H = sparse.csr_array((n, n)) if self.hessian is None else as_sparse(self.hessian)
         with np.errstate(over="ignore"):
-            H = as_dense("P", self.hessian)
-            triangle = self.sense * (np.tril(H) + np.tril(H, -1))
-        if not np.isfinite(triangle).all():
+            triangle = sparse.csr_array(self.sense * (sparse.tril(H) + sparse.tril(H, -1)))
+        if not np.isfinite(triangle.data).all():
             raise DataError(
                 target, "entries of P whose double is a float", "one above 8.98e307",
                 "Write it as .npz.",
