@@ -84,9 +84,8 @@ def compare(
             grid=values, record=output, resume=resume, cluster=cluster, progress=advance,
             **vars(limits),
         )  # fmt: skip
-    facts, settings = options.facts(problem), comparison.settings
+    settings = comparison.settings
     settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
-    settings |= {name: facts[name] for name in ("positive", "negative", "table") if facts[name]}
     report = comparison.to_html(output / "report.html")
     comparison.frame.to_csv(output / "cells.csv", index=False)
     (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")

@@ -8,6 +8,7 @@ method and the division are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -311,7 +312,7 @@ class StudyOutcome:
         """One row per data set and method: data, method, divisions, runs, failed, and the metrics.
 
         Each metric `m` that is a number has its mean over runs in `m`, and in `m_sd` the standard
-        deviation over the runs (of the population; of the folds, if there is one run only).
+        deviation over the runs; see `mean_and_spread`.
         """
         summary = []
         for (data, label), rows in _groups(self.chosen_rows).items():
@@ -324,10 +325,7 @@ class StudyOutcome:
             for name in (*chosen, *self.study.plan.metrics):
                 if any(isinstance(row[name], str) for row in good):
                     continue
-                means = run_means(rows, name)
-                spread = means if len(means) > 1 else [float(row[name]) for row in good]
-                line[name] = float(np.mean(means)) if means else float("nan")
-                line[f"{name}_sd"] = float(np.std(spread)) if spread else float("nan")
+                line[name], line[f"{name}_sd"] = mean_and_spread(rows, name)
             summary.append(line)
         return summary
 
@@ -347,3 +345,13 @@ def run_means(rows: list[Row], name: str) -> list[float]:
         if not row["error"]:
             runs.setdefault(row["run"], []).append(float(row[name]))
     return [float(np.mean(values)) for values in runs.values()]
+
+
+def mean_and_spread(rows: list[Row], name: str) -> tuple[float, float]:
+    """The mean of a metric over runs, and its standard deviation; NaN if all cells failed.
+
+    The deviation is that of the population: of the runs, or of the folds of a single run.
+    """
+    means = run_means(rows, name)
+    parts = means if len(means) > 1 else [float(row[name]) for row in rows if not row["error"]]
+    return (float(np.mean(means)), float(np.std(parts))) if means else (math.nan, math.nan)

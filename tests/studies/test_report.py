@@ -96,7 +96,7 @@ def test_markdown_rows() -> None:
     svm, clip, flip, hull = map(str, hand_made().formulations)
     assert report.to_markdown(hand_made()).splitlines() == [
         "| formulation | solver | accuracy | objective | claim | evidence | SVs | seconds |",
-        "|---|---|---:|---:|---|---|---:|---:|",
+        "| --- | --- | ---: | ---: | --- | --- | ---: | ---: |",
         f"| {svm} | smo | 87.5 ± 12.5 % | 3 | GLOBAL | duality gap 3.1e-09 | 3.5 | 0.003 |",
         f"| {svm} | uno | 50.0 ± 0.0 % | 2.5 | LOCAL | KKT residual 8e-07 | 3 | 0.3 |",
         f"| {clip} | smo | 50.0 % | 1 | FEASIBLE | duality gap 0.002 | 6 | 0.01 |",
@@ -249,11 +249,13 @@ def test_everything_is_escaped(tmp_path: Path) -> None:
     for table in (comparison.frame, comparison.summary):
         table["solver"] = EVIL
     comparison.frame.loc[8, "error"] = EVIL
+    comparison.frame.loc[9, "error"] = long = "a long story, " * 9
     comparison.summary = comparison.summary.drop(index=1)
     text = report.to_html(comparison, tmp_path / "evil.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.tags["script"] == text.count("<script") == 0
     assert page.headings[0] == EVIL
+    assert any(long.strip() in cell for row in page.rows for cell in row)
 
 
 def test_same_comparison_same_file(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from indefinite_opt.studies.report.tables import (
     claim_text,
     failures_text,
     gap_text,
+    html_table,
     number_text,
     score_texts,
     score_titles,
@@ -92,10 +93,6 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         score_heads="\n".join(
             f'<th scope="col" class="n">{escaped(_capital(title))}</th>' for title in titles
         ),
-        fold_heads="".join(
-            f'<th scope="col">{escaped(_capital(each.title))}{" (%)" * each.percent}</th>'
-            for each in scores_of(problem)
-        ),
         results="\n".join(_result(comparison, row, best) for row in rows),
         claims=definitions((badge(k), escaped(v)) for k, v in CLAIM_MEANINGS.items()),
         measures=definitions((escaped(k), escaped(v)) for k, v in MEASURE_MEANINGS.items()),
@@ -149,18 +146,10 @@ def _scripted(value: str) -> str:
 
 def _facts(comparison: ComparisonLike) -> str:
     problem, settings = comparison.problem, comparison.settings
-    words = problem.labels_in_words
-    if problem.task == "classification" and problem.classes.size == 2:
-        positive, negative = problem.class_sizes
-        words = (
-            f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
-            f"-1 = {settings.get('negative', problem.classes[0])} ({negative})"
-        )
-    elif problem.task == "regression":
-        words = words.removeprefix("targets ")
+    regression = problem.task == "regression"
     facts = {
         "points": problem.n,
-        "targets" if problem.task == "regression" else "classes": words,
+        "targets" if regression else "classes": problem.labels_in_words.removeprefix("targets "),
         **({"table": settings["table"]} if "table" in settings else {}),
         "kernel": settings["kernel"],
         "scaling": settings["scaling"],
@@ -240,21 +229,19 @@ def _spectra(problem: KernelProblem) -> str:
 
 
 def _folds(comparison: ComparisonLike) -> str:
-    rows = []
-    scores = scores_of(comparison.problem)
+    scores, rows = scores_of(comparison.problem), []
     for row in records_of(comparison.frame):
-        numbers = [
-            number_text(each.unit * row[each.name], ".1f" if each.percent else ".4g")
-            for each in scores
-        ]
-        cells = [
-            row["formulation"], row["solver"], row["fold"], *numbers,
-            number_text(row["objective"], ".8g"),
-            row["claim"], " ".join(gap_text(row)).strip(), row["support"],
-            number_text(row["seconds"], ".3g"), row["error"] or row["status"],
-        ]  # fmt: skip
-        rows.append(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>")
-    return "\n".join(rows)
+        cells = {"Formulation": row["formulation"], "Solver": row["solver"], "Fold": row["fold"]}
+        for each in scores:
+            form = ".1f" if each.percent else ".4g"
+            number = number_text(each.unit * row[each.name], form)
+            cells[f"{_capital(each.title)}{' (%)' * each.percent}"] = number
+        rows.append(cells | {
+            "Objective": number_text(row["objective"], ".8g"), "Claim": row["claim"],
+            "Evidence": " ".join(gap_text(row)).strip(), "SVs": row["support"],
+            "Seconds": number_text(row["seconds"], ".3g"), "Status": row["error"] or row["status"],
+        })  # fmt: skip
+    return html_table(rows)
 
 
 def escaped(value: Any) -> str:
