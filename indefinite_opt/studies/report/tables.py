@@ -31,7 +31,7 @@ def score_texts(row: Row, problem: KernelProblem) -> dict[str, str]:
 
     The first one has its spread, such as 95.4 ± 1.2 %, unless there is a single cell.
     """
-    texts = {}
+    texts: dict[str, str] = {}
     for score in scores_of(problem):
         several = not texts and row["cells"] - row["failed"] > 1
         spread = row["spread"] if several else None
