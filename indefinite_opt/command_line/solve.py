@@ -95,7 +95,8 @@ def solve(
 
 def _lines(result: Result) -> list[str]:
     """What is printed of the result of one problem, but for its data."""
-    problem, ends = result.problem, [f"{one.objective:.6g} ({one.count})" for one in result.optima]
+    problem: Any = result.problem
+    ends = [f"{one.objective:.6g} ({one.count})" for one in result.optima]
     lines = [
         f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
         f"{result.seconds:.3g} s: {result.status.value}"

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.figures import style
-from indefinite_opt.figures.inputs import ComparisonLike
-from indefinite_opt.figures.scores import scores_of
+from indefinite_opt.figures.inputs import ComparisonLike, scores_of
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 

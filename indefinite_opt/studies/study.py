@@ -166,13 +166,11 @@ class Study:
         DataError
             If the store cannot be written or holds something else, or if no cluster answers.
         """
-        check_jobs(n_jobs)
         cells = self._cells()
         found = run_cells(cells, store, n_jobs, cluster, resume, progress)
         # By data set, then by method, then by division.
-        labels = list(self.grids)
-        places = {name: place for place, name in enumerate(self.sources)}
-        cells.sort(key=lambda cell: (places[cell.data_name], labels.index(cell.label)))
+        names, labels = list(self.sources), list(self.grids)
+        cells.sort(key=lambda cell: (names.index(cell.data_name), labels.index(cell.label)))
         # Cells of equal keys have the same rows under several names.
         rows = [
             {**row, "data": cell.data_name, "method": cell.label}
@@ -180,12 +178,6 @@ class Study:
             for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Raise `ParameterError` unless joblib takes this number of processes."""
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
 
 
 def run_cells(
@@ -202,6 +194,8 @@ def run_cells(
     """
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
     kept = None if store is None else Store(store)
     wanted = {cell.key: cell for cell in cells}
     rows: dict[str, list[Row]] = {}
@@ -279,18 +273,26 @@ class StudyOutcome:
 
         Without an inner protocol it is the entry of the best mean over all divisions.
         """
+        return [row for rows in self._chosen.values() for row in rows]
+
+    @cached_property
+    def _chosen(self) -> dict[tuple[str, str], list[Row]]:
+        """The chosen rows of each data set and method."""
+        groups: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault((row["data"], row["method"]), []).append(row)
         if self.study.plan.protocol.inner is not None:
-            return self.rows
-        name, kept = self.study.select, []
-        for (_, label), rows in _groups(self.rows).items():
+            return groups
+        sign, name = METRICS[self.study.select].sign, self.study.select
+        for (data, label), rows in groups.items():
             grid = self.study.grids[label]
             scores: list[list[float]] = [[] for _ in grid.entries]
             for row in rows:
-                scores[row["entry"]].append(METRICS[name].sign * float(row[name]))
+                scores[row["entry"]].append(sign * float(row[name]))
             # The mean is NaN if an entry failed on a division.
             best = grid.best([float(np.mean(values)) if values else np.nan for values in scores])
-            kept += [row for row in rows if row["entry"] == best]
-        return kept
+            groups[data, label] = [row for row in rows if row["entry"] == best]
+        return groups
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -301,11 +303,11 @@ class StudyOutcome:
 
     def column(self, data: str, method: str, name: str) -> list[Any]:
         """An entry of the chosen rows of a data set and method, by run and fold."""
-        return [row[name] for row in _groups(self.chosen_rows).get((data, method), [])]
+        return [row[name] for row in self._chosen.get((data, method), [])]
 
     def run_means(self, data: str, method: str, name: str) -> list[float]:
         """As `run_means` of the chosen rows of a data set and method."""
-        return run_means(_groups(self.chosen_rows)[data, method], name)
+        return run_means(self._chosen[data, method], name)
 
     @cached_property
     def table(self) -> list[Row]:
@@ -315,7 +317,7 @@ class StudyOutcome:
         deviation over the runs; see `mean_and_spread`.
         """
         summary = []
-        for (data, label), rows in _groups(self.chosen_rows).items():
+        for (data, label), rows in self._chosen.items():
             good = [row for row in rows if not row["error"]]
             line: Row = {
                 "data": data, "method": label, "divisions": len(rows),
@@ -328,14 +330,6 @@ class StudyOutcome:
                 line[name], line[f"{name}_sd"] = mean_and_spread(rows, name)
             summary.append(line)
         return summary
-
-
-def _groups(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
-    """The rows of each data set and method."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["data"], row["method"]), []).append(row)
-    return groups
 
 
 def run_means(rows: list[Row], name: str) -> list[float]:
