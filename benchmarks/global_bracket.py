@@ -33,12 +33,12 @@ from typing import Any, TypeVar
 import numpy as np
 from global_peers import PEERS, QuadraticStructure
 from local_solver import libsvm_objective
+from reference_instances import GRID, KERNELS
 from threadpoolctl import threadpool_limits
 
 import indefinite_opt as iopt
 from indefinite_opt.quadratic import instances
 from indefinite_opt.studies.reference_library import Instance
-from indefinite_opt.studies.reference_library.instances import GRID, KERNELS
 from indefinite_opt.studies.store import Store
 
 FALSE = 1e-9

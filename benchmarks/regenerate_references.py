@@ -9,19 +9,27 @@ brackets are always recomputed, so that every row comes from one version of this
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import datetime
 import importlib.metadata
-from collections.abc import Sequence
+import io
+import json
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
+from reference_instances import LIBRARY, instances
 
-from indefinite_opt.foundation import checks
-from indefinite_opt.studies.reference_library import FalseCertificate, Instance, Reference
+from indefinite_opt.foundation import Array, checks, writing
+from indefinite_opt.studies.reference_library import (
+    Digest,
+    FalseCertificate,
+    Instance,
+    Reference,
+)
 from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.studies.reference_library.instances import Digest, instances
 from indefinite_opt.workflow import bound, solve
 
 CLOSED_FORM, UNPROVED = "closed form", "nothing proved"
@@ -85,6 +93,41 @@ def computed(
     )
 
 
+def write(entries: Iterable[Reference], folder: str | Path) -> Path:
+    """Write table and points to a folder, and return the path of the table."""
+    entries = list(entries)
+    table = io.StringIO()
+    table.write(
+        "# Reference library of indefinite_opt: quadratic programs with certified brackets.\n"
+        f"# format {references.FORMAT}\n"
+        f"# library {LIBRARY}\n"
+        f'# pandas.read_csv("{references.TABLE}", comment="#")\n'
+        "# The meaning of the columns, and how to build each instance, are in README.md.\n"
+    )
+    rows = csv.DictWriter(table, [*references.cells(entries[0])], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(
+        {**references.cells(entry), "gap": f"{entry.relative_gap:.1e}"} for entry in entries
+    )
+    points = [
+        f"{json.dumps(entry.name)}: {json.dumps({k: _written(v) for k, v in entry.values.items()})}"
+        for entry in entries
+    ]
+    home = Path(folder)
+    with writing("folder", home, "folder"):
+        home.mkdir(parents=True, exist_ok=True)
+        (home / references.POINTS).write_text(
+            "{\n" + ",\n".join(points) + "\n}\n", encoding="utf-8"
+        )
+        (home / references.TABLE).write_text(table.getvalue(), encoding="utf-8")
+    return home / references.TABLE
+
+
+def _written(x: Array) -> list[int | float]:
+    """The entries of a point; most of those at a vertex are short integers."""
+    return [int(v) if v.is_integer() else v for v in x.tolist()]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and write the table after each row, so that no row is lost."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -110,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         row = computed(known[name], rows.get(name), options.time_limit, options.gap)
         rows[name] = row
-        references.write([rows[each] for each in known if each in rows], options.folder)
+        write([rows[each] for each in known if each in rows], options.folder)
         print(f"{name}: {row.best:.10g}, gap {row.relative_gap:.1e}, {row.method}", flush=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line import options
 from indefinite_opt.command_line.terminal import console, say, stderr
 from indefinite_opt.foundation import parse_call, split_calls, writing
+from indefinite_opt.studies import Grid, default_methods
 
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
@@ -23,16 +23,6 @@ DEFAULT_GRID = (
 """Powers of ten around the default of C and from that of the penalty ρ on, multiples of the least
 feasible bounds β and μ, numbers of neighbours, and shares ν. Embedded data take less than a minute.
 """
-
-
-def _chosen(problem: iopt.KernelProblem) -> set[str]:
-    """The parameters that methods of the task have; none without labels, which choose them."""
-    if problem.labels is None:
-        return set()
-    names = [*iopt.available_formulations(), *iopt.available_baselines()]
-    methods = [getattr(iopt, name) for name in names]
-    fitting = [method for method in methods if method.task == problem.task]
-    return {field.name for method in fitting for field in dataclasses.fields(method)}
 
 
 @options.with_options
@@ -66,7 +56,10 @@ def compare(
     methods = [options.named_or_own(title) for title in titles] or None
     values = {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
     if grid == DEFAULT_GRID:
-        values = {name: values[name] for name in values if name in _chosen(problem)}
+        # Without labels nothing tells the entries of a grid apart.
+        usual = default_methods(problem.task) if problem.labels is not None else []
+        fitting = {name for method in usual for name in Grid(method).names}
+        values = {name: several for name, several in values.items() if name in fitting}
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)
     if resume and any(output.glob("cells*.jsonl")):
@@ -84,9 +77,8 @@ def compare(
             grid=values, record=output, resume=resume, cluster=cluster, progress=advance,
             **vars(limits),
         )  # fmt: skip
-    facts, settings = options.facts(problem), comparison.settings
+    settings = comparison.settings
     settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
-    settings |= {name: facts[name] for name in ("positive", "negative", "table") if facts[name]}
     report = comparison.to_html(output / "report.html")
     comparison.frame.to_csv(output / "cells.csv", index=False)
     (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")

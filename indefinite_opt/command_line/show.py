@@ -30,11 +30,7 @@ def list_(
     # "distance" has no default distance, so it cannot be made from its name alone.
     kernels = [name for name in iopt.kernels.names() if name != "distance"]
     sections: dict[str, dict[str, str]] = {
-        "formulations": {
-            name: f"{_method(name)}; {_task(name)}solvers: "
-            f"{', '.join(iopt.available_solvers(name))}"
-            for name in iopt.available_formulations()
-        },
+        "formulations": {name: _method(name) for name in iopt.available_formulations()},
         "baselines": {name: _method(name) for name in iopt.available_baselines()},
         "solvers": {
             name: _first_line(solver) + " (convex programs only)" * solver.needs_convex
@@ -61,20 +57,18 @@ def list_(
 
 
 def _method(name: str) -> str:
-    """The parameters of a formulation or baseline with their defaults, and its reference."""
+    """Parameters of a formulation or baseline, reference, task and, of a formulation, solvers."""
     cls = getattr(iopt, name)
     defaults = [
         f"{field.name}={short(field.default)}"
         for field in dataclasses.fields(cls)
         if field.repr and field.default is not dataclasses.MISSING
     ]
-    return (f"({', '.join(defaults)}); " if defaults else "") + cls.reference
-
-
-def _task(name: str) -> str:
-    """What a formulation is for, but for two classes."""
-    task = getattr(iopt, name).task
-    return "" if task == "classification" else f"for {task}; "
+    parts = [f"({', '.join(defaults)})"] * bool(defaults) + [cls.reference]
+    parts += [f"for {cls.task}"] * (cls.task != "classification")
+    if issubclass(cls, iopt.Formulation):
+        parts.append(f"solvers: {', '.join(iopt.available_solvers(name))}")
+    return "; ".join(parts)
 
 
 def _first_line(thing: object) -> str:

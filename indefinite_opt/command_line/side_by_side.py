@@ -23,10 +23,10 @@ from indefinite_opt.foundation import split_calls
 FIVE = "SVMDual, ConvexHullDual, GuoSchuurmansLP, LussDual, LPSVM"
 
 COLUMNS = {
-    "formulation": "", "solver": "", "claim": "", "objective": ".6g", "bound": ".6g", "gap": ".1e",
-    "seconds": ".2f",
+    "formulation": "<", "solver": "<", "claim": "<", "objective": ">.6g", "bound": ">.6g",
+    "gap": ">.1e", "seconds": ">.2f",
 }  # fmt: skip
-"""The columns of the table, and the forms of those that hold numbers."""
+"""The columns of the table, on which side their cells stand, and the forms of numbers."""
 
 WIDTH = 80
 
@@ -83,22 +83,20 @@ def formula(text: str) -> str:
     >>> print(formula(iopt.SVMDual(C=10.0).declare(problem).text()))
     max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 10
     """
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, str] = {}
     head = ""
     for line in text.splitlines()[1:]:
         head, body = line[:14].strip() or head, line[14:]
         if head == "subject to":  # each constraint is followed by its name
             body = re.sub(r"(^|  +)\([^()]*\)$", "", body)
-        lines = parts.setdefault(head, [])
-        if body.startswith("  ") and lines:  # a formula is too long for one line
-            lines[-1] += f" {body.strip()}"
-        elif body:
-            lines.append(body)
+        if body and head in parts:  # a formula that is too long for one line is indented
+            body = parts[head] + (" " if body.startswith("  ") else ", ") + body.strip()
+        parts[head] = body or parts[head]
     sense = "minimize" if "minimize" in parts else "maximize"
-    told = f"{sense[:3]} {' '.join(parts[sense])}"
-    told += f"  s.t. {', '.join(parts['subject to'])}" if "subject to" in parts else ""
-    told += "".join(f", {where}" for where in parts.get("where", []))
-    values = [one for one in " ".join(parts.get("with", [])).split(", ") if " = " in one]
+    told = f"{sense[:3]} {parts[sense]}"
+    told += f"  s.t. {parts['subject to']}" if "subject to" in parts else ""
+    told += f", {parts['where']}" if "where" in parts else ""
+    values = [one for one in parts.get("with", "").split(", ") if " = " in one]
     return f"{told};  {', '.join(values)}" if values else told
 
 
@@ -134,26 +132,21 @@ def _solved(
 
 def _table(rows: list[dict[str, Any]]) -> str:
     """Two lines for each row: its numbers, and below them its problem."""
-    cells = [[_cell(row.get(name), form) for name, form in COLUMNS.items()] for row in rows]
-    widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
-
-    def line(texts: Any) -> str:
-        padded = (
-            text.rjust(width) if form else text.ljust(width)
-            for text, width, form in zip(texts, widths, COLUMNS.values(), strict=True)
-        )
-        return "  ".join(padded).rstrip()
-
-    lines = [line(COLUMNS), "─" * (sum(widths) + 2 * len(widths) - 2)]
-    for row, texts in zip(rows, cells, strict=True):
-        told = row.get("error", row["problem"])
-        parts = [told] if len(told) <= WIDTH - 2 else told.replace("  s.t.", "\ns.t.").split("\n")
-        lines.append(line(texts))
+    cells = [list(COLUMNS), *([_cell(row, name) for name in COLUMNS] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    forms = [f"{side[0]}{width}" for side, width in zip(COLUMNS.values(), widths, strict=True)]
+    head, *told = ("  ".join(map(format, texts, forms)).rstrip() for texts in cells)
+    lines = [head, "─" * (sum(widths) + 2 * len(widths) - 2)]
+    for row, numbers in zip(rows, told, strict=True):
+        problem = row.get("error", row["problem"])
+        parts = [problem] if len(problem) <= WIDTH - 2 else problem.split("  ", 1)
+        lines.append(numbers)
         for indent, part in zip(("  ", "    "), parts, strict=False):
             lines += textwrap.wrap(part, WIDTH, initial_indent=indent, subsequent_indent="    ")
     return "\n".join(lines)
 
 
-def _cell(value: Any, form: str) -> str:
+def _cell(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
     unknown = value is None or (isinstance(value, float) and not math.isfinite(value))
-    return "–" if unknown else format(value, form)
+    return "–" if unknown else format(value, COLUMNS[name][1:])

@@ -16,20 +16,14 @@ from indefinite_opt.command_line.terminal import public, say
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
 from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
-from indefinite_opt.quadratic import proof_checker, read_document
+from indefinite_opt.quadratic import QP, proof_checker, read_document
 from indefinite_opt.workflow import (
-    Bracket,
     PairwiseBracket,
     PairwiseResult,
+    Result,
     in_pairs,
     kernel_values,
 )
-
-QUADRATIC = (
-    iopt.SVMDual, iopt.ConvexHullDual, iopt.GuoSchuurmansQP, iopt.NuSVM, iopt.EpsilonSVR,
-    iopt.NuSVR, iopt.OneClassSVM, iopt.SVDD,
-)  # fmt: skip
-"""Formulations that may be nonconvex quadratic programs, which `bound` takes."""
 
 
 @options.with_options
@@ -41,24 +35,25 @@ def diagnose(data: options.DataOptions) -> None:
     """
     problem = data.problem()
     two = problem.classes.size == 2
-    counts = "{} of class +1, {} of class -1".format(*problem.class_sizes)
-    say(f"{problem.name} (n = {problem.n}{f': {counts}' if two else ''})")
-    say(f"  {options.facts_line(problem)}")
+    counts = ": {} of class +1, {} of class -1".format(*problem.class_sizes) if two else ""
+    lines = [f"{problem.name} (n = {problem.n}{counts})", f"  {options.facts_line(problem)}"]
     for name, spectrum in (("K", problem.spectrum), ("PKP", problem.centered_spectrum)):
-        say(f"  eigenvalues of {name:<4} from {spectrum.minimum:.4g} to {spectrum.maximum:.4g}")
+        ends = f"from {spectrum.minimum:.4g} to {spectrum.maximum:.4g}"
+        lines.append(f"  eigenvalues of {name:<4} {ends}")
     if two:
-        say(iopt.theory.diagnose(problem))
+        lines.append(str(iopt.theory.diagnose(problem)))
     else:
-        say("signature            ({}, {})".format(*problem.signature))
-        say(f"negative_share       {problem.negative_share:.6g}")
+        lines.append("signature            ({}, {})".format(*problem.signature))
+        lines.append(f"negative_share       {problem.negative_share:.6g}")
     # Each has one equation; for more than two classes there is one dual for each pair.
     duals = {"regression": "dual of EpsilonSVR", "one class": "dual of OneClassSVM"}
     dual = duals.get(problem.task, "SVM dual with a bias")
     if problem.is_conditionally_psd:
-        say(f"The {dual} is convex: every stationary point is a global optimum.")
+        lines.append(f"The {dual} is convex: every stationary point is a global optimum.")
     else:
         known = "may not be convex for a pair" if problem.classes.size > 2 else "is not convex"
-        say(f"The {dual} {known}: `bound` tells how good a point is.")
+        lines.append(f"The {dual} {known}: `bound` tells how good a point is.")
+    say("\n".join(lines))
 
 
 @options.with_options
@@ -83,37 +78,37 @@ def solve(
     _refuse_pairs(problem, chosen, save=save)
     result = iopt.solve(problem, chosen, solver=solver, max_iter=max_iter, **vars(limits))
     terminal.save_values(output, _values(result))
-    if isinstance(result, PairwiseResult):
-        _say_pairs(result, limits.seed, as_json)
-        return
     if save is not None:
         result.save(save)
-    certificate, support = result.certificate, result.classifier.support.size
-    ends, training = [(one.objective, one.count) for one in result.optima], _training(result)
+    told = options.facts(problem) | _told(result)
     if as_json:
-        told = options.facts(problem) | _told(result) | training
-        terminal.print_json(told | {"remarks": result.remarks, "optima": ends})
+        terminal.print_json(told)
     else:
-        say(
-            f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
-            f"{result.seconds:.3g} s: {result.status.value}"
-        )
-        say(f"  {options.facts_line(problem)}; seed {limits.seed}")
-        say(f"  {support} support vectors of {problem.n} points{_in_words(training)}")
-        if len(ends) > 1:
-            best = ", ".join(f"{objective:.6g} ({count})" for objective, count in ends[:5])
-            more = f" and {len(ends) - 5} others" if len(ends) > 5 else ""
-            say(f"  ends of descents (how many): {best}{more}")
-        say(certificate)
-        for remark in result.remarks[len(problem.remarks) :]:
+        lines = _lines(result) if isinstance(result, Result) else [str(result)]
+        support = f"{told['support']} support vectors of {problem.n} points{_fit(told)}"
+        lines[1:1] = [f"  {options.facts_line(problem)}; seed {limits.seed}", f"  {support}"]
+        say("\n".join(lines))
+        for remark in told.get("remarks", ())[len(problem.remarks) :]:
             say(terminal.in_options(remark), style="yellow")
-        if (
-            isinstance(chosen, QUADRATIC)
-            and not np.isfinite(certificate.bound)
-            and not problem.gram.on_demand
-        ):
-            say("  The command `bound` brackets the global optimum.")
-    terminal.end(result.status, certificate.claim > iopt.Claim.NONE)
+    terminal.end(result.status, iopt.Claim[told["claim"]] > iopt.Claim.NONE)
+
+
+def _lines(result: Result) -> list[str]:
+    """What is printed of the result of one problem, but for its data."""
+    problem: Any = result.problem
+    ends = [f"{one.objective:.6g} ({one.count})" for one in result.optima]
+    lines = [
+        f"{problem.name} (n = {problem.n}), {result.formulation}, by {result.solver} in "
+        f"{result.seconds:.3g} s: {result.status.value}"
+    ]
+    if len(ends) > 1:
+        more = f" and {len(ends) - 5} others" if len(ends) > 5 else ""
+        lines.append(f"  ends of descents (how many): {', '.join(ends[:5])}{more}")
+    lines.append(str(result.certificate))
+    unknown = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
+    if unknown and issubclass(result.formulation.structure_type, QP):
+        lines.append("  The command `bound` brackets the global optimum.")
+    return lines
 
 
 def _refuse_pairs(problem: iopt.KernelProblem, chosen: iopt.Formulation, **given: Any) -> None:
@@ -136,61 +131,40 @@ def _values(found: Any) -> dict[str, Any]:
 
 
 def _told(result: Any) -> dict[str, Any]:
-    """A result and its certificate, as JSON has them."""
-    classifier = result.classifier
-    ends = {"support": classifier.support.size, "offset": classifier.offset}
-    return public(result) | public(result.certificate) | ends
+    """A result with its certificate, or those of all pairs of classes, as JSON has them."""
+    told = {"support": result.classifier.support.size} | _training(result)
+    if isinstance(result, PairwiseResult):
+        names = "formulation status seconds gap gap_kind"
+        told |= {name: getattr(result, name) for name in names.split()}
+        pairs = [{"classes": pair} | _told(one) for pair, one in result.items()]
+        return told | {"claim": result.claim.name, "pairs": pairs}
+    told |= public(result) | public(result.certificate) | {"offset": result.classifier.offset}
+    ends = [(one.objective, one.count) for one in result.optima]
+    return told | {"remarks": result.remarks, "optima": ends}
 
 
 def _training(result: Any) -> dict[str, float | None]:
     """How well the training points are fitted, if the kernel matrix alone tells it."""
     problem, task = result.problem, result.formulation.task
-    if isinstance(result, PairwiseResult):
-        if result.classifier.new_points == "joint" or not problem.curvature_known:
-            return {"training_error": None}
-        wrong = result.classifier.predict(problem.K) != problem.labels
-        return {"training_error": float(np.mean(wrong))}
-    if task == "classification":
-        return {"training_error": result.training_error}
-    name = "training_rmse" if task == "regression" else "training_outliers"
-    direct = result.classifier.unchanged()
-    if direct.new_points == "joint" or not problem.curvature_known:
+    names = {"classification": "training_error", "regression": "training_rmse"}
+    name = names.get(task, "training_outliers")
+    if result.classifier.new_points == "joint" or not problem.curvature_known:
         return {name: None}
-    f = problem.gram.times(direct.coef) + direct.own * problem.gram.diagonal + direct.offset
+    found = result.classifier.predict(problem.K, problem.gram.diagonal)
     if task == "regression":
-        return {name: float(np.sqrt(np.mean((f - problem.targets) ** 2)))}
-    return {name: float(np.mean(f <= 0.0))}
+        return {name: float(np.sqrt(np.mean((found - problem.targets) ** 2)))}
+    return {name: float(np.mean(found < 0 if task == "one class" else found != problem.labels))}
 
 
-def _in_words(training: dict[str, float | None]) -> str:
-    ((name, value),) = training.items()
-    if value is None:
-        return ""
-    if name == "training_rmse":
-        return f"; root mean squared error of them {value:.4g}"
-    what = "misclassified" if name == "training_error" else "outliers"
-    return f"; {100 * value:.3g} % of them {what}"
-
-
-def _say_pairs(result: PairwiseResult, seed: int, as_json: bool) -> None:
-    """Print the results of all pairs of classes."""
-    problem, training = result.problem, _training(result)
-    support = result.classifier.support.size
-    if as_json:
-        told = options.facts(problem) | {
-            "formulation": result.formulation, "status": result.status, "seconds": result.seconds,
-            "claim": result.claim.name, "gap": result.gap, "gap_kind": result.gap_kind,
-            "support": support, **training,
-            "pairs": [{"classes": pair} | _told(one) for pair, one in result.items()],
-        }  # fmt: skip
-        terminal.print_json(told)
-    else:
-        say(result)
-        say(f"  {options.facts_line(problem)}; seed {seed}")
-        say(f"  {support} support vectors of {problem.n} points{_in_words(training)}")
-        for remark in problem.remarks:
-            say(terminal.in_options(remark), style="yellow")
-    terminal.end(result.status, result.claim > iopt.Claim.NONE)
+def _fit(told: dict[str, Any]) -> str:
+    """How well the training points are fitted, in words."""
+    if told.get("training_rmse") is not None:
+        return f"; root mean squared error of them {told['training_rmse']:.4g}"
+    kinds = {"training_error": "misclassified", "training_outliers": "outliers"}
+    known = [
+        f"; {100 * told[k]:.3g} % of them {v}" for k, v in kinds.items() if told.get(k) is not None
+    ]
+    return "".join(known)
 
 
 @options.with_options
@@ -213,8 +187,8 @@ def verify(
         told = options.facts(problem) | {"formulation": chosen}
         terminal.print_json(told | public(certificate))
     else:
-        say(certificate)
-        say(f"  {problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}")
+        of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
+        say(f"{certificate}\n  {of}")
     terminal.end(iopt.Status.SOLVED, certificate.claim >= iopt.Claim[require.upper()])
 
 
@@ -238,32 +212,27 @@ def predict(
 
     terminal.check_writable(output=output)
     trained = iopt.load(model, max_bytes)
-    problem, classifier = trained.problem, trained.classifier
-    assert isinstance(problem, iopt.KernelProblem)  # no other result is saved
-    new, truth = _new_points(problem, data, label, max_bytes)
-    if problem.X is None and problem.form is None:
-        new = finite_array("K", new, (None, problem.n))
-    kernels = kernel_values(problem, classifier, new)
+    problem: Any = trained.problem
     task = trained.formulation.task  # type: ignore[attr-defined]
-
-    def names(labels: Any) -> list[str]:
-        # Outliers and others have labels of their own.
-        return [problem.meaning(one) if task == "classification" else as_text(one)
-                for one in labels.tolist()]  # fmt: skip
-
+    new, truth = _new_points(problem, data, label, max_bytes)
+    kernels = kernel_values(problem, trained.classifier, new)
+    found = trained.classifier.predict(*kernels)
     if task == "regression":
-        table = pd.DataFrame({"prediction": classifier.predict(*kernels)})
+        table, judged = pd.DataFrame({"prediction": found}), truth is not None
     else:
-        table = pd.DataFrame({"label": names(classifier.predict(*kernels))})
-        table["decision_value"] = classifier.decision_function(*kernels)
+        # Outliers and others have labels of their own.
+        name = problem.meaning if task == "classification" else as_text
+        table = pd.DataFrame({"label": [name(one) for one in found.tolist()]})
+        table["decision_value"] = trained.classifier.decision_function(*kernels)
+        truth = None if truth is None else [name(one) for one in truth.tolist()]
+        judged = truth is not None and (task == "classification" or set(truth) <= {"-1", "1"})
     table.to_csv(sys.stdout if output is None else output, index=False)
-    if truth is not None and task == "regression":
-        targets = finite_array("targets", truth, (len(table),))
-        error = np.sqrt(np.mean((table["prediction"] - targets) ** 2))
+    if judged and task == "regression":
+        error = np.sqrt(np.mean((found - finite_array("targets", truth, (len(table),))) ** 2))
         told = f"root mean squared error of {len(table)} predictions: {error:.6g}"
         say(told, to=terminal.stderr)
-    elif truth is not None and (task == "classification" or set(names(truth)) <= {"-1", "1"}):
-        right = 100.0 * np.mean(table["label"] == names(truth))
+    elif judged:
+        right = 100.0 * np.mean(table["label"] == truth)
         say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
     if trained.doubt:
         say(trained.doubt, style="yellow", to=terminal.stderr)
@@ -289,7 +258,8 @@ def _new_points(problem: iopt.KernelProblem, path: Path, label: str | None, max_
     if wanted not in arrays:
         expected = f"a .npz file with {wanted}, one row for each new point"
         raise DataError("data", expected, f"{path} with {', '.join(arrays) or 'nothing'}")
-    return arrays[wanted], arrays.get("y")
+    new = arrays[wanted] if wanted != "K" else finite_array("K", arrays["K"], (None, problem.n))
+    return new, arrays.get("y")
 
 
 @dataclass(frozen=True)
@@ -315,7 +285,7 @@ class SearchOptions:
         return bracket
 
 
-def bracket_fields(bracket: Bracket | PairwiseBracket) -> dict[str, Any]:
+def bracket_fields(bracket: Any) -> dict[str, Any]:
     """The bracket and its trace, as JSON has them, or those of all pairs of classes."""
     if isinstance(bracket, PairwiseBracket):
         pairs = [{"classes": pair} | bracket_fields(one) for pair, one in bracket.items()]
@@ -388,9 +358,10 @@ def qp(
         text += f"{result.status.value}\n{result.certificate}"
         status, good = result.status, result.certificate.claim > iopt.Claim.NONE
     if search.as_json:
-        names = {"problem": program.name, "n": program.n, "variables": program.names.variables}
-        names |= {"sense": "max" if program.sense < 0 else "min", "assumed": program.assumed}
-        terminal.print_json(told | names | {"values": x})
+        terminal.print_json(told | {
+            "problem": program.name, "n": program.n, "variables": program.names.variables,
+            "sense": "max" if program.sense < 0 else "min", "assumed": program.assumed, "values": x,
+        })  # fmt: skip
     else:
         used = np.flatnonzero(x)
         parts = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:6]]

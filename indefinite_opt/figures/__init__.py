@@ -12,9 +12,9 @@ from indefinite_opt.figures.comparison import row_labels as row_labels
 from indefinite_opt.figures.inputs import BracketLike as BracketLike
 from indefinite_opt.figures.inputs import ComparisonLike as ComparisonLike
 from indefinite_opt.figures.inputs import ResultLike as ResultLike
+from indefinite_opt.figures.inputs import Score as Score
+from indefinite_opt.figures.inputs import scores_of as scores_of
 from indefinite_opt.figures.regions import decision_regions, regions_figure
-from indefinite_opt.figures.scores import Score as Score
-from indefinite_opt.figures.scores import scores_of as scores_of
 from indefinite_opt.figures.spectrum import spectrum_figure
 
 __all__ = [

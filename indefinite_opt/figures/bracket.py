@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures import style
 from indefinite_opt.figures.inputs import BracketLike, ResultLike
-from indefinite_opt.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    LINE_COLORS,
-    LINE_STYLES,
-    VERMILLION,
-    logarithmic,
-    new_figure,
-    side_by_side,
-    styled,
-)
 from indefinite_opt.foundation import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@styled
+@style.styled
 def bracket_figure(bracket: BracketLike) -> Figure:
     """The two ends of a bracket over time, and its relative gap on a logarithmic axis.
 
@@ -46,13 +35,15 @@ def bracket_figure(bracket: BracketLike) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'seconds'
     """
-    figure, (ends, closing) = side_by_side(7.6, 3.3, columns=2, widths=[1.15, 1.0])
+    figure, (ends, closing) = style.panels(7.6, 3.3, 2, width_ratios=[1.15, 1.0])
     seconds, objective, bound, gap = _steps(bracket)
-    ends.fill_between(seconds, objective, bound, step="post", color=GREY, alpha=0.16, linewidth=0.0)
+    ends.fill_between(
+        seconds, objective, bound, step="post", color=style.GREY, alpha=0.16, linewidth=0.0
+    )
     for ax, values, color, label in (
-        (ends, objective, BLUE, "objective of the best point"),
-        (ends, bound, VERMILLION, "proved bound"),
-        (closing, np.where(gap > 0.0, gap, np.nan), INK, "relative gap"),
+        (ends, objective, style.BLUE, "objective of the best point"),
+        (ends, bound, style.VERMILLION, "proved bound"),
+        (closing, np.where(gap > 0.0, gap, np.nan), style.INK, "relative gap"),
     ):
         ax.plot(seconds, values, color=color, drawstyle="steps-post", linewidth=1.6, label=label)
         # The line of a bracket that took no time is invisible.
@@ -64,12 +55,8 @@ def bracket_figure(bracket: BracketLike) -> Figure:
     # The whole number at each tick, as readers overlook an offset or a common factor.
     ends.yaxis.set_major_formatter(lambda value, _: f"{value:.10g}")
     ends.set_ylabel("objective")
-    ends.legend(
-        title=textwrap.fill(bracket.title, 52), title_fontsize=9.5,
-        alignment="left", loc="lower left", ncols=2, bbox_to_anchor=(0.0, 1.0), borderpad=0.0,
-        handlelength=1.4, columnspacing=1.2,
-    )  # fmt: skip
-    logarithmic(closing, "y", gap)
+    style.legend_above(ends, textwrap.fill(bracket.title, 52), columns=2)
+    style.logarithmic(closing, "y", gap)
     size = bracket.relative_gap
     words = "unknown" if np.isinf(size) else f"{size:.1e}" if size else "0"
     closing.set_title(f"relative gap {words} after {bracket.seconds:.3g} s")
@@ -83,14 +70,12 @@ def _steps(bracket: BracketLike) -> tuple[Array, Array, Array, Array]:
     Infinite entries become nan, which matplotlib does not draw.
     """
     trace = bracket.trace
-    columns = np.array(
-        [
-            [*trace.seconds, bracket.seconds],
-            [*trace.objective, bracket.objective],
-            [*trace.bound, bracket.bound],
-            [*trace.residual, bracket.relative_gap],
-        ]
-    )
+    columns = np.array([
+        [*trace.seconds, bracket.seconds],
+        [*trace.objective, bracket.objective],
+        [*trace.bound, bracket.bound],
+        [*trace.residual, bracket.relative_gap],
+    ])  # fmt: skip
     seconds, objective, bound, gap = np.where(np.isfinite(columns), columns, np.nan)
     return seconds, objective, bound, gap
 
@@ -109,7 +94,7 @@ def _around(seconds: Array, objective: Array, bound: Array) -> tuple[float, floa
     return low - margin, high + margin
 
 
-@styled
+@style.styled
 def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False) -> Figure:
     """What a method stops by, on a logarithmic axis, against iterations and against seconds.
 
@@ -142,28 +127,27 @@ def convergence_figure(results: Mapping[str, ResultLike], relative: bool = False
     if not results:
         raise ParameterError("results", "at least one", "none")
     bounded = [not np.all(np.isnan(result.trace.bound)) for result in results.values()]
-    figure = new_figure(9.6, 4.2)
-    panels = figure.subplots(1, 2, sharey=True)
+    figure, axes = style.panels(9.6, 4.2, 2, sharey=True)
     drawn: list[float] = []
-    for i, (name, result) in enumerate(results.items()):
+    for k, (name, result) in enumerate(results.items()):
         gaps = all(bounded) and not relative
         gap = np.array(result.trace.gap if gaps else result.trace.residual, dtype=float)
         gap[~np.isfinite(gap) | (gap <= 0.0)] = np.nan
-        style = {
-            "color": LINE_COLORS[i % len(LINE_COLORS)],
-            "linestyle": LINE_STYLES[i % len(LINE_STYLES)],
-        }
-        for ax, along in zip(panels, (result.trace.iterations, result.trace.seconds), strict=True):
-            ax.plot(along, gap, label=name, linewidth=1.6, **style)
-            drawn.extend(gap)
-    for ax, label in zip(panels, ("iteration", "seconds"), strict=True):
+        drawn.extend(gap)
+        along: Any = result.trace.iterations, result.trace.seconds
+        for ax, steps in zip(axes, along, strict=True):
+            ax.plot(
+                steps, gap, label=name, linewidth=1.6, color=style.line_color(k),
+                linestyle=style.LINE_STYLES[k % len(style.LINE_STYLES)],
+            )  # fmt: skip
+    for ax, label in zip(axes, ("iteration", "seconds"), strict=True):
         ax.set_xlabel(label)
         ax.grid(True)
     if all(bounded):
-        panels[0].set_ylabel("relative duality gap" if relative else "duality gap")
+        axes[0].set_ylabel("relative duality gap" if relative else "duality gap")
     else:
-        panels[0].set_ylabel("relative gap, or KKT residual" if any(bounded) else "KKT residual")
-    logarithmic(panels[0], "y", np.array(drawn))
-    logarithmic(panels[1], "x", np.concatenate([r.trace.seconds for r in results.values()]))
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        axes[0].set_ylabel("relative gap, or KKT residual" if any(bounded) else "KKT residual")
+    style.logarithmic(axes[0], "y", np.array(drawn))
+    style.logarithmic(axes[1], "x", np.concatenate([r.trace.seconds for r in results.values()]))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

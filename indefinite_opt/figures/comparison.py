@@ -14,21 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indefinite_opt.figures.inputs import ComparisonLike
-from indefinite_opt.figures.scores import scores_of
-from indefinite_opt.figures.style import (
-    BLUE,
-    GAP_RANGE,
-    GREY,
-    INK,
-    PALE,
-    VERMILLION,
-    logarithmic,
-    no_ticks,
-    power,
-    side_by_side,
-    styled,
-)
+from indefinite_opt.figures import style
+from indefinite_opt.figures.inputs import ComparisonLike, scores_of
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import KernelProblem
 
@@ -49,7 +36,7 @@ _GAPS = ("duality gap", "global bracket")
 """Those values of `Certificate.gap_kind` that name a distance from a bound."""
 
 
-@styled
+@style.styled
 def comparison_figure(comparison: ComparisonLike) -> Figure:
     """Accuracy, R² or AUC, time and what was proved, one row per formulation and solver.
 
@@ -62,8 +49,8 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     """
     rows, present = records_of(comparison.summary), set(comparison.summary["gap_kind"])
     kinds = [kind for kind in (*_GAPS, "KKT residual") if kind in present] or ["duality gap"]
-    panels: list[Callable[[Axes, ComparisonLike], None]] = [_score_panel, _time_panel]
-    panels += [partial(_gap_panel, kind=kind) for kind in kinds]
+    drawings: list[Callable[[Axes, ComparisonLike], None]] = [_score_panel, _time_panel]
+    drawings += [partial(_gap_panel, kind=kind) for kind in kinds]
     widths = [1.5, 1.0, *(0.9 for _ in kinds)]
     labels = [
         textwrap.fill(label, 34)
@@ -71,12 +58,14 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
         for label, row in zip(row_labels(comparison), rows, strict=True)
     ]
     height = 1.3 + 0.29 * len(labels) + 0.1 * sum(label.count("\n") for label in labels)
-    figure, axes = side_by_side(3.2 + 2.2 * sum(widths), height, len(panels), True, widths)
+    figure, axes = style.panels(
+        3.2 + 2.2 * sum(widths), height, len(drawings), sharey=True, width_ratios=widths
+    )
     legend: dict[str, Any] = {}
-    for ax, panel in zip(axes, panels, strict=True):
+    for ax, draw in zip(axes, drawings, strict=True):
         for k in range(0, len(labels), 2):
-            ax.axhspan(k - 0.5, k + 0.5, color=PALE, zorder=0)
-        panel(ax, comparison)
+            ax.axhspan(k - 0.5, k + 0.5, color=style.PALE, zorder=0)
+        draw(ax, comparison)
         ax.grid(axis="x")
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
@@ -85,7 +74,7 @@ def comparison_figure(comparison: ComparisonLike) -> Figure:
     axes[0].set_yticks(range(len(labels)), labels)
     axes[0].set_ylim(len(labels) - 0.5, -0.5)
     for tick, row in zip(axes[0].get_yticklabels(), rows, strict=True):
-        tick.set_color(VERMILLION if row["failed"] else INK)
+        tick.set_color(style.VERMILLION if row["failed"] else style.INK)
     handles, names = list(legend.values()), list(legend)
     figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     return figure
@@ -130,10 +119,10 @@ def _score_panel(ax: Axes, comparison: ComparisonLike) -> None:
     mean, spread = (score.unit * summary[c].to_numpy(float) for c in (score.name, "spread"))
     _fold_dots(ax, comparison, score.name, score.unit)
     ax.errorbar(
-        mean, range(len(mean)), xerr=np.nan_to_num(spread), fmt="none", ecolor=BLUE,
+        mean, range(len(mean)), xerr=np.nan_to_num(spread), fmt="none", ecolor=style.BLUE,
         capsize=2.5, elinewidth=1.2, label="± standard deviation",
     )  # fmt: skip
-    ax.plot(mean, range(len(mean)), "o", color=BLUE, markersize=5.0, label="mean")
+    ax.plot(mean, range(len(mean)), "o", color=style.BLUE, markersize=5.0, label="mean")
     drawn = (score.unit * comparison.frame[score.name]).dropna().tolist()
     if score.name in ("accuracy", "auc"):
         start, name = _chance(comparison.problem)
@@ -160,9 +149,9 @@ def _chance(problem: KernelProblem) -> tuple[float, str]:
 def _time_panel(ax: Axes, comparison: ComparisonLike) -> None:
     seconds = comparison.summary["seconds"].to_numpy(float)
     drawn = np.concatenate([seconds, comparison.frame["seconds"].to_numpy(float)])
-    logarithmic(ax, "x", drawn)
+    style.logarithmic(ax, "x", drawn)
     _fold_dots(ax, comparison, "seconds", 1.0)
-    ax.plot(seconds, range(len(seconds)), "o", color=BLUE, markersize=5.0, label="mean")
+    ax.plot(seconds, range(len(seconds)), "o", color=style.BLUE, markersize=5.0, label="mean")
     ax.set_xlabel("seconds of one solve")
 
 
@@ -173,7 +162,7 @@ def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -
     frame = comparison.frame.dropna(subset=[column])
     heights = [position[tuple(row)] + 0.24 for row in frame[keys].to_numpy()]
     ax.plot(
-        unit * frame[column].to_numpy(float), heights, "o", color=GREY, alpha=0.45,
+        unit * frame[column].to_numpy(float), heights, "o", color=style.GREY, alpha=0.45,
         markersize=3.0, markeredgewidth=0.0, label="each fold",
     )  # fmt: skip
 
@@ -181,27 +170,27 @@ def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -
 def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
     rows = list(enumerate(records_of(comparison.summary)))
     ax.set_xscale("log")
-    ax.set_xlim(0.3 * GAP_RANGE[0], 10.0 * GAP_RANGE[1])
+    ax.set_xlim(0.3 * style.GAP_RANGE[0], 10.0 * style.GAP_RANGE[1])
     for marker, (claim, color) in zip("os^DX", CLAIM_COLORS.items(), strict=True):
         drawn = [(i, r["gap"]) for i, r in rows if (r["gap_kind"], r["claim"]) == (kind, claim)]
         if drawn:
             positions, gaps = zip(*drawn, strict=True)
             ax.plot(
-                np.clip(gaps, *GAP_RANGE), positions, marker, color=color,
-                markeredgecolor=INK, markeredgewidth=0.5, markersize=6.0, label=claim,
+                np.clip(gaps, *style.GAP_RANGE), positions, marker, color=color,
+                markeredgecolor=style.INK, markeredgewidth=0.5, markersize=6.0, label=claim,
             )  # fmt: skip
     _reference_line(ax, float(comparison.settings["tol"]), "tol")
     ax.set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1.0])
-    ax.xaxis.set_major_formatter(power)
-    ax.xaxis.set_minor_locator(no_ticks())
+    ax.xaxis.set_major_formatter(style.power)
+    ax.minorticks_off()
     ax.set_xlabel(f"{kind} (relative)" if kind in _GAPS else kind)
 
 
 def _reference_line(ax: Axes, at: float, name: str) -> None:
     """Draw a dashed vertical line with its name above the axes, where nothing else is."""
-    ax.axvline(at, color=GREY, linestyle="--", linewidth=1.0)
+    ax.axvline(at, color=style.GREY, linestyle="--", linewidth=1.0)
     ax.annotate(
-        name, (at, 1.0), (0.0, 3.0), color=GREY, fontsize=8.0, ha="center",
+        name, (at, 1.0), (0.0, 3.0), color=style.GREY, fontsize=8.0, ha="center",
         xycoords=("data", "axes fraction"), textcoords="offset points",
     )  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""The attributes that figures read from results, brackets and comparisons, as protocols."""
+"""What figures read: attributes of results, brackets and comparisons, and scores of each task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from indefinite_opt.modeling import Classifier, Formulation, PairwiseClassifier
 from indefinite_opt.problem import KernelProblem
@@ -60,3 +60,54 @@ class ComparisonLike(Protocol):
     def test_per_train(self) -> float: ...
     @property
     def fitted(self) -> Sequence[ResultLike]: ...
+
+
+class Score(NamedTuple):
+    """A metric of predictions, and how it is written."""
+
+    name: str
+    """The column of tables of numbers."""
+    title: str
+    percent: bool = False
+    larger_is_better: bool = True
+
+    @property
+    def unit(self) -> float:
+        """By what numbers are multiplied."""
+        return 100.0 if self.percent else 1.0
+
+    def text(self, value: float, spread: float | None = None) -> str:
+        """The value with its spread.
+
+        >>> Score("accuracy", "accuracy", True).text(0.954, 0.012), Score("r2", "R²").text(0.5)
+        ('95.4 ± 1.2 %', '0.500')
+        """
+        form = ".1f" if self.percent else ".3f" if self.name in ("r2", "auc") else ".4g"
+        around = "" if spread is None else f" ± {self.unit * spread:{form}}"
+        return f"{self.unit * value:{form}}{around}{' %' * self.percent}"
+
+
+ACCURACY = Score("accuracy", "accuracy", True)
+REJECTED = Score("rejected", "rejected", True, larger_is_better=False)
+REGRESSION = (
+    Score("r2", "R²"),
+    Score("rmse", "RMSE", larger_is_better=False),
+    Score("mae", "MAE", larger_is_better=False),
+)
+
+
+def scores_of(problem: KernelProblem) -> tuple[Score, ...]:
+    """The scores of a task, the one that ranks methods first.
+
+    For one class with labelled outliers the area under the ROC curve, and the share of the test
+    points of the class that is rejected, which alone is known without labels.
+
+    >>> [score.name for score in scores_of(KernelProblem([[1.0, 0.0], [0.0, 1.0]]))]
+    ['rejected']
+    """
+    if problem.task == "regression":
+        return REGRESSION
+    if problem.task == "one class":
+        several = problem.classes.size > 1
+        return (Score("auc", "AUC"), REJECTED) if several else (REJECTED,)
+    return (ACCURACY,)

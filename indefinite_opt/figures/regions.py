@@ -10,16 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
+from indefinite_opt.figures import style
 from indefinite_opt.figures.inputs import ResultLike
-from indefinite_opt.figures.style import (
-    BLUE,
-    INK,
-    LINE_COLORS,
-    VERMILLION,
-    new_figure,
-    side_by_side,
-    styled,
-)
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import PairwiseClassifier
 from indefinite_opt.problem import KernelProblem
@@ -34,7 +26,7 @@ MAX_KERNEL_VALUES = 2_000_000
 """Kernel values held at once while a decision function is evaluated on a grid: 16 MB."""
 
 
-@styled
+@style.styled
 def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Figure:
     """Decision regions of several results, three per row.
 
@@ -56,11 +48,10 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
     if not results:
         raise ParameterError("results", "at least one", "none")
     rows = -(-len(results) // 3)
-    figure = new_figure(9.6, 3.1 * rows + 0.3)
-    axes = figure.subplots(rows, 3, squeeze=False).ravel()
+    figure, axes = style.panels(9.6, 3.1 * rows + 0.3, 3, rows)
     for ax, result in zip(axes, results, strict=False):
         decision_regions(problem, result.classifier, ax=ax, resolution=80)
-        ax.get_legend().remove()
+        ax.get_legend().remove()  # type: ignore[union-attr]
         ax.set_title(textwrap.fill(str(result.formulation), 38))
     for ax in axes[len(results) :]:
         ax.set_axis_off()
@@ -70,7 +61,7 @@ def regions_figure(problem: KernelProblem, results: Sequence[ResultLike]) -> Fig
     return figure
 
 
-@styled
+@style.styled
 def decision_regions(
     problem: KernelProblem,
     classifier: Classifier | PairwiseClassifier,
@@ -114,8 +105,7 @@ def decision_regions(
     horizontal, vertical = np.linspace(low - margin, high + margin, resolution).T
     values = _on_grid(problem, classifier, horizontal, vertical)
     if ax is None:
-        figure, axes = side_by_side(5.6, 4.4)
-        ax = axes[0]
+        figure, (ax,) = style.panels(5.6, 4.4)
     else:
         root = ax.get_figure(root=True)
         if root is None:
@@ -123,7 +113,7 @@ def decision_regions(
         figure = root
     if isinstance(classifier, PairwiseClassifier):
         count = problem.classes.size
-        colors = [LINE_COLORS[k % len(LINE_COLORS)] for k in range(count)]
+        colors = [style.line_color(k) for k in range(count)]
         edges = np.arange(count + 1) - 0.5
         ax.contourf(horizontal, vertical, values, edges, colors=colors, alpha=0.3)
     else:
@@ -146,7 +136,7 @@ def _draw_values(
     levels = np.linspace(middle - limit, middle + limit, 13)
     shades = ax.contourf(horizontal, vertical, values, levels, cmap=colors, extend="both")
     if not regression and values.min() < 0.0 < values.max():
-        ax.contour(horizontal, vertical, values, [0.0], colors=[INK], linewidths=1.4)
+        ax.contour(horizontal, vertical, values, [0.0], colors=[style.INK], linewidths=1.4)
     ends = [middle - limit, middle, middle + limit]
     figure = ax.get_figure(root=True)
     bar = figure.colorbar(shades, ax=ax, ticks=ends)  # type: ignore[union-attr]
@@ -181,30 +171,28 @@ def _plane_points(
 def _on_grid(problem: KernelProblem, classifier: Any, horizontal: Array, vertical: Array) -> Array:
     """The decision values, or the numbers of the classes of several, on a grid."""
     points = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
-    blocks = max(1, points.shape[0] * problem.n // MAX_KERNEL_VALUES)
-    if isinstance(classifier, PairwiseClassifier):
-        labels = [
-            classifier.predict(problem.kernel_with(block))
-            for block in np.array_split(points, blocks)
-        ]
-        numbers = np.searchsorted(classifier.classes, np.concatenate(labels)).astype(float)
-        return numbers.reshape(vertical.size, horizontal.size)
-    # Those of SVDD need k(x, x), for which a block is as long as that of 1000 points.
-    own = bool(classifier.own) and classifier.diagonal is None
-    blocks = max(blocks, points.shape[0] // 1000) if own else blocks
-    values = [
-        classifier.decision_function(
-            problem.kernel_with(block), problem.kernel_among(block) if own else None
+    several = isinstance(classifier, PairwiseClassifier)
+    own = not several and bool(classifier.own) and classifier.diagonal is None
+
+    def values(block: Array) -> Array:
+        rows = problem.kernel_with(block)
+        if several:
+            return np.searchsorted(classifier.classes, classifier.predict(rows)).astype(float)
+        found: Array = classifier.decision_function(
+            rows, problem.kernel_among(block) if own else None
         )
-        for block in np.array_split(points, blocks)
-    ]
-    return np.concatenate(values).reshape(vertical.size, horizontal.size)
+        return found
+
+    # With k(x, x) a block has at most 1000 points, whose kernel among themselves is needed.
+    count = max(1, len(points) * problem.n // MAX_KERNEL_VALUES, own * len(points) // 1000)
+    blocks = np.array_split(points, count)
+    return np.concatenate(list(map(values, blocks))).reshape(vertical.size, horizontal.size)
 
 
 def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np.intp]) -> None:
-    groups = [(X, BLUE, "o", "training points")]
+    groups = [(X, style.BLUE, "o", "training points")]
     if problem.classes.size == 2:
-        marks = ((-1.0, VERMILLION, "^"), (1.0, BLUE, "o"))
+        marks = ((-1.0, style.VERMILLION, "^"), (1.0, style.BLUE, "o"))
         groups = [
             (X[problem.y == sign], color, marker, f"class {name}")
             for (sign, color, marker), name in zip(marks, problem.classes, strict=True)
@@ -212,7 +200,7 @@ def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np
     elif problem.classes.size > 2:
         labels: Any = problem.labels
         groups = [
-            (X[labels == name], LINE_COLORS[k % len(LINE_COLORS)], "o", f"class {name}")
+            (X[labels == name], style.line_color(k), "o", f"class {name}")
             for k, name in enumerate(problem.classes)
         ]
     for chosen, color, marker, label in groups:
@@ -221,8 +209,7 @@ def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np
             linewidth=0.6, label=label, zorder=3,
         )  # fmt: skip
     ax.scatter(
-        X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=INK, linewidth=0.8,
+        X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=style.INK, linewidth=0.8,
         label=f"{support.size} support vectors", zorder=4,
     )  # fmt: skip
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2,
-              handletextpad=0.2, columnspacing=1.0)  # fmt: skip
+    style.legend_above(ax)

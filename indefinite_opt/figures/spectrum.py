@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indefinite_opt.figures.style import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    decades,
-    no_ticks,
-    power,
-    side_by_side,
-    styled,
-)
+from indefinite_opt.figures import style
 from indefinite_opt.problem import KernelProblem
 
 if TYPE_CHECKING:
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
     from indefinite_opt.quadratic import Spectrum
 
 
-@styled
+@style.styled
 def spectrum_figure(problem: KernelProblem) -> Figure:
     """Eigenvalues of K and of PKP, ranked by size for each sign.
 
@@ -41,7 +32,7 @@ def spectrum_figure(problem: KernelProblem) -> Figure:
     positive, negative = problem.signature
     titles = "kernel K", f"centred kernel PKP, signature ({positive}, {negative})"
     spectra = problem.spectrum, problem.centered_spectrum
-    figure, axes = side_by_side(7.6, 3.3, columns=2, share_y=True)
+    figure, axes = style.panels(7.6, 3.3, 2, sharey=True)
     for ax, title, spectrum in zip(axes, titles, spectra, strict=True):
         _spectrum_panel(ax, title, spectrum)
     _signed_log_axis(axes[0], spectra)
@@ -50,6 +41,8 @@ def spectrum_figure(problem: KernelProblem) -> Figure:
 
 
 def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
+    from matplotlib.ticker import NullLocator
+
     # The axis becomes linear below every eigenvalue, but at most 12 decades down.
     sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
     ends = [f(part) for part in sizes if part.size for f in (np.min, np.max)] or [1.0]
@@ -60,18 +53,18 @@ def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
     width = float(np.log10(largest / threshold))
     # The linear part around zero takes a fixed share of the axis, and no tick comes near its 0.
     ax.set_yscale("symlog", linthresh=threshold, linscale=max(0.3, 0.06 * width))
-    ticks = decades(threshold * 10.0 ** (0.15 * width), largest, at_most=4)
+    ticks = style.decades(threshold * 10.0 ** (0.15 * width), largest, at_most=4)
     ax.set_yticks([-t for t in ticks if -t >= lowest] + [0.0] + [t for t in ticks if t <= highest])
     ax.set_ylim(3.0 * lowest - threshold, 3.0 * highest + threshold)
-    ax.yaxis.set_major_formatter(power)
-    ax.yaxis.set_minor_locator(no_ticks())
+    ax.yaxis.set_major_formatter(style.power)
+    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
     values, tolerance = spectrum.values, spectrum.zero_tolerance
     positive = values[values > tolerance][::-1]
     negative = values[values < -tolerance]
-    drawn = [("positive", positive, BLUE, "o"), ("negative", negative, VERMILLION, "v")]
+    drawn = [("positive", positive, style.BLUE, "o"), ("negative", negative, style.VERMILLION, "v")]
     for name, part, color, marker in drawn:
         # Beyond rank 30 the logarithmic axis is too dense for a marker per eigenvalue.
         ranks = np.unique(np.geomspace(30, max(part.size, 30), 60).astype(int)) - 1
@@ -82,15 +75,12 @@ def _spectrum_panel(ax: Axes, title: str, spectrum: Spectrum) -> None:
         )  # fmt: skip
     zero = spectrum.inertia.zero
     if zero:
-        ax.plot([], [], color=GREY, linewidth=1.0, label=f"{zero} zero")
-    ax.axhline(0.0, color=GREY, linewidth=0.8)
+        ax.plot([], [], color=style.GREY, linewidth=1.0, label=f"{zero} zero")
+    ax.axhline(0.0, color=style.GREY, linewidth=0.8)
     ax.set_xlabel("rank among those of its sign")
     ax.set_xscale("log")
     ax.set_xlim(0.85, 1.18 * max(positive.size, negative.size, 2))
     ax.xaxis.set_major_formatter(lambda rank, _: f"{rank:g}")
     ax.xaxis.set_minor_formatter(lambda rank, _: "")
     ax.grid(axis="y")
-    ax.legend(
-        title=title, title_fontsize=9.5, alignment="left", loc="lower left", ncols=3,
-        bbox_to_anchor=(0.0, 1.0), borderpad=0.0, handlelength=1.4, columnspacing=1.2,
-    )  # fmt: skip
+    style.legend_above(ax, title)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -74,9 +74,20 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return drawn
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches."""
-    return _drawing()(figsize=(width, height), layout="constrained")
+def panels(
+    width: float, height: float, columns: int = 1, rows: int = 1, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of this size in inches with panels row by row, and options as in `subplots`."""
+    figure = _drawing()(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False, **options).ravel())
+
+
+def legend_above(ax: Axes, title: str | None = None, columns: int = 3) -> None:
+    """A legend between the title of the figure and the axes, where it covers nothing."""
+    ax.legend(
+        title=title, title_fontsize=9.5, alignment="left", loc="lower left", ncols=columns,
+        bbox_to_anchor=(0.0, 1.0), borderpad=0.0, handlelength=1.4, columnspacing=1.2,
+    )  # fmt: skip
 
 
 def _drawing() -> type[Drawing]:
@@ -86,25 +97,9 @@ def _drawing() -> type[Drawing]:
     return Drawing
 
 
-def side_by_side(
-    width: float,
-    height: float,
-    columns: int = 1,
-    share_y: bool = False,
-    widths: Sequence[float] | None = None,
-) -> tuple[Figure, list[Axes]]:
-    """A figure with a row of panels; width and height in inches, `widths` in proportion."""
-    figure = new_figure(width, height)
-    axes = figure.subplots(
-        1, columns, sharey=share_y, squeeze=False, gridspec_kw={"width_ratios": widths}
-    )
-    return figure, list(axes[0])
-
-
-def no_ticks() -> Any:
-    from matplotlib.ticker import NullLocator
-
-    return NullLocator()
+def line_color(k: int) -> str:
+    """The colour of the k-th of several curves or classes."""
+    return LINE_COLORS[k % len(LINE_COLORS)]
 
 
 def decades(low: float, high: float, at_most: int) -> list[float]:
@@ -124,7 +119,7 @@ def logarithmic(ax: Axes, which: str, values: Array) -> None:
     axis = getattr(ax, f"{which}axis")
     axis.set_ticks(decades(first, last, at_most=5))
     axis.set_major_formatter(power)
-    axis.set_minor_locator(no_ticks())
+    ax.minorticks_off()
 
 
 def power(value: float, _: Any = None) -> str:

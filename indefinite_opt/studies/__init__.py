@@ -11,6 +11,7 @@ from indefinite_opt.studies.comparison import Comparison, compare
 from indefinite_opt.studies.computation import Computation, ComputationOutcome
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import Grid, as_method
+from indefinite_opt.studies.methods import default_methods as default_methods
 from indefinite_opt.studies.metrics import METRICS
 from indefinite_opt.studies.protocols import (
     LeaveOneOut,

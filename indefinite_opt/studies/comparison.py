@@ -48,7 +48,7 @@ from indefinite_opt.studies.protocols import (
     unstratified,
 )
 from indefinite_opt.studies.store import Row
-from indefinite_opt.studies.study import Progress, Study, run_means
+from indefinite_opt.studies.study import Progress, Study, mean_and_spread
 from indefinite_opt.workflow import Result, available_solvers, solve
 
 if TYPE_CHECKING:
@@ -121,13 +121,10 @@ class Comparison:
     def _repr_html_(self) -> str:
         import html
 
-        import pandas as pd
+        from indefinite_opt.studies.report.tables import html_table, table_cells
 
-        from indefinite_opt.studies.report.tables import heads, table_cells
-
-        columns = heads(self.problem)
-        table = pd.DataFrame(table_cells(self), columns=columns).to_html(index=False, border=0)
-        return "".join([table, *(f"<p>{html.escape(told)}</p>" for told in self.conclusions)])
+        told = (f"<p>{html.escape(sentence)}</p>" for sentence in self.conclusions)
+        return "".join([html_table(table_cells(self)), *told])
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -159,7 +156,7 @@ class Comparison:
         for row in self.rows:
             grouped.setdefault((row["formulation"], row["solver"]), []).append(row)
         scores = scores_of(self.problem)
-        summaries = [_summary(*key, rows, scores) for key, rows in grouped.items()]
+        summaries = [_summary(rows, scores) for rows in grouped.values()]
         if self.problem.task == "one class":
             for row in summaries:
                 entry = self.preferred.get(row["formulation"])
@@ -323,28 +320,25 @@ def compare(
         raise ParameterError(
             "grid", "single values, as parameters are chosen by labelled outliers", "several"
         )
-    plain = problem.task == "regression" or problem.labels is None
-    if protocol is None:
-        chosen: Protocol = FixedTestSet()
-        if held_out is None:
-            chosen = RepeatedKFold(folds, seed=seed)
+    if protocol is not None:
+        chosen = as_protocol(protocol)
+    else:
+        chosen = RepeatedKFold(folds, seed=seed) if held_out is None else FixedTestSet()
         # Three inner folds are the fewest that leave most of the training points to train.
         chosen = Nested(chosen, RepeatedKFold(3, seed=seed)) if several else chosen
-    else:
-        chosen = as_protocol(protocol)
-    chosen = unstratified(chosen) if plain else chosen
+    if problem.task == "regression" or problem.labels is None:
+        chosen = unstratified(chosen)
     data, names = Data(problem, test=held_out), [score.name for score in scores]
     study = Study(
         {problem.name: data}, {f"{title} · {each.solver}": each for title, each in grids},
         chosen, [*names, *SHOWN], names[0], seed=seed, tol=tol, time_limit=time_limit,
     )  # fmt: skip
     titles = dict(zip(study.grids, grids, strict=True))
-    columns = columns_of(problem)
 
     def shown(row: Row) -> Row:
         title, each = titles[row["method"]]
         told = {"formulation": title, "chosen": each.varied(row["entry"])}
-        return {name: told.get(name, row.get(name)) for name in columns}
+        return {name: told.get(name, row.get(name)) for name in columns_of(problem)}
 
     def advance(done: int, total: int, row: Row) -> None:
         if progress:
@@ -353,8 +347,7 @@ def compare(
     outcome = study.run(record, n_jobs, cluster=cluster, resume=resume, progress=advance)
     rows = [shown(row) for row in outcome.chosen_rows]
     methods = {title: each.base for title, each in grids}
-    settings = _settings(problem, chosen, grid or {}, seed, tol, time_limit)
-    settings["methods"] = ", ".join(methods)
+    settings = _settings(study, problem, grid or {}) | {"methods": ", ".join(methods)}
     preferred: dict[str, Entry] = {}
     for label, (title, each) in titles.items():
         counts = Counter(outcome.column(problem.name, label, "entry"))
@@ -437,44 +430,32 @@ def _written(item: Grid | Method | type[Method] | str, names: Iterable[str]) -> 
     return {name for name in names if name in usual and getattr(item, name) != usual[name]}
 
 
-def _settings(
-    problem: KernelProblem,
-    protocol: Protocol,
-    grid: Mapping[str, Any],
-    seed: int,
-    tol: float,
-    time_limit: float | None,
-) -> dict[str, str]:
+def _settings(study: Study, problem: KernelProblem, grid: Mapping[str, Any]) -> dict[str, str]:
     """What is needed to run a comparison again, as texts for reports."""
     over = "; ".join(f"{name} in {', '.join(map(str, grid[name]))}" for name in grid)
+    described = described_class(problem)
+    if problem.task == "regression":
+        labels = {"targets": problem.labels_in_words.removeprefix("targets ")}
+    else:
+        labels = {"classes": problem.labels_in_words} if problem.task == "classification" else {}
     return {
         "problem": problem.name,
         "points": str(problem.n),
+        **({"table": str(problem.table)} if problem.table and problem.table.rows else {}),
         "kernel": problem.origin,
         "scaling": problem.scaling or "none",
-        **_labels(problem),
-        "evaluation": str(protocol),
+        **labels,
+        **({} if described is None else {"described class": str(described)}),
+        "evaluation": str(study.plan.protocol),
         **({"grid": over} if grid else {}),
-        "seed": str(seed),
-        "tol": short(tol),
-        "time limit": "none" if time_limit is None else f"{short(time_limit)} s",
+        "seed": str(study.seed),
+        "tol": short(study.tol),
+        "time limit": "none" if study.time_limit is None else f"{short(study.time_limit)} s",
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}",
         "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
     }
-
-
-def _labels(problem: KernelProblem) -> dict[str, str]:
-    """What the labels of a problem are, for the settings."""
-    if problem.task == "regression":
-        return {"targets": problem.labels_in_words.removeprefix("targets ")}
-    if problem.task == "one class":
-        described = described_class(problem)
-        return {} if described is None else {"described class": str(described)}
-    if problem.classes.size == 2:
-        return {"positive label": str(problem.classes[1])}
-    return {"classes": problem.labels_in_words}
 
 
 def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
@@ -497,33 +478,29 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
     return K_new, y_new, among
 
 
-def _summary(formulation: str, solver: str, rows: list[Row], scores: tuple[Score, ...]) -> Row:
+def _summary(rows: list[Row], scores: tuple[Score, ...]) -> Row:
+    """One row for the cells of a formulation and solver."""
     good = [row for row in rows if not row["error"]]
     kinds = {row["gap_kind"] for row in good}
     # If only some folds are convex, only the weaker measure describes all of them.
     kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
-    first, *others = (score.name for score in scores)
-    means = run_means(rows, first)
-    values = [row[first] for row in good]
-    counts = Counter(row["chosen"] for row in good if row["chosen"])
+    mean = {score.name: mean_and_spread(rows, score.name)[0] for score in scores}
+    first, *others = mean
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]
+    counts = Counter(row["chosen"] for row in good if row["chosen"])
     return {
-        "formulation": formulation,
-        "solver": solver,
-        first: _mean(values),
-        "spread": float(np.std(means if len(means) > 1 else values)) if good else np.nan,
-        **{name: _mean([row[name] for row in good]) for name in others},
-        "objective": _mean([row["objective"] for row in good]),
+        "formulation": rows[0]["formulation"],
+        "solver": rows[0]["solver"],
+        first: mean[first],
+        "spread": mean_and_spread(rows, first)[1],
+        **{name: mean[name] for name in others},
+        "objective": mean_and_spread(rows, "objective")[0],
         "claim": min(claims).name if claims else "-",
         "gap_kind": kind,
-        "gap": max((row["gap"] for row in good if row["gap_kind"] == kind), default=float("nan")),
-        "support": _mean([row["support"] for row in good]),
-        "seconds": _mean([row["seconds"] for row in good]),
+        "gap": max((row["gap"] for row in good if row["gap_kind"] == kind), default=math.nan),
+        "support": mean_and_spread(rows, "support")[0],
+        "seconds": mean_and_spread(rows, "seconds")[0],
         "failed": len(rows) - len(good),
         "cells": len(rows),
         "chosen": ", ".join(f"{name} ({count})" for name, count in counts.most_common()),
     }
-
-
-def _mean(numbers: list[float]) -> float:
-    return float(np.mean(numbers)) if numbers else float("nan")

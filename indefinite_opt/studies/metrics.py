@@ -6,6 +6,7 @@ take longer than the training.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,6 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
-from indefinite_opt.quadratic import Certificate
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import PairwiseResult, Result
 
@@ -83,6 +83,16 @@ class Fit:
         return np.asarray(self.prediction[0] == self.split.labels)
 
     @property
+    def proved(self) -> tuple[str, str, float]:
+        """The claim of the certificate, the kind of its gap and the gap; a baseline has none."""
+        if self.result is None:
+            return "-", "", math.nan
+        if isinstance(self.result, PairwiseResult):
+            return self.result.claim.name, self.result.gap_kind, self.result.gap
+        found = self.result.certificate
+        return found.claim.name, found.gap_kind, float(found.measure)
+
+    @property
     def coef(self) -> NDArray[np.float64]:
         """Signed coefficients of the training points; NaN for a classifier without any."""
         found: Any = getattr(self.fitted, "coef", None)
@@ -98,7 +108,7 @@ class Metric:
     value: Callable[[Fit], float | int | str]
     larger_is_better: bool | None = None
     """None if a choice by this metric makes no sense."""
-    missing: float | int | str = float("nan")
+    missing: float | int | str = math.nan
     """What stands in its place where a cell failed."""
     task: str | None = None
     """The only task that has it, if it is one."""
@@ -131,13 +141,13 @@ def _joint_rows(split: Split, change: KernelChange) -> Array:
 def _recall(fit: Fit, which: int) -> float:
     """The recall of the smaller label, 0, or of the larger one, 1; NaN for more than two."""
     if fit.split.problem.classes.size != 2:
-        return float("nan")
+        return math.nan
     mine = fit.split.labels == fit.split.problem.classes[which]
     return _mean(fit.hits[mine])
 
 
 def _mean(values: NDArray[Any]) -> float:
-    return float(np.mean(values)) if values.size else float("nan")
+    return float(np.mean(values)) if values.size else math.nan
 
 
 def _training_error(fit: Fit) -> float:
@@ -153,14 +163,14 @@ def _r2(fit: Fit) -> float:
     """1 - Σ(f(x_i) - t_i)² / Σ(t_i - mean(t))² of the test points; NaN if their targets agree."""
     targets = np.asarray(fit.split.labels, dtype=float)
     total = float(np.sum((targets - targets.mean()) ** 2))
-    return 1.0 - float(np.sum(fit.errors**2)) / total if total > 0.0 else float("nan")
+    return 1.0 - float(np.sum(fit.errors**2)) / total if total > 0.0 else math.nan
 
 
 def _auc(fit: Fit) -> float:
     """NaN where the test points are all of the class, or none of them are."""
     inside = fit.described
     if inside.all() or not inside.any():
-        return float("nan")
+        return math.nan
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(inside, fit.decisions))
@@ -172,24 +182,9 @@ def _bounded(fit: Fit) -> float:
     if isinstance(fit.result, Result):
         bound = getattr(fit.method.structure(fit.split.problem), "upper", None)
     if not checks.is_number(bound) or np.isnan(fit.coef).any():
-        return float("nan")
+        return math.nan
     # Interior-point methods reach bounds only up to their tolerance.
     return float(np.sum(np.abs(fit.coef) >= (1.0 - 1e-6) * bound))
-
-
-def _certified(
-    value: Callable[[Certificate], Any], of_pairs: Callable[[PairwiseResult], Any], missing: Any
-) -> Callable[[Fit], Any]:
-    """A metric that only a formulation has, since baselines have no certificate."""
-
-    def found(fit: Fit) -> Any:
-        if fit.result is None:
-            return missing
-        if isinstance(fit.result, PairwiseResult):
-            return of_pairs(fit.result)
-        return value(fit.result.certificate)
-
-    return found
 
 
 _ALL = (
@@ -212,16 +207,13 @@ _ALL = (
            lambda fit: _mean(fit.prediction[0][fit.described] < 0), False, task="one class"),
     Metric("objective", "objective of the program, in the declared sense; NaN for several classes",
            lambda fit: float(fit.result.objective) if isinstance(fit.result, Result)
-           else float("nan")),
+           else math.nan),
     Metric("claim", "what the certificate claims; the weakest of all pairs of classes",
-           _certified(lambda certificate: certificate.claim.name,
-                      lambda pairs: pairs.claim.name, "-"), missing="-"),
+           lambda fit: fit.proved[0], missing="-"),
     Metric("gap_kind", "the name of the gap of the certificate",
-           _certified(lambda certificate: certificate.gap_kind,
-                      lambda pairs: pairs.gap_kind, ""), missing=""),
+           lambda fit: fit.proved[1], missing=""),
     Metric("gap", "the gap of the certificate; the largest of all pairs of classes",
-           _certified(lambda certificate: float(certificate.measure),
-                      lambda pairs: pairs.gap, float("nan")), False),
+           lambda fit: fit.proved[2], False),
     Metric("support", "number of support vectors, of any pair of classes",
            lambda fit: int(fit.fitted.support.size), False, missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),
@@ -229,7 +221,7 @@ _ALL = (
            lambda fit: float(fit.coef @ fit.split.problem.gram.times(fit.coef))),
     Metric("class_mean_distance", "squared distance of the class means; may be negative",
            lambda fit: fit.split.problem.class_mean_distance
-           if fit.split.problem.classes.size == 2 else float("nan")),
+           if fit.split.problem.classes.size == 2 else math.nan),
     Metric("lambda_min", "smallest eigenvalue of the training kernel matrix",
            lambda fit: float(fit.split.problem.spectrum.minimum)),
     Metric("lambda_max", "largest eigenvalue of the training kernel matrix",

@@ -13,6 +13,7 @@ what several papers do, and optimistic, since the entry was chosen by the points
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -66,7 +67,7 @@ class LeaveOneOut(Protocol):
         from sklearn.model_selection import LeaveOneOut as Splitter
 
         checks.whole("points", len(y), 2)
-        return [Division(0, fold, *parts) for fold, parts in enumerate(Splitter().split(y))]
+        return _divided([Splitter()], y)
 
     def __str__(self) -> str:
         return "leave one out"
@@ -122,13 +123,8 @@ class RepeatedKFold(Protocol):
             kind, reason = StratifiedKFold, "the smaller class"
             most = int(np.unique(y, return_counts=True)[1].min())
         checks.whole("folds", self.folds, 2, most, reason=reason)
-        return [
-            Division(run, fold, *parts)
-            for run in range(self.repeats)
-            for fold, parts in enumerate(
-                kind(self.folds, shuffle=True, random_state=self.seed + run).split(y, y)
-            )
-        ]
+        seeds = range(self.seed, self.seed + self.repeats)
+        return _divided([kind(self.folds, shuffle=True, random_state=seed) for seed in seeds], y)
 
     def __str__(self) -> str:
         times = f"{self.repeats} × " if self.repeats > 1 else ""
@@ -179,21 +175,16 @@ class RepeatedSplit(Protocol):
         if not 1 < size < n - 1:
             raise ParameterError("train", f"from 2 to {n - 2} of {n} points", repr(self.train))
         kind = StratifiedShuffleSplit if self.stratified else ShuffleSplit
-        found = []
-        for run in range(self.repeats):
-            # Without the size of the other part some versions of scikit-learn test 10 % only.
-            splitter = kind(1, train_size=size, test_size=n - size, random_state=self.seed + run)
-            ((train, test),) = splitter.split(y, y)
-            found.append(Division(run, 0, np.sort(train), np.sort(test)))
-        return found
+        seeds = range(self.seed, self.seed + self.repeats)
+        # Without the size of the other part some versions of scikit-learn test 10 % only.
+        sizes = {"train_size": size, "test_size": n - size}
+        return _divided([kind(1, **sizes, random_state=seed) for seed in seeds], y)
 
     def __str__(self) -> str:
         share = f"{100 * self.train:g} %" if 0 < self.train < 1 else f"{self.train}"
-        count = "one" if self.repeats == 1 else str(self.repeats)
-        splits = "split" if self.repeats == 1 else "splits"
-        return (
-            f"{count} random {'stratified ' * self.stratified}{splits} with {share} training points"
-        )
+        count, splits = ("one", "split") if self.repeats == 1 else (self.repeats, "splits")
+        kind = f"{'stratified ' * self.stratified}{splits}"
+        return f"{count} random {kind} with {share} training points"
 
 
 @dataclass(frozen=True)
@@ -276,6 +267,15 @@ def unstratified(protocol: Protocol) -> Protocol:
         plain: Protocol = replace(protocol, stratified=False)  # type: ignore[type-var]
         return plain
     return protocol
+
+
+def _divided(splitters: Iterable[Any], y: Labels) -> list[Division]:
+    """What scikit-learn's splitters make of the points, one for each run."""
+    return [
+        Division(run, fold, np.sort(train), np.sort(test))
+        for run, splitter in enumerate(splitters)
+        for fold, (train, test) in enumerate(splitter.split(y, y))
+    ]
 
 
 def _check_runs(repeats: int, seed: int, stratified: bool) -> None:

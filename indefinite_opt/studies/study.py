@@ -8,6 +8,7 @@ method and the division are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -165,13 +166,11 @@ class Study:
         DataError
             If the store cannot be written or holds something else, or if no cluster answers.
         """
-        check_jobs(n_jobs)
         cells = self._cells()
         found = run_cells(cells, store, n_jobs, cluster, resume, progress)
         # By data set, then by method, then by division.
-        labels = list(self.grids)
-        places = {name: place for place, name in enumerate(self.sources)}
-        cells.sort(key=lambda cell: (places[cell.data_name], labels.index(cell.label)))
+        names, labels = list(self.sources), list(self.grids)
+        cells.sort(key=lambda cell: (names.index(cell.data_name), labels.index(cell.label)))
         # Cells of equal keys have the same rows under several names.
         rows = [
             {**row, "data": cell.data_name, "method": cell.label}
@@ -179,12 +178,6 @@ class Study:
             for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Raise `ParameterError` unless joblib takes this number of processes."""
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
 
 
 def run_cells(
@@ -201,6 +194,8 @@ def run_cells(
     """
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
     kept = None if store is None else Store(store)
     wanted = {cell.key: cell for cell in cells}
     rows: dict[str, list[Row]] = {}
@@ -278,18 +273,26 @@ class StudyOutcome:
 
         Without an inner protocol it is the entry of the best mean over all divisions.
         """
+        return [row for rows in self._chosen.values() for row in rows]
+
+    @cached_property
+    def _chosen(self) -> dict[tuple[str, str], list[Row]]:
+        """The chosen rows of each data set and method."""
+        groups: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault((row["data"], row["method"]), []).append(row)
         if self.study.plan.protocol.inner is not None:
-            return self.rows
-        name, kept = self.study.select, []
-        for (_, label), rows in _groups(self.rows).items():
+            return groups
+        sign, name = METRICS[self.study.select].sign, self.study.select
+        for (data, label), rows in groups.items():
             grid = self.study.grids[label]
             scores: list[list[float]] = [[] for _ in grid.entries]
             for row in rows:
-                scores[row["entry"]].append(METRICS[name].sign * float(row[name]))
+                scores[row["entry"]].append(sign * float(row[name]))
             # The mean is NaN if an entry failed on a division.
             best = grid.best([float(np.mean(values)) if values else np.nan for values in scores])
-            kept += [row for row in rows if row["entry"] == best]
-        return kept
+            groups[data, label] = [row for row in rows if row["entry"] == best]
+        return groups
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -300,21 +303,21 @@ class StudyOutcome:
 
     def column(self, data: str, method: str, name: str) -> list[Any]:
         """An entry of the chosen rows of a data set and method, by run and fold."""
-        return [row[name] for row in _groups(self.chosen_rows).get((data, method), [])]
+        return [row[name] for row in self._chosen.get((data, method), [])]
 
     def run_means(self, data: str, method: str, name: str) -> list[float]:
         """As `run_means` of the chosen rows of a data set and method."""
-        return run_means(_groups(self.chosen_rows)[data, method], name)
+        return run_means(self._chosen[data, method], name)
 
     @cached_property
     def table(self) -> list[Row]:
         """One row per data set and method: data, method, divisions, runs, failed, and the metrics.
 
         Each metric `m` that is a number has its mean over runs in `m`, and in `m_sd` the standard
-        deviation over the runs (of the population; of the folds, if there is one run only).
+        deviation over the runs; see `mean_and_spread`.
         """
         summary = []
-        for (data, label), rows in _groups(self.chosen_rows).items():
+        for (data, label), rows in self._chosen.items():
             good = [row for row in rows if not row["error"]]
             line: Row = {
                 "data": data, "method": label, "divisions": len(rows),
@@ -324,20 +327,9 @@ class StudyOutcome:
             for name in (*chosen, *self.study.plan.metrics):
                 if any(isinstance(row[name], str) for row in good):
                     continue
-                means = run_means(rows, name)
-                spread = means if len(means) > 1 else [float(row[name]) for row in good]
-                line[name] = float(np.mean(means)) if means else float("nan")
-                line[f"{name}_sd"] = float(np.std(spread)) if spread else float("nan")
+                line[name], line[f"{name}_sd"] = mean_and_spread(rows, name)
             summary.append(line)
         return summary
-
-
-def _groups(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
-    """The rows of each data set and method."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["data"], row["method"]), []).append(row)
-    return groups
 
 
 def run_means(rows: list[Row], name: str) -> list[float]:
@@ -347,3 +339,13 @@ def run_means(rows: list[Row], name: str) -> list[float]:
         if not row["error"]:
             runs.setdefault(row["run"], []).append(float(row[name]))
     return [float(np.mean(values)) for values in runs.values()]
+
+
+def mean_and_spread(rows: list[Row], name: str) -> tuple[float, float]:
+    """The mean of a metric over runs, and its standard deviation; NaN if all cells failed.
+
+    The deviation is that of the population: of the runs, or of the folds of a single run.
+    """
+    means = run_means(rows, name)
+    parts = means if len(means) > 1 else [float(row[name]) for row in rows if not row["error"]]
+    return (float(np.mean(means)), float(np.std(parts))) if means else (math.nan, math.nan)

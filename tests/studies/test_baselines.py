@@ -15,9 +15,9 @@ from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
 from indefinite_opt.studies import baselines
 from indefinite_opt.studies.baselines import as_baseline
 from indefinite_opt.studies.baselines.baseline import Baseline, trained
-from indefinite_opt.studies.baselines.kernel_ridge import KernelRidge
 from indefinite_opt.studies.baselines.knn import KNN, KNNDistance, KNNRegression
 from indefinite_opt.studies.baselines.libsvm import LIBSVM
+from indefinite_opt.studies.baselines.lssvm import KernelRidge
 
 
 def new_points(m: int = 30) -> np.ndarray:
@@ -254,10 +254,10 @@ def test_distances_to_neighbours_are_those_of_scikit_learn(kernel: str) -> None:
         return distance**2 if kernel == "linear" else 2.0 - 2.0 * np.exp(-0.2 * distance**2)
 
     expected = squared(neighbours.kneighbors(new)[0][:, 2])
-    np.testing.assert_allclose(values, fitted.radius - expected, atol=1e-10)
+    np.testing.assert_allclose(values, fitted.offset - expected, atol=1e-10)
     # Of the training points, each among the others, a share ν is rejected.
     among = squared(neighbours.kneighbors(X)[0][:, 3])
-    assert np.sum(among >= fitted.radius - 1e-12) == int(0.2 * len(X))
+    assert np.sum(among >= fitted.offset - 1e-12) == int(0.2 * len(X))
     if kernel == "linear":
         with pytest.raises(ProblemError, match="K_new_new"):
             fitted.predict(problem.kernel_with(new))

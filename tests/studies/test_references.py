@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,17 @@ from indefinite_opt.formulations import as_formulation
 from indefinite_opt.quadratic import proof_checker
 from indefinite_opt.quadratic.instances.by_name import generate, graph, names
 from indefinite_opt.studies.reference_library import library as references
-from indefinite_opt.studies.reference_library.instances import GRID, KERNELS, SIZES, instances
 from indefinite_opt.studies.reference_library.library import (
     FOLDER,
     FalseCertificate,
     Reference,
     Standing,
 )
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from reference_instances import GRID, KERNELS, SIZES, instances
+from regenerate_references import write
 
 TABLE = references.references()
 NAMES = [entry.name for entry in TABLE]
@@ -329,7 +334,7 @@ def test_a_forged_row_is_called_out(name: str, tmp_path: Path) -> None:
     off = (-1e-7 if entry.sense == "max" else 1e-7) * abs(entry.best)
     forged = entry.best + off
     row = dataclasses.replace(entry, best=forged, lower=forged, upper=forged, method="a forgery")
-    references.write([row], tmp_path)
+    write([row], tmp_path)
     found = references.check(references.load(name, tmp_path), entry.values)
     assert found.standing is Standing.IMPOSSIBLE
     assert not found.standing.succeeds
@@ -368,7 +373,7 @@ def test_check_says_what_is_wrong() -> None:
 
 
 def test_the_table_is_written_as_it_was_read(tmp_path: Path) -> None:
-    references.write(TABLE, tmp_path)
+    write(TABLE, tmp_path)
     for name in ("references.csv", "points.json"):
         assert (tmp_path / name).read_text("utf-8") == (FOLDER / name).read_text("utf-8")
 
@@ -390,7 +395,7 @@ def test_the_table_is_written_as_it_was_read(tmp_path: Path) -> None:
 def test_damaged_files_are_refused(
     file: str, old: str, new: str, said: str, tmp_path: Path
 ) -> None:
-    references.write([references.load(SMALL)], tmp_path)
+    write([references.load(SMALL)], tmp_path)
     path = tmp_path / file
     text = path.read_text(encoding="utf-8").replace("}\n}", "}}")
     assert old in text
@@ -418,7 +423,7 @@ def test_damaged_files_are_refused(
 )
 def test_rows_of_nonsense_are_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     """NaN is neither above nor below a point: everybody's would be better than it."""
-    references.write([dataclasses.replace(references.load(SMALL), **changed)], tmp_path)
+    write([dataclasses.replace(references.load(SMALL), **changed)], tmp_path)
     with pytest.raises(iopt.errors.DataError, match="folder: expected every column of format 2"):
         references.references(tmp_path)
 
@@ -445,7 +450,7 @@ def test_a_folder_without_a_table(tmp_path: Path) -> None:
         references.references(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(iopt.errors.DataError, match="a folder that can be written"):
-        references.write([TABLE[0]], tmp_path / "file")
+        write([TABLE[0]], tmp_path / "file")
 
 
 def test_a_digest_sees_order_and_labels_but_not_rounding() -> None:

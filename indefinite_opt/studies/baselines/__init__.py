@@ -9,10 +9,9 @@ import functools
 
 from indefinite_opt.foundation import as_instance, discover
 from indefinite_opt.studies.baselines.baseline import Baseline, trained
-from indefinite_opt.studies.baselines.kernel_ridge import KernelRidge
 from indefinite_opt.studies.baselines.knn import KNN, KNNDistance, KNNRegression
 from indefinite_opt.studies.baselines.libsvm import LIBSVM
-from indefinite_opt.studies.baselines.lssvm import LSSVM
+from indefinite_opt.studies.baselines.lssvm import LSSVM, KernelRidge
 from indefinite_opt.studies.baselines.rvm import RVM
 
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, checks, finite_array
-from indefinite_opt.modeling import OUTLIERS
+from indefinite_opt.modeling import OUTLIERS, Classifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
 
@@ -52,7 +51,7 @@ class KNN(Baseline):
         checks.whole("k", self.k)
 
     def fit(self, problem: KernelProblem, seed: int = 0) -> Neighbours:
-        """Store the labels and the diagonal; nothing is random.
+        """Store the labels, or targets, and the diagonal; nothing is random.
 
         Raises
         ------
@@ -61,17 +60,14 @@ class KNN(Baseline):
         """
         self.check_task(problem)
         checks.whole("k", self.k, most=problem.n, reason="the training points")
-        if problem.classes.size == 2:
-            return Neighbours(self.k, problem.y, problem.gram.diagonal, problem.classes)
-        labels: Any = problem.labels
-        numbers = np.searchsorted(problem.classes, labels)
-        return SeveralNeighbours(
-            self.k, numbers.astype(float), problem.gram.diagonal, problem.classes
-        )
+        values: Any = problem.targets if self.task == "regression" else problem.labels
+        if problem.classes.size:
+            values = np.searchsorted(problem.classes, values)
+        return Neighbours(self.k, values, problem.gram.diagonal, problem.classes)
 
 
 @dataclass(frozen=True)
-class KNNRegression(Baseline):
+class KNNRegression(KNN):
     """The mean target of the k training points with the least d²(x, x_i), possibly negative.
 
     Parameters
@@ -87,26 +83,7 @@ class KNNRegression(Baseline):
     array([0.75, 2.5 ])
     """
 
-    k: int = 5
-
-    reference: ClassVar[str] = "Haasdonk (2005), section 7.5"
     task: ClassVar[str] = "regression"
-
-    def __post_init__(self) -> None:
-        checks.whole("k", self.k)
-
-    def fit(self, problem: KernelProblem, seed: int = 0) -> MeanOfNeighbours:
-        """Store the targets and the diagonal; nothing is random.
-
-        Raises
-        ------
-        ParameterError
-            If k exceeds the number of training points.
-        """
-        self.check_task(problem)
-        checks.whole("k", self.k, most=problem.n, reason="the training points")
-        diagonal = problem.gram.diagonal
-        return MeanOfNeighbours(self.k, problem.targets, diagonal, problem.classes)
 
 
 @dataclass(frozen=True)
@@ -162,99 +139,66 @@ class KNNDistance(Baseline):
         own = np.partition(distances, self.k - 1, axis=1)[:, self.k - 1]
         radius = float(np.sort(own)[-max(int(self.nu * n), 1)])
         alike = np.ptp(diagonal) == 0.0
-        return NeighbourDistance(self.k, diagonal, radius, float(diagonal[0]) if alike else None)
+        return NeighbourDistance(
+            np.full(n, np.nan), radius, OUTLIERS, own=-1.0,
+            diagonal=float(diagonal[0]) if alike else None, k=self.k, squares=diagonal,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Training points that vote on new ones."""
+    """Training points of which the k nearest ones tell the labels, or targets, of new points."""
 
     k: int
-    y: Array
-    """Labels of -1 and +1, (n,)."""
+    values: NDArray[Any]
+    """Targets, or the places of the labels among the classes, (n,)."""
     squares: Array
     """k(x_i, x_i), (n,)."""
     classes: NDArray[Any]
-    """Labels predicted for negative and positive values."""
+    """Empty for targets."""
 
     @property
     def support(self) -> NDArray[np.intp]:
         """All training points."""
-        return np.arange(self.y.size)
+        return np.arange(self.values.size)
 
-    def _nearest(self, K_new: ArrayLike) -> Array:
-        """The values of y at the k nearest training points of m new points, (m, k).
+    def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
+        """The mean target of the k nearest points, (m,), or their votes for each class, (m, c).
 
-        Of training points at equal distance the one with the lower index counts as nearer.
+        Of training points at equal distance the one with the lower index counts as nearer. Where
+        several classes have the most votes, those of the farthest neighbours are dropped one by one
+        until a single class has. Of two classes the votes for the first one are subtracted, (m,).
         """
-        rows = finite_array("K_new", K_new, (None, self.y.size))
+        rows = finite_array("K_new", K_new, (None, self.values.size))
         order = np.argsort(self.squares - 2.0 * rows, axis=1, kind="stable")[:, : self.k]
-        return self.y[order]
-
-    def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
-        """Votes for +1 minus votes for -1 at m new points, never 0.
-
-        Of training points at equal distance the one with the lower index counts as nearer. If the
-        votes are equal, that of the farthest of the k neighbours is dropped, which leaves ±1.
-        """
-        votes = self._nearest(K_new)
-        difference = votes.sum(axis=1)
-        return np.where(difference == 0.0, -votes[:, -1], difference)
-
-    def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """Predicted labels of m new points, (m,), in the caller's own classes."""
-        return self.classes[(self.decision_function(K_new) > 0).astype(int)]
-
-
-class SeveralNeighbours(Neighbours):
-    """Training points of more than two classes, whose `y` are the numbers of their classes."""
-
-    def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
-        """Votes for each class at m new points, (m, k).
-
-        Where several classes have the most votes, those of the farthest neighbours are dropped one
-        by one until a single class has.
-        """
-        nearest = self._nearest(K_new)
-        counted = np.zeros((len(nearest), self.classes.size))
-        left = np.arange(len(nearest))
+        nearest = self.values[order]
+        if not self.classes.size:
+            return np.asarray(nearest.mean(axis=1))
+        votes = np.zeros((len(rows), self.classes.size))
+        tied = np.arange(len(rows))
         for count in range(self.k, 0, -1):
-            votes = nearest[left, :count, None] == np.arange(self.classes.size)
-            counted[left] = votes.sum(axis=1)
-            most = counted[left].max(axis=1, keepdims=True)
-            left = left[np.sum(counted[left] == most, axis=1) > 1]
-        return counted
+            marks = nearest[tied, :count, None] == np.arange(self.classes.size)
+            votes[tied] = marks.sum(axis=1)
+            most = votes[tied].max(axis=1, keepdims=True)
+            tied = tied[np.sum(votes[tied] == most, axis=1) > 1]
+        return votes[:, 1] - votes[:, 0] if self.classes.size == 2 else votes
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """Predicted labels of m new points, (m,), in the caller's own classes."""
-        return self.classes[np.argmax(self.decision_function(K_new), axis=1)]
+        """Predicted labels of m new points, (m,), in the caller's own classes, or targets."""
+        values = self.decision_function(K_new)
+        if not self.classes.size:
+            return values
+        places = values > 0.0 if self.classes.size == 2 else np.argmax(values, axis=1)
+        return self.classes[places.astype(int)]
 
 
-class MeanOfNeighbours(Neighbours):
-    """Training points whose targets are the `y`."""
-
-    def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
-        """The mean target of the k nearest training points of m new points, (m,)."""
-        return self._nearest(K_new).mean(axis=1)
-
-    def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """The same."""
-        return self.decision_function(K_new)
-
-
-@dataclass(frozen=True, eq=False)
-class NeighbourDistance:
-    """Training points to which new points are near, or not."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NeighbourDistance(Classifier):
+    """f(x) = offset - d²_k(x), which has no coefficients but that of k(x, x), `own`."""
 
     k: int
     squares: Array
     """k(x_i, x_i), (n,)."""
-    radius: float
-    """r."""
-    diagonal: float | None
-    """K_ii, if it is the same for all training points; see `Classifier`."""
-    own: ClassVar[float] = -1.0
-    """The coefficient of k(x, x)."""
 
     @property
     def support(self) -> NDArray[np.intp]:
@@ -266,20 +210,6 @@ class NeighbourDistance:
 
         `K_new_new` is (m, m) or its diagonal (m,), where K_ii is not the same for all points.
         """
-        rows = finite_array("K_new", K_new, (None, self.squares.size))
-        own: Any = self.diagonal
-        if K_new_new is not None:
-            square = np.ndim(K_new_new) == 2
-            own = finite_array("K_new_new", K_new_new, (len(rows),) * (1 + square))
-            own = np.diag(own) if square else own
-        elif own is None:
-            raise ProblemError(
-                "K_new_new", "the (m,) values k(x, x) of the new points, or their kernel matrix",
-                "nothing", "K_ii is not the same for all training points.",
-            )  # fmt: skip
+        rows = self._rows(K_new)
         nearest = np.partition(self.squares - 2.0 * rows, self.k - 1, axis=1)[:, self.k - 1]
-        return self.radius - (own + nearest)
-
-    def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
-        """-1 for outliers and 1 for others, (m,)."""
-        return OUTLIERS[(self.decision_function(K_new, K_new_new) > 0).astype(int)]
+        return self.offset - nearest + self._own_part(len(rows), K_new_new)

@@ -10,9 +10,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import enum
-import io
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,12 +25,11 @@ from indefinite_opt.foundation import (
     finite_array,
     parsed_json,
     read_bytes,
-    writing,
 )
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import QP, Certificate, QuadraticProgram
-from indefinite_opt.studies.reference_library.instances import LIBRARY, Digest, Instance
+from indefinite_opt.studies.reference_library.instances import Digest, Instance
 from indefinite_opt.workflow import bound
 from indefinite_opt.workflow.certificates import verify
 
@@ -323,6 +320,7 @@ def proof(name: str) -> Path:
 
     Examples
     --------
+    >>> import json
     >>> from indefinite_opt.quadratic import proof_checker
     >>> value, program = proof_checker.check(json.loads(proof("lemma4-017-c1").read_text()))
     >>> round(value, 6), len(program["c"])
@@ -339,7 +337,7 @@ def references(folder: str | Path | None = None) -> list[Reference]:
     Parameters
     ----------
     folder : path, optional
-        Folder of the two files that `write` makes; by default that of the package.
+        Folder of the table and of the points; by default that of the package.
 
     Raises
     ------
@@ -390,43 +388,6 @@ def load(name: str, folder: str | Path | None = None) -> Reference:
     known = {reference.name: reference for reference in references(folder)}
     checks.choice("reference", name, known)
     return known[name]
-
-
-def write(entries: Iterable[Reference], folder: str | Path) -> Path:
-    """Write table and points to a folder, and return the path of the table.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be written.
-    """
-    entries = list(entries)
-    table = io.StringIO()
-    table.write(
-        "# Reference library of indefinite_opt: quadratic programs with certified brackets.\n"
-        f"# format {FORMAT}\n"
-        f"# library {LIBRARY}\n"
-        f'# pandas.read_csv("{TABLE}", comment="#")\n'
-        "# The meaning of the columns, and how to build each instance, are in README.md.\n"
-    )
-    rows = csv.DictWriter(table, [*cells(entries[0])], lineterminator="\n")
-    rows.writeheader()
-    rows.writerows({**cells(entry), "gap": f"{entry.relative_gap:.1e}"} for entry in entries)
-    points = [
-        f"{json.dumps(entry.name)}: {json.dumps({k: _written(v) for k, v in entry.values.items()})}"
-        for entry in entries
-    ]
-    home = Path(folder)
-    with writing("folder", home, "folder"):
-        home.mkdir(parents=True, exist_ok=True)
-        (home / POINTS).write_text("{\n" + ",\n".join(points) + "\n}\n", encoding="utf-8")
-        (home / TABLE).write_text(table.getvalue(), encoding="utf-8")
-    return home / TABLE
-
-
-def _written(x: Array) -> list[int | float]:
-    """The entries of a point; most of those at a vertex are short integers."""
-    return [int(v) if v.is_integer() else v for v in x.tolist()]
 
 
 def better(sense: str, one: float, other: float) -> float:

@@ -7,7 +7,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -26,40 +26,13 @@ from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.data import training_problem
-from indefinite_opt.studies.report.tables import (
-    Row,
-    claim_text,
-    failures_text,
-    gap_text,
-    number_text,
-    score_texts,
-    score_titles,
-)
+from indefinite_opt.studies.report import tables
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TEMPLATE, _STYLE = (Path(__file__).with_name(f"page.{kind}") for kind in ("html", "css"))
-
-CLAIM_MEANINGS = {
-    "GLOBAL": "A global optimum: a duality gap or global bracket, computed without trusting the "
-    "solver, is closed.",
-    "LOCAL": "A local optimum: first-order conditions hold and the curvature is nonnegative on the "
-    "free variables. Whether it is global is not known.",
-    "STATIONARY": "First-order conditions hold, but the curvature is negative in some direction, "
-    "or was not decided: possibly a saddle.",
-    "FEASIBLE": "All constraints hold; optimality was not proved to the required tolerance.",
-    "NONE": "Nothing was proved, as a constraint is violated.",
-}
-MEASURE_MEANINGS = {
-    "duality gap": "Distance of the objective from a rigorous bound on the optimum, relative to "
-    "the size of the objective. No other point can gain more than that.",
-    "global bracket": "Distance of the objective of a nonconvex problem from a rigorous bound by "
-    "branch and bound, relative to the size of the objective.",
-    "KKT residual": "Violation of the first-order conditions. It is not a gap and says nothing "
-    "about the distance from the global optimum.",
-}
 
 
 def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
@@ -71,7 +44,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     command = settings.pop("command", "")
     rows, count = records_of(comparison.summary), len(comparison.formulations)
     problem = comparison.problem
-    score, titles = scores_of(problem)[0], score_titles(problem)
+    score, titles = scores_of(problem)[0], tables.score_titles(problem)
     known = [row[score.name] for row in rows if not math.isnan(row[score.name])]
     best = max(known, default=math.nan) if score.larger_is_better else math.nan
     measured = _capital(score.title)
@@ -92,20 +65,14 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         score_heads="\n".join(
             f'<th scope="col" class="n">{escaped(_capital(title))}</th>' for title in titles
         ),
-        fold_heads="".join(
-            f'<th scope="col">{escaped(_capital(each.title))}{" (%)" * each.percent}</th>'
-            for each in scores_of(problem)
-        ),
         results="\n".join(_result(comparison, row, best) for row in rows),
-        claims=definitions((badge(k), escaped(v)) for k, v in CLAIM_MEANINGS.items()),
-        measures=definitions((escaped(k), escaped(v)) for k, v in MEASURE_MEANINGS.items()),
         figure=image(comparison_figure(comparison), f"{measured}, time and gaps"),
         regions=_regions(comparison),
         problems="\n".join(_card(f, declared) for f in comparison.formulations),
         spectrum=image(spectrum_figure(comparison.problem), "Spectrum of the kernel"),
         spectra=_spectra(comparison.problem),
         folds=_folds(comparison),
-        settings=definitions((escaped(k), escaped(v)) for k, v in settings.items()),
+        settings=definitions(settings),
         conclusions="".join(f"<li>{_scripted(told)}</li>" for told in conclusions(comparison)),
         command=f"<pre><code>{escaped(command)}</code></pre>\n" if command else "",
     )
@@ -149,18 +116,10 @@ def _scripted(value: str) -> str:
 
 def _facts(comparison: ComparisonLike) -> str:
     problem, settings = comparison.problem, comparison.settings
-    words = problem.labels_in_words
-    if problem.task == "classification" and problem.classes.size == 2:
-        positive, negative = problem.class_sizes
-        words = (
-            f"+1 = {settings.get('positive', problem.classes[1])} ({positive}), "
-            f"-1 = {settings.get('negative', problem.classes[0])} ({negative})"
-        )
-    elif problem.task == "regression":
-        words = words.removeprefix("targets ")
+    regression = problem.task == "regression"
     facts = {
         "points": problem.n,
-        "targets" if problem.task == "regression" else "classes": words,
+        "targets" if regression else "classes": problem.labels_in_words.removeprefix("targets "),
         **({"table": settings["table"]} if "table" in settings else {}),
         "kernel": settings["kernel"],
         "scaling": settings["scaling"],
@@ -168,7 +127,7 @@ def _facts(comparison: ComparisonLike) -> str:
         "negative share": f"{100 * problem.negative_share:.3g} %",
         "evaluation": settings["evaluation"],
     }
-    return definitions((escaped(k), escaped(v)) for k, v in facts.items())
+    return definitions(facts)
 
 
 def _named(formulation: str) -> str:
@@ -178,16 +137,16 @@ def _named(formulation: str) -> str:
     return f"<strong>{escaped(name)}</strong>{parameters}"
 
 
-def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
-    kind, gap = gap_text(row)
-    texts = [escaped(text) for text in score_texts(row, comparison.problem).values()]
+def _result(comparison: ComparisonLike, row: tables.Row, best: float) -> str:
+    kind, gap = tables.gap_text(row)
+    texts = [escaped(text) for text in tables.score_texts(row, comparison.problem).values()]
     # Equal up to the rounding that is printed.
     if abs(row[scores_of(comparison.problem)[0].name] - best) < 5e-5:
         texts[0] = f"<strong>{texts[0]}</strong>"
-    failed = failures_text(comparison, row)
+    failed = tables.failures_text(comparison, row)
     chosen = f"<small>{escaped(row['chosen'])}</small>" if row["chosen"] else ""
     numbers = [
-        number_text(row[name], form)
+        tables.number_text(row[name], form)
         for name, form in (("objective", ".6g"), ("support", ".4g"), ("seconds", ".3g"))
     ]
     objective, support, seconds = (f'<td class="n">{text}</td>' for text in numbers)
@@ -196,7 +155,7 @@ def _result(comparison: ComparisonLike, row: Row, best: float) -> str:
         f"<td>{escaped(row['solver'])}</td>",
         *(f'<td class="n">{text}</td>' for text in texts),
         objective,
-        f"<td>{badge(claim_text(row))}</td>",
+        f"<td>{badge(tables.claim_text(row))}</td>",
         f'<td class="measure"><small>{escaped(kind)}</small>{gap}</td>',
         support,
         seconds,
@@ -214,16 +173,16 @@ def _card(formulation: Formulation, problem: KernelProblem) -> str:
         program = formulation.declare(problem)
     except IndefiniteOptError as error:
         return f'<article>{head}<p class="error">{escaped(error)}</p>{reference}</article>'
-    legend = []
+    legend = ""
     for name, meaning in program.legend().items():
         # The vector of ones is a constant of the notation, not a variable.
         symbol = r"\mathbf{e}" if name == "e" else latex_expression(Variable(name=name))
-        legend.append((mathml(symbol, "inline"), _scripted(meaning)))
+        term = mathml(symbol, "inline")
+        legend += f"<div><dt>{term}</dt><dd>{_scripted(meaning)}</dd></div>"
     tags = f"{badge(program.sense)} {badge(program.curvature)}"
     return (
         f'<article>{head}<p>{tags} on this kernel</p><div class="scroll">'
-        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{definitions(legend)}</dl>'
-        "</article>"
+        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{legend}</dl></article>'
     )
 
 
@@ -240,21 +199,20 @@ def _spectra(problem: KernelProblem) -> str:
 
 
 def _folds(comparison: ComparisonLike) -> str:
-    rows = []
-    scores = scores_of(comparison.problem)
+    scores, rows = scores_of(comparison.problem), []
     for row in records_of(comparison.frame):
-        numbers = [
-            number_text(each.unit * row[each.name], ".1f" if each.percent else ".4g")
-            for each in scores
-        ]
-        cells = [
-            row["formulation"], row["solver"], row["fold"], *numbers,
-            number_text(row["objective"], ".8g"),
-            row["claim"], " ".join(gap_text(row)).strip(), row["support"],
-            number_text(row["seconds"], ".3g"), row["error"] or row["status"],
-        ]  # fmt: skip
-        rows.append(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>")
-    return "\n".join(rows)
+        cells = {"Formulation": row["formulation"], "Solver": row["solver"], "Fold": row["fold"]}
+        for each in scores:
+            form = ".1f" if each.percent else ".4g"
+            number = tables.number_text(each.unit * row[each.name], form)
+            cells[f"{_capital(each.title)}{' (%)' * each.percent}"] = number
+        rows.append(cells | {
+            "Objective": tables.number_text(row["objective"], ".8g"), "Claim": row["claim"],
+            "Evidence": " ".join(tables.gap_text(row)).strip(), "SVs": row["support"],
+            "Seconds": tables.number_text(row["seconds"], ".3g"),
+            "Status": row["error"] or row["status"],
+        })  # fmt: skip
+    return tables.html_table(rows)
 
 
 def escaped(value: Any) -> str:
@@ -262,9 +220,12 @@ def escaped(value: Any) -> str:
     return html.escape(str(value))
 
 
-def definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    """Rows of a definition list, from terms and meanings in HTML."""
-    return "".join(f"<div><dt>{term}</dt><dd>{meaning}</dd></div>" for term, meaning in pairs)
+def definitions(meanings: Mapping[str, Any]) -> str:
+    """Rows of a definition list, from terms and what they mean."""
+    return "".join(
+        f"<div><dt>{escaped(term)}</dt><dd>{escaped(meaning)}</dd></div>"
+        for term, meaning in meanings.items()
+    )
 
 
 def badge(name: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.figures import ComparisonLike, Score, records_of, row_labels, scores_of
+from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.report.verdict import conclusions
 
@@ -26,18 +26,17 @@ def number_text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
-def score_text(row: Row, score: Score, first: bool = True) -> str:
-    """Mean and, of the first score, spread, such as 95.4 ± 1.2 %; a single cell has no spread."""
-    if math.isnan(row[score.name]):
-        return "–"
-    several = first and row["cells"] - row["failed"] > 1
-    return score.text(row[score.name], row["spread"] if several else None)
-
-
 def score_texts(row: Row, problem: KernelProblem) -> dict[str, str]:
-    """The scores of a row by their titles; of one class also the ν of the method."""
-    scores = scores_of(problem)
-    texts = {score.title: score_text(row, score, score is scores[0]) for score in scores}
+    """The scores of a row by their titles; of one class also the ν of the method.
+
+    The first one has its spread, such as 95.4 ± 1.2 %, unless there is a single cell.
+    """
+    texts: dict[str, str] = {}
+    for score in scores_of(problem):
+        several = not texts and row["cells"] - row["failed"] > 1
+        spread = row["spread"] if several else None
+        value = row[score.name]
+        texts[score.title] = "–" if math.isnan(value) else score.text(value, spread)
     if problem.task == "one class":
         texts["ν"] = number_text(row["nu"], ".4g")
     return texts
@@ -47,12 +46,6 @@ def score_titles(problem: KernelProblem) -> list[str]:
     """The keys of `score_texts`."""
     titles = [score.title for score in scores_of(problem)]
     return [*titles, "ν"] if problem.task == "one class" else titles
-
-
-def heads(problem: KernelProblem) -> list[str]:
-    """The heads of the columns of `table_cells`."""
-    rest = ("objective", "claim", "evidence", "SVs", "seconds")
-    return ["formulation", "solver", *score_titles(problem), *rest]
 
 
 def claim_text(row: Row) -> str:
@@ -97,14 +90,22 @@ _GAP = 2
 """Spaces between two columns."""
 
 
-def table_cells(comparison: ComparisonLike) -> list[list[str]]:
-    """The summary as texts, one for each of `heads` in each row."""
+def table_cells(comparison: ComparisonLike) -> list[dict[str, str]]:
+    """The summary as texts, by the heads of its columns in each row."""
     rows = []
     for row in records_of(comparison.summary):
         chosen = row["chosen"]
         name = f"{row['formulation']}: {chosen}" if chosen else row["formulation"]
-        rows.append([name, *_texts(row, comparison.problem, ".6g", ".3g").values()])
+        rows.append({"formulation": name, **_texts(row, comparison.problem, ".6g", ".3g")})
     return rows
+
+
+def html_table(rows: list[dict[str, Any]]) -> str:
+    """Rows of cells by the heads of their columns, in HTML; no cell is cut."""
+    import pandas as pd
+
+    with pd.option_context("display.max_colwidth", None):
+        return str(pd.DataFrame(rows).astype(str).to_html(index=False, border=0, justify="left"))
 
 
 def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> dict[str, str]:
@@ -122,15 +123,19 @@ def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> di
 
 def to_markdown(comparison: ComparisonLike) -> str:
     """The summary as a GitHub Markdown table, followed by failures and conclusions."""
-    lines = []
-    titles = score_titles(comparison.problem)
-    for cells in (heads(comparison.problem), *table_cells(comparison)):
-        shown = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
-        lines.append(f"| {' | '.join(shown)} |")
-    lines.insert(1, f"|---|---|{'---:|' * len(titles)}---:|---|---|---:|---:|")
+    rows, right = table_cells(comparison), _right(comparison.problem)
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+    shown = [[cell.replace("|", "\\|").replace("\n", " ") for cell in cells] for cells in lines]
+    shown.insert(1, ["---:" if head in right else "---" for head in rows[0]])
+    table = [f"| {' | '.join(cells)} |" for cells in shown]
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
-    return "\n".join([*lines, *(line for text in paragraphs for line in ("", text)), ""])
+    return "\n".join([*table, *(line for text in paragraphs for line in ("", text)), ""])
+
+
+def _right(problem: KernelProblem) -> list[str]:
+    """The heads of the columns of numbers."""
+    return [*score_titles(problem), "objective", "SVs", "seconds"]
 
 
 def table_text(comparison: ComparisonLike) -> str:
@@ -161,8 +166,8 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     ]
     columns = ("method", *titles, *_COLUMNS)
     widths = {name: max(map(len, [name, *(str(row[name]) for row in rows)])) for name in columns}
-    empty = [name for name in ("chosen",) if not any(row[name] for row in rows)]
-    shown, left_out = [name for name in columns if name not in empty], []
+    empty = "" if any(row["chosen"] for row in rows) else "chosen"
+    shown, left_out = [name for name in columns if name != empty], []
     # In this order narrow terminals go without columns.
     others = ("evidence", "solver", "SVs", "objective", "seconds", "chosen", *reversed(titles[1:]))
     for name in others:
@@ -177,8 +182,7 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
         caption=f"Not shown at this width: {told}." if told else None, caption_justify="left",
     )  # fmt: skip
     for name in shown:
-        right = name in (*titles, "objective", "SVs", "seconds")
-        justify: Any = "right" if right else "left"
+        justify: Any = "right" if name in _right(comparison.problem) else "left"
         table.add_column(name, justify=justify, no_wrap=name != "method", overflow="fold")
     for cells in rows:
         table.add_row(*(cells[name] for name in shown))
