@@ -19,8 +19,9 @@ from indefinite_opt.quadratic.bracket.finite_forms import (
     form_type,
     obstacle,
 )
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.proof import Proof
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.bracket.search import DESCENT_TOL, GlobalSearch, proved_bound
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.solver import BranchAndBound

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions, parallel_columns
-from indefinite_opt.quadratic.bracket.tangents import Bound
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic
 
 Array = NDArray[np.float64]
 

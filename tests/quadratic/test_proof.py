@@ -9,11 +9,11 @@ import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
-from indefinite_opt.quadratic.bracket.minorant import Multipliers
+from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
-from indefinite_opt.quadratic.bracket.tangents import ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 
@@ -53,7 +53,7 @@ def test_a_proof_of_another_problem_proves_nothing_false(seed: int) -> None:
 
 
 def test_false_triangle_inequalities_are_not_believed() -> None:
-    """With γ on three places that no inequality belongs to, -9.927 was "proved" to be -8.927."""
+    """With γ on literals that no inequality belongs to, -9.927 was "proved" to be -8.927."""
     generator = np.random.default_rng(5)
     A = generator.standard_normal((6, 6))
     problem = iopt.KernelProblem(A + A.T, [1, -1] * 3)
@@ -66,12 +66,10 @@ def test_false_triangle_inequalities_are_not_believed() -> None:
     relaxation = Relaxation.of_whole(scaled, least, box.binary[scaled.members])
     relaxation.run(500)
     honest, start = relaxation.multipliers(), relaxation.mean()
-    count = honest.pairs.size
-    for a, c in generator.integers(0, count, (400, 2)):
-        forged = Multipliers(
-            honest.pairs, honest.squares,
-            np.vstack([honest.places, [[a, a, c]]]), np.append(honest.gamma, 1.0),
-        )  # fmt: skip
+    literals, multipliers = honest.triangles
+    for p, r in generator.integers(0, 2 * scaled.m, (400, 2)):
+        false = Inequalities(np.vstack([literals, [[p, p, r]]]), np.append(multipliers, 1.0))
+        forged = Multipliers(honest.pairs, honest.squares, false)
         proof = Proof(Part(last=Tangent(forged, start)))
         assert proof.lower_bound(conditions) <= least + 1e-12 * abs(least)
 
@@ -119,7 +117,7 @@ def frustrated(seed: int) -> tuple[Conditions, float]:
 def weak_tangent(scaled: ScaledBox, generator: np.random.Generator) -> Tangent:
     """Of a bound that is far from tight."""
     count = scaled.m * (scaled.m - 1) // 2
-    m = Multipliers.plain(10.0 * generator.random((count, 4)), np.zeros(scaled.m))
+    m = Multipliers(10.0 * generator.random((count, 4)), np.zeros(scaled.m))
     return Tangent(m, generator.uniform(-1.0, 1.0, scaled.m))
 
 
@@ -140,7 +138,6 @@ def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
             continue
         first = weak_tangent(scaled, generator)
         bound = first.bound(scaled, box)
-        assert bound is not None
         value = bound.value + generator.uniform(0.0, 0.05) * (least - bound.value)
         left = conditions.reduced(box, scaled, bound, value)
         last, beyond = None, -np.inf
@@ -148,7 +145,6 @@ def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
             inner = conditions.whole.scaled(left.lower, left.upper)
             last = tight_tangent(inner, generator)
             found = last.bound(inner, left)
-            assert found is not None
             beyond = found.value
         # Nothing left, or only what is worse than the least.
         powerful += left is None or beyond > least + 1e-9
@@ -172,7 +168,6 @@ def test_what_is_cut_off_is_no_worse_than_its_tangent() -> None:
             continue
         tangent = weak_tangent(scaled, generator)
         bound = tangent.bound(scaled, box)
-        assert bound is not None
         for value in (-np.inf, bound.value - 10.0):
             proved = Proof(Part([(tangent, value)])).lower_bound(conditions)
             assert proved == bound.value
@@ -190,7 +185,6 @@ def halves(conditions: Conditions, generator: np.random.Generator) -> tuple[Tang
     scaled = conditions.whole.scaled(box.lower, box.upper)
     tangent = weak_tangent(scaled, generator)
     bound = tangent.bound(scaled, box)
-    assert bound is not None
     return tangent, bound.value, int(np.argmax(box.upper - box.lower))
 
 
@@ -229,7 +223,6 @@ def test_parts_that_are_missing_prove_what_was_known_before() -> None:
             assert child is not None
             assert child.last is not None
             found = child.last.bound(conditions.whole.scaled(piece.lower, piece.upper), piece)
-            assert found is not None
             bounds.append(found.value)
         alone = Proof(Part(divided=(i, 0.5), parts=children))
         assert alone.lower_bound(conditions) == min(bounds)
@@ -246,15 +239,15 @@ def test_a_tangent_of_another_size_is_none() -> None:
     assert m >= 2
     count = m * (m - 1) // 2
     good = Multipliers.spectral(m)
-    assert Tangent(good, np.zeros(m)).bound(scaled, box) is not None
+    assert Tangent(good, np.zeros(m)).fits(scaled)
     for multipliers, start in (
         (good, np.zeros(m + 1)), (good, np.zeros((m, 1))),
-        (Multipliers.plain(np.zeros((count + 1, 4)), np.zeros(m)), np.zeros(m)),
-        (Multipliers.plain(np.zeros((count, 3)), np.zeros(m)), np.zeros(m)),
-        (Multipliers.plain(np.zeros((count, 4)), np.zeros(m - 1)), np.zeros(m)),
+        (Multipliers(np.zeros((count + 1, 4)), np.zeros(m)), np.zeros(m)),
+        (Multipliers(np.zeros((count, 3)), np.zeros(m)), np.zeros(m)),
+        (Multipliers(np.zeros((count, 4)), np.zeros(m - 1)), np.zeros(m)),
     ):  # fmt: skip
         tangent = Tangent(multipliers, start)
-        assert tangent.bound(scaled, box) is None
+        assert not tangent.fits(scaled)
         assert Proof(Part(last=tangent)).lower_bound(conditions) == -np.inf
         # Nor are the reductions that follow one believed.
         honest = Tangent(good, np.zeros(m))

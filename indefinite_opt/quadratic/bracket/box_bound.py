@@ -16,13 +16,13 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, LONG, Array, TimeLimitReached, cached_property, limited
 from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic, ScaledBox
 from indefinite_opt.quadratic.bracket.secants import SecantProgram
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 

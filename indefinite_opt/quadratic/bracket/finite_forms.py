@@ -14,8 +14,8 @@ import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver
 from indefinite_opt.foundation import EPS, Array, cached_property
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.polyhedral.descent import refined
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray

@@ -24,8 +24,8 @@ from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm, finite_for
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
+from indefinite_opt.quadratic.bracket.scaled_box import Mask, ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tangents import Mask, ScaledBox
 from indefinite_opt.quadratic.bracket.tree import Threads, Tree
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.solving.solution import Status, Trace

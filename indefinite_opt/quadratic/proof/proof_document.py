@@ -21,15 +21,10 @@ from numpy.typing import NDArray
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array, read_json, write_bytes
 from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm, finite_form, obstacle
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    Multipliers,
-    pair_indices,
-    triangle_literals,
-)
+from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers, pair_indices
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Step, Tangent
-from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic, ScaledBox
 from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_checker import (
@@ -332,9 +327,8 @@ def _tangent(
         one = 2 * int(members[first[row]]) + int(column) // 2
         other = 2 * int(members[second[row]]) + int(column) % 2
         products.append([one, other, float(pairs[row, column])])
-    places, gamma = multipliers.triangles()
-    triangles = _named(triangle_literals(places, scaled.m), gamma, members)
-    pentagons = _named(*multipliers.genuine_pentagons(), members)
+    triangles = _named(multipliers.triangles.genuine(scaled.m), members)
+    pentagons = _named(multipliers.pentagons.genuine(scaled.m), members)
     across = np.zeros((len(program.rows), n + 1))
     if scaled.m:
         across[:, members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
@@ -389,10 +383,9 @@ def _tangent(
     return written()
 
 
-def _named(
-    literals: NDArray[np.int64], multipliers: Array, members: NDArray[np.intp]
-) -> list[list[int | float]]:
+def _named(inequalities: Inequalities, members: NDArray[np.intp]) -> list[list[int | float]]:
     """Literals of variables of the whole program, with multipliers that are not zero."""
+    literals, multipliers = inequalities
     own = np.append(2 * members, 0)[literals // 2] + literals % 2
     return [
         [*row, multiplier]
