@@ -37,8 +37,8 @@ def test_a_minimiser_survives_every_step(seed: int, kind: str) -> None:
                     continue
                 scaled = q.scaled(box.lower, box.upper)
                 m = (Multipliers.box_diagonal(scaled) if scaled.m and generator.random() < 0.5
-                     else Multipliers.plain(generator.random((scaled.m * (scaled.m - 1) // 2, 4)),
-                                            generator.standard_normal(scaled.m)))  # fmt: skip
+                     else Multipliers(generator.random((scaled.m * (scaled.m - 1) // 2, 4)),
+                                      generator.standard_normal(scaled.m)))  # fmt: skip
                 binary = box.binary[scaled.members]
                 bound = lower_bound(scaled, m, generator.uniform(-1, 1, scaled.m), binary)
                 assert Fraction(bound.value) <= least

@@ -382,7 +382,7 @@ def test_the_rounding_of_the_sums_of_a_tangent(widths: str) -> None:
         value = constant - shift * m / 2 + slope @ point + point @ curvature @ point / 2
         gradient = slope + curvature @ point
         nu = fractions(bound.nu)
-        terms = multipliers.checked(np.zeros(m, bool))
+        terms = multipliers.valid(np.zeros(m, bool)).terms()
         size = float(terms.sizes.sum() + terms.squares.sum())
         added = np.abs(bound.coupling).sum(axis=0) @ (
             np.abs(scaled.rows).sum(axis=1) + np.abs(scaled.rhs))  # fmt: skip
@@ -407,7 +407,7 @@ def test_triangle_inequalities_that_are_given_many_times_are_charged_as_often() 
     many = Inequalities(np.tile(one.literals, (count, 1)), np.full(count, 0.1))
     once, often = (Multipliers(pairs, np.zeros(3), each) for each in (one, many))
     exact = count * Fraction(0.1) * exact_minorant(q, scaled, once)[2]
-    terms = often.checked(np.zeros(3, bool))
+    terms = often.valid(np.zeros(3, bool)).terms()
     M = minorant._without_products(scaled, terms)[2]
     off = abs(fractions(M) - exact).sum()
     size = terms.sizes.sum()
@@ -425,7 +425,7 @@ def test_pentagonal_inequalities_that_are_given_many_times_are_charged_as_often(
     once = Multipliers(np.zeros((10, 4)), np.zeros(5), pentagons=one)
     often = replace(once, pentagons=many)
     exact = count * Fraction(0.1) * exact_minorant(q, scaled, once)[2]
-    terms = often.checked(np.zeros(5, bool))
+    terms = often.valid(np.zeros(5, bool)).terms()
     M, size = minorant._without_products(scaled, terms)[2], terms.sizes.sum()
     assert 0 < abs(fractions(M) - exact).sum() <= Fraction(minorant.loss_of_sums(5, size))
     # Each product is in a thousand inequalities, and the sums of five variables are in units of 5.

@@ -151,9 +151,8 @@ def test_multipliers_of_the_wrong_sign_count_as_zero() -> None:
     # x₁s₀ + s₁s₂ ≥ s₀s₂ twice, the second with a multiplier of the wrong sign, and no inequality.
     literals = np.array([[1, 3, 4], [1, 3, 4], [0, 0, 4]])
     triangles = Inequalities(literals, np.array([7.0, -1.0, 100.0]))
-    terms = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), triangles).checked(
-        np.array([False, True, False])
-    )
+    multipliers = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), triangles)
+    terms = multipliers.valid(np.array([False, True, False])).terms()
     expected = np.maximum(pairs, 0.0)
     np.testing.assert_array_equal(terms.squares, [0.0, -2.0, 3.0])
     expected[0, 1] += 7.0  # x₁s₀

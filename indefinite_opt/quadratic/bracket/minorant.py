@@ -121,7 +121,7 @@ NO_PENTAGONS = Inequalities(np.zeros((0, 5), np.int64), np.zeros(0))
 
 
 class Terms(NamedTuple):
-    """What is subtracted from f, of valid multipliers only."""
+    """What is subtracted from f."""
 
     pairs: Array
     """Coefficients of the products of each pair, with all inequalities; empty if all are zero."""
@@ -186,30 +186,41 @@ class Multipliers:
         """The pairs, or one number that stands for all of them, as in `no_pairs`."""
         return self.pairs if any(self.pairs.strides) else self.pairs[:1, :1]
 
-    def checked(self, binary: Mask) -> Terms:
+    @property
+    def _has_pairs(self) -> bool:
+        return bool(np.any(self._own_pairs))
+
+    def valid(self, binary: Mask) -> Multipliers:
+        """The same with zeros for those of the wrong sign, and without false inequalities."""
+        pairs, squares = self.pairs, np.asarray(self.squares, float)
+        return Multipliers(
+            pairs=np.maximum(np.asarray(pairs, float), 0.0) if self._has_pairs else pairs,
+            squares=np.where(binary, squares, np.maximum(squares, 0.0)),
+            triangles=self.triangles.genuine(squares.size),
+            pentagons=self.pentagons.genuine(squares.size),
+        )
+
+    def terms(self) -> Terms:
         """The terms of valid multipliers.
 
         Where a product is in more than m inequalities, so many roundings are taken for its sum, and
         the sizes count more in proportion.
         """
-        squares = np.asarray(self.squares, float)
-        squares = np.where(binary, squares, np.maximum(squares, 0.0))
-        families = [each.genuine(squares.size) for each in (self.triangles, self.pentagons)]
-        families = [each for each in families if each.multipliers.size]
-        if not (families or np.any(self._own_pairs)):
-            return Terms(self.pairs[:0], squares, np.zeros(0))
-        total = np.maximum(np.asarray(self.pairs, float), 0.0)
-        sizes, constant, crowd = total.sum(axis=1), 0.0, np.zeros(total.size)
-        for literals, multipliers in families:
-            products = Inequalities(literals, multipliers).products()
+        families = [each for each in (self.triangles, self.pentagons) if each.multipliers.size]
+        if not (families or self._has_pairs):
+            return Terms(self.pairs[:0], self.squares, np.zeros(0))
+        total, constant = self.pairs.copy(), 0.0
+        sizes, crowd = total.sum(axis=1), np.zeros(total.size)
+        for each in families:
+            products = each.products()
             # Every product, and its part of the constant.
             share = 1.0 + products.least / products.signs.size
-            np.add.at(sizes, products.places // 4, share * multipliers[:, None])
+            np.add.at(sizes, products.places // 4, share * each.multipliers[:, None])
             crowd += np.bincount(products.places.ravel(), minlength=total.size)
-            constant += products.least * float(multipliers.sum())
-            products.add(total, multipliers)
-        sizes *= max(1.0, float(crowd.max(initial=0.0)) / squares.size)
-        return Terms(total, squares, sizes, constant)
+            constant += products.least * float(each.multipliers.sum())
+            products.add(total, each.multipliers)
+        sizes *= max(1.0, float(crowd.max(initial=0.0)) / self.squares.size)
+        return Terms(total, self.squares, sizes, constant)
 
 
 def lower_bound(
@@ -238,7 +249,7 @@ def lower_bound(
         the start is the bound. Without them the highest tangent is looked for.
     """
     m, n, rows = scaled.m, scaled.center.size, scaled.rows
-    terms = multipliers.checked(np.zeros(m, bool) if binary is None else binary)
+    terms = multipliers.valid(np.zeros(m, bool) if binary is None else binary).terms()
     size = float(terms.sizes.sum() + np.abs(terms.squares).sum())
     underflow = TINY if scaled.size + size > 0.0 else 0.0
     outwards = 1.0 + _EIGENVALUE_ERROR * (n + 8)  # the sums of the slack are rounded, too
