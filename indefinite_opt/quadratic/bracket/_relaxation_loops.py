@@ -23,6 +23,12 @@ from indefinite_opt.foundation import compiled
 BALANCE_PERIOD = 25
 """Iterations between two comparisons of the primal with the dual residual."""
 
+OVER_RELAXATION = 1.6
+"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
+
+SWEEPS_PER_ITERATION = 2
+"""Passes over the multipliers of the inequalities in each iteration."""
+
 MAX_IMBALANCE = 2.0
 """Ratio of the two residuals, after balancing, above which the penalty changes."""
 
@@ -113,14 +119,14 @@ def _copy(source, target):
 
 
 @compiled()
-def _relax(value, lifted, shift, over):
+def _relax(value, lifted, shift):
     """One entry of V after a step, from Z - shift = max(value + shift, 0) before it."""
     z = max(value + shift, 0.0)
-    return over * lifted + (1.0 - over) * z + value - z, z
+    return OVER_RELAXATION * lifted + (1.0 - OVER_RELAXATION) * z + value - z, z
 
 
 @compiled()
-def _update(model, iterate, over):
+def _update(model, iterate):
     """V = WUWᵀ, over-relaxed, plus the scaled multipliers; squared residuals, primal and dual."""
     pairs, cut, U, omega = iterate.pairs, iterate.cut, iterate.U, model.omega
     n = len(iterate.ends)
@@ -130,13 +136,13 @@ def _update(model, iterate, over):
     p = 0
     for i in range(n):
         di, dii = scale * U[0, i + 1], 2.0 * U[i + 1, i + 1]
-        primal, dual = _update_single(model, iterate, over, i, (one, di, dii), (primal, dual))
+        primal, dual = _update_single(model, iterate, i, (one, di, dii), (primal, dual))
         for j in range(i):
             dj, dij = scale * U[0, j + 1], 2.0 * U[i + 1, j + 1]
             for q in range(4):
                 si, sj = 1.0 - 2.0 * (q // 2), 1.0 - 2.0 * (q % 2)
                 lifted = 0.25 * (one + si * di + sj * dj + si * sj * dij)
-                new, before = _relax(pairs[p, q], lifted, cut[p, q], over)
+                new, before = _relax(pairs[p, q], lifted, cut[p, q])
                 pairs[p, q] = new
                 after = max(new + cut[p, q], 0.0)
                 primal += 2.0 * (lifted - after) ** 2
@@ -146,14 +152,14 @@ def _update(model, iterate, over):
 
 
 @compiled()
-def _update_single(model, iterate, over, i, moments, residuals):
+def _update_single(model, iterate, i, moments, residuals):
     """The ends and squares of one variable, whose moments are 1, d_i and d_i²."""
     ends, squares, omega = iterate.ends, iterate.squares, model.omega
     one, di, dii = moments
     primal, dual = residuals
     for q in range(2):
         lifted = 0.5 * (one + (1.0 - 2.0 * q) * di)
-        new, before = _relax(ends[i, q], lifted, 0.0, over)
+        new, before = _relax(ends[i, q], lifted, 0.0)
         ends[i, q] = new
         after = max(new, 0.0)
         primal += 2.0 * omega * (lifted - after) ** 2
@@ -163,10 +169,10 @@ def _update_single(model, iterate, over, i, moments, residuals):
         lifted = 0.25 * (one + 2.0 * (1.0 - q) * di + sign * dii)
         weight = 1.0 if q != 1 else 2.0
         if q == 1 and model.binary[i]:
-            squares[i, 1] += over * lifted
+            squares[i, 1] += OVER_RELAXATION * lifted
             primal += 2.0 * lifted**2
             continue
-        new, before = _relax(squares[i, q], lifted, 0.0, over)
+        new, before = _relax(squares[i, q], lifted, 0.0)
         squares[i, q] = new
         after = max(new, 0.0)
         primal += weight * (lifted - after) ** 2
@@ -225,11 +231,11 @@ def gather(model, iterate, G):
 
 
 @compiled()
-def scatter(model, iterate, steps, residuals):
+def scatter(model, iterate, residuals):
     """Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L."""
-    one, primal, dual = _update(model, iterate, steps.over)
-    iterate.corner[0] += steps.over * (one - 1.0)
-    for _ in range(steps.sweeps):
+    one, primal, dual = _update(model, iterate)
+    iterate.corner[0] += OVER_RELAXATION * (one - 1.0)
+    for _ in range(SWEEPS_PER_ITERATION):
         for k in range(len(iterate.products)):
             multipliers = iterate.inequalities[k].multipliers
             _sweep(iterate.pairs, iterate.cut, iterate.products[k], multipliers)
@@ -238,29 +244,29 @@ def scatter(model, iterate, steps, residuals):
 
 
 @compiled()
-def rebalance(model, iterate, steps, residuals):
-    """Adapt the penalty σ if the residuals so far are out of balance, and reset these to zero.
+def rebalance(model, iterate, change, residuals):
+    """Change the penalty σ by a factor if the residuals so far are out of balance, and reset these.
 
     In balance the primal residual is `balance` times the dual one.
     """
-    primal, dual = residuals[0], steps.balance * residuals[1]
+    primal, dual = residuals[0], model.balance * residuals[1]
     if primal > MAX_IMBALANCE * dual:
-        _rescale(iterate, model.binary, steps.adapt)
+        _rescale(iterate, model.binary, change)
     elif dual > MAX_IMBALANCE * primal:
-        _rescale(iterate, model.binary, 1.0 / steps.adapt)
+        _rescale(iterate, model.binary, 1.0 / change)
     residuals[:] = 0.0
 
 
 @compiled()
-def advance(model, iterate, steps, iterations):
+def advance(model, iterate, change, iterations):
     """Iterations of the alternating direction method of multipliers, in place."""
     G, residuals = np.empty_like(iterate.U), np.zeros(2)
     for k in range(iterations):
         gather(model, iterate, G)
         project(G, iterate.U)
-        scatter(model, iterate, steps, residuals)
+        scatter(model, iterate, residuals)
         if (k + 1) % BALANCE_PERIOD == 0:
-            rebalance(model, iterate, steps, residuals)
+            rebalance(model, iterate, change, residuals)
 
 
 @compiled(inline="always")

@@ -38,16 +38,10 @@ MIN_PENTAGON_VIOLATION = 1e-2
 """Least violation of an inequality that is added: products are between 0 and 1, and moments of
 scaled variables, of which pentagonal inequalities are sums, between -1 and 1."""
 
-OVER_RELAXATION = 1.6
-"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
-
 FIRST_PENALTY_CHANGE = 0.3
 PENALTY_ITERATIONS = 600.0
 """First relative change of the penalty, and the iterations after which changes are half as
 large: the iteration need not converge unless they decrease."""
-
-SWEEPS_PER_ITERATION = 2
-"""Passes over the multipliers of the inequalities in each iteration."""
 
 MIN_ACTIVE_SHARE = 1e-9
 """An inequality is active if its multiplier exceeds this share of the largest one."""
@@ -85,12 +79,20 @@ class RelaxedModel(NamedTuple):
     """Variables known to be at one of their ends, (m,) of bool."""
     omega: float
     """Weight of the coordinate 1."""
+    balance: float
+    """The ratio of primal to dual residual to aim at."""
     norm: float
     """Norm of the cost before it was scaled to 1."""
 
     @classmethod
     def of(
-        cls, scaled: ScaledBox, estimate: float, binary: Mask, omega: float, norm: float = 0.0
+        cls,
+        scaled: ScaledBox,
+        estimate: float,
+        binary: Mask,
+        omega: float,
+        balance: float,
+        norm: float = 0.0,
     ) -> RelaxedModel:
         """The model, its cost less the estimate and divided by `norm`, by default its own."""
         m = scaled.m
@@ -104,20 +106,7 @@ class RelaxedModel(NamedTuple):
         norm = norm or float(np.linalg.norm(cost)) or 1.0
         lines = np.column_stack([-scaled.rhs, scaled.rows]) * scale
         lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
-        return cls(cost / norm, lines, binary, omega, norm)
-
-
-class Steps(NamedTuple):
-    """The parameters of the next iterations."""
-
-    over: float
-    """Over-relaxation, 0 < over < 2."""
-    sweeps: int
-    """Passes over the multipliers of the inequalities in each iteration."""
-    adapt: float
-    """Factor by which the penalty changes."""
-    balance: float
-    """The ratio of primal to dual residual to aim at."""
+        return cls(cost / norm, lines, binary, omega, balance, norm)
 
 
 class Iterate(NamedTuple):
@@ -210,8 +199,6 @@ class Relaxation:
     ----------
     scaled : ScaledBox
     model : RelaxedModel
-    balance : float
-        As in `Tuning`.
     iterate : Iterate
     settings : Settings
     iterations : int
@@ -224,7 +211,6 @@ class Relaxation:
 
     scaled: ScaledBox
     model: RelaxedModel
-    balance: float
     iterate: Iterate
     settings: Settings
     iterations: int = 0
@@ -255,20 +241,21 @@ class Relaxation:
         """
         settings, m = settings or Settings(), scaled.m
         tuning = tuning or settings.tunings[0]
-        model = RelaxedModel.of(scaled, estimate, binary, max(tuning.omega * m, 1.0))
+        omega = max(tuning.omega * m, 1.0)
+        model = RelaxedModel.of(scaled, estimate, binary, omega, tuning.balance)
         iterate = Iterate.of_whole(m, tuning.penalty / m)
-        return cls(scaled, model, tuning.balance, iterate, settings, positive=m // 2)
+        return cls(scaled, model, iterate, settings, positive=m // 2)
 
     def restricted(self, scaled: ScaledBox, estimate: float, binary: Mask) -> Relaxation:
         """A relaxation on a smaller box that starts from this one.
 
         Multipliers of products with variables that are now fixed go to the other factors.
         """
-        omega = self.model.omega
+        omega, balance, norm = self.model[-3:]
         return replace(
             self,
             scaled=scaled,
-            model=RelaxedModel.of(scaled, estimate, binary, omega, self.model.norm),
+            model=RelaxedModel.of(scaled, estimate, binary, omega, balance, norm),
             iterate=self.iterate.inherited(self.scaled, scaled, omega),
             iterations=0,
             age=min(self.age, 1.0),
@@ -294,14 +281,9 @@ class Relaxation:
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
 
         model, iterate = self.model, self.iterate
-        steps = Steps(
-            over=OVER_RELAXATION,
-            sweeps=SWEEPS_PER_ITERATION if self._has_inequalities else 0,
-            adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
-            balance=self.balance,
-        )
+        change = 1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age)
         if self.scaled.m < MIN_PARTIAL_ORDER:
-            loops.advance(model, iterate, steps, iterations)
+            loops.advance(model, iterate, change, iterations)
         else:
             G, residuals = np.empty_like(iterate.U), np.zeros(2)
             for k in range(iterations):
@@ -310,15 +292,11 @@ class Relaxation:
                     break
                 loops.gather(model, iterate, G)
                 self._project(G)
-                loops.scatter(model, iterate, steps, residuals)
+                loops.scatter(model, iterate, residuals)
                 if (k + 1) % loops.BALANCE_PERIOD == 0:
-                    loops.rebalance(model, iterate, steps, residuals)
+                    loops.rebalance(model, iterate, change, residuals)
         self.iterations += iterations
         self.age += iterations / PENALTY_ITERATIONS
-
-    @property
-    def _has_inequalities(self) -> bool:
-        return any(each.multipliers.size for each in self.iterate.inequalities)
 
     def _project(self, G: Array) -> None:
         """Set U to the projection of G onto the positive semidefinite matrices.
