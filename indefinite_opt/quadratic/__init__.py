@@ -19,11 +19,16 @@ from indefinite_opt.quadratic.bracket.finite_forms import (
     form_type,
     obstacle,
 )
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.proof import Proof
-from indefinite_opt.quadratic.bracket.search import DESCENT_TOL, GlobalSearch, proved_bound
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
+from indefinite_opt.quadratic.bracket.search import (
+    DESCENT_TOL,
+    BranchAndBound,
+    GlobalSearch,
+    proved_bound,
+)
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.solver import BranchAndBound
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import generate, names
 from indefinite_opt.quadratic.local.descent.descent import Descent, descend

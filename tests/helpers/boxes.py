@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from helpers.exact import mirrored
 from helpers.internals import relaxation_loops
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers
+from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 
 
 def triangles(generator: np.random.Generator, m: int, count: int) -> NDArray[np.int64]:
-    """Places of random triangle inequalities, found by asking the package for violated ones."""
+    """Literals of random triangle inequalities, found by asking the package for violated ones."""
     if m < 3:
         return np.zeros((0, 3), np.int64)
     pairs = generator.standard_normal((m * (m - 1) // 2, 4))
-    places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
-    return places[generator.permutation(len(places))[:count]]
+    literals, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
+    return literals[generator.permutation(len(literals))[:count]]
 
 
 def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadratic:
@@ -49,14 +50,13 @@ def random_quadratic(generator: np.random.Generator, widths: str) -> BoxQuadrati
 
 def random_multipliers(generator: np.random.Generator, m: int, size: float) -> Multipliers:
     """Of both signs, with triangle and pentagonal inequalities and some that are neither."""
-    places = triangles(generator, m, 4)
+    three = triangles(generator, m, 4)
+    five = generator.integers(0, 2 * m, (20 if m >= 5 else 2, 5)) if m else np.zeros((0, 5), int)
     return Multipliers(
         size * generator.standard_normal((m * (m - 1) // 2, 4)),
         size * generator.standard_normal(m),
-        places,
-        size * generator.standard_normal(len(places)),
-        generator.integers(0, 2 * m, (20 if m >= 5 else 2, 5)) if m else np.zeros((0, 5), int),
-        size * generator.standard_normal(20 if m >= 5 else 2 if m else 0),
+        Inequalities(three, size * generator.standard_normal(len(three))),
+        Inequalities(five, size * generator.standard_normal(len(five))),
     )
 
 

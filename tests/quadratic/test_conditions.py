@@ -1,19 +1,16 @@
-"""Conditions on a box: what each leaves, where rounding must not decide, and no minimiser lost."""
+"""Each condition on a box by itself: what it leaves, and where rounding must not decide."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from helpers.boxes import degenerate, general_quadratic, holds
-from helpers.exact import global_minimisers
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions, parallel_columns
-from indefinite_opt.quadratic.bracket.tangents import Bound
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic
 
 Array = NDArray[np.float64]
 
@@ -249,13 +246,6 @@ def test_the_parts_of_a_box() -> None:
     assert upper == [(1.0, 1.0), (0.5, 1.0)]
 
 
-class Untightened(Conditions):
-    """A reduction by itself."""
-
-    def tightened(self, box: Box) -> Box | None:
-        return box
-
-
 @pytest.mark.parametrize("slope", [2.0, -2.0])
 def test_a_tangent_cuts_off_what_is_no_better_than_a_value(slope: float) -> None:
     """f = slope·x₀ + x₁² on [0, 1]²: f < ½ leaves a quarter of x₀; f < min f - 1 leaves its end."""
@@ -265,7 +255,7 @@ def test_a_tangent_cuts_off_what_is_no_better_than_a_value(slope: float) -> None
     # The minorant is constant in x₁, and falls by 1 a unit of d in x₀: what conditions leave is not
     # looked at here.
     bound = Bound(least, np.zeros(2), np.array([0.5 * slope, 0.0]), np.zeros(0))
-    plain = Untightened(each.whole)
+    plain = replace_tightened(each)
     left = plain.reduced(box, scaled, bound, least + 0.5)
     low, high = (0.0, 0.25) if slope > 0.0 else (0.75, 1.0)
     np.testing.assert_allclose([left.lower[0], left.upper[0]], [low, high], atol=1e-11)
@@ -283,7 +273,7 @@ def test_a_tangent_cuts_off_what_is_no_better_than_a_value(slope: float) -> None
 
 def test_large_values_leave_room_for_their_rounding() -> None:
     """At f ≈ 1e9 the difference of two values is known to 1e-7; 1e-12 of that is left, 1e-3."""
-    each = Untightened(conditions(np.zeros((1, 1)), [1.0], lower=[1e9], upper=[1e9 + 1.0]).whole)
+    each = replace_tightened(conditions(np.zeros((1, 1)), [1.0], lower=[1e9], upper=[1e9 + 1.0]))
     box = part(each, [1e9], [1e9 + 1.0])
     scaled = each.whole.scaled(box.lower, box.upper)
     bound = Bound(1e9, np.zeros(1), np.array([0.5]), np.zeros(0))
@@ -293,7 +283,7 @@ def test_large_values_leave_room_for_their_rounding() -> None:
 
 def test_every_rounding_of_a_reduction_makes_it_smaller() -> None:
     """From -¼ to 0 at slope 1: x ≤ ¼, and 1e-12 of it twice, for the room and for the step."""
-    each = Untightened(conditions(np.zeros((1, 1)), [1.0]).whole)
+    each = replace_tightened(conditions(np.zeros((1, 1)), [1.0]))
     box = part(each, [0.0], [1.0])
     scaled = each.whole.scaled(box.lower, box.upper)
     for slope in (0.5, -0.5):
@@ -301,6 +291,17 @@ def test_every_rounding_of_a_reduction_makes_it_smaller() -> None:
         left = each.reduced(box, scaled, bound, 0.0)
         kept = left.upper[0] - left.lower[0]
         assert 0.25 * (1.0 + 1.9e-12) <= kept <= 0.25 * (1.0 + 2.1e-12)
+
+
+class Untightened(Conditions):
+    """A reduction by itself."""
+
+    def tightened(self, box: Box) -> Box | None:
+        return box
+
+
+def replace_tightened(each: Conditions) -> Conditions:
+    return Untightened(each.whole)
 
 
 def test_conditions_follow_from_each_other_until_none_does() -> None:
@@ -325,58 +326,3 @@ def test_a_reduction_is_tightened() -> None:
     bound = lower_bound(scaled, Multipliers.spectral(1), np.zeros(1))
     left = each.reduced(each.start(), scaled, bound, -0.5)
     assert (left.lower[0], left.upper[0]) == (1.0, 1.0)
-
-
-# --------------------------------------------------------------------------- against enumeration
-
-
-@pytest.mark.parametrize("kind", ["lines", "rows"])
-@pytest.mark.parametrize(
-    "seed", [*range(2), *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 80))]
-)
-def test_a_minimiser_survives_every_step(seed: int, kind: str) -> None:
-    """All those with the fewest free variables do: tightened, reduced, divided, tightened again."""
-    generator = np.random.default_rng(seed)
-    for _ in range(6 if kind == "lines" else 20):
-        q = degenerate(generator) if kind == "lines" else general_quadratic(generator)
-        try:
-            least, points = global_minimisers(q)
-        except ValueError:  # no point
-            continue
-        conditions = Conditions(q)
-        boxes = [conditions.tightened(conditions.start())]
-        assert all(holds(boxes[0], x, q) for x in points)
-        for _ in range(6):
-            found: list[Box] = []
-            for box in boxes:
-                inside = [x for x in points if holds(box, x, q)]
-                if box is None or not inside or not box.live.any():
-                    continue
-                scaled = q.scaled(box.lower, box.upper)
-                m = (Multipliers.box_diagonal(scaled) if scaled.m and generator.random() < 0.5
-                     else Multipliers.plain(generator.random((scaled.m * (scaled.m - 1) // 2, 4)),
-                                            generator.standard_normal(scaled.m)))  # fmt: skip
-                binary = box.binary[scaled.members]
-                bound = lower_bound(scaled, m, generator.uniform(-1, 1, scaled.m), binary)
-                assert Fraction(bound.value) <= least
-                value = float(least) + generator.choice([1e-9, 1e-3, 1.0])
-                reduced = conditions.reduced(box, scaled, bound, value)
-                assert reduced is not None
-                assert least >= value or all(holds(reduced, x, q) for x in inside)
-                if least >= value:  # rounded down
-                    continue
-                live = np.flatnonzero(reduced.live)
-                if not live.size:
-                    continue
-                i = int(generator.choice(live))
-                at = float(generator.uniform(reduced.lower[i], reduced.upper[i]))
-                for part in conditions.parts(reduced, i, at):
-                    mine = [x for x in inside if holds(part, x, q)]
-                    tight = conditions.tightened(part)
-                    assert all(holds(tight, x, q) for x in mine)
-                    inside = [x for x in inside if x not in mine] if tight is None else inside
-                    if tight is not None:
-                        found.append(tight)
-                parts = conditions.parts(reduced, i, at)
-                assert all(any(holds(part, x, q) for part in parts) for x in inside)
-            boxes = found[:4]

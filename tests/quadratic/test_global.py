@@ -214,9 +214,8 @@ def test_a_box_that_is_taken_still_counts_for_the_lower_end(
     monkeypatch.setattr(f"{Tree.__module__}.SECONDS_BETWEEN_CHECKS", 0.0)
     bracket = SimpleNamespace(lower=-np.inf, value=0.0, cutoff=0.0, closed=False)
     task = SimpleNamespace(elapsed=0.0, stop=lambda: None)
-    search = SimpleNamespace(bracket=bracket, task=task)
     seen: list[float] = []
-    tree = Tree(search, [SimpleNamespace(bound=-9.0)], lambda: seen.append(bracket.lower))
+    tree = Tree(bracket, task, [SimpleNamespace(bound=-9.0)], lambda: seen.append(bracket.lower))
     crew = Recorded(bracket, {-9.0: [-8.0], -8.0: [-5.0, -7.0], -7.0: [], -5.0: [-4.0], -4.0: []})
     assert tree.divide(crew, 100) is iopt.Status.INACCURATE
     assert crew.lower == {-9.0: -9.0, -8.0: -8.0, -7.0: -7.0, -5.0: -7.0, -4.0: -7.0}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -11,10 +9,11 @@ import indefinite_opt as iopt
 from helpers.exact import mirrored
 from helpers.problems import whole_numbers
 from helpers.programs import Program
-from indefinite_opt.quadratic.bracket.minorant import Multipliers
+from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
-from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
+from indefinite_opt.quadratic.bracket.relaxation import Relaxation
+from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
 
@@ -53,6 +52,41 @@ def test_a_proof_of_another_problem_proves_nothing_false(seed: int) -> None:
         assert proved <= least + 1e-12 * max(1.0, abs(least))
 
 
+def test_false_triangle_inequalities_are_not_believed() -> None:
+    """With γ on literals that no inequality belongs to, -9.927 was "proved" to be -8.927."""
+    generator = np.random.default_rng(5)
+    A = generator.standard_normal((6, 6))
+    problem = iopt.KernelProblem(A + A.T, [1, -1] * 3)
+    formulation = iopt.SVMDual(C=1.0)
+    conditions = conditions_of(problem, formulation)
+    least = least_of(problem, formulation)
+    box = conditions.tightened(conditions.start())
+    assert box is not None
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    relaxation = Relaxation.of_whole(scaled, least, box.binary[scaled.members])
+    relaxation.run(500)
+    honest, start = relaxation.multipliers(), relaxation.mean()
+    literals, multipliers = honest.triangles
+    for p, r in generator.integers(0, 2 * scaled.m, (400, 2)):
+        false = Inequalities(np.vstack([literals, [[p, p, r]]]), np.append(multipliers, 1.0))
+        forged = Multipliers(honest.pairs, honest.squares, false)
+        proof = Proof(Part(last=Tangent(forged, start)))
+        assert proof.lower_bound(conditions) <= least + 1e-12 * abs(least)
+
+
+@pytest.mark.parametrize("value", [-np.inf, -100.0, 0.0, 100.0, np.inf, np.nan])
+def test_a_forged_value_of_a_reduction_proves_no_more(value: float) -> None:
+    """What is cut off is bounded by that value, so a low one cuts more and proves less."""
+    for seed in range(8):
+        problem, formulation, least = whole_number_problem(seed)
+        conditions = conditions_of(problem, formulation)
+        bracket = iopt.bound(problem, formulation, gap=1e-9)
+        assert bracket.proof is not None
+        root = bracket.proof.root
+        forged = Proof(Part(reductions=[(t, value) for t, _ in root.bounds], last=root.last))
+        assert forged.lower_bound(conditions) <= least + 1e-12 * max(1.0, abs(least))
+
+
 def test_a_start_outside_the_box_proves_no_more() -> None:
     for seed in range(8):
         problem, formulation, least = whole_number_problem(seed)
@@ -83,21 +117,8 @@ def frustrated(seed: int) -> tuple[Conditions, float]:
 def weak_tangent(scaled: ScaledBox, generator: np.random.Generator) -> Tangent:
     """Of a bound that is far from tight."""
     count = scaled.m * (scaled.m - 1) // 2
-    m = Multipliers.plain(10.0 * generator.random((count, 4)), np.zeros(scaled.m))
+    m = Multipliers(10.0 * generator.random((count, 4)), np.zeros(scaled.m))
     return Tangent(m, generator.uniform(-1.0, 1.0, scaled.m))
-
-
-def begun(seeds: int) -> Iterator[tuple[Conditions, float, np.random.Generator, Tangent, Bound]]:
-    """Conditions, the least of f, a weak tangent of the box where a search begins, its bound."""
-    for seed in range(seeds):
-        (conditions, least), generator = frustrated(seed), np.random.default_rng(seed)
-        box = conditions.begin()
-        scaled = conditions.whole.scaled(box.lower, box.upper)
-        if scaled.m >= 2:
-            tangent = weak_tangent(scaled, generator)
-            bound = tangent.bound(scaled, box)
-            assert bound is not None
-            yield conditions, least, generator, tangent, bound
 
 
 def tight_tangent(scaled: ScaledBox, generator: np.random.Generator) -> Tangent:
@@ -108,9 +129,15 @@ def tight_tangent(scaled: ScaledBox, generator: np.random.Generator) -> Tangent:
 def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
     """A value below the least cuts the minimiser off; what is left may be better than that."""
     powerful = 0
-    for conditions, least, generator, first, bound in begun(60):
+    for seed in range(60):
+        conditions, least = frustrated(seed)
+        generator = np.random.default_rng(seed)
         box = conditions.begin()
         scaled = conditions.whole.scaled(box.lower, box.upper)
+        if scaled.m < 2:
+            continue
+        first = weak_tangent(scaled, generator)
+        bound = first.bound(scaled, box)
         value = bound.value + generator.uniform(0.0, 0.05) * (least - bound.value)
         left = conditions.reduced(box, scaled, bound, value)
         last, beyond = None, -np.inf
@@ -118,7 +145,6 @@ def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
             inner = conditions.whole.scaled(left.lower, left.upper)
             last = tight_tangent(inner, generator)
             found = last.bound(inner, left)
-            assert found is not None
             beyond = found.value
         # Nothing left, or only what is worse than the least.
         powerful += left is None or beyond > least + 1e-9
@@ -133,7 +159,15 @@ def test_what_is_cut_off_is_bounded_by_the_value_it_was_cut_off_by() -> None:
 def test_what_is_cut_off_is_no_worse_than_its_tangent() -> None:
     """By a value that is too low the tangent's own bound is proved, and no less."""
     tested = 0
-    for conditions, least, _, tangent, bound in begun(40):
+    for seed in range(40):
+        conditions, least = frustrated(seed)
+        generator = np.random.default_rng(seed)
+        box = conditions.begin()
+        scaled = conditions.whole.scaled(box.lower, box.upper)
+        if scaled.m < 2:
+            continue
+        tangent = weak_tangent(scaled, generator)
+        bound = tangent.bound(scaled, box)
         for value in (-np.inf, bound.value - 10.0):
             proved = Proof(Part([(tangent, value)])).lower_bound(conditions)
             assert proved == bound.value
@@ -145,13 +179,25 @@ def test_what_is_cut_off_is_no_worse_than_its_tangent() -> None:
     assert tested >= 20
 
 
+def halves(conditions: Conditions, generator: np.random.Generator) -> tuple[Tangent, float, int]:
+    """A tangent of the whole box, its bound, and the variable of the widest interval."""
+    box = conditions.begin()
+    scaled = conditions.whole.scaled(box.lower, box.upper)
+    tangent = weak_tangent(scaled, generator)
+    bound = tangent.bound(scaled, box)
+    return tangent, bound.value, int(np.argmax(box.upper - box.lower))
+
+
 def test_parts_that_are_missing_prove_what_was_known_before() -> None:
     """Each part is as good as the box it is a part of, and one good part proves nothing alone."""
     tested = 0
-    for conditions, least, generator, tangent, bound in begun(30):
-        box, known = conditions.begin(), bound.value
-        i = int(np.argmax(box.upper - box.lower))
-        pieces = conditions.parts(box, i, 0.5)
+    for seed in range(30):
+        conditions, least = frustrated(seed)
+        generator = np.random.default_rng(seed)
+        if not conditions.begin().live.any():
+            continue
+        tangent, known, i = halves(conditions, generator)
+        pieces = conditions.parts(conditions.begin(), i, 0.5)
         inside = [conditions.tightened(piece) for piece in pieces]
         if any(piece is None for piece in inside):
             continue
@@ -177,7 +223,6 @@ def test_parts_that_are_missing_prove_what_was_known_before() -> None:
             assert child is not None
             assert child.last is not None
             found = child.last.bound(conditions.whole.scaled(piece.lower, piece.upper), piece)
-            assert found is not None
             bounds.append(found.value)
         alone = Proof(Part(divided=(i, 0.5), parts=children))
         assert alone.lower_bound(conditions) == min(bounds)
@@ -194,15 +239,15 @@ def test_a_tangent_of_another_size_is_none() -> None:
     assert m >= 2
     count = m * (m - 1) // 2
     good = Multipliers.spectral(m)
-    assert Tangent(good, np.zeros(m)).bound(scaled, box) is not None
+    assert Tangent(good, np.zeros(m)).fits(scaled)
     for multipliers, start in (
         (good, np.zeros(m + 1)), (good, np.zeros((m, 1))),
-        (Multipliers.plain(np.zeros((count + 1, 4)), np.zeros(m)), np.zeros(m)),
-        (Multipliers.plain(np.zeros((count, 3)), np.zeros(m)), np.zeros(m)),
-        (Multipliers.plain(np.zeros((count, 4)), np.zeros(m - 1)), np.zeros(m)),
+        (Multipliers(np.zeros((count + 1, 4)), np.zeros(m)), np.zeros(m)),
+        (Multipliers(np.zeros((count, 3)), np.zeros(m)), np.zeros(m)),
+        (Multipliers(np.zeros((count, 4)), np.zeros(m - 1)), np.zeros(m)),
     ):  # fmt: skip
         tangent = Tangent(multipliers, start)
-        assert tangent.bound(scaled, box) is None
+        assert not tangent.fits(scaled)
         assert Proof(Part(last=tangent)).lower_bound(conditions) == -np.inf
         # Nor are the reductions that follow one believed.
         honest = Tangent(good, np.zeros(m))

@@ -21,9 +21,10 @@ from helpers.boxes import degenerate, general_quadratic, random_multipliers
 from helpers.exact import dot, global_minimisers, is_psd, mirrored
 from helpers.problems import positive_part
 from indefinite_opt.quadratic import proof_checker
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers
+from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.proof.proof_checker import FailedProof
 from indefinite_opt.quadratic.proof.proof_document import (
     boxes_document,
@@ -65,7 +66,6 @@ def grown(
         found, value = tangent(), least + float(generator.choice([1e-9, 0.1, 1.0]))
         scaled = found.scaled(conditions.whole, box)
         bound = found.bound(scaled, box)
-        assert bound is not None
         part.reductions.append((found, value))
         left = conditions.reduced(box, scaled, bound, value)
         if left is None:

@@ -9,15 +9,10 @@ import pytest
 
 import indefinite_opt as iopt
 from helpers.internals import relaxation_loops
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    lower_bound,
-    pair_indices,
-    triangle_literals,
-)
+from indefinite_opt.quadratic.bracket.minorant import Inequalities, lower_bound, pair_indices
 from indefinite_opt.quadratic.bracket.relaxation import Iterate, Relaxation
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic, ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
-from indefinite_opt.quadratic.bracket.tangents import ScaledBox
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
@@ -149,16 +144,16 @@ def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
     generator = np.random.default_rng(3)
     for _ in range(200):
         pairs = generator.standard_normal((m * (m - 1) // 2, 4))
-        places, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
-        seen |= set(map(tuple, places.tolist()))
-    places = np.array(sorted(seen))
-    literals = triangle_literals(places, m) ^ [0, 1, 1]
+        found, _ = relaxation_loops.most_violated(pairs, np.zeros_like(pairs), m, 0.0, 1000)
+        seen |= set(map(tuple, found.tolist()))
+    triangles = np.array(sorted(seen))
+    places, signs, least = Inequalities(triangles, np.ones(len(triangles))).products()
     i, j = pair_indices(m)
     for x in itertools.product((0, 1), repeat=m):
         slacks = np.array([(share, 1 - share) for share in x])
         products = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
-        equal = np.ptp(slacks.ravel()[literals], axis=1) == 0
-        np.testing.assert_array_equal(products[places] @ [1, 1, -1], equal)
+        equal = np.ptp(slacks.ravel()[triangles ^ [0, 1, 1]], axis=1) == 0
+        np.testing.assert_array_equal(products[places] @ signs - least, equal)
     assert len(places) == 4 * 10
 
 

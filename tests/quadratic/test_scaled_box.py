@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -11,14 +12,13 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from helpers.exact import global_minimisers, mirrored
-from indefinite_opt.quadratic.bracket import minorant
 from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
+    Inequalities,
     Multipliers,
-    add_products,
     lower_bound,
     pair_indices,
 )
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic, ScaledBox
 
 Array = NDArray[np.float64]
 
@@ -148,42 +148,37 @@ def test_intervals_too_thin_to_count() -> None:
 def test_multipliers_of_the_wrong_sign_count_as_zero() -> None:
     """Those of squares may be negative where a variable is at one of its ends."""
     pairs = np.array([[1.0, -2.0, 3.0, -4.0], [0.0, 0.0, 0.0, 5.0], [0.0, 0.0, 0.0, 0.0]])
-    # x₀(1 - x₁), x₁ s₂ and x₀ s₂ for a, b and c: 4·0 + 1, 4·2 + 1 and 4·1 + 1.
-    places = np.array([[1, 9, 5], [1, 9, 5], [0, 0, 0]])
-    m = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), places, np.array([7.0, -1.0, 100.0]))
-    total, squares, sizes = m.checked(np.array([False, True, False]))
+    # x₁s₀ + s₁s₂ ≥ s₀s₂ twice, the second with a multiplier of the wrong sign, and no inequality.
+    literals = np.array([[1, 3, 4], [1, 3, 4], [0, 0, 4]])
+    triangles = Inequalities(literals, np.array([7.0, -1.0, 100.0]))
+    multipliers = Multipliers(pairs, np.array([-1.0, -2.0, 3.0]), triangles)
+    terms = multipliers.valid(np.array([False, True, False])).terms()
     expected = np.maximum(pairs, 0.0)
-    genuine = minorant.are_triangles(places, 3)
-    np.testing.assert_array_equal(squares, [0.0, -2.0, 3.0])
-    add_products(expected, places[:1], np.array([7.0 if genuine[0] else 0.0]))
-    np.testing.assert_array_equal(total, expected)
-    assert genuine.tolist() == [True, True, False]
-    np.testing.assert_array_equal(sizes, [4.0 + 7.0, 5.0 + 7.0, 7.0])
+    np.testing.assert_array_equal(terms.squares, [0.0, -2.0, 3.0])
+    expected[0, 1] += 7.0  # x₁s₀
+    expected[2, 1] += 7.0  # x₂s₁
+    expected[1, 1] -= 7.0  # x₂s₀
+    np.testing.assert_array_equal(terms.pairs, expected)
+    np.testing.assert_array_equal(terms.sizes, [4.0 + 7.0, 5.0 + 7.0, 7.0])
 
 
-def test_exactly_the_triangle_inequalities_are_known() -> None:
-    """Of all triples of products of three points, those that are p(1-q) + qr - pr ≥ 0."""
-    m = 3
+def test_three_and_five_literals_of_different_variables_hold_at_every_vertex() -> None:
+    """Each is multilinear, so that it holds on the whole box; each is an equation somewhere."""
+    m = 5
     i, j = pair_indices(m)
-    literals = [((int(a), s), (int(b), t)) for a, b in zip(i, j, strict=True)
-                for s in (0, 1) for t in (0, 1)]  # fmt: skip
-    triples = np.array(list(itertools.product(range(12), repeat=3)))
-    found = minorant.are_triangles(triples, m)
-    expected = []
-    for a, b, c in triples:
-        one, other, both = ({*literals[k]} for k in (a, b, c))
-        # c = pr with p in a and r in b, and what is left of these is a slack and its opposite.
-        good = any(
-            p in one and r in other
-            and (one - {p}).pop()[0] == (other - {r}).pop()[0]
-            and (one - {p}).pop()[1] != (other - {r}).pop()[1]
-            for p, r in itertools.permutations(both, 2)
-        )  # fmt: skip
-        expected.append(good)
-    np.testing.assert_array_equal(found, expected)
-    # 12 inequalities... of three points: 4 with a and b in either order.
-    assert found.sum() == 2 * 3 * 8
-    assert not minorant.are_triangles(np.array([[12, 9, 5], [-1, 9, 5]]), m).any()
+    for width in (3, 5):
+        literals = np.array([
+            [2 * k + side for k, side in zip(order, sides, strict=True)]
+            for order in itertools.permutations(range(m), width)
+            for sides in itertools.product((0, 1), repeat=width)
+        ])  # fmt: skip
+        places, signs, least = Inequalities(literals, np.ones(len(literals))).products()
+        left = []
+        for x in itertools.product((0, 1), repeat=m):
+            slacks = np.array([(share, 1 - share) for share in x])
+            products = (slacks[i][:, :, None] * slacks[j][:, None, :]).ravel()
+            left.append(products[places] @ signs - least)
+        np.testing.assert_array_equal(np.min(left, axis=0), 0.0)
 
 
 def test_what_makes_the_curvature_nonnegative() -> None:
@@ -207,10 +202,26 @@ def test_what_makes_the_curvature_nonnegative() -> None:
         assert np.all((separable.pairs > 0.0).sum(axis=1) == 2)
         expected = 2.0 * np.maximum(-np.diag(q.H), 0.0)
         np.testing.assert_allclose(separable.squares, expected)
-        assert not np.any([Multipliers.spectral(n).squares, separable.gamma.sum()][0])
+        assert not np.any(
+            [Multipliers.spectral(n).squares, separable.triangles.multipliers.sum()][0]
+        )
 
 
 # -------------------------------------------------------------------------------------- tangents
+
+
+def test_the_bound_of_a_linear_function_is_the_value_of_a_linear_program() -> None:
+    """With rows that share no variable, from starts everywhere in the box."""
+    generator = np.random.default_rng(0)
+    for _ in range(60):
+        q = random_case(generator, int(generator.integers(2, 7)))
+        q = replace(q, H=np.zeros((q.n, q.n)), c=generator.standard_normal(q.n))
+        scaled = q.scaled(q.lower, q.upper)
+        start = generator.uniform(-1.0, 1.0, scaled.m)
+        bound = lower_bound(scaled, Multipliers.spectral(scaled.m), start)
+        ends = np.column_stack([q.lower, q.upper])
+        least = linprog(q.c, A_eq=q.rows, b_eq=q.rhs, bounds=ends).fun
+        assert least - 1e-9 * scaled.size <= bound.value <= least + 1e-12 * scaled.size
 
 
 @pytest.mark.parametrize("kind", ["equations", "slacks", "flat"])
@@ -298,16 +309,47 @@ def test_a_square_of_a_binary_variable_may_be_added() -> None:
     for square, binary, expected in (
         (-2.0, True, 0.0), (-2.0, False, -0.5), (0.0, True, -0.5), (0.0, False, -0.5),
     ):  # fmt: skip
-        m = Multipliers.plain(np.zeros((0, 4)), np.array([square]))
+        m = Multipliers(np.zeros((0, 4)), np.array([square]))
         value = lower_bound(scaled, m, np.zeros(1), np.array([binary])).value
         assert expected - 1e-12 <= value <= expected
-    without = lower_bound(
-        scaled, Multipliers.plain(np.zeros((0, 4)), np.array([-2.0])), np.zeros(1)
-    )
+    without = lower_bound(scaled, Multipliers(np.zeros((0, 4)), np.array([-2.0])), np.zeros(1))
     assert without.value == pytest.approx(-0.5)
 
 
 # ------------------------------------------------------------------------------ what rounding costs
+
+
+def charged(scaled: ScaledBox, multipliers: Multipliers) -> float:
+    bound = lower_bound(scaled, multipliers, np.zeros(scaled.m))
+    return bound.slack
+
+
+def unit_box(n: int, H: float = 0.0, c: float = 0.0) -> ScaledBox:
+    """½H‖x‖² + c eᵀx on [-1, 1]ⁿ, where the scaled variables are the variables."""
+    q = quadratic(H * np.eye(n), np.full(n, c), -np.ones(n), np.ones(n))
+    return q.scaled(q.lower, q.upper)
+
+
+@pytest.mark.parametrize("n", [3, 12])
+def test_everything_that_is_added_is_charged(n: int) -> None:
+    """One term a thousand times all others: between m·eps/2 of its size and some thousands more."""
+    count = n * (n - 1) // 2
+    triangle = Inequalities(np.array([[1, 3, 4]]), np.ones(1))
+    zero, squares = np.zeros((count, 4)), np.zeros(n)
+    cases = {
+        "f": (unit_box(n, H=1.0), Multipliers.spectral(n), 0.5 * n),
+        "linear": (unit_box(n, c=1.0), Multipliers.spectral(n), float(n)),
+        "negative": (unit_box(n, H=-1.0), Multipliers.spectral(n), 0.5 * n + n),
+        "pairs": (unit_box(n, 1e-3), Multipliers(zero + 1.0, squares),
+                  4.0 * count),
+        "squares": (unit_box(n, 1e-3), Multipliers(zero, squares + 1.0), float(n)),
+        "triangles": (unit_box(n, 1e-3), Multipliers(zero, squares, triangle), 3.0),
+    }  # fmt: skip
+    for name, (scaled, multipliers, size) in cases.items():
+        slack = charged(scaled, multipliers)
+        assert slack >= 0.5 * (n + 2) * EPS * size, name
+        # A shift by the least eigenvalue, and by a margin, is at most n times what is shifted.
+        assert slack <= 200.0 * (n + 8) * EPS * size * (1.0 + n), name
 
 
 def test_without_free_variables_only_f_is_charged() -> None:
@@ -315,3 +357,43 @@ def test_without_free_variables_only_f_is_charged() -> None:
     bound = lower_bound(q.scaled(q.lower, q.upper), Multipliers.spectral(0), np.zeros(0))
     assert bound.value == 1.0 - 5.0 - bound.slack
     assert EPS * 6.0 <= bound.slack <= 1000.0 * EPS * 6.0
+
+
+def test_the_tangent_is_charged_for_ends_that_are_rounded() -> None:
+    """f = 1e6·x on [1e6, 1e6 + 1]: the ends are known to some 1e-10 in d."""
+    q = quadratic(np.zeros((1, 1)), np.array([1e6]), np.array([1e6]), np.array([1e6 + 1.0]))
+    scaled = q.scaled(q.lower, q.upper)
+    bound = lower_bound(scaled, Multipliers.spectral(1), np.zeros(1))
+    slope = 0.5e6
+    assert bound.slack >= 2.0 * EPS * 1e6 * slope
+    assert bound.slack <= 1e-12 * 1e12
+
+
+def test_a_row_that_is_missed_a_little_is_charged() -> None:
+    """x₁ + x₂ = 1 with x₁ in an interval too narrow to count: f = 7x₂ may fall by 7 times that."""
+    rows, half = np.array([[1.0, 1.0]]), 0.5e-11
+    for slope in (7.0, -7.0):
+        q = quadratic(np.zeros((2, 2)), np.array([0.0, slope]), np.zeros(2), np.ones(2), rows,
+                      np.ones(1))  # fmt: skip
+        lower, upper = np.array([0.5, 0.0]), np.array([0.5 + 2.0 * half, 1.0])
+        scaled = q.scaled(lower, upper)
+        bound = lower_bound(scaled, Multipliers.spectral(scaled.m), np.zeros(scaled.m))
+        least = min(slope * (0.5 - 2.0 * half), slope * 0.5)
+        assert least - 100.0 * half <= bound.value <= least
+        assert bound.slack >= 7.0 * half
+
+
+def test_a_curved_function_is_charged_across_a_row_that_is_missed() -> None:
+    """f = -½·1e3·(x₂ + x₃)², x₂ + x₃ = 1 - x₁, x₁ up to 1e-11: steep across the row only."""
+    half = 0.5e-11
+    H = np.zeros((3, 3))
+    H[1:, 1:] = -1e3
+    q = quadratic(H, np.zeros(3), np.zeros(3), np.ones(3), np.ones((1, 3)), np.ones(1))
+    for low in (0.0, 1e-11):
+        lower, upper = np.array([-low, 0.0, 0.0]), np.array([2.0 * half - low, 1.0, 1.0])
+        scaled = q.scaled(lower, upper)
+        assert scaled.m == 2
+        least = -500.0 * (1.0 + low) ** 2
+        bound = lower_bound(scaled, Multipliers.spectral(2), np.zeros(2))
+        assert least - 1e-6 <= bound.value <= least
+        assert bound.slack >= 1e3 * half

@@ -88,7 +88,6 @@ def test_multipliers_of_secants_prove_the_optima_of_their_linear_programs(
         start, nothing = scaled.place(solved[0]), np.zeros(whole.n, bool)
         tangent = Tangent(Multipliers.separable(scaled), start, solved[1])
         bound = tangent.bound(scaled, Box(lower, upper, nothing, nothing))
-        assert bound is not None
         ends = np.column_stack([lower, upper])
         peer = linprog(whole.c + 0.5 * h * (lower + upper), bounds=ends, **lines)
         if peer.status == 2:

@@ -226,7 +226,7 @@ def test_everything_is_escaped(tmp_path: Path) -> None:
     for table in (comparison.frame, comparison.summary):
         table["solver"] = EVIL
     comparison.frame.loc[8, "error"] = EVIL
-    comparison.frame.loc[9, "error"] = long = "a long story, " * 9
+    comparison.frame.loc[9, "error"] = "a long story, " * 9
     comparison.summary = comparison.summary.drop(index=1)
     text = report.to_html(comparison, tmp_path / "evil.html").read_text(encoding="utf-8")
     page = Page(text)

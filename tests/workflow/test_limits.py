@@ -252,7 +252,7 @@ def test_a_worker_gives_its_box_back_when_the_time_is_over(
     task = Task(sigmoid_problem, formulation, formulation.structure(sigmoid_problem))
     search = GlobalSearch(task, 1e-9)
     monkeypatch.setattr(search.deadline, "timed", late)
-    node = Node(search.first_box, -np.inf, 0, search.root)
+    node = Node(search.whole_box[1], -np.inf, 0, search.root)
     assert search.box_bound.process(node) == [node]
 
 
@@ -267,7 +267,7 @@ def test_boxes_do_not_wait_for_jobs_in_their_own_threads() -> None:
     task = Task(qp, qp, qp.structure(), time_limit=20.0)
     search = GlobalSearch(task, 1e-9)
     search.begin()
-    node = Node(search.first_box, search.bracket.lower, 3, search.root)
+    node = Node(search.whole_box[1], search.bracket.lower, 3, search.root)
     search.box_bound.spare = executor = ThreadPoolExecutor(1)
     try:
         parts = executor.submit(search.box_bound.process, node).result(timeout=300.0)

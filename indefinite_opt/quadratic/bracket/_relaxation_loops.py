@@ -23,6 +23,12 @@ from indefinite_opt.foundation import compiled
 BALANCE_PERIOD = 25
 """Iterations between two comparisons of the primal with the dual residual."""
 
+OVER_RELAXATION = 1.6
+"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
+
+SWEEPS_PER_ITERATION = 2
+"""Passes over the multipliers of the inequalities in each iteration."""
+
 MAX_IMBALANCE = 2.0
 """Ratio of the two residuals, after balancing, above which the penalty changes."""
 
@@ -113,50 +119,30 @@ def _copy(source, target):
 
 
 @compiled()
-def _relax(value, lifted, shift, over):
+def _relax(value, lifted, shift):
     """One entry of V after a step, from Z - shift = max(value + shift, 0) before it."""
     z = max(value + shift, 0.0)
-    return over * lifted + (1.0 - over) * z + value - z, z
+    return OVER_RELAXATION * lifted + (1.0 - OVER_RELAXATION) * z + value - z, z
 
 
 @compiled()
-def _update(model, iterate, over):
+def _update(model, iterate):
     """V = WUWᵀ, over-relaxed, plus the scaled multipliers; squared residuals, primal and dual."""
-    pairs, cut, ends, squares = iterate.pairs, iterate.cut, iterate.ends, iterate.squares
-    U, binary, omega = iterate.U, model.binary, model.omega
-    n = len(ends)
+    pairs, cut, U, omega = iterate.pairs, iterate.cut, iterate.U, model.omega
+    n = len(iterate.ends)
     one = U[0, 0] / (omega + 0.5 * n)
     scale = np.sqrt(2.0 / (omega + 0.5 * n))
     primal, dual = omega * omega * (one - 1.0) ** 2, 0.0
     p = 0
     for i in range(n):
         di, dii = scale * U[0, i + 1], 2.0 * U[i + 1, i + 1]
-        for q in range(2):
-            lifted = 0.5 * (one + (1.0 - 2.0 * q) * di)
-            new, before = _relax(ends[i, q], lifted, 0.0, over)
-            ends[i, q] = new
-            after = max(new, 0.0)
-            primal += 2.0 * omega * (lifted - after) ** 2
-            dual += 2.0 * omega * (after - before) ** 2
-        for q in range(3):
-            sign = 1.0 if q != 1 else -1.0
-            lifted = 0.25 * (one + 2.0 * (1.0 - q) * di + sign * dii)
-            weight = 1.0 if q != 1 else 2.0
-            if q == 1 and binary[i]:
-                squares[i, 1] += over * lifted
-                primal += 2.0 * lifted**2
-                continue
-            new, before = _relax(squares[i, q], lifted, 0.0, over)
-            squares[i, q] = new
-            after = max(new, 0.0)
-            primal += weight * (lifted - after) ** 2
-            dual += weight * (after - before) ** 2
+        primal, dual = _update_single(model, iterate, i, (one, di, dii), (primal, dual))
         for j in range(i):
             dj, dij = scale * U[0, j + 1], 2.0 * U[i + 1, j + 1]
             for q in range(4):
                 si, sj = 1.0 - 2.0 * (q // 2), 1.0 - 2.0 * (q % 2)
                 lifted = 0.25 * (one + si * di + sj * dj + si * sj * dij)
-                new, before = _relax(pairs[p, q], lifted, cut[p, q], over)
+                new, before = _relax(pairs[p, q], lifted, cut[p, q])
                 pairs[p, q] = new
                 after = max(new + cut[p, q], 0.0)
                 primal += 2.0 * (lifted - after) ** 2
@@ -165,55 +151,51 @@ def _update(model, iterate, over):
     return one, primal, dual
 
 
-@compiled(inline="always")
-def _place(i, si, j, sj):
-    """Flat index among the pairs of the product of two literals; si = 1 stands for s_i."""
-    if i < j:
-        return 4 * (j * (j - 1) // 2 + i) + 2 * sj + si
-    return 4 * (i * (i - 1) // 2 + j) + 2 * si + sj
+@compiled()
+def _update_single(model, iterate, i, moments, residuals):
+    """The ends and squares of one variable, whose moments are 1, d_i and d_i²."""
+    ends, squares, omega = iterate.ends, iterate.squares, model.omega
+    one, di, dii = moments
+    primal, dual = residuals
+    for q in range(2):
+        lifted = 0.5 * (one + (1.0 - 2.0 * q) * di)
+        new, before = _relax(ends[i, q], lifted, 0.0)
+        ends[i, q] = new
+        after = max(new, 0.0)
+        primal += 2.0 * omega * (lifted - after) ** 2
+        dual += 2.0 * omega * (after - before) ** 2
+    for q in range(3):
+        sign = 1.0 if q != 1 else -1.0
+        lifted = 0.25 * (one + 2.0 * (1.0 - q) * di + sign * dii)
+        weight = 1.0 if q != 1 else 2.0
+        if q == 1 and model.binary[i]:
+            squares[i, 1] += OVER_RELAXATION * lifted
+            primal += 2.0 * lifted**2
+            continue
+        new, before = _relax(squares[i, q], lifted, 0.0)
+        squares[i, q] = new
+        after = max(new, 0.0)
+        primal += weight * (lifted - after) ** 2
+        dual += weight * (after - before) ** 2
+    return primal, dual
 
 
 @compiled()
-def _sweep(pairs, cut, places, gamma):
-    """One pass of coordinate ascent over the multipliers of the triangle inequalities.
-
-    Inequality t is Z_a + Z_b - Z_c ≥ 0 for a, b, c = places[t], entries of the flat pairs.
-    """
+def _sweep(pairs, cut, products, multipliers):
+    """One pass of coordinate ascent over the multipliers of some inequalities."""
     v, shift = pairs.ravel(), cut.ravel()
-    for t in range(len(gamma)):
-        a, b, c = places[t, 0], places[t, 1], places[t, 2]
-        value = max(v[a] + shift[a], 0.0) + max(v[b] + shift[b], 0.0) - max(v[c] + shift[c], 0.0)
-        new = max(0.0, gamma[t] - value / 3.0)
-        change = new - gamma[t]
+    places, signs, count = products.places, products.signs, len(products.signs)
+    for t in range(len(multipliers)):
+        value = -products.least
+        for q in range(count):
+            place = places[t, q]
+            value += signs[q] * max(v[place] + shift[place], 0.0)
+        new = max(0.0, multipliers[t] - value / count)
+        change = new - multipliers[t]
         if change != 0.0:
-            gamma[t] = new
-            shift[a] += change
-            shift[b] += change
-            shift[c] -= change
-
-
-@compiled()
-def _sweep_pentagons(pairs, cut, pentagons, delta):
-    """The same for the pentagonal inequalities, whose twenty products sum to at least 4."""
-    v, shift = pairs.ravel(), cut.ravel()
-    places = np.empty(20, np.int64)
-    for t in range(len(delta)):
-        value, count = -4.0, 0
-        for q in range(1, 5):
-            for r in range(q):
-                one, other = pentagons[t, q], pentagons[t, r]
-                place = _place(one // 2, one % 2, other // 2, other % 2)
-                # The complements of both literals have both of the last two bits changed.
-                value += max(v[place] + shift[place], 0.0)
-                value += max(v[place ^ 3] + shift[place ^ 3], 0.0)
-                places[count], places[count + 1] = place, place ^ 3
-                count += 2
-        new = max(0.0, delta[t] - value / 20.0)
-        change = new - delta[t]
-        if change != 0.0:
-            delta[t] = new
-            for place in places:
-                shift[place] += change
+            multipliers[t] = new
+            for q in range(count):
+                shift[places[t, q]] += signs[q] * change
 
 
 @compiled()
@@ -222,7 +204,7 @@ def _rescale(iterate, binary, factor):
     iterate.penalty[0] *= factor
     iterate.corner[0] = 1.0 + (iterate.corner[0] - 1.0) / factor
     v, shift = iterate.pairs.ravel(), iterate.cut.ravel()
-    ends, squares, gamma = iterate.ends, iterate.squares, iterate.gamma
+    ends, squares = iterate.ends, iterate.squares
     for p in range(len(v)):
         z = max(v[p] + shift[p], 0.0)
         v[p] = z + (v[p] - z) / factor
@@ -235,8 +217,8 @@ def _rescale(iterate, binary, factor):
                 squares[i, 1] /= factor
             else:
                 squares[i, q] = max(squares[i, q], 0.0) + min(squares[i, q], 0.0) / factor
-    gamma /= factor
-    iterate.delta[:] /= factor
+    for inequalities in iterate.inequalities:
+        inequalities.multipliers[:] /= factor
 
 
 @compiled()
@@ -249,54 +231,61 @@ def gather(model, iterate, G):
 
 
 @compiled()
-def scatter(model, iterate, steps, residuals):
+def scatter(model, iterate, residuals):
     """Z and the multipliers from U; adds to the residuals, relative to the sizes of Z and L."""
-    one, primal, dual = _update(model, iterate, steps.over)
-    iterate.corner[0] += steps.over * (one - 1.0)
-    for _ in range(steps.sweeps):
-        _sweep(iterate.pairs, iterate.cut, iterate.places, iterate.gamma)
-        _sweep_pentagons(iterate.pairs, iterate.cut, iterate.pentagons, iterate.delta)
+    one, primal, dual = _update(model, iterate)
+    iterate.corner[0] += OVER_RELAXATION * (one - 1.0)
+    for _ in range(SWEEPS_PER_ITERATION):
+        for k in range(len(iterate.products)):
+            multipliers = iterate.inequalities[k].multipliers
+            _sweep(iterate.pairs, iterate.cut, iterate.products[k], multipliers)
     residuals[0] += np.sqrt(primal) / (1.0 + len(iterate.ends))
     residuals[1] += iterate.penalty[0] * np.sqrt(dual)
 
 
 @compiled()
-def rebalance(model, iterate, steps, residuals):
-    """Adapt the penalty σ if the residuals so far are out of balance, and reset these to zero.
+def rebalance(model, iterate, change, residuals):
+    """Change the penalty σ by a factor if the residuals so far are out of balance, and reset these.
 
     In balance the primal residual is `balance` times the dual one.
     """
-    primal, dual = residuals[0], steps.balance * residuals[1]
+    primal, dual = residuals[0], model.balance * residuals[1]
     if primal > MAX_IMBALANCE * dual:
-        _rescale(iterate, model.binary, steps.adapt)
+        _rescale(iterate, model.binary, change)
     elif dual > MAX_IMBALANCE * primal:
-        _rescale(iterate, model.binary, 1.0 / steps.adapt)
+        _rescale(iterate, model.binary, 1.0 / change)
     residuals[:] = 0.0
 
 
 @compiled()
-def advance(model, iterate, steps, iterations):
+def advance(model, iterate, change, iterations):
     """Iterations of the alternating direction method of multipliers, in place."""
     G, residuals = np.empty_like(iterate.U), np.zeros(2)
     for k in range(iterations):
         gather(model, iterate, G)
         project(G, iterate.U)
-        scatter(model, iterate, steps, residuals)
+        scatter(model, iterate, residuals)
         if (k + 1) % BALANCE_PERIOD == 0:
-            rebalance(model, iterate, steps, residuals)
+            rebalance(model, iterate, change, residuals)
+
+
+@compiled(inline="always")
+def _entry(Z, i, si, j, sj):
+    """The product of two literals of i > j; si = 1 stands for s_i."""
+    return max(Z[4 * (i * (i - 1) // 2 + j) + 2 * si + sj], 0.0)
 
 
 @compiled()
 def most_violated(pairs, cut, n, least, most):
-    """Triangle inequalities violated by more than `least`: places and violations.
+    """Triangle inequalities violated by more than `least`: literals p, q, r and violations.
 
-    For three literals a ∈ {x_i, s_i}, b, c of different points: a(1 - b) + bc - ac ≥ 0, which
-    holds on the whole box because it holds at its corners (Padberg 1989; Burer & Letchford 2009).
-    Four of the eight choices of literals differ. When `most` inequalities are found, `least` is
-    doubled and those below it are dropped.
+    For three literals of different points: p(1 - q) + qr - pr ≥ 0, which holds on the whole box
+    because it holds at its corners (Padberg 1989; Burer & Letchford 2009). Four of the eight
+    choices of literals differ. When `most` inequalities are found, `least` is doubled and those
+    below it are dropped.
     """
-    v, shift = pairs.ravel(), cut.ravel()
-    places = np.empty((most, 3), np.int64)
+    Z = pairs.ravel() + cut.ravel()
+    literals = np.empty((most, 3), np.int64)
     found = np.empty(most)
     count = 0
     for i in range(2, n):
@@ -304,33 +293,34 @@ def most_violated(pairs, cut, n, least, most):
             for k in range(j):
                 for form in range(4):
                     si, sj, sk = int(form == 1), int(form == 2), int(form == 3)
-                    a = _place(i, si, j, 1 - sj)
-                    b = _place(j, sj, k, sk)
-                    c = _place(i, si, k, sk)
-                    value = (
-                        max(v[c] + shift[c], 0.0)
-                        - max(v[a] + shift[a], 0.0)
-                        - max(v[b] + shift[b], 0.0)
-                    )
+                    value = _entry(Z, i, si, k, sk)
+                    value -= _entry(Z, i, si, j, 1 - sj)
+                    value -= _entry(Z, j, sj, k, sk)
                     if value <= least:
                         continue
                     if count == most:
                         least *= 2.0
-                        kept = 0
-                        for t in range(count):
-                            if found[t] > least:
-                                places[kept] = places[t]
-                                found[kept] = found[t]
-                                kept += 1
-                        count = kept
+                        count = _keep_above(literals, found, least)
                         if count == most or value <= least:
                             continue
-                    places[count, 0] = a
-                    places[count, 1] = b
-                    places[count, 2] = c
+                    literals[count, 0] = 2 * i + si
+                    literals[count, 1] = 2 * j + sj
+                    literals[count, 2] = 2 * k + sk
                     found[count] = value
                     count += 1
-    return places[:count], found[:count]
+    return literals[:count], found[:count]
+
+
+@compiled()
+def _keep_above(literals, found, least):
+    """Move the inequalities that are violated by more to the front; returns how many these are."""
+    kept = 0
+    for t in range(len(found)):
+        if found[t] > least:
+            literals[kept] = literals[t]
+            found[kept] = found[t]
+            kept += 1
+    return kept
 
 
 @compiled()
@@ -340,26 +330,17 @@ def most_violated_pentagons(D, triples, least):
     D are the second moments of d. With the values ±d of the literals, an inequality says that
     the ten products of two of them sum to at least -2. Returns literals, ascending, and violations.
     """
-    n, count = len(D), 0
+    count = 0
     found, violations = np.empty((len(triples), 5), np.int64), np.empty(len(triples))
-    sums = np.empty(n)
+    sums = np.empty(len(D))
     for t in range(len(triples)):
         i, j, k = triples[t] // 2
         si, sj, sk = 1.0 - 2.0 * (triples[t] % 2)
         inner = si * sj * D[i, j] + si * sk * D[i, k] + sj * sk * D[j, k]
-        for q in range(n):
+        for q in range(len(D)):
             sums[q] = si * D[i, q] + sj * D[j, q] + sk * D[k, q]
         sums[i] = sums[j] = sums[k] = np.nan
-        # Of literals with the same sign and with different ones: the least sum that they add.
-        best, first, second, same = np.inf, -1, -1, True
-        for q in range(1, n):
-            for r in range(q):
-                alike = D[q, r] - abs(sums[q] + sums[r])
-                unlike = -D[q, r] - abs(sums[q] - sums[r])
-                if alike < best:
-                    best, first, second, same = alike, q, r, True
-                if unlike < best:
-                    best, first, second, same = unlike, q, r, False
+        best, first, second, same = _best_pair(D, sums)
         violation = -2.0 - inner - best
         if violation <= least or first < 0:
             continue
@@ -375,3 +356,18 @@ def most_violated_pentagons(D, triples, least):
         violations[count] = violation
         count += 1
     return found[:count], violations[:count]
+
+
+@compiled()
+def _best_pair(D, sums):
+    """The least that two more literals add, their variables, and whether their signs are equal."""
+    best, first, second, same = np.inf, -1, -1, True
+    for q in range(1, len(D)):
+        for r in range(q):
+            alike = D[q, r] - abs(sums[q] + sums[r])
+            unlike = -D[q, r] - abs(sums[q] - sums[r])
+            if alike < best:
+                best, first, second, same = alike, q, r, True
+            if unlike < best:
+                best, first, second, same = unlike, q, r, False
+    return best, first, second, same

@@ -6,25 +6,21 @@ counts of `BoxBound`; everything else belongs to one box.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Event, Lock, local
-from typing import Any, TypeVar
+from threading import Lock, local
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, LONG, Array, TimeLimitReached, cached_property, limited
-from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.foundation import LONG, Array, TimeLimitReached
+from indefinite_opt.quadratic.bracket.minorant import Multipliers
+from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Tangent
 from indefinite_opt.quadratic.bracket.relaxation import Relaxation
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic, ScaledBox
 from indefinite_opt.quadratic.bracket.secants import SecantProgram
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
-from indefinite_opt.quadratic.solving.solver import Task
-from indefinite_opt.quadratic.structures.gaps import relative
 
 SECANT_DIVISION_SHARE = 0.5
 """A box with a bound by secants is divided so far from its middle to the point that they lead
@@ -32,8 +28,8 @@ to: on six programs of 35 variables halfway takes 0.6 to 0.9 times the nodes of 
 
 WORK_BETWEEN_BOUNDS = 1.5e6
 """Entries of the matrix of second moments, of order m, that are iterated between two bounds,
-within the limits below: about 0.15 s, and a bound takes less. They are counted, as a measured
-time would make the bracket depend on what else the machine does."""
+within the limits of the settings: about 0.15 s, and a bound takes less. They are counted, as a
+measured time would make the bracket depend on what else the machine does."""
 
 NEAR_GAPS = 20.0
 """A box whose gap is at most so many times the tolerance has the patience of the root as well:
@@ -48,139 +44,6 @@ DEVIATIONS_ROUNDED = 2
 BOUNDS_PER_ROUNDING = 4
 """At the root, this many leading eigenvectors of the relaxation are rounded to feasible points,
 once in so many bounds."""
-
-T = TypeVar("T")
-
-
-class OpenBracket:
-    """The two ends of the bracket of a program and its finite form, and the best point.
-
-    Parameters
-    ----------
-    form : FiniteForm
-    gap : float
-        Relative gap to stop at.
-    atol : float
-        Absolute gap to stop at, in units of the objective.
-    best : tuple of float and array, optional
-        The best value and its point, if they are known.
-
-    Attributes
-    ----------
-    point, value : (n,) array, float
-        The best point of the finite form, and a value that is certainly attained near it, as
-        `FiniteForm.attained` says; see `best` and `original`.
-    lower : float
-        The proved lower bound of the finite form.
-    """
-
-    def __init__(
-        self, form: FiniteForm, gap: float, atol: float, best: tuple[float, Array] | None = None
-    ) -> None:
-        self.form, self.gap, self.atol = form, gap, atol
-        self.asked = form.asked
-        self.value, self.point = best or (np.inf, form.start())
-        self.lower = -np.inf
-        self._lock = Lock()
-        self._measured = (np.nan, np.nan)
-        if best is None:
-            self.offer(self.point)
-
-    def offer(self, point: Array) -> None:
-        """Keep a point of the finite form if it is feasible and the best so far."""
-        if not self.form.structure.value(point) < self.value:
-            return
-        attained = self.form.attained(point)
-        with self._lock:
-            if attained is not None and attained[0] < self.value:
-                self.value, self.point = attained
-
-    def original(self, value: float, away: float = -np.inf) -> float:
-        """The value of the original F for a value of the finite form, as `FiniteForm.original`."""
-        return self.form.original(value, away)
-
-    def declared(self, value: float, away: float = -np.inf) -> float:
-        """The declared objective for a value of the finite form.
-
-        F is rounded in the direction of `away`: downwards for a bound.
-        """
-        return float(self.asked.declared(self.original(value, away), away)) + 0.0  # no -0.0
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The proved and the attained end in the declared sense, rounded outwards."""
-        return self.declared(self.lower), self.declared(self.value, np.inf)
-
-    @property
-    def best(self) -> Array:
-        """The best point in the variables of the original program."""
-        return self.form.restored(self.point, self.value)
-
-    @property
-    def unit(self) -> float:
-        """The scale that makes gaps relative."""
-        with self._lock:
-            value, point = self.value, self.point
-        if self._measured[0] != value:
-            size = self.asked.gap_unit(self.original(value), self.form.restored(point, value))
-            self._measured = value, max(size, self.atol / self.gap)
-        return self._measured[1]
-
-    @property
-    def absolute_gap(self) -> float:
-        """The distance of both ends, without constants."""
-        return abs(self.original(self.value, np.inf) - self.original(self.lower))
-
-    @property
-    def relative_gap(self) -> float:
-        """The same in units of gaps, and not 0 where the declared ends differ."""
-        unit, (proved, attained) = self.unit, self.ends
-        if self.absolute_gap > 0.0 or proved == attained:
-            return relative(self.absolute_gap, unit)
-        # Then they differ by the rounding of the constant.
-        return relative(abs(attained - proved), max(unit, abs(self.asked.constant)))
-
-    @property
-    def closed(self) -> bool:
-        """Whether the gap is within the tolerance."""
-        return not self.contradicted and self.relative_gap <= self.gap
-
-    @property
-    def contradicted(self) -> bool:
-        """Whether the value is below the bound, so that one of them is wrong."""
-        return self.value < self.lower
-
-    @property
-    def cutoff(self) -> float:
-        """The least bound of a box that need not be divided."""
-        value = self.original(self.value, np.inf)
-        # A little above what just closes the gap, as rounding moves the ends outwards.
-        least = value - max(self.gap * self.unit - 8.0 * EPS * abs(value), 0.0)
-        return min(self.form.level(least), self.value)
-
-
-class Deadline:
-    """When a search has to end: its time limit, or earlier where `halt` is set.
-
-    Parameters
-    ----------
-    task : Task
-    order : int
-        Number of variables, which tells how long calls may take.
-    """
-
-    def __init__(self, task: Task[Any], order: int) -> None:
-        self.task, self.order, self.halt = task, order, Event()
-
-    @property
-    def over(self) -> bool:
-        """Whether the search has to end."""
-        return self.halt.is_set() or self.task.elapsed >= self.task.time_limit
-
-    def timed(self, function: Callable[..., T], *arguments: Any) -> T:
-        """A call that may take O(n³), within the time that is left, else `TimeLimitReached`."""
-        left = max(self.task.time_limit - self.task.elapsed, 0.0)
-        return limited(self.order, left, function, *arguments)
 
 
 @dataclass(eq=False)
@@ -201,11 +64,9 @@ class BoxBound:
 
     Parameters
     ----------
-    task : Task
-        About the finite form, with the tolerance of the descents.
-    form : FiniteForm
     bracket : OpenBracket
     deadline : Deadline
+        Its task is about the finite form, with the tolerance of the descents.
     settings : Settings
 
     Attributes
@@ -220,16 +81,9 @@ class BoxBound:
         How many boxes may have been bounded by secants.
     """
 
-    def __init__(
-        self,
-        task: Task[Any],
-        form: FiniteForm,
-        bracket: OpenBracket,
-        deadline: Deadline,
-        settings: Settings,
-    ) -> None:
-        self.task, self.form, self.bracket, self.deadline = task, form, bracket, deadline
-        self.settings = settings
+    def __init__(self, bracket: OpenBracket, deadline: Deadline, settings: Settings) -> None:
+        self.bracket, self.deadline, self.settings = bracket, deadline, settings
+        self.form, self.task = bracket.form, deadline.task
         self.spare: ThreadPoolExecutor | None = None
         self.iterations = 0
         self.numbers = 0.0
@@ -265,7 +119,7 @@ class BoxBound:
             if secants:
                 best = self._secant_bound(node, scaled, vertex)
             else:
-                best = self._best_bound(node, scaled)
+                best = self._relaxed_bound(node, scaled)
             if self._done(node, best):
                 return []
             if self.deadline.halt.is_set():
@@ -287,23 +141,54 @@ class BoxBound:
         value = self.bracket.value
         return node.bound >= self.bracket.cutoff or value - best.value <= 2.0 * best.slack
 
+    def _known(self, node: Node) -> Bound | None:
+        """The bound of the tangent that a box has from before."""
+        last = node.part.last
+        if last is None:
+            return None
+        return last.bound(last.scaled(self.quadratic, node.box), node.box)
+
+    def _keep(self, part: Part, tangent: Tangent) -> None:
+        """Make a tangent the last of a part, unless the proof has become too large."""
+        with self._lock:
+            if part.last is not None:
+                self.numbers -= part.last.numbers
+            self.numbers += tangent.numbers
+            if self.numbers <= self.settings.max_proof_numbers:
+                part.last = tangent
+            else:
+                self.numbers = np.inf  # the proof is incomplete from here on
+
+    def _descend(self, x: Array) -> None:
+        point, value = self.deadline.timed(self.form.descended, self.task, x)
+        if value < self.bracket.value:
+            self.bracket.offer(point)
+
+    def _last(self, node: Node) -> list[Node]:
+        """Bound a box with at most one variable that is not fixed."""
+        scaled = self.quadratic.scaled(node.box.lower, node.box.upper)
+        tangent = Tangent(Multipliers.spectral(scaled.m), np.zeros(scaled.m))
+        bound = tangent.bound(scaled, node.box)
+        self._keep(node.part, tangent)
+        node.bound = max(node.bound, bound.value)
+        self._descend(scaled.point(bound.point))
+        if node.bound >= self.bracket.cutoff or scaled.m == 0:
+            return []
+        i = int(scaled.members[0])
+        return self._children(node, i, float(scaled.center[i]))
+
     def _takes_secants(self) -> bool:
         """Whether secants bound the next box, which this call counts."""
         with self._lock:
             self.secants += 1
             return self.quadratic.is_separable and self.secants <= self.settings.max_secant_bounds
 
-    @cached_property
-    def _is_linear(self) -> bool:
-        """Whether secants make linear programs that the simplex method solves.
+    def _vertex(self, box: Box) -> tuple[Array, Array] | None:
+        """The solution of the `SecantProgram` of a box, if there is one and HiGHS finds it.
 
         The call of a longer program may be abandoned, and HiGHS would go on without an end.
         """
-        return self.quadratic.n < LONG and self.quadratic.is_concave
-
-    def _vertex(self, box: Box) -> tuple[Array, Array] | None:
-        """The solution of the `SecantProgram` of a box, if there is one and HiGHS finds it."""
-        if not self._is_linear:
+        if self.quadratic.n >= LONG or not self.quadratic.is_concave:
             return None
         if not hasattr(self._own, "program"):
             self._own.program = SecantProgram(self.quadratic)
@@ -319,10 +204,7 @@ class BoxBound:
         """
         x, nu = (self.bracket.point, None) if vertex is None else vertex
         tangent = Tangent(Multipliers.separable(scaled), scaled.place(x), nu)
-        binary = node.box.binary[scaled.members]
-        bound = self.deadline.timed(
-            lower_bound, scaled, tangent.multipliers, tangent.start, binary, nu
-        )
+        bound = self.deadline.timed(tangent.bound, scaled, node.box)
         point = scaled.point(np.clip(bound.point, -1.0, 1.0))
         doubled = self.secants & (self.secants - 1) == 0
         if doubled or self.quadratic.value(point) < self.bracket.value:
@@ -335,53 +217,28 @@ class BoxBound:
         node.bound = max(node.bound, bound.value)
         return bound
 
-    def _known(self, node: Node) -> Bound | None:
-        """The bound of the tangent that a box has from before."""
-        last = node.part.last
-        if last is None:
-            return None
-        return last.bound(last.scaled(self.quadratic, node.box), node.box)
-
-    def _best_bound(self, node: Node, scaled: ScaledBox) -> Bound:
-        """The best bound of a box, once it closes the box or hardly improves."""
-        root = node.depth == 0
+    def _relaxed_bound(self, node: Node, scaled: ScaledBox) -> Bound:
+        """The best bound by relaxations, once it closes the box or hardly improves."""
+        settings, root = self.settings, node.depth == 0
         running = self.deadline.timed(self._relaxations, node, scaled)
         nothing = np.zeros(scaled.m)
         best = self._known(node) or Bound(-np.inf, nothing, nothing, np.empty(0))
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
-        settings = self.settings
         chunk = settings.min_chunk
         while not self.deadline.halt.is_set():
             self._advance(running, chunk, self.spare if root else None)
+            deep = root and len(gaps) % BOUNDS_PER_ROUNDING == 0
             for relaxation in running:
-                tangent = Tangent(relaxation.multipliers(), relaxation.mean())
-                bound = self.deadline.timed(
-                    lower_bound, scaled, tangent.multipliers, tangent.start, relaxation.binary
-                )
+                bound = self._bound_by(relaxation, node, best, deep)
                 own[relaxation] = max(own[relaxation], bound.value)
-                if bound.value > best.value:
-                    best = bound
-                    self._keep(node.part, tangent)
-                node.bound = max(node.bound, bound.value)
-                deep = root and len(gaps) % BOUNDS_PER_ROUNDING == 0
-                self._round(relaxation, bound, deep)
-            if self._done(node, best):
+                best = bound if bound.value > best.value else best
+            if self._done(node, best) or self._idle(node, best, gaps, running[0].iterations):
                 break
-            gap, done = self.bracket.value - best.value, running[0].iterations
-            near = gap <= NEAR_GAPS * (self.bracket.value - self.bracket.cutoff)
-            patience = settings.root_idle_iterations if root or near else settings.idle_iterations
-            before = [k for k in gaps if k <= done - patience]
-            if before and gap > settings.idle_gap_share * gaps[before[-1]]:
-                break
-            gaps[done] = gap
             if self.deadline.over:
                 break
-            if done >= TRIAL_ITERATIONS:
-                # One is kept in any case: where numbers underflow, all may have fallen behind.
-                share, value = settings.idle_gap_share, self.bracket.value
-                kept = [r for r in running if share * (value - own[r]) <= gap]
-                running = kept or running[:1]
+            if running[0].iterations >= TRIAL_ITERATIONS:
+                running = self._promising(running, own, self.bracket.value - best.value)
             for relaxation in running:
                 relaxation.add_inequalities()
             work = WORK_BETWEEN_BOUNDS / scaled.m**2
@@ -425,42 +282,39 @@ class BoxBound:
         """Iterate a relaxation, which must not be used any more if this call is abandoned."""
         self.deadline.timed(relaxation.run, chunk, lambda: self.deadline.over)
 
-    def _keep(self, part: Part, tangent: Tangent) -> None:
-        """Make a tangent the last of a part, unless the proof has become too large."""
-        with self._lock:
-            if part.last is not None:
-                self.numbers -= part.last.numbers
-            self.numbers += tangent.numbers
-            if self.numbers <= self.settings.max_proof_numbers:
-                part.last = tangent
-            else:
-                self.numbers = np.inf  # the proof is incomplete from here on
-
-    def _last(self, node: Node) -> list[Node]:
-        """Bound a box with at most one variable that is not fixed."""
-        scaled = self.quadratic.scaled(node.box.lower, node.box.upper)
-        tangent = Tangent(Multipliers.spectral(scaled.m), np.zeros(scaled.m))
-        bound = lower_bound(scaled, tangent.multipliers, tangent.start)
-        self._keep(node.part, tangent)
+    def _bound_by(self, relaxation: Relaxation, node: Node, best: Bound, deep: bool) -> Bound:
+        """The bound that a relaxation proves; local descents begin at points of it."""
+        tangent = Tangent(relaxation.multipliers(), relaxation.mean())
+        bound = self.deadline.timed(tangent.bound, relaxation.scaled, node.box)
+        if bound.value > best.value:
+            self._keep(node.part, tangent)
         node.bound = max(node.bound, bound.value)
-        self._descend(scaled.point(bound.point))
-        if node.bound >= self.bracket.cutoff or scaled.m == 0:
-            return []
-        i = int(scaled.members[0])
-        return self._children(node, i, float(scaled.center[i]))
-
-    def _round(self, relaxation: Relaxation, bound: Bound, deep: bool) -> None:
-        """Local descents from points of the relaxation."""
-        scaled, points = relaxation.scaled, [bound.point]
+        points = [bound.point]
         if deep:
             points += self.deadline.timed(relaxation.roundings, DEVIATIONS_ROUNDED)
         for d in points:
-            self._descend(scaled.point(np.clip(d, -1.0, 1.0)))
+            self._descend(relaxation.scaled.point(np.clip(d, -1.0, 1.0)))
+        return bound
 
-    def _descend(self, x: Array) -> None:
-        point, value = self.deadline.timed(self.form.descended, self.task, x)
-        if value < self.bracket.value:
-            self.bracket.offer(point)
+    def _idle(self, node: Node, best: Bound, gaps: dict[int, float], done: int) -> bool:
+        """Whether the gap has hardly fallen for some iterations; it is added to the gaps so far."""
+        settings, gap = self.settings, self.bracket.value - best.value
+        near = gap <= NEAR_GAPS * (self.bracket.value - self.bracket.cutoff)
+        patient = node.depth == 0 or near
+        patience = settings.root_idle_iterations if patient else settings.idle_iterations
+        before = [k for k in gaps if k <= done - patience]
+        idle = bool(before) and gap > settings.idle_gap_share * gaps[before[-1]]
+        gaps[done] = gap
+        return idle
+
+    def _promising(
+        self, running: list[Relaxation], own: dict[Relaxation, float], gap: float
+    ) -> list[Relaxation]:
+        """Those whose own gap is not much larger than the best one."""
+        share, value = self.settings.idle_gap_share, self.bracket.value
+        kept = [each for each in running if share * (value - own[each]) <= gap]
+        # One is kept in any case: where numbers underflow, all may have fallen behind.
+        return kept or running[:1]
 
     def _divided(self, node: Node, scaled: ScaledBox, point: Array) -> list[Node]:
         """Divide a box at the variable with the largest error of its products in the relaxation.

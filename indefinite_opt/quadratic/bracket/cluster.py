@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array, clock, one_thread, pool, thread_count
-from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Deadline, Node, OpenBracket
+from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
+from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.proof import Part, Proof
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import BoxOutcome, Threads, Tree
@@ -168,9 +169,9 @@ def divide_below(program: bytes, message: bytes) -> bytes:
     task, form, gap, atol = _opened(program)
     task = replace(task, time_limit=unit.time_limit, began=clock())
     bracket = OpenBracket(form, gap, atol, unit.best)
-    deadline = Deadline(task, form.structure.n)
-    box_bound = BoxBound(task, form, bracket, deadline, unit.settings)
-    tree, tops = Tree(box_bound, unit.boxes), [node.part for node in unit.boxes]
+    deadline = Deadline(task)
+    box_bound = BoxBound(bracket, deadline, unit.settings)
+    tree, tops = Tree(bracket, task, unit.boxes), [node.part for node in unit.boxes]
     with one_thread(), pool(1) as executor:
         crew = Threads(box_bound, executor, 1)
         tree.divide(crew, unit.nodes, unit.seconds)

@@ -9,7 +9,7 @@ import numpy as np
 
 from indefinite_opt.errors import SolverFailed
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, pair_indices
-from indefinite_opt.quadratic.bracket.tangents import ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 
 TIME_LIMIT_OPTIONS = {"clarabel": "time_limit", "scs": "time_limit_secs"}
 """The names that conic solvers give to their time limit in seconds."""
@@ -82,4 +82,4 @@ def conic_multipliers(scaled: ScaledBox, solver: str, seconds: float = np.inf) -
     squares = constraints["squares"].dual_value
     if squares is None or any(column is None for column in columns):
         raise SolverFailed(f"{solver} on the semidefinite relaxation: {model.status}")
-    return Multipliers.plain(np.column_stack(columns), np.asarray(squares))
+    return Multipliers(np.column_stack(columns), np.asarray(squares))

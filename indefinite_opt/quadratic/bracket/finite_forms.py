@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.errors import IncompatibleSolver
+from indefinite_opt.errors import IncompatibleSolver, ParameterError
 from indefinite_opt.foundation import EPS, Array, cached_property
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
 from indefinite_opt.quadratic.bracket.optimality_conditions import Conditions
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.polyhedral.descent import refined
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
+from indefinite_opt.quadratic.local.search.multistart import MultiStart
 from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
@@ -49,9 +50,11 @@ class FiniteForm(ABC):
         The largest value of the finite form at which the program that was asked for is unbounded.
     """
 
+    asked: Any
+    structure: Any
     unbounded_at: ClassVar[float] = -np.inf
 
-    def __init__(self, asked: Any, structure: Any) -> None:
+    def __init__(self, asked: QP, structure: QP) -> None:
         self.asked, self.structure = asked, structure
 
     @classmethod
@@ -74,19 +77,43 @@ class FiniteForm(ABC):
         """What optimal points of the finite form satisfy."""
         return Conditions(self.quadratic)
 
+    @property
+    def measured(self) -> QP:
+        """The program in which points are found and measured, by default the finite one."""
+        structure: QP = self.structure
+        return structure
+
+    def lifted(self, x: Array) -> Array:
+        """The point of the finite form for one of the program in which points are measured."""
+        return x
+
+    def lowered(self, z: Array) -> Array:
+        """The point of the program in which points are measured for one of the finite form."""
+        return z
+
     def start(self) -> Array:
-        """A feasible point."""
-        point: Array = self.structure.start()
-        return point
+        """A feasible point of the finite form."""
+        return self.lifted(self.measured.start())
 
     def placed(self, x: Array) -> Array:
         """A feasible point of the finite form for a point of the program that was asked for."""
-        placed: Array = self.structure.project(x)
-        return placed
+        return self.lifted(self.measured.project(x))
+
+    def attained(self, z: Array) -> tuple[float, Array] | None:
+        """A value of the finite form that a feasible point near z certainly has, and the point.
+
+        None if z is not known to be feasible.
+        """
+        qp, x = self.measured, self.lowered(z)
+        infeasibility = qp.infeasibility(x)
+        if infeasibility > MAX_INFEASIBILITY:
+            return None
+        point, error = qp.attained(qp.at(x), infeasibility)
+        return point.value + error, self.lifted(point.x)
 
     def restored(self, z: Array, value: float) -> Array:
-        """The point that z stands for, whose value in the finite form is given."""
-        return z
+        """The point asked for that z stands for, whose value in the finite form is given."""
+        return self.lowered(z)
 
     def original(self, value: float, away: float = -np.inf) -> float:
         """The value of the program that was asked for, at a value of the finite form.
@@ -103,15 +130,6 @@ class FiniteForm(ABC):
     def ray(self) -> float | None:
         """The length of the linear term along the rays that points stand for, if they do."""
         return None
-
-    def attained(self, z: Array) -> tuple[float, Array] | None:
-        """A value of the finite form that a feasible point near z certainly has, and the point.
-
-        None if z is not known to be feasible.
-        """
-        if self.structure.infeasibility(z) > MAX_INFEASIBILITY:
-            return None
-        return self.structure.value(z), z
 
     @abstractmethod
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
@@ -133,9 +151,11 @@ class FiniteForm(ABC):
 class _Slacks(FiniteForm):
     """A `PolyhedralQP` with finite ranges, its inequality rows as equations with slacks.
 
-    Descents run in the variables that were asked for.
+    Points are found in the variables that were asked for: beside large slacks, what is rounding for
+    a row is not rounding for its variables.
     """
 
+    asked: PolyhedralQP
     structure: PolyhedralQP
 
     @classmethod
@@ -161,49 +181,32 @@ class _Slacks(FiniteForm):
         qp = self.structure
         return BoxQuadratic(qp.P, qp.q, qp.A, qp.b, qp.lower, qp.upper)
 
-    def start(self) -> Array:
-        # Beside large slacks, what is rounding for a row is not rounding for its variables.
-        point: Array = self._lifted(self.asked.start())
-        return point
+    @property
+    def measured(self) -> QP:
+        return self.asked
 
-    def placed(self, x: Array) -> Array:
-        return self._lifted(self.asked.project(x))
-
-    def attained(self, z: Array) -> tuple[float, Array] | None:
-        x = self.restored(z, 0.0)
-        infeasibility = self.asked.infeasibility(x)
-        if infeasibility > MAX_INFEASIBILITY:
-            return None
-        point, error = self.asked.attained(self.asked.at(x), infeasibility)
-        return point.value + error, self._lifted(point.x)
-
-    def _lifted(self, x: Array) -> Array:
-        """(x, s) for a feasible x."""
+    def lifted(self, x: Array) -> Array:
         return np.concatenate([x, np.maximum(self.asked.h - self.asked.G @ x, 0.0)])
 
-    def restored(self, z: Array, value: float) -> Array:
+    def lowered(self, z: Array) -> Array:
         return z[: self.asked.n]
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
-        from indefinite_opt.quadratic.local.search.multistart import MultiStart
-
-        start = None if task.start is None else self.restored(task.start, 0.0)
-        inner = task.on(self.asked, start=start)
-        search = (
-            MultiStart(budget=SEPARABLE_BUDGET) if self.quadratic.is_separable else MultiStart()
-        )
+        inner = task.on(self.asked, start=None if task.start is None else self.lowered(task.start))
+        separable = self.quadratic.is_separable
+        search = MultiStart(budget=SEPARABLE_BUDGET) if separable else MultiStart()
         solution = search.solve(inner)
-        return solution.status, self._lifted(self.asked.from_values(solution.values))
+        return solution.status, self.lifted(self.asked.from_values(solution.values))
 
     def descended(self, task: Task[Any], z: Array) -> tuple[Array, float]:
-        x, pairs = self.restored(z, 0.0), self._paired
+        x, pairs = self.lowered(z), self._paired
         if pairs is None:
             x = refined(self.asked, x)
         else:
             run = Descent(task.on(pairs.qp, start=None), pairs.place(x))
             run.to_stationarity()
             x = self.asked.project(pairs.restore(run.alpha))
-        point = self._lifted(x)
+        point = self.lifted(x)
         return point, self.structure.value(point)
 
 
@@ -240,6 +243,14 @@ def _form_of_rows(qp: PolyhedralQP) -> type[FiniteForm]:
 def finite_form(qp: QP) -> FiniteForm | None:
     """A program with a finite box and the same optimum, or None."""
     return form_type(qp).of(qp)
+
+
+def required_form(qp: QP) -> FiniteForm:
+    """The same of a program that has one, else `ParameterError`."""
+    form = finite_form(qp)
+    if form is None:
+        raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))
+    return form
 
 
 def obstacle(qp: QP) -> str | None:

@@ -17,8 +17,14 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, cached_property, read_only
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
-from indefinite_opt.quadratic.bracket.tangents import TINY, Bound, Indices, Mask, ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import (
+    TINY,
+    Bound,
+    BoxQuadratic,
+    Indices,
+    Mask,
+    ScaledBox,
+)
 
 ROUNDING_SHARE = 16.0 * EPS
 """The sign of a sum is certain if the sum exceeds this share of the sizes of its terms."""

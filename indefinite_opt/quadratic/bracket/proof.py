@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from indefinite_opt.foundation import Array, TimeLimitReached
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic, Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
-from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic, ScaledBox
 
 
 @dataclass(frozen=True, eq=False)
 class Tangent:
-    """What `lower_bound` needs to recompute a bound.
+    """What proves a bound of a box, and what it takes to compute it again.
 
     Attributes
     ----------
@@ -34,24 +34,24 @@ class Tangent:
     @property
     def numbers(self) -> int:
         """The number of stored numbers."""
-        m = self.multipliers
-        pairs = m.pairs.size if any(m.pairs.strides) else 1  # one zero may stand for all of them
-        own = pairs + m.squares.size + self.start.size + (0 if self.nu is None else self.nu.size)
-        return own + 4 * m.gamma.size + 6 * m.delta.size
+        own = self.start.size + (0 if self.nu is None else self.nu.size)
+        return self.multipliers.numbers + own
 
     def scaled(self, whole: BoxQuadratic, box: Box) -> ScaledBox:
         """The box in scaled variables, with the rows that `bound` needs."""
         return whole.scaled(box.lower, box.upper, orthonormal=self.nu is None)
 
-    def bound(self, scaled: ScaledBox, box: Box) -> Bound | None:
-        """The bound on a box; None for a box of another size."""
-        m, multipliers, nu = scaled.m, self.multipliers, self.nu
+    def fits(self, scaled: ScaledBox) -> bool:
+        """Whether it has the sizes of a box."""
+        m, multipliers = scaled.m, self.multipliers
         shapes = (self.start.shape, multipliers.pairs.shape, multipliers.squares.shape)
-        if shapes != ((m,), (m * (m - 1) // 2, 4), (m,)):
-            return None
-        if nu is not None and nu.shape != scaled.rhs.shape:
-            return None
-        return lower_bound(scaled, multipliers, self.start, box.binary[scaled.members], nu)
+        own = shapes == ((m,), (m * (m - 1) // 2, 4), (m,))
+        return own and (self.nu is None or self.nu.shape == scaled.rhs.shape)
+
+    def bound(self, scaled: ScaledBox, box: Box) -> Bound:
+        """The bound on a box that it fits."""
+        binary = box.binary[scaled.members]
+        return lower_bound(scaled, self.multipliers, self.start, binary, self.nu)
 
 
 @dataclass(eq=False)
@@ -146,9 +146,9 @@ class Proof:
                 if left is None:
                     break
                 scaled = tangent.scaled(conditions.whole, left)
-                bound = tangent.bound(scaled, left)
-                if bound is None:
+                if not tangent.fits(scaled):
                     break
+                bound = tangent.bound(scaled, left)
                 known = max(known, bound.value)
                 proof = tangent.multipliers, scaled, bound
                 if value is None:

@@ -18,18 +18,19 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array
 from indefinite_opt.quadratic.bracket.minorant import (
+    NO_PENTAGONS,
+    NO_TRIANGLES,
+    Inequalities,
+    Literals,
     Multipliers,
-    add_pentagons,
-    add_products,
+    Products,
     pair_indices,
-    triangle_literals,
 )
+from indefinite_opt.quadratic.bracket.scaled_box import Indices, Mask, ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings, Tuning
-from indefinite_opt.quadratic.bracket.tangents import Indices, Mask, ScaledBox
 from indefinite_opt.quadratic.matrices.spectrum import eigenpairs_above
 
 MIN_VIOLATION = 1e-3
@@ -37,19 +38,13 @@ MIN_PENTAGON_VIOLATION = 1e-2
 """Least violation of an inequality that is added: products are between 0 and 1, and moments of
 scaled variables, of which pentagonal inequalities are sums, between -1 and 1."""
 
-OVER_RELAXATION = 1.6
-"""Factor of over-relaxation; 1.5 to 1.8 is usual (Boyd et al. 2011, section 3.4.3)."""
-
 FIRST_PENALTY_CHANGE = 0.3
 PENALTY_ITERATIONS = 600.0
 """First relative change of the penalty, and the iterations after which changes are half as
 large: the iteration need not converge unless they decrease."""
 
-SWEEPS_PER_ITERATION = 2
-"""Passes over the multipliers of the triangle inequalities in each iteration."""
-
 MIN_ACTIVE_SHARE = 1e-9
-"""A triangle inequality is active if its multiplier exceeds this share of the largest one."""
+"""An inequality is active if its multiplier exceeds this share of the largest one."""
 
 MAX_TRIANGLE_ORDER = 600
 """Most variables with triangle inequalities: finding them takes O(m³), half a second for
@@ -84,19 +79,34 @@ class RelaxedModel(NamedTuple):
     """Variables known to be at one of their ends, (m,) of bool."""
     omega: float
     """Weight of the coordinate 1."""
-
-
-class Steps(NamedTuple):
-    """The parameters of the next iterations."""
-
-    over: float
-    """Over-relaxation, 0 < over < 2."""
-    sweeps: int
-    """Passes over the multipliers of the triangle inequalities in each iteration."""
-    adapt: float
-    """Factor by which the penalty changes."""
     balance: float
     """The ratio of primal to dual residual to aim at."""
+    norm: float
+    """Norm of the cost before it was scaled to 1."""
+
+    @classmethod
+    def of(
+        cls,
+        scaled: ScaledBox,
+        estimate: float,
+        binary: Mask,
+        omega: float,
+        balance: float,
+        norm: float = 0.0,
+    ) -> RelaxedModel:
+        """The model, its cost less the estimate and divided by `norm`, by default its own."""
+        m = scaled.m
+        theta2 = omega + 0.5 * m
+        scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
+        cost = np.empty((m + 1, m + 1))
+        cost[0, 0] = scaled.constant - estimate
+        cost[0, 1:] = cost[1:, 0] = 0.5 * scaled.slope
+        cost[1:, 1:] = 0.5 * scaled.curvature
+        cost *= np.outer(scale, scale)
+        norm = norm or float(np.linalg.norm(cost)) or 1.0
+        lines = np.column_stack([-scaled.rhs, scaled.rows]) * scale
+        lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
+        return cls(cost / norm, lines, binary, omega, balance, norm)
 
 
 class Iterate(NamedTuple):
@@ -105,18 +115,15 @@ class Iterate(NamedTuple):
     pairs: Array
     ends: Array
     squares: Array
-    """(m(m-1)/2, 4), (m, 2), (m, 3); V in the parts of `relaxation_loops`."""
+    """(m(m-1)/2, 4), (m, 2), (m, 3); V in the parts of `_relaxation_loops`."""
     corner: Array
     """V of the coordinate 1·1, (1,)."""
     cut: Array
-    """(m(m-1)/2, 4), coefficients of the pairs in the triangle inequalities times their
-    multipliers."""
-    places: NDArray[np.int64]
-    gamma: Array
-    """Triangle inequalities, (t, 3), and their multipliers, as in `Multipliers`."""
-    pentagons: NDArray[np.int64]
-    delta: Array
-    """Pentagonal inequalities, (p, 5), and their multipliers, as in `Multipliers`."""
+    """(m(m-1)/2, 4), coefficients of the pairs in the inequalities times their multipliers."""
+    inequalities: tuple[Inequalities, Inequalities]
+    """Triangles and pentagons."""
+    products: tuple[Products, Products]
+    """What these consist of."""
     penalty: Array
     """(1,), σ."""
     U: Array
@@ -125,20 +132,25 @@ class Iterate(NamedTuple):
     @classmethod
     def of_whole(cls, m: int, penalty: float) -> Iterate:
         """Z of x = s = ½, without multipliers."""
-        pairs = np.full((m * (m - 1) // 2, 4), 0.25)
         return cls(
-            pairs=pairs,
+            pairs=np.full((m * (m - 1) // 2, 4), 0.25),
             ends=np.full((m, 2), 0.5),
             squares=np.full((m, 3), 0.25),
             corner=np.ones(1),
-            cut=np.zeros_like(pairs),
-            places=np.zeros((0, 3), np.int64),
-            gamma=np.zeros(0),
-            pentagons=np.zeros((0, 5), np.int64),
-            delta=np.zeros(0),
+            cut=np.zeros((m * (m - 1) // 2, 4)),
+            inequalities=(NO_TRIANGLES, NO_PENTAGONS),
+            products=(NO_TRIANGLES.products(), NO_PENTAGONS.products()),
             penalty=np.array([penalty]),
             U=np.eye(m + 1),
         )
+
+    def holding(self, triangles: Inequalities, pentagons: Inequalities) -> Iterate:
+        """The same with other inequalities, whose multipliers `cut` is computed from anew."""
+        products = triangles.products(), pentagons.products()
+        self.cut[:] = 0.0
+        products[0].add(self.cut, triangles.multipliers)
+        products[1].add(self.cut, pentagons.multipliers)
+        return self._replace(inequalities=(triangles, pentagons), products=products)
 
     def inherited(self, before: ScaledBox, after: ScaledBox, omega: float) -> Iterate:
         """The parts of the remaining variables, with the multipliers of the others folded in."""
@@ -146,31 +158,20 @@ class Iterate(NamedTuple):
         left = np.zeros(before.m, bool)
         left[kept] = True
         i, j = pair_indices(before.m)
-        inside = left[i] & left[j]
-        pairs, cut = self.pairs[inside], np.zeros((int(inside.sum()), 4))
-        whole = np.all(inside[self.places // 4], axis=1)
-        places, gamma = self.places[whole], self.gamma[whole]
-        places = 4 * (np.cumsum(inside) - 1)[places // 4] + places % 4
-        five = np.all(left[self.pentagons // 2], axis=1)
-        pentagons, delta = self.pentagons[five], self.delta[five]
-        pentagons = 2 * (np.cumsum(left) - 1)[pentagons // 2] + pentagons % 2
-        add_products(cut, places, gamma)
-        add_pentagons(cut, pentagons, delta)
+        pairs = self.pairs[left[i] & left[j]]
         gone = np.flatnonzero(~left)
         high = after.center[before.members[gone]] > before.center[before.members[gone]]
-        return Iterate(
+        part = self._replace(
             pairs=pairs,
             ends=self.ends[kept] - self._folded(kept, gone, high) / omega,
             squares=self.squares[kept],
             corner=self.corner.copy(),
-            cut=cut,
-            places=places,
-            gamma=gamma,
-            pentagons=pentagons,
-            delta=delta,
+            cut=np.empty_like(pairs),
             penalty=self.penalty.copy(),
             U=np.empty((after.m + 1, after.m + 1)),
         )
+        triangles, pentagons = self.inequalities
+        return part.holding(triangles.among(left), pentagons.among(left))
 
     def _folded(self, kept: Indices, gone: Indices, high: Mask) -> Array:
         """Σ over fixed i of the multipliers ν of its products with x_j and s_j, (m, 2), j kept.
@@ -198,10 +199,6 @@ class Relaxation:
     ----------
     scaled : ScaledBox
     model : RelaxedModel
-    norm : float
-        Norm of the cost before it was scaled to 1.
-    balance : float
-        As in `Tuning`.
     iterate : Iterate
     settings : Settings
     iterations : int
@@ -214,8 +211,6 @@ class Relaxation:
 
     scaled: ScaledBox
     model: RelaxedModel
-    norm: float
-    balance: float
     iterate: Iterate
     settings: Settings
     iterations: int = 0
@@ -246,23 +241,26 @@ class Relaxation:
         """
         settings, m = settings or Settings(), scaled.m
         tuning = tuning or settings.tunings[0]
-        model, norm = _scaled_model(scaled, estimate, binary, max(tuning.omega * m, 1.0))
+        omega = max(tuning.omega * m, 1.0)
+        model = RelaxedModel.of(scaled, estimate, binary, omega, tuning.balance)
         iterate = Iterate.of_whole(m, tuning.penalty / m)
-        return cls(scaled, model, norm, tuning.balance, iterate, settings, positive=m // 2)
+        return cls(scaled, model, iterate, settings, positive=m // 2)
 
     def restricted(self, scaled: ScaledBox, estimate: float, binary: Mask) -> Relaxation:
         """A relaxation on a smaller box that starts from this one.
 
         Multipliers of products with variables that are now fixed go to the other factors.
         """
-        omega = self.model.omega
-        model, norm = _scaled_model(scaled, estimate, binary, omega, self.norm)
-        iterate = self.iterate.inherited(self.scaled, scaled, omega)
-        age = min(self.age, 1.0)
+        omega, balance, norm = self.model[-3:]
         return replace(
-            self, scaled=scaled, model=model, norm=norm, iterate=iterate, iterations=0, age=age,
+            self,
+            scaled=scaled,
+            model=RelaxedModel.of(scaled, estimate, binary, omega, balance, norm),
+            iterate=self.iterate.inherited(self.scaled, scaled, omega),
+            iterations=0,
+            age=min(self.age, 1.0),
             positive=scaled.m // 2,
-        )  # fmt: skip
+        )
 
     @property
     def binary(self) -> Mask:
@@ -283,14 +281,9 @@ class Relaxation:
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
 
         model, iterate = self.model, self.iterate
-        steps = Steps(
-            over=OVER_RELAXATION,
-            sweeps=SWEEPS_PER_ITERATION if iterate.gamma.size + iterate.delta.size else 0,
-            adapt=1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age),
-            balance=self.balance,
-        )
+        change = 1.0 + FIRST_PENALTY_CHANGE / (1.0 + self.age)
         if self.scaled.m < MIN_PARTIAL_ORDER:
-            loops.advance(model, iterate, steps, iterations)
+            loops.advance(model, iterate, change, iterations)
         else:
             G, residuals = np.empty_like(iterate.U), np.zeros(2)
             for k in range(iterations):
@@ -299,9 +292,9 @@ class Relaxation:
                     break
                 loops.gather(model, iterate, G)
                 self._project(G)
-                loops.scatter(model, iterate, steps, residuals)
+                loops.scatter(model, iterate, residuals)
                 if (k + 1) % loops.BALANCE_PERIOD == 0:
-                    loops.rebalance(model, iterate, steps, residuals)
+                    loops.rebalance(model, iterate, change, residuals)
         self.iterations += iterations
         self.age += iterations / PENALTY_ITERATIONS
 
@@ -329,17 +322,16 @@ class Relaxation:
             np.add(G, half @ half.T, out=self.iterate.U)
 
     def multipliers(self) -> Multipliers:
-        """The multipliers of Z ≥ 0 and of the triangle inequalities so far."""
+        """The multipliers of Z ≥ 0 and of the inequalities so far."""
         iterate = self.iterate
-        weight = 2.0 * iterate.penalty[0] * self.norm
+        weight = 2.0 * iterate.penalty[0] * self.model.norm
+        triangles, pentagons = iterate.inequalities
         square = iterate.squares[:, 1]
         return Multipliers(
             pairs=weight * np.maximum(-(iterate.pairs + iterate.cut), 0.0),
             squares=-weight * np.where(self.binary, 1.0, square < 0.0) * square,
-            places=iterate.places,
-            gamma=weight * iterate.gamma,
-            pentagons=iterate.pentagons,
-            delta=weight * iterate.delta,
+            triangles=triangles._replace(multipliers=weight * triangles.multipliers),
+            pentagons=pentagons._replace(multipliers=weight * pentagons.multipliers),
         )
 
     def mean(self) -> Array:
@@ -385,12 +377,11 @@ class Relaxation:
         now, m = self.iterate, self.scaled.m
         if m > MAX_TRIANGLE_ORDER:
             return 0
-        rows, violations = loops.most_violated(now.pairs, now.cut, m, least, MAX_VIOLATED)
-        ordered = rows[np.argsort(-violations)[: most + now.gamma.size]]
-        places, gamma = _renewed(now.places, now.gamma, ordered, most, MIN_ACTIVE_SHARE)
-        self.iterate = now._replace(places=places, gamma=gamma)
-        self._renew_cut()
-        return violations.size
+        triangles, pentagons = now.inequalities
+        found, violations = loops.most_violated(now.pairs, now.cut, m, least, MAX_VIOLATED)
+        ordered = found[np.argsort(-violations)[: most + triangles.multipliers.size]]
+        self.iterate = now.holding(_renewed(triangles, ordered, most), pentagons)
+        return int(violations.size)
 
     def add_pentagons(self, most: int, least: float) -> None:
         """The same for pentagonal inequalities, of which those near active triangles are found.
@@ -401,54 +392,26 @@ class Relaxation:
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
 
         now, m = self.iterate, self.scaled.m
-        if m > MAX_TRIANGLE_ORDER or not now.gamma.size:
+        triangles, pentagons = now.inequalities
+        if m > MAX_TRIANGLE_ORDER or not triangles.multipliers.size:
             return
-        steepest = np.argsort(-now.gamma, kind="stable")[:MAX_EXTENDED]
+        steepest = np.argsort(-triangles.multipliers, kind="stable")[:MAX_EXTENDED]
         Z = np.maximum(now.pairs + now.cut, 0.0)
         D = np.eye(m)
         D[pair_indices(m)] = Z @ [1.0, -1.0, -1.0, 1.0]
         D.T[pair_indices(m)] = D[pair_indices(m)]
-        triples = triangle_literals(now.places[steepest], m) ^ [0, 1, 1]
-        rows, violations = loops.most_violated_pentagons(D, triples, least)
-        ordered = rows[np.argsort(-violations, kind="stable")]
-        share = MIN_ACTIVE_SHARE
-        pentagons, delta = _renewed(now.pentagons, now.delta, ordered, most, share)
-        self.iterate = now._replace(pentagons=pentagons, delta=delta)
-        self._renew_cut()
-
-    def _renew_cut(self) -> None:
-        """Recompute it without the inequalities that were dropped."""
-        now = self.iterate
-        now.cut[:] = 0.0
-        add_products(now.cut, now.places, now.gamma)
-        add_pentagons(now.cut, now.pentagons, now.delta)
+        triples = triangles.literals[steepest] ^ [0, 1, 1]
+        found, violations = loops.most_violated_pentagons(D, triples, least)
+        ordered = found[np.argsort(-violations, kind="stable")]
+        self.iterate = now.holding(triangles, _renewed(pentagons, ordered, most))
 
 
-def _scaled_model(
-    scaled: ScaledBox, estimate: float, binary: Mask, omega: float, norm: float = 0.0
-) -> tuple[RelaxedModel, float]:
-    """The model with its cost divided by a norm, by default its own; and that norm."""
-    m = scaled.m
-    theta2 = omega + 0.5 * m
-    scale = np.concatenate([[1.0 / np.sqrt(theta2)], np.full(m, np.sqrt(2.0))])
-    cost = np.empty((m + 1, m + 1))
-    cost[0, 0] = scaled.constant - estimate
-    cost[0, 1:] = cost[1:, 0] = 0.5 * scaled.slope
-    cost[1:, 1:] = 0.5 * scaled.curvature
-    cost *= np.outer(scale, scale)
-    norm = norm or float(np.linalg.norm(cost)) or 1.0
-    lines = np.column_stack([-scaled.rhs, scaled.rows]) * scale
-    lines = np.ascontiguousarray(np.linalg.qr(lines.T)[0].T)
-    return RelaxedModel(cost / norm, lines, binary, omega), norm
-
-
-def _renewed(
-    old: NDArray[np.int64], gamma: Array, ordered: NDArray[np.int64], most: int, share: float
-) -> tuple[NDArray[np.int64], Array]:
+def _renewed(old: Inequalities, ordered: Literals, most: int) -> Inequalities:
     """The active inequalities with their multipliers, and the first new ones with none."""
-    active = gamma > share * gamma.max(initial=0.0)
-    kept = old[active]
+    active = old.multipliers > MIN_ACTIVE_SHARE * old.multipliers.max(initial=0.0)
+    kept = old.literals[active]
     known = set(map(tuple, kept.tolist()))
     new = [row for row in dict.fromkeys(map(tuple, ordered.tolist())) if row not in known][:most]
-    rows = np.array(new, np.int64).reshape(-1, old.shape[1])
-    return np.concatenate([kept, rows]), np.concatenate([gamma[active], np.zeros(len(new))])
+    rows = np.array(new, np.int64).reshape(-1, old.literals.shape[1])
+    multipliers = np.concatenate([old.multipliers[active], np.zeros(len(new))])
+    return Inequalities(np.concatenate([kept, rows]), multipliers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,18 +18,21 @@ from indefinite_opt.foundation import (
     pool,
     thread_count,
 )
-from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Deadline, Node, OpenBracket
+from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
 from indefinite_opt.quadratic.bracket.cluster import Workers
-from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm, finite_form
-from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
+from indefinite_opt.quadratic.bracket.finite_forms import finite_form, obstacle, required_form
+from indefinite_opt.quadratic.bracket.minorant import Multipliers
+from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
+from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.quadratic.bracket.tangents import Mask, ScaledBox
 from indefinite_opt.quadratic.bracket.tree import Threads, Tree
 from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.solving.solution import Status, Trace
-from indefinite_opt.quadratic.solving.solver import Task
+from indefinite_opt.quadratic.local.search.multistart import MultiStart
+from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solver import Solver, Task
+from indefinite_opt.quadratic.structures.gaps import gap_in_words
 from indefinite_opt.quadratic.structures.qp import QP
 
 T = TypeVar("T")
@@ -59,7 +62,6 @@ class GlobalSearch:
     Attributes
     ----------
     bracket : OpenBracket
-        The bracket.
     bounds : dict of str to float
         Bounds of the finite form by the name of the multipliers that were tried on the whole box;
         "root" is that from which the whole box was divided.
@@ -78,7 +80,7 @@ class GlobalSearch:
         atol: float = 0.0,
         settings: Settings | None = None,
     ) -> None:
-        self.form = cast("FiniteForm", finite_form(task.structure))
+        self.form = required_form(task.structure)
         self.bracket = OpenBracket(self.form, gap, atol)
         start = task.start if start is None else start
         if start is not None:
@@ -87,8 +89,8 @@ class GlobalSearch:
         self.settings = settings or Settings()
         self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
         self.n = self.form.structure.n
-        self.deadline = Deadline(self.task, self.n)
-        self.box_bound = BoxBound(self.task, self.form, self.bracket, self.deadline, self.settings)
+        self.deadline = Deadline(self.task)
+        self.box_bound = BoxBound(self.bracket, self.deadline, self.settings)
         self.bounds: dict[str, float] = {}
         self.tree: Tree | None = None
         self.client: Any = None
@@ -172,27 +174,19 @@ class GlobalSearch:
         TimeLimitReached
             If the time limit is reached first.
         """
-        scaled, binary = self.whole_box
+        scaled, box = self.whole_box
         tangent = Tangent(multipliers, scaled.place(self.bracket.point))
         with one_thread():
-            bound = self.deadline.timed(
-                lower_bound, scaled, multipliers, tangent.start, binary
-            ).value
+            bound = self.deadline.timed(tangent.bound, scaled, box).value
         self.bounds[name] = bound
         if bound > self.bracket.lower:
             self.bracket.lower, self.root.last = bound, tangent
 
     @cached_property
-    def first_box(self) -> Box:
-        """The box in which the search begins."""
-        return self.box_bound.conditions.begin()
-
-    @cached_property
-    def whole_box(self) -> tuple[ScaledBox, Mask]:
-        """The first box in scaled variables, and which of its variables are binary."""
-        box = self.first_box
-        scaled = self.form.quadratic.scaled(box.lower, box.upper)
-        return scaled, box.binary[scaled.members]
+    def whole_box(self) -> tuple[ScaledBox, Box]:
+        """The box in which the search begins, in scaled variables and as it is."""
+        box = self.form.conditions.begin()
+        return self.form.quadratic.scaled(box.lower, box.upper), box
 
     def _bound_cheaply(self) -> None:
         """Compute the bounds without a relaxation, each from an eigendecomposition."""
@@ -211,8 +205,9 @@ class GlobalSearch:
                 self._without_proof = True
 
     def _divide_and_bound(self) -> Status:
-        first = [Node(self.first_box, self.bracket.lower, 0, self.root)]
-        self.tree = tree = Tree(self.box_bound, first, self._reported)
+        _, box = self.whole_box
+        first = Node(box, self.bracket.lower, 0, self.root)
+        self.tree = tree = Tree(self.bracket, self.task, [first], self._reported)
         limit = self.task.max_iter or (
             sys.maxsize if np.isfinite(self.task.time_limit) else self.settings.default_max_nodes
         )
@@ -261,3 +256,47 @@ def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: 
         return -np.inf
     with one_thread():
         return form.original(proof.lower_bound(form.conditions, remaining))
+
+
+@dataclass(frozen=True)
+class BranchAndBound(Solver[QP]):
+    """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
+
+    The bounds come from a doubly nonnegative relaxation with triangle inequalities, or from secants
+    where F is separable, and are valid wherever the search is stopped. The solution contains the
+    proof of its bound, which the certificate checks. `max_iter` limits the number of nodes.
+
+    Parameters
+    ----------
+    settings : Settings, optional
+    """
+
+    settings: Settings | None = None
+
+    name = "global"
+    accepts = (QP,)
+    needs_convex = False
+
+    def refusal(self, task: Task[Any]) -> str | None:
+        reason = super().refusal(task)
+        if reason is not None or task.structure.is_convex:
+            return reason
+        return obstacle(task.structure)
+
+    def solve(self, task: Task[QP]) -> Solution:
+        qp = task.structure
+        if qp.is_convex:  # the dual proves the bound without any division
+            return MultiStart().solve(task)
+        search = GlobalSearch(task, task.tol, settings=self.settings)
+        status = search.run()
+        return Solution(
+            values=qp.values(search.bracket.best),
+            status=status,
+            iterations=search.nodes,
+            trace=search.trace,
+            message=(
+                f"{search.nodes} nodes, {search.iterations} iterations of the relaxation; "
+                f"{gap_in_words(search.bracket.absolute_gap, search.bracket.relative_gap)}"
+            ),
+            witness=search.proof,
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic.bracket.minorant import BoxQuadratic
+from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
@@ -43,7 +43,7 @@ class SecantProgram:
         self.rows = rows / self.lengths[:, None]
         self.rhs = (whole.rhs - whole.rows @ whole.lower) / self.lengths
         reach = np.maximum(np.abs(whole.lower), np.abs(whole.upper))
-        self.size = float(reach @ (0.5 * (whole.sizes[0] @ reach) + np.abs(whole.c))) or 1.0
+        self.size = whole.size(reach) or 1.0
         ends = np.zeros(whole.n)
         form = StandardForm(1, ends, ends, ends, self.rhs, self.rhs, csr_array(self.rows))
         self._highs, self._indices = highs_model(form), np.arange(whole.n, dtype=np.int32)

@@ -14,7 +14,9 @@ import numpy as np
 
 from indefinite_opt.foundation import interrupts_held
 from indefinite_opt.quadratic.bracket.box_bound import BoxBound, Node
+from indefinite_opt.quadratic.bracket.open_bracket import OpenBracket
 from indefinite_opt.quadratic.solving.solution import Status
+from indefinite_opt.quadratic.solving.solver import Task
 
 SECONDS_BETWEEN_REPORTS = 0.1
 """Least time between two entries of the trace."""
@@ -77,7 +79,8 @@ class Tree:
 
     Parameters
     ----------
-    box_bound : BoxBound
+    bracket : OpenBracket
+    task : Task
     first : list of Node
     report : callable, optional
         Called now and then; a true return value ends the search.
@@ -94,11 +97,12 @@ class Tree:
 
     def __init__(
         self,
-        box_bound: BoxBound,
+        bracket: OpenBracket,
+        task: Task[Any],
         first: list[Node],
         report: Callable[[], bool | None] | None = None,
     ) -> None:
-        self.box_bound, self.report = box_bound, report
+        self.bracket, self.task, self.report = bracket, task, report
         self.nodes, self.closed = 0, np.inf
         self.root_bound: float | None = None
         self._waiting: list[tuple[float, int, Node]] = []
@@ -115,7 +119,7 @@ class Tree:
         nodes: list[Node] = []
         while self._waiting and len(nodes) < most:
             bound, _, node = heapq.heappop(self._waiting)
-            if bound < self.box_bound.bracket.cutoff:
+            if bound < self.bracket.cutoff:
                 nodes.append(node)
             else:
                 self.closed = min(self.closed, bound)
@@ -133,7 +137,7 @@ class Tree:
 
     def raise_lower(self) -> None:
         """Raise the lower end to the least bound of all boxes, but not above the best value."""
-        bracket = self.box_bound.bracket
+        bracket = self.bracket
         first = [self._waiting[0][0]] if self._waiting else []
         running = [node.bound for nodes, _ in self._running.values() for node in nodes]
         least = min([self.closed, *first, *running])
@@ -150,27 +154,9 @@ class Tree:
         seconds : float
             After so many since the task began no other box than the first is begun.
         """
-        bracket, task = self.box_bound.bracket, self.box_bound.task
         reported = -np.inf
         while True:
-            size = crew.size
-            while len(self._running) < size and (self.nodes == 0 or task.elapsed < seconds):
-                reserved = sum(most - len(nodes) for nodes, most in self._running.values())
-                left = limit - self.nodes - reserved
-                if left <= 0:
-                    break
-                most = min(crew.most, -(-left // size))
-                self.raise_lower()  # while all boxes are among those that wait or are in work
-                with interrupts_held():
-                    fair = 1 + len(self._waiting) // (2 * size)
-                    nodes = self._pop(min(crew.batch, most, fair))
-                    if not nodes:
-                        break
-                    if self.nodes == 1:
-                        self.root_bound = bracket.lower
-                    self.nodes += len(nodes)
-                    job = crew.submit(nodes, most, len(self._waiting))
-                    self._running[job] = nodes, most
+            self._begin(crew, limit, seconds)
             self.raise_lower()
             now = time.perf_counter()
             due = now - reported >= SECONDS_BETWEEN_REPORTS or not self._running
@@ -178,16 +164,37 @@ class Tree:
                 reported = now
                 if self.report():
                     return Status.INTERRUPTED
-            if bracket.closed:
+            if self.bracket.closed:
                 return Status.SOLVED
             if not self.open:
                 return Status.INACCURATE
-            status = task.stop() or (None if self._running else Status.MAX_ITER)
+            status = self.task.stop() or (None if self._running else Status.MAX_ITER)
             if status is not None:
                 return status
             with interrupts_held():
                 done, _ = wait(self._running, SECONDS_BETWEEN_CHECKS, FIRST_COMPLETED)
                 self._collect(crew, done)
+
+    def _begin(self, crew: Crew, limit: int, seconds: float) -> None:
+        """Hand out boxes until the crew is busy, or no more may be bounded or are open."""
+        size = crew.size
+        while len(self._running) < size and (self.nodes == 0 or self.task.elapsed < seconds):
+            reserved = sum(most - len(nodes) for nodes, most in self._running.values())
+            left = limit - self.nodes - reserved
+            if left <= 0:
+                return
+            most = min(crew.most, -(-left // size))
+            self.raise_lower()  # while all boxes are among those that wait or are in work
+            with interrupts_held():
+                fair = 1 + len(self._waiting) // (2 * size)
+                nodes = self._pop(min(crew.batch, most, fair))
+                if not nodes:
+                    return
+                if self.nodes == 1:
+                    self.root_bound = self.bracket.lower
+                self.nodes += len(nodes)
+                job = crew.submit(nodes, most, len(self._waiting))
+                self._running[job] = nodes, most
 
     def finish(self, crew: Crew) -> None:
         """Wait for the boxes in work."""

@@ -20,16 +20,11 @@ from numpy.typing import NDArray
 
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import Array, read_json, write_bytes
-from indefinite_opt.quadratic.bracket.finite_forms import FiniteForm, finite_form, obstacle
-from indefinite_opt.quadratic.bracket.minorant import (
-    BoxQuadratic,
-    Multipliers,
-    pair_indices,
-    triangle_literals,
-)
+from indefinite_opt.quadratic.bracket.finite_forms import required_form
+from indefinite_opt.quadratic.bracket.minorant import Inequalities, Multipliers, pair_indices
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box, Conditions
 from indefinite_opt.quadratic.bracket.proof import Part, Proof, Step, Tangent
-from indefinite_opt.quadratic.bracket.tangents import Bound, ScaledBox
+from indefinite_opt.quadratic.bracket.scaled_box import Bound, BoxQuadratic, ScaledBox
 from indefinite_opt.quadratic.matrices.sparse import as_dense
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_checker import (
@@ -107,7 +102,7 @@ def _quadratic_bound(
 
 def bracket_document(qp: QP, proof: Proof, claim: float | None = None) -> Document:
     """The proof of a bound of branch and bound; the claim is in the declared sense."""
-    form = _finite_form(qp)
+    form = required_form(qp)
     objective: Document = {"sense": qp.sense, "constant": qp.constant}
     if form.ray is not None:
         objective["ray"] = form.ray
@@ -122,7 +117,14 @@ def boxes_document(
     The objective has a "sense", a "constant" and, if the program describes the rays of another one,
     a "ray". The claimed bound, in the declared sense, is by default the proved one.
     """
-    program = _program(quadratic)
+    program: Document = {
+        "H": triangle(quadratic.H),
+        "c": plain(quadratic.c),
+        "lower": plain(quadratic.lower),
+        "upper": plain(quadratic.upper),
+        "rows": [plain(row) for row in quadratic.rows],
+        "rhs": plain(quadratic.rhs),
+    }
     exact_program = ExactProgram(exact(program))
     steps = proof.steps(Conditions(quadratic))
     content = {"steps": [entry for step in steps for entry in _written(exact_program, step)]}
@@ -131,19 +133,12 @@ def boxes_document(
 
 def convex_document(qp: QP, x: Array) -> Document:
     """The proof of a bound on a convex program: one box, and the tangent near x."""
-    form = _finite_form(qp)
+    form = required_form(qp)
     conditions = Conditions(form.quadratic)
     box = conditions.begin()
     scaled = conditions.whole.scaled(box.lower, box.upper)
     tangent = Tangent(Multipliers.spectral(scaled.m), scaled.place(form.placed(x)))
     return bracket_document(qp, Proof(Part(last=tangent)))
-
-
-def _finite_form(qp: QP) -> FiniteForm:
-    form = finite_form(qp)
-    if form is None:
-        raise ParameterError("formulation", "a program with a finite box", str(obstacle(qp)))
-    return form
 
 
 def linear_document(form: StandardForm, multipliers: Array) -> Document:
@@ -277,17 +272,6 @@ def plain(values: Array) -> list[float]:
     return [value or 0 for value in values.tolist()]
 
 
-def _program(quadratic: BoxQuadratic) -> Document:
-    return {
-        "H": triangle(quadratic.H),
-        "c": plain(quadratic.c),
-        "lower": plain(quadratic.lower),
-        "upper": plain(quadratic.upper),
-        "rows": [plain(row) for row in quadratic.rows],
-        "rhs": plain(quadratic.rhs),
-    }
-
-
 def _written(program: ExactProgram, step: Step) -> list[Document]:
     """A step in the form of the file, in which a box is divided into two at a time."""
     if step.rule == "close":
@@ -306,93 +290,118 @@ def _written(program: ExactProgram, step: Step) -> list[Document]:
         changes |= {name: moved} if moved else {}
     if step.tangent is not None:
         value: Document = {} if step.value is None else {"value": step.value}
-        return [_tangent(program, *step.tangent, step.before) | value | changes]
+        return [_tangent(program, step.before, *step.tangent) | value | changes]
     told = changes or np.any(step.before.binary != after.binary)
     return [{"rule": step.rule, **changes}] if told else []
 
 
 def _tangent(
-    program: ExactProgram, multipliers: Multipliers, scaled: ScaledBox, bound: Bound, box: Box
+    program: ExactProgram, box: Box, multipliers: Multipliers, scaled: ScaledBox, bound: Bound
 ) -> Document:
-    """Multipliers and tangent in the shares t = (1 + d)/2 of the intervals.
-
-    As ½ shift (d² - 1) is -2 shift t(1 - t), the shift is added to the multipliers of the squares.
-    """
-    members, n = scaled.members, program.n
-    wide = box.lower < box.upper
-    fixed = np.setdiff1d(np.flatnonzero(wide), members)
-    squares, point = np.zeros(n), np.where(wide, 0.5, 0.0)
-    ends = box.binary[members]
-    squares[members] = np.where(ends, multipliers.squares, np.maximum(multipliers.squares, 0.0))
-    squares[members] += 2.0 * bound.shift
-    pairs = np.maximum(multipliers.pairs, 0.0)
-    first, second = pair_indices(scaled.m)
-    products: list[list[int | float]] = []
-    for row, column in zip(*np.nonzero(pairs), strict=True):
-        one = 2 * int(members[first[row]]) + int(column) // 2
-        other = 2 * int(members[second[row]]) + int(column) % 2
-        products.append([one, other, float(pairs[row, column])])
-    places, gamma = multipliers.triangles()
-    triangles = _named(triangle_literals(places, scaled.m), gamma, members)
-    pentagons = _named(*multipliers.genuine_pentagons(), members)
-    across = np.zeros((len(program.rows), n + 1))
+    """Multipliers and tangent in the shares t = (1 + d)/2 of the intervals."""
+    written = _WrittenTangent(program, box, multipliers.valid(box.binary[scaled.members]), scaled)
+    # ½ shift (d² - 1) is -2 shift t(1 - t).
+    written.squares[scaled.members] += 2.0 * bound.shift
     if scaled.m:
-        across[:, members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
-        point[members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
-
-    def written() -> Document:
-        own = [
-            [2 * i, 2 * i + 1, multiplier]
-            for i, multiplier in enumerate(squares.tolist())
-            if multiplier
-        ]
-        return {
-            "rule": "tangent",
-            "products": products + own,
-            "triangles": triangles,
-            "pentagons": pentagons,
-            "across": [plain(row) for row in across],
-            "point": plain(point),
-        }
-
-    lower, upper = exact(box.lower.tolist()), exact(box.upper.tolist())
-    there = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
-    minorant = ExactMinorant(program, there, exact(written()))
-    for i in fixed.tolist():
-        squares[i] += max(-0.5 * float(minorant.M[i][i]), 0.0) * (1.0 + _ROUNDING_SHARE)
-        for j in np.flatnonzero(wide).tolist():
-            # Two products with half of the multiplier each cancel the product of both shares.
-            multiplier = 0.5 * abs(float(minorant.M[i][j]))
-            if multiplier and (j < i or j not in fixed):
-                end = 0 if minorant.M[i][j] > 0 else 1
-                products += [
-                    [2 * i, 2 * j + end, multiplier],
-                    [2 * i + 1, 2 * j + 1 - end, multiplier],
-                ]
-                squares[[i, j]] += _ROUNDING_SHARE * multiplier
-    # The matrix is made positive semidefinite by steps that double, first a tiny share of the
-    # largest entry, and never 0, however small the entries are.
-    for doublings in itertools.count():
-        minorant = ExactMinorant(program, there, exact(written()))
-        try:
-            _, slope = minorant.tangent(exact(point.tolist()))
-            break
-        except FailedProof:
-            largest = max(abs(float(a)) for row in minorant.M for a in row)
-            squares[wide] += 1e-14 * 2.0**doublings * largest + 1e-320
+        written.across[:, scaled.members + 1] = -2.0 * (scaled.weights.T @ bound.coupling.T)
+        written.point[scaled.members] = np.clip(0.5 + 0.5 * bound.point, 0.0, 1.0)
+    written.cancel_thin_intervals()
+    slope = written.make_convex()
     if scaled.m:
         # These multipliers make the slope approximately the wanted one.
         wanted, nu = 2.0 * bound.reduced, 2.0 * bound.nu
-        missing = [float(Fraction(a) - slope[i]) for i, a in zip(members, wanted, strict=True)]
+        missing = [
+            float(Fraction(a) - slope[i]) for i, a in zip(scaled.members, wanted, strict=True)
+        ]
         nu += np.linalg.lstsq(scaled.rows.T, missing - nu @ scaled.rows)[0]
-        across[:, 0] = 0.5 * (scaled.weights.T @ nu)
-    return written()
+        written.across[:, 0] = 0.5 * (scaled.weights.T @ nu)
+    return written.document()
 
 
-def _named(
-    literals: NDArray[np.int64], multipliers: Array, members: NDArray[np.intp]
-) -> list[list[int | float]]:
+class _WrittenTangent:
+    """A minorant with the literals of the whole program, while it is made convex exactly.
+
+    Attributes
+    ----------
+    squares : (n,) array
+        Multipliers of t(1 - t).
+    across : (k, n + 1) array
+        For each row what it is multiplied by, a constant and the slopes of a linear function.
+    point : (n,) array
+        Where the tangent touches.
+    """
+
+    def __init__(
+        self, program: ExactProgram, box: Box, multipliers: Multipliers, scaled: ScaledBox
+    ) -> None:
+        members, n = scaled.members, program.n
+        lower, upper = exact(box.lower.tolist()), exact(box.upper.tolist())
+        self.program = program
+        self.box = ExactBox(lower, upper, set(np.flatnonzero(box.binary).tolist()), set())
+        self.wide = box.lower < box.upper
+        self.thin = np.setdiff1d(np.flatnonzero(self.wide), members).tolist()
+        self.squares, self.point = np.zeros(n), np.where(self.wide, 0.5, 0.0)
+        self.squares[members] = multipliers.squares
+        self.across = np.zeros((len(program.rows), n + 1))
+        self.products: list[list[int | float]] = []
+        first, second = pair_indices(scaled.m)
+        for row, column in zip(*np.nonzero(multipliers.pairs), strict=True):
+            one = 2 * int(members[first[row]]) + int(column) // 2
+            other = 2 * int(members[second[row]]) + int(column) % 2
+            self.products.append([one, other, float(multipliers.pairs[row, column])])
+        self.triangles = _named(multipliers.triangles, members)
+        self.pentagons = _named(multipliers.pentagons, members)
+
+    def document(self) -> Document:
+        """The step as it stands."""
+        own = [[2 * i, 2 * i + 1, a] for i, a in enumerate(self.squares.tolist()) if a]
+        return {
+            "rule": "tangent",
+            "products": self.products + own,
+            "triangles": self.triangles,
+            "pentagons": self.pentagons,
+            "across": [plain(row) for row in self.across],
+            "point": plain(self.point),
+        }
+
+    def _minorant(self) -> ExactMinorant:
+        return ExactMinorant(self.program, self.box, exact(self.document()))
+
+    def cancel_thin_intervals(self) -> None:
+        """Cancel what the minorant has of variables that count as fixed in the scaled box."""
+        M = self._minorant().M
+        for i in self.thin:
+            self.squares[i] += max(-0.5 * float(M[i][i]), 0.0) * (1.0 + _ROUNDING_SHARE)
+            for j in np.flatnonzero(self.wide).tolist():
+                # Two products with half of the multiplier each cancel the product of both shares.
+                multiplier = 0.5 * abs(float(M[i][j]))
+                if multiplier and (j < i or j not in self.thin):
+                    end = 0 if M[i][j] > 0 else 1
+                    self.products += [
+                        [2 * i, 2 * j + end, multiplier],
+                        [2 * i + 1, 2 * j + 1 - end, multiplier],
+                    ]
+                    self.squares[[i, j]] += _ROUNDING_SHARE * multiplier
+
+    def make_convex(self) -> list[Fraction]:
+        """Raise the squares until the matrix is positive semidefinite; returns the slope.
+
+        The steps double: first a tiny share of the largest entry, and never 0, however small the
+        entries are.
+        """
+        for doublings in itertools.count():
+            minorant = self._minorant()
+            try:
+                return minorant.tangent(exact(self.point.tolist()))[1]
+            except FailedProof:
+                largest = max(abs(float(a)) for row in minorant.M for a in row)
+                self.squares[self.wide] += 1e-14 * 2.0**doublings * largest + 1e-320
+        raise AssertionError
+
+
+def _named(inequalities: Inequalities, members: NDArray[np.intp]) -> list[list[int | float]]:
     """Literals of variables of the whole program, with multipliers that are not zero."""
+    literals, multipliers = inequalities
     own = np.append(2 * members, 0)[literals // 2] + literals % 2
     return [
         [*row, multiplier]
