@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
 from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.multipliers import by_kind
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,
@@ -88,10 +89,8 @@ class ConvexSolution(NamedTuple):
 
     def by_kind(self, body: Polyhedron) -> Values:
         """The multipliers of rows and bounds by their kinds."""
-        z, y = np.split(self.multipliers, [body.h.size])
-        low = np.where(np.isfinite(body.lower), np.maximum(self.reduced, 0.0), 0.0)
-        high = np.where(np.isfinite(body.upper), np.maximum(-self.reduced, 0.0), 0.0)
-        return {"inequalities": z, "equalities": y, "lower": low, "upper": high}
+        finite = np.isfinite(np.where(self.reduced > 0.0, body.lower, body.upper))
+        return by_kind(self.multipliers, np.where(finite, self.reduced, 0.0), body.h.size)
 
 
 def convex_solution(
