@@ -12,7 +12,7 @@ from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
     highs_model,
-    run_within,
+    is_solved,
     set_tolerance,
     simplex_limit,
 )
@@ -73,25 +73,21 @@ class LinearRows:
         """
         import highspy
 
-        highs, n = self._highs, self.n
+        highs, states = self._highs, highspy.HighsModelStatus
         change_costs(highs, cost)
         for presolve in ("off", "on"):
             highs.setOptionValue("presolve", presolve)
-            states = highspy.HighsModelStatus
-            limit = simplex_limit(n + self.scaled.R.shape[0])
-            state = run_within(highs, self.remaining(), limit)
-            if state == states.kTimeLimit:
-                raise TimeLimitReached("a linear program did not end in time")
-            if state == states.kOptimal:
+            if is_solved(highs, self.remaining(), simplex_limit(sum(self.scaled.R.shape))):
                 answer = highs.getSolution()
                 return self._vertex(np.array(answer.col_value)), np.array(answer.row_dual)
+            state = highs.getModelStatus()
             if state in (states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible):
                 return None
             if self.remaining() <= 0.0:  # HiGHS has other words for it than a time limit, too
-                raise TimeLimitReached("a linear program did not end in time")
+                raise TimeLimitReached("HiGHS did not end in time")
             # The simplex method has stalled: once more from the beginning, with presolve.
-            words = highs.modelStatusToString(state)
             highs.clearSolver()
+        words = highs.modelStatusToString(state)
         raise SolverFailed(f"HiGHS did not solve a linear program over the rows: {words}")
 
     def _vertex(self, near: Array) -> Array:
