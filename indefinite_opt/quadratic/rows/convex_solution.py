@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
 from indefinite_opt.quadratic.program.standard_form import StandardForm
+from indefinite_opt.quadratic.rows.multipliers import by_kind
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,
-    run_within,
+    is_solved,
     set_tolerance,
     simplex_limit,
 )
@@ -88,10 +89,8 @@ class ConvexSolution(NamedTuple):
 
     def by_kind(self, body: Polyhedron) -> Values:
         """The multipliers of rows and bounds by their kinds."""
-        z, y = np.split(self.multipliers, [body.h.size])
-        low = np.where(np.isfinite(body.lower), np.maximum(self.reduced, 0.0), 0.0)
-        high = np.where(np.isfinite(body.upper), np.maximum(-self.reduced, 0.0), 0.0)
-        return {"inequalities": z, "equalities": y, "lower": low, "upper": high}
+        finite = np.isfinite(np.where(self.reduced > 0.0, body.lower, body.upper))
+        return by_kind(self.multipliers, np.where(finite, self.reduced, 0.0), body.h.size)
 
 
 def convex_solution(
@@ -132,12 +131,9 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
     set_tolerance(highs, _BASIS_TOLERANCE)
-    status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
-    if status == highspy.HighsModelStatus.kTimeLimit:
-        raise TimeLimitReached("HiGHS did not end in time")
-    if status != highspy.HighsModelStatus.kOptimal:
+    if not is_solved(highs, seconds, simplex_limit(sum(body.rows.shape))):
         return None
-    answer, words = highs.getSolution(), highs.modelStatusToString(status)
+    answer, words = highs.getSolution(), highs.modelStatusToString(highs.getModelStatus())
     x, rows = np.array(answer.col_value), -np.array(answer.row_dual)
     x = np.clip(x, body.lower, body.upper)
     rows = np.where(body.are_equations, rows, np.maximum(rows, 0.0))
