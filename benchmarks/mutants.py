@@ -39,7 +39,7 @@ CLAIMS = (
     "row_curvature",
     "polyhedron:-project,-_corrected,-_step,-_nearest,-point,-start",
     "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-endless",
-    "linear_rows:ranges,_weak_duality,_sizes,_named",
+    "linear_rows",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",
     "structures/convex_bounds:-newton_point",
     "box_line:linear_minimum,_fill,cheapest,cheapest_balance",

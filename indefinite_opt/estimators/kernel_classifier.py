@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
@@ -65,7 +66,7 @@ def folds(y: NDArray[Any], count: int = 5) -> Any:
     ]
 
 
-class FormulationClassifier(ClassifierMixin, SolvedEstimator):
+class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
     """What `KernelClassifier` and `IndefiniteSVC` share: fits, predictions, certificates."""
 
     _called = "classifiers of two classes"
@@ -146,8 +147,9 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator):
         result = solve(problem, weighted, self.solver, self.tol, max_iter=limit, seed=seed)
         return Machine.of(pair, result)
 
+    @abstractmethod
     def _method(self) -> Formulation | Baseline:
-        raise NotImplementedError
+        """What is trained for every pair of classes."""
 
     def _weighted(self, method: Any, training: Training, pair: Pair) -> Any:
         """The formulation or baseline with the weights of the points of one machine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -176,7 +177,7 @@ class SupportVectorEstimator(SolvedEstimator):
         return normals
 
 
-class SingleMachine(SupportVectorEstimator):
+class SingleMachine(SupportVectorEstimator, ABC):
     """An estimator with one machine for all points, which may have targets."""
 
     _called = "machines"
@@ -185,16 +186,16 @@ class SingleMachine(SupportVectorEstimator):
     _targets: Array | None
     """What the problem has for points with a weight, (n,); None for one class."""
 
+    @abstractmethod
     def _formulation(self, weights: Array | None) -> Formulation:
         """What is solved, with the weights of the points unless all are 1."""
-        raise NotImplementedError
 
     def _solver(self, weights: Array | None) -> str | Solver[Any] | None:
         return "smo(second_order=True)" if self.solver is None else self.solver
 
+    @abstractmethod
     def _final(self, fitted: Classifier, training: Training, gram: DenseGram) -> Classifier:
         """The classifier of the problem in the units of the estimator."""
-        raise NotImplementedError
 
     def _trained(self, X: Any, targets: Array | None, sample_weight: Any) -> Self:
         """The estimator, trained on validated points; those without a positive weight left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,33 +17,49 @@ from indefinite_opt.foundation import Array, checked_distances, checked_matrix
 from indefinite_opt.problem import Kernel, kernels
 
 
+class TrainingData(ABC):
+    """Training points, with the kernel between them and new points."""
+
+    @abstractmethod
+    def gram(self) -> Array:
+        """The kernel matrix of the training points, (n, n)."""
+
+    @abstractmethod
+    def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
+        """Kernel values of new points with the training points, (m, n), or with chosen ones."""
+
+    def among(self, X: Any) -> Array | None:
+        """Kernel values among new points, (m, m); None if they cannot be known."""
+        return None
+
+    def definiteness(self) -> kernels.Definiteness | None:
+        """The theorem that proves the kernel definite, if there is one."""
+        return None
+
+
 @dataclass(frozen=True, eq=False)
-class Points:
+class Points(TrainingData):
     """Training points in rows, dense or sparse, with a kernel; sparse ones are made dense."""
 
     data: Any
     kernel: Kernel
 
     def gram(self) -> Array:
-        """The kernel matrix of the training points, (n, n)."""
         return np.asarray(self.kernel(dense(self.data)), dtype=np.float64)
 
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
-        """Kernel values of new points with the training points, (m, n), or with chosen ones."""
         data = self.data if chosen is None else self.data[chosen]
         return self.kernel.values(dense(X), dense(data))
 
     def among(self, X: Any) -> Array:
-        """Kernel values among new points, (m, m)."""
         return self.kernel.values(dense(X), dense(X))
 
     def definiteness(self) -> kernels.Definiteness | None:
-        """The theorem that proves the kernel definite, if there is one."""
         return kernels.definiteness(self.kernel, self.data.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class Matrix(TrainingData):
     """Kernel values of all pairs of training points, or distances and the kernel made of them."""
 
     pairs: Array
@@ -52,18 +69,10 @@ class Matrix:
     """Which columns of the rows of new points belong to the training points, (n,)."""
 
     def gram(self) -> Array:
-        """The kernel matrix of the training points, (n, n)."""
         return self._values(self.pairs)
 
     def rows(self, X: Array, chosen: NDArray[np.intp] | None = None) -> Array:
-        """Kernel values of new points with the training points, (m, n), or with chosen ones."""
         return self._values(X[:, self.places if chosen is None else self.places[chosen]])
-
-    def among(self, X: Array) -> None:
-        """Values among new points cannot be known."""
-
-    def definiteness(self) -> None:
-        """No theorem is about values that come from elsewhere."""
 
     def _values(self, pairs: Array) -> Array:
         if self.kernel is None:
@@ -72,7 +81,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Objects:
+class Objects(TrainingData):
     """What was given to `fit` as it is, with a function of two such collections.
 
     As in scikit-learn the function gets all that was given, at a prediction, too.
@@ -85,23 +94,17 @@ class Objects:
     """Which of them are training points, (n,)."""
 
     def gram(self) -> Array:
-        """The kernel matrix of the training points, (n, n)."""
         K = self._values(self.given, self.given)
         hint = "Let the function return (K + K.T) / 2."
         pairs, _ = checked_matrix("K", K, False, hint=hint)
         return np.asarray(pairs, dtype=np.float64)[np.ix_(self.places, self.places)]
 
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:
-        """Kernel values of new points with the training points, (m, n), or with chosen ones."""
         K = self._checked(self._values(X, self.given))
         return K[:, self.places if chosen is None else self.places[chosen]]
 
     def among(self, X: Any) -> Array:
-        """Kernel values among new points, (m, m)."""
         return self._checked(self._values(X, X))
-
-    def definiteness(self) -> None:
-        """No theorem is about a function."""
 
     def _values(self, X: Any, Z: Any) -> Any:
         K, shape = self.function(X, Z), (_num_samples(X), _num_samples(Z))
@@ -116,9 +119,6 @@ class Objects:
 
     def _checked(self, K: Any) -> Array:
         return check_array(K, dtype=np.float64, ensure_min_samples=0, input_name="K")
-
-
-TrainingData = Points | Matrix | Objects
 
 
 def training_data(X: Any, kernel: Any, metric: Any, places: NDArray[np.intp]) -> TrainingData:

@@ -83,9 +83,8 @@ class ESVM(Formulation):
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
         kept = self.stabilised(problem)
-        y, C, Ktilde, S = problem.symbols(
-            "y", C=self._upper(problem), Ktilde=kept.problem, S=kept.sign_operator
-        )
+        upper = weighted_bound(self.C, self.weights, problem.n)
+        y, C, Ktilde, S = problem.symbols("y", C=upper, Ktilde=kept.problem, S=kept.sign_operator)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
@@ -93,9 +92,6 @@ class ESVM(Formulation):
             coef=S @ cp.multiply(y, alpha),
             offset="balance",
         )
-
-    def _upper(self, problem: KernelProblem) -> float | Array:
-        return weighted_bound(self.C, self.weights, problem.n)
 
     def stabilised(self, problem: KernelProblem) -> Stabilised:
         """K̃ and the eigenvalues that it is made of, with their share of Σ|λ| and their cost.

@@ -86,7 +86,8 @@ class SpectrumSVM(Formulation):
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
         changed = problem.transformed(self.transform, self.centered)
-        y, C, Ktilde = problem.symbols("y", C=self._upper(problem), Ktilde=changed)
+        upper = weighted_bound(self.C, self.weights, problem.n)
+        y, C, Ktilde = problem.symbols("y", C=upper, Ktilde=changed)
         return Model(
             maximize=cp.sum(alpha) - 0.5 * cp.quad_form(cp.multiply(y, alpha), Ktilde),
             subject_to={"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
@@ -117,6 +118,3 @@ class SpectrumSVM(Formulation):
             rf"\tilde{{K}} = V {middle[1]} V^\top,\ {source} = V \Lambda V^\top",
             ("V", "Lambda", *symbols),
         )
-
-    def _upper(self, problem: KernelProblem) -> float | Array:
-        return weighted_bound(self.C, self.weights, problem.n)

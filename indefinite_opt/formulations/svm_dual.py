@@ -73,7 +73,8 @@ class SVMDual(Formulation):
 
     def model(self, problem: KernelProblem) -> Model:
         alpha = cp.Variable(problem.n, name="alpha")
-        Q, y, C = problem.symbols("Q", "y", C=self._upper(problem))
+        upper = weighted_bound(self.C, self.weights, problem.n)
+        Q, y, C = problem.symbols("Q", "y", C=upper)
         constraints = {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C}
         if not self.bias:
             del constraints["balance"]
@@ -85,6 +86,3 @@ class SVMDual(Formulation):
             coef=cp.multiply(y, alpha),
             offset="balance" if self.bias else None,
         )
-
-    def _upper(self, problem: KernelProblem) -> float | Array:
-        return weighted_bound(self.C, self.weights, problem.n)

@@ -32,7 +32,7 @@ class LabelledKernel(Problem):
     task: str
     _values: Array
     """The number of each label among the classes, or the target; see `Labels`."""
-    _convex: dict[int, bool | None]
+    _convex: dict[int, bool]
     """Along how many lines a test has shown or refuted convexity; None where samples have not."""
 
     @property
@@ -222,14 +222,6 @@ class LabelledKernel(Problem):
             return True
         return any(self._convex.get(fewer) for fewer in range(lines + 1))
 
-    def convexity_order(self, lines: int) -> int:
-        """Order of the matrix that `is_convex` has yet to factorise; 0 if a sample decides it."""
-        if self.known_convex(lines) or not self.curvature_known:
-            return 0
-        if lines not in self._convex:
-            self._convex[lines] = False if self._curved_sample(lines) else None
-        return self.n if self._convex[lines] is None else 0
-
     def convexity_allowance(self, lines: int) -> float:
         """The a for which `is_convex` proves vᵀKv ≥ -a‖v‖².
 
@@ -286,7 +278,7 @@ class LabelledKernel(Problem):
         return convex
 
     def _test_convexity(self, lines: int) -> bool:
-        if lines not in self._convex and self._curved_sample(lines):
+        if self._curved_sample(lines):
             return False
         known = self.gram.decompositions.get(lines)
         if known is not None:

@@ -31,7 +31,7 @@ from indefinite_opt.quadratic.bracket.search import (
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.instances.by_name import generate, names
-from indefinite_opt.quadratic.local.descent.descent import Descent, descend
+from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.descent.printed_steps import PrintedSteps
 from indefinite_opt.quadratic.local.descent.second_order import second_order_steps
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray

@@ -17,7 +17,7 @@ from helpers.polyhedra import Rows, lowest, program
 from helpers.problems import labels, symmetric
 from indefinite_opt.errors import UnboundedProblem
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic.local.descent.descent import descend
+from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.iterated_search import Effort
 from indefinite_opt.quadratic.local.search.pair_search import LocalSearch
 from indefinite_opt.quadratic.local.search.pairing import Paired, as_paired
@@ -43,6 +43,14 @@ def check_feasible(one: Rows, x: Array) -> None:
     assert np.all(x <= one.upper)
     size = 1.0 + np.abs(one.A) @ np.abs(x)
     assert np.all(np.abs(one.A @ x - one.b) <= 1e-12 * size)
+
+
+def descend(qp: PairedQP, start: Array, tol: float = 1e-6) -> tuple[Array, float]:
+    """The local minimum that a descent ends at, and the value there."""
+    task = Task(None, "The program", qp, tol)  # type: ignore[arg-type]
+    run = Descent(task, start.copy())
+    run.to_local_minimum()
+    return run.alpha, run.value
 
 
 def search(one: Rows, effort: Effort | None = None, seed: int = 0) -> Array:

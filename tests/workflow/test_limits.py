@@ -25,7 +25,7 @@ from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.solving.solution import Solution, Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.solvers.external import cvxpy_backend, highs, osqp
+from indefinite_opt.solvers.external import conic, highs, osqp
 from indefinite_opt.solvers.linear import simplex
 from indefinite_opt.solvers.proxy_kernel.accelerated_gradient import AcceleratedGradient
 from indefinite_opt.workflow import result as results
@@ -38,7 +38,7 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     def press(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cvxpy_backend, "_solved", press)
+    monkeypatch.setattr(conic, "solve_convex", press)
     monkeypatch.setattr(osqp, "limited", press)
     monkeypatch.setattr(highs, "run_highs", press)
     monkeypatch.setattr(simplex, "run_highs", press)

@@ -141,9 +141,6 @@ class _Doubled(KernelProblem):
     def known_convex(self, lines: int) -> bool:
         return self.base.known_convex(min(lines, 1))
 
-    def convexity_order(self, lines: int) -> int:
-        return self.base.convexity_order(min(lines, 1))
-
     def _convex_on(self, lines: int) -> bool:
         return self.base._convex_on(min(lines, 1))
 

@@ -106,7 +106,8 @@ class PairedQP(PairedBox, QP):
         """|F|, but at least `CANCELLED` times the sum of the absolute terms of F."""
         size, pull = np.abs(x), float((np.abs(self.linear) * np.abs(x)).sum())
         half = 0.5 * self.hessian
-        if abs(value) >= CANCELLED * (half * self.gram.largest * float(size.sum()) ** 2 + pull):
+        most = half * self.gram.largest * float(np.square(size.sum()))  # inf if it overflows
+        if abs(value) >= CANCELLED * (most + pull):
             return abs(value)
         support = np.flatnonzero(x)
         terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,29 +27,25 @@ from indefinite_opt.quadratic import (
     Structure,
     Task,
     relative,
+    status_of,
 )
 from indefinite_opt.solvers.external.cvxpy_backend import (
-    abandoned,
     missing_package,
-    semidefinite_refusal,
+    or_feasible,
     solve_convex,
 )
 
-
-@dataclass(frozen=True)
-class _Options:
-    """The names of a solver's options, and their defaults."""
-
-    tolerances: tuple[str, ...]
-    max_tolerance: float
-    iterations: str
-    max_iter: int
-    time_limit: str
-    semidefinite_points: int  # most points for which the model of a proxy kernel takes seconds
-    tolerance_share: float = 1e-2  # tolerance as a share of `tol`: the certificate is stricter
+TOLERANCE_SHARE = 1e-2
+"""Tolerance as a share of `tol`: the certificate is stricter."""
 
 
 class _Conic(Solver[Structure[Any]]):
+    time_limit: ClassVar[str]
+    """The name of its option."""
+    max_tolerance: ClassVar[float] = np.inf
+    semidefinite_points: ClassVar[int]
+    """Most points for which the model of a proxy kernel takes seconds."""
+
     accepts = (
         QP,
         LinearProgram,
@@ -61,38 +57,46 @@ class _Conic(Solver[Structure[Any]]):
     )
     needs_convex = True
 
-    @property
     @abstractmethod
-    def options(self) -> _Options:
-        """How to tell the solver what is asked of it."""
+    def options(self, tolerance: float, max_iter: int | None) -> dict[str, Any]:
+        """The options of the solver, under its own names."""
 
     def unavailable(self) -> str | None:
         return missing_package(self.name)
 
     def refusal(self, task: Task[Any]) -> str | None:
-        most = self.options.semidefinite_points
-        return super().refusal(task) or semidefinite_refusal(task, most)
+        reason, n = super().refusal(task), task.problem.n
+        if reason is None and task.structure.has_inner_problem and n > self.semidefinite_points:
+            return (
+                f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy "
+                f"kernel: it is a reference for at most {self.semidefinite_points} points"
+            )
+        return reason
 
     def solve(self, task: Task[Any]) -> Solution:
-        names = self.options
-        tolerance = min(names.tolerance_share * task.tol, names.max_tolerance)
-        options: dict[str, Any] = dict.fromkeys(names.tolerances, tolerance)
-        options[names.iterations] = task.max_iter or names.max_iter
-        if np.isfinite(task.time_limit):
-            options[names.time_limit] = task.remaining
-        solution = solve_convex(task, self.name.upper(), options)
+        return or_feasible(task, self.name.upper(), lambda: self._solution(task))
+
+    def _solution(self, task: Task[Any]) -> Solution:
+        """Solve once, and where the objective is tiny once more in its own unit."""
+        tolerance = min(TOLERANCE_SHARE * task.tol, self.max_tolerance)
+        solution = self._attempt(task, tolerance)
         unit = task.in_time(1.0, _objective_unit, task.structure, solution)
         # These solvers take a gap for small beside max(1, |objective|).
         if solution.status is not Status.SOLVED or not 0.0 < task.tol * unit < tolerance:
             return solution
-        if np.isfinite(task.time_limit):
-            options[names.time_limit] = task.remaining
-        unit = float(power_near(np.array(unit)))
         try:
-            again = solve_convex(task, self.name.upper(), options, unit)
+            again = self._attempt(task, tolerance, float(power_near(np.array(unit))))
         except SolverFailed:
             return replace(solution, status=Status.INACCURATE)
+        except (KeyboardInterrupt, TimeLimitReached) as error:
+            return replace(solution, status=status_of(error))
         return again if again.status is Status.SOLVED else replace(solution, status=again.status)
+
+    def _attempt(self, task: Task[Any], tolerance: float, unit: float = 1.0) -> Solution:
+        options = self.options(tolerance, task.max_iter)
+        if np.isfinite(task.time_limit):
+            options[self.time_limit] = task.remaining
+        return solve_convex(task, self.name.upper(), options, unit)
 
 
 def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
@@ -138,32 +142,28 @@ class Clarabel(_Conic):
     to are then solved, so that its constraints hold up to rounding.
     """
 
-    def solve(self, task: Task[Any]) -> Solution:
+    name = "clarabel"
+    time_limit = "time_limit"
+    max_tolerance = 1e-8
+    semidefinite_points = 50
+
+    def options(self, tolerance: float, max_iter: int | None) -> dict[str, Any]:
+        tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
+        return {**tolerances, "max_iter": max_iter or 200}
+
+    def _solution(self, task: Task[Any]) -> Solution:
         found = None if task.max_iter is not None else solution_of_rows(task, self.name)
         if isinstance(task.structure, PolyhedralQP) and task.structure.is_late:
-            return abandoned(task, self.name, TimeLimitReached())
-        return super().solve(task) if found is None else found
-
-    name = "clarabel"
-    options = _Options(
-        tolerances=("tol_gap_abs", "tol_gap_rel", "tol_feas"),
-        max_tolerance=1e-8,
-        iterations="max_iter",
-        max_iter=200,
-        time_limit="time_limit",
-        semidefinite_points=50,
-    )
+            raise TimeLimitReached
+        return super()._solution(task) if found is None else found
 
 
 class SCS(_Conic):
     """Operator splitting (O'Donoghue et al.); cheap iterations, slow to high accuracy."""
 
     name = "scs"
-    options = _Options(
-        tolerances=("eps_abs", "eps_rel"),
-        max_tolerance=np.inf,
-        iterations="max_iters",
-        max_iter=200_000,
-        time_limit="time_limit_secs",
-        semidefinite_points=100,
-    )
+    time_limit = "time_limit_secs"
+    semidefinite_points = 100
+
+    def options(self, tolerance: float, max_iter: int | None) -> dict[str, Any]:
+        return {"eps_abs": tolerance, "eps_rel": tolerance, "max_iters": max_iter or 200_000}

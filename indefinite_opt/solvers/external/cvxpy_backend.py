@@ -1,19 +1,19 @@
-"""What the solvers called through cvxpy share."""
+"""What the solvers of other packages share, and programs that are solved through cvxpy."""
 
 from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import (
-    Array,
-)
+from indefinite_opt.errors import IndefiniteOptError, SolverFailed
+from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic import LinearRows, Solution, Status, Task, falling_ray, status_of
+
+T = TypeVar("T")
 
 
 def missing_package(name: str) -> str | None:
@@ -23,15 +23,29 @@ def missing_package(name: str) -> str | None:
     return None
 
 
-def semidefinite_refusal(task: Task[Any], most: int) -> str | None:
-    """Why a problem with a proxy kernel is too large for its semidefinite model, or None."""
-    n = task.problem.n
-    if not task.structure.has_inner_problem or n <= most:
-        return None
-    return (
-        f"its semidefinite model has {n * (n + 1) // 2} unknown entries of the proxy kernel: it is "
-        f"a reference for at most {most} points"
-    )
+def or_feasible(task: Task[Any], backend: str, answer: Callable[[], Solution]) -> Solution:
+    """The answer of a back end, or a feasible point where Ctrl-C or the clock comes before it.
+
+    Raises
+    ------
+    SolverFailed
+        If no feasible point is known.
+    """
+    try:
+        return answer()
+    except (KeyboardInterrupt, TimeLimitReached) as error:
+        values, ended = task.start_values(), f"{backend} was stopped before it"
+        if values is None:
+            raise SolverFailed(f"{ended} found a point of {task.formulation}") from error
+        return Solution(values, status_of(error), message=f"{ended} returned a feasible point")
+
+
+def moved(task: Task[Any], onto_constraints: Callable[[T], T], found: T) -> T:
+    """A point of a back end on the constraints; `TimeLimitReached` if no time is left for that."""
+    point = task.in_time(None, onto_constraints, found)
+    if point is None:
+        raise TimeLimitReached
+    return point
 
 
 def solve_convex(
@@ -58,77 +72,44 @@ def solve_convex(
     """
     import cvxpy as cp
 
-    with warnings.catch_warnings():
-        # cvxpy warns about inaccurate solutions, which the status and the certificate report.
-        warnings.simplefilter("ignore")
-        try:
-            program, variables = _solved(task, backend, dict(options), unit)
-        except cp.SolverError as error:
-            raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-        except KeyboardInterrupt as error:
-            return abandoned(task, backend, error)
-    if program.status in ("unbounded", "unbounded_inaccurate"):
-        if task.structure.has_own_rows:
-            scaled = task.structure.equilibrated
-            rows = LinearRows(scaled, lambda: task.remaining)
-            generator = np.random.default_rng(task.seed)
-            unbounded = task.in_time(None, falling_ray, scaled, rows, generator)
-            if unbounded is not None:
-                raise unbounded
-        raise SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")
     structure = task.structure
-    found = {name: variables[name].value for name in structure.shapes}
-    if any(value is None for value in found.values()):
-        raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
-    stats = program.solver_stats
-    values = task.in_time(
-        None, structure.feasible_values, {name: np.asarray(v) for name, v in found.items()}
-    )
-    if values is None:
-        return abandoned(task, backend)
-    return Solution(
-        values=values,
-        multipliers=_multipliers(program, unit) if structure.multipliers_from_solver else {},
-        status=_status(program.status, task),
-        iterations=int(stats.num_iters or 0),
-        message=f"{backend}: {program.status}",
-    )
-
-
-def _solved(
-    task: Task[Any], backend: str, options: dict[str, Any], unit: float
-) -> tuple[Any, dict[str, Any]]:
-    """The cvxpy problem after its solution, and its variables by name."""
     program, variables = task.program.in_cvxpy()
     if unit != 1.0:
         program = program / unit
     try:
-        program.solve(solver=backend, **options)
-    except ValueError as error:  # so cvxpy refuses what overflows in units of a tiny objective
+        with warnings.catch_warnings():
+            # cvxpy warns about inaccurate solutions, which the status and the certificate report.
+            warnings.simplefilter("ignore")
+            program.solve(solver=backend, **options)
+    except (cp.SolverError, ValueError) as error:  # the latter where tiny units overflow
         raise SolverFailed(f"{backend} failed on {task.formulation}: {error}") from error
-    return program, variables
-
-
-def abandoned(task: Task[Any], backend: str, error: BaseException | None = None) -> Solution:
-    """A feasible point in place of the one that a back end did not return before an error.
-
-    Without an error, time was over before its point was moved onto the constraints.
-    """
-    values = task.start_values()
-    if values is None:
-        raise SolverFailed(f"{backend} was stopped before it found a point of {task.formulation}")
-    if error is None:
-        message = f"no time was left to move the point of {backend} onto the constraints"
-        return Solution(values=values, status=Status.TIME_LIMIT, message=message)
-    message = f"{backend} was stopped before it returned a point"
-    return Solution(values=values, status=status_of(error), message=message)
-
-
-def _multipliers(program: Any, unit: float) -> dict[str, Array]:
-    found = {constraint.label: constraint.dual_value for constraint in program.constraints}
+    if program.status in ("unbounded", "unbounded_inaccurate"):
+        raise _unbounded(task, backend)
+    found = {name: variables[name].value for name in structure.shapes}
     if any(value is None for value in found.values()):
-        return {}
-    return {name: unit * np.asarray(value, dtype=float) for name, value in found.items()}
+        raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
+    point = {name: np.asarray(value) for name, value in found.items()}
+    duals = {each.label: each.dual_value for each in program.constraints}
+    if not structure.multipliers_from_solver or any(dual is None for dual in duals.values()):
+        duals = {}
+    return Solution(
+        values=moved(task, structure.feasible_values, point),
+        multipliers={name: unit * np.asarray(dual, float) for name, dual in duals.items()},
+        status=_status(program.status, task),
+        iterations=int(program.solver_stats.num_iters or 0),
+        message=f"{backend}: {program.status}",
+    )
+
+
+def _unbounded(task: Task[Any], backend: str) -> IndefiniteOptError:
+    """The error for a program that a back end calls unbounded, with a ray if one is proved."""
+    if task.structure.has_own_rows:
+        scaled = task.structure.equilibrated
+        rows = LinearRows(scaled, lambda: task.remaining)
+        ray = task.in_time(None, falling_ray, scaled, rows, np.random.default_rng(task.seed))
+        if ray is not None:
+            return ray
+    return SolverFailed(f"{backend} calls {task.formulation} unbounded, which nothing proves")
 
 
 def _status(status: str, task: Task[Any]) -> Status:

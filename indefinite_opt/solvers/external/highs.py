@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.modeling.linear_programs import LinearProgram
 from indefinite_opt.quadratic import (
     QP,
@@ -20,7 +19,7 @@ from indefinite_opt.quadratic import (
     highs_model,
 )
 from indefinite_opt.solvers.external.conic import solution_of_rows
-from indefinite_opt.solvers.external.cvxpy_backend import abandoned
+from indefinite_opt.solvers.external.cvxpy_backend import moved, or_feasible
 from indefinite_opt.solvers.linear.bracket import LinearBracket
 from indefinite_opt.solvers.linear.simplex import LinearModels, iterations_of, run_highs
 
@@ -64,7 +63,7 @@ class HighsSession(Session[_Program]):
         if task.structure.is_linear:
             return self._linear(task)
         found = None if task.max_iter is not None else solution_of_rows(task, self.solver.name)
-        return self._quadratic(task) if found is None else found
+        return found or or_feasible(task, "HiGHS", lambda: self._quadratic(task))
 
     def _linear(self, task: Task[Any]) -> Solution:
         program, models = task.structure, self._models
@@ -78,23 +77,16 @@ class HighsSession(Session[_Program]):
         qp: QP = task.structure
         highs = highs_model(qp.standard_form(convexified=True))
         limit = task.max_iter
-        options = {"qp_regularization_value": REGULARIZATION, "presolve": "off"}
         if limit is None:
-            limit = QUADRATIC_ITERATIONS_PER_VARIABLE * qp.n
-            limit += MIN_QUADRATIC_ITERATIONS
-        try:
-            for option, value in options.items():
-                highs.setOptionValue(option, value)
-            status = run_highs(highs, task.remaining, limit)
-        except (KeyboardInterrupt, TimeLimitReached) as error:
-            return abandoned(task, "HiGHS", error)
+            limit = MIN_QUADRATIC_ITERATIONS + QUADRATIC_ITERATIONS_PER_VARIABLE * qp.n
+        highs.setOptionValue("qp_regularization_value", REGULARIZATION)
+        highs.setOptionValue("presolve", "off")
+        status = run_highs(highs, task.remaining, limit)
         words = highs.modelStatusToString(highs.getModelStatus())
         answer = highs.getSolution()
         if not answer.value_valid or not len(answer.col_value):
             raise SolverFailed(f"HiGHS returned no point for {task.formulation}: {words}")
-        x = task.in_time(None, qp.project, np.array(answer.col_value))
-        if x is None:
-            return abandoned(task, "HiGHS")
+        x = moved(task, qp.project, np.array(answer.col_value))
         if status is Status.SOLVED and not qp.has_own_rows:
             # With a singular Hessian it may stop far from its own tolerance.
             stationarity = qp.optimality(qp.at(x), None, task.tol).stationarity

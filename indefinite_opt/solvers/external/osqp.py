@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.errors import SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, limited
+from indefinite_opt.foundation import limited
 from indefinite_opt.quadratic import QP, Session, Solution, Solver, Status, Task
-from indefinite_opt.solvers.external.cvxpy_backend import abandoned
+from indefinite_opt.solvers.external.cvxpy_backend import moved, or_feasible
 
 TOLERANCE_SHARE = 1e-2
 """Tolerance as a share of `tol`: the certificate is stricter than its test."""
@@ -52,24 +52,24 @@ class OSQPSession(Session[QP]):
         self._previous: QP | None = None
 
     def solve(self, task: Task[QP]) -> Solution:
+        return or_feasible(task, "OSQP", lambda: self._solution(task))
+
+    def _solution(self, task: Task[QP]) -> Solution:
         qp = task.structure
-        try:
-            with _silent():
-                answer = limited(qp.n, task.remaining, self._answer, task, qp)
-        except (KeyboardInterrupt, TimeLimitReached) as error:
-            self._model = self._previous = None  # half changed
-            return abandoned(task, "OSQP", error)
+        previous, self._previous = self._previous, None  # the model may be left half changed
+        with _silent():
+            answer = limited(qp.n, task.remaining, self._answer, task, qp, previous)
+        self._previous = qp
         return _read(task, answer)
 
-    def _answer(self, task: Task[QP], qp: QP) -> Any:
-        if qp.differs_in_upper_bounds(self._previous):
+    def _answer(self, task: Task[QP], qp: QP, previous: QP | None) -> Any:
+        if qp.differs_in_upper_bounds(previous):
             lower, upper, row_lower, row_upper, _ = qp.constraints
             ends = np.concatenate([row_lower, lower]), np.concatenate([row_upper, upper])
             self._model.update(l=ends[0], u=ends[1])
             self._model.update_settings(**self._limits(task))
         else:
             self._model = self._build(qp, task)
-        self._previous = qp
         answer = self._model.solve(raise_error=False)
         if answer.x is not None and not qp.infeasibility(np.asarray(answer.x)) <= task.tol:
             # Polishing can leave the feasible set where many bounds are active.
@@ -171,11 +171,8 @@ def _read(task: Task[QP], answer: Any) -> Solution:
         "run time limit reached": Status.TIME_LIMIT,
         "maximum iterations reached": Status.MAX_ITER,
     }
-    x = task.in_time(None, qp.project, np.asarray(answer.x))
-    if x is None:
-        return abandoned(task, "OSQP")
     return Solution(
-        values=qp.values(x),
+        values=qp.values(moved(task, qp.project, np.asarray(answer.x))),
         status=statuses.get(words, Status.INACCURATE),
         iterations=int(answer.info.iter),
         message=f"OSQP: {words}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,10 +64,6 @@ MIN_TARGET = 1e-16
 ROUNDING_SHARE = 0.1
 """The gradient is recomputed when the error of v may exceed this share of the residual to
 reach."""
-
-KEPT_ROUNDING_SHARE = 0.01
-"""A point is accepted without computing the gradient anew if the error of v is at most this
-share of the residual to reach, which is reduced accordingly."""
 
 HARD_MARGIN_SHARE = 0.25
 """The residual to reach without an upper bound, in units of the tolerance: the bound on the
@@ -161,43 +157,30 @@ class Descent:
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
         self.iterations = self.newton_steps = self.escapes = self.perturbations = 0
-        self.refreshes = -1
+        self.refreshes = 0
         self.work = self._since_face = 0.0
         self.curvature = "curvature not examined"
         self.direction: Array | None = None
         self._stopped = False
         self.chunk = min(max(CHUNK_READINGS * qp.n**2, OVERHEAD_WORK), CHUNK_WORK)
         self._limit = task.max_iter or max(MAX_STEPS, MAX_STEPS_PER_POINT * qp.n)
-        if gradient is None:
-            gradient = self._exact_gradient() if alpha.any() else self.linear
-        self._set(gradient)
-        self._exact = exact
+        if gradient is None and alpha.any():
+            self._refresh()
+        else:
+            self._set(self.linear if gradient is None else gradient)
+            self._exact = exact
 
     @property
     def gradient(self) -> Array | None:
-        """∇F, if it was computed at this very point or is as accurate as that, else None."""
+        """∇F, if it was computed at this very point, else None."""
         return -self.qp.signs * self.v if self._exact else None
 
-    def _exact_gradient(self) -> Array:
+    def _refresh(self) -> None:
+        """Compute the gradient anew, at a point that satisfies the constraints exactly."""
         self._balance()
         gradient = self.qp.gradient(self.alpha)
-        if self.tilt is not None:
-            gradient += self.tilt
-        return gradient
-
-    def _is_accurate(self, violation: float) -> bool:
-        """Whether v is as accurate as if it were computed anew, and more than a residual needs.
-
-        A product of k weights with rows of K has the rounding of k updates.
-        """
-        product = self._terms * EPS * np.count_nonzero(self.alpha)
-        return self.rounding <= min(product, KEPT_ROUNDING_SHARE * violation)
-
-    @property
-    def _terms(self) -> float:
-        """What the absolute terms of an entry of Hα sum up to at most."""
-        size = self.program.h * self.gram.largest_read * np.abs(self.alpha).sum()
-        return float(size)
+        self._set(gradient if self.tilt is None else gradient + self.tilt)
+        self.refreshes += 1
 
     def _balance(self) -> None:
         """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
@@ -213,18 +196,15 @@ class Descent:
                 self.alpha[members] = x
 
     def _set(self, gradient: Array) -> None:
-        self._keep(gradient)
-        self._kept, self.rounding = False, 0.0
-        self.refreshes += 1
-
-    def _keep(self, gradient: Array) -> None:
         np.multiply(-self.qp.signs, gradient, out=self.v)
         self.value = 0.5 * float(self.alpha @ (gradient + self.linear))
-        self.unit, terms = self.qp.gradient_unit(gradient), self._terms
+        # What the absolute terms of an entry of Hα sum up to at most.
+        terms = float(self.program.h * self.gram.largest_read * np.abs(self.alpha).sum())
+        self.unit = self.qp.gradient_unit(gradient)
         if self.unit <= EPS * self.qp.n * terms:
             # A gradient of rounding only is a gradient of zero, relative to its terms.
             self.unit = terms
-        self._exact = self._kept = True
+        self._exact, self.rounding = True, 0.0
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
         """Go to a stationary point, and on from it as long as negative curvature is found.
@@ -264,18 +244,13 @@ class Descent:
         | ended      | any      | too many exact gradients                 | INACCURATE        |
         | converged  | exact    |                                          | tighten           |
         | ended      | updated  |                                          | refresh           |
-
-        The gradient is not computed anew after convergence if its updates have not made it less
-        accurate than that would, unless the complementarity is too large.
         """
         complementary = COMPLEMENTARITY_SHARE * self.task.tol
         target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
         loops = self.loops
         while True:
             steps = max(self._limit - self.iterations, 0)
-            allowed = target * self.unit
-            allowed -= 2.0 * min(self.rounding, KEPT_ROUNDING_SHARE * allowed)
-            state, violation = self.pair_steps(allowed, steps)
+            state, violation = self.pair_steps(target * self.unit, steps)
             self._stopped = self._report(violation / self.unit)
             endless = self._endless_step() if state == loops.UNBOUNDED else None
             if endless is None:
@@ -301,21 +276,17 @@ class Descent:
                 if not self._exact:
                     self._balance()
                 return status
-            accurate = not self._exact and self._is_accurate(target * self.unit)
             if state == loops.RUNNING:
                 if self.work >= self._interior_due:
                     self.try_interior_points()
                 if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
                     self.newton_step()
                 if self.rounding > ROUNDING_SHARE * target * self.unit:
-                    self._set(self._exact_gradient())
-            elif converged and not self._kept:
+                    self._refresh()
+            elif converged:
                 target *= max(0.5 / excess, MAX_TIGHTENING)
-            elif state == loops.CONVERGED and accurate:
-                self._balance()
-                self._keep(-self.qp.signs * self.v)
             else:
-                self._set(self._exact_gradient())
+                self._refresh()
 
     def endless(self, near: Array | None) -> UnboundedProblem | SolverFailed:
         """The error for a direction of the weights in which no curvature seems to oppose F."""
@@ -431,7 +402,7 @@ class Descent:
             return False
         self._exact = False  # an interrupt may leave v and alpha apart
         self.alpha[:] = best
-        self._set(self._exact_gradient())
+        self._refresh()
         return True
 
     def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
@@ -644,30 +615,4 @@ class Descent:
         factor = 1.0 - slope / curvature
         if factor > MIN_GROWTH:
             self.alpha += (factor - 1.0) * direction
-            self._set(self._exact_gradient())
-
-
-def descend(
-    qp: PairedQP, start: Array, tol: float = 1e-6, max_iter: int | None = None
-) -> tuple[Array, float]:
-    """The local minimum that a descent from a point of a `PairedQP` ends at, and F there.
-
-    Parameters
-    ----------
-    qp : PairedQP
-    start : (n,) array
-        Feasible.
-    tol : float
-        Relative accuracy of the first-order conditions.
-    max_iter : int, optional
-        Most steps.
-
-    Raises
-    ------
-    UnboundedProblem
-        If F has no lower bound.
-    """
-    task = Task(cast("Any", None), cast("Any", "The program"), qp, tol, max_iter=max_iter)
-    run = Descent(task, start.copy())
-    run.to_local_minimum()
-    return run.alpha, run.value
+            self._refresh()
