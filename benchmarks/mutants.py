@@ -37,7 +37,7 @@ CLAIMS = (
     "rows/conflict",
     "rows/intervals",
     "row_curvature",
-    "polyhedron:-project,-_corrected,-_step,-_nearest,-point,-start",
+    "polyhedron:-project,-_nearest,-point,-start",
     "polyhedral_qp:-arrays,-remarks,-random_start,-why_not_convex,-endless",
     "linear_rows",
     "rows/no_optimum:_ray,_is_feasible,_conflict,at_ends,_solved,whole,products",

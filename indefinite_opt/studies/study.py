@@ -166,6 +166,7 @@ class Study:
         DataError
             If the store cannot be written or holds something else, or if no cluster answers.
         """
+        check_jobs(n_jobs)
         cells = self._cells()
         found = run_cells(cells, store, n_jobs, cluster, resume, progress)
         # By data set, then by method, then by division.
@@ -178,6 +179,12 @@ class Study:
             for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
+
+
+def check_jobs(n_jobs: int | None) -> None:
+    """Raise `ParameterError` unless joblib can run that many processes."""
+    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
 
 
 def run_cells(
@@ -194,8 +201,7 @@ def run_cells(
     """
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-    if n_jobs is not None and (not checks.is_whole(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an integer other than 0", repr(n_jobs))
+    check_jobs(n_jobs)
     kept = None if store is None else Store(store)
     wanted = {cell.key: cell for cell in cells}
     rows: dict[str, list[Row]] = {}

@@ -15,6 +15,7 @@ from indefinite_opt.foundation import Values
 from indefinite_opt.quadratic import Point, PolyhedralQP
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.rows.multipliers import of_rows
 
 Array = NDArray[np.float64]
 
@@ -202,7 +203,8 @@ def rescaled(qp: Rows, seed: int, exactly: bool = False) -> Rows:
 
 def best_bound(structure: PolyhedralQP, point: Point[Array], multipliers: Values) -> float:
     """The best of all bounds that a point proves with multipliers, the dear ones included."""
-    return max(bound.value for bound in structure.bounds(point, multipliers))
+    z, y = of_rows(structure, multipliers)
+    return max(bound.value for bound in structure._bounds_from(point, z, y))
 
 
 def lowest(qp: Rows) -> float:

@@ -720,7 +720,7 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     multipliers = {part: prices} if part.endswith("equalities") else {}
     z, y = (multipliers.get(name, np.zeros(0)) for name in ("inequalities", "equalities"))
     exact = dual_value(structure, x, z, y, np.zeros(n))
-    bound = next(structure.bounds(structure.at(x), multipliers)).value
+    bound = best_bound(structure, structure.at(x), multipliers)
     # A sum of k terms is wrong by k·eps/2 of these at most, and often by one: k is below 20 here,
     # the terms are below 1000.
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
