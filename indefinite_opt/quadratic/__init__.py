@@ -113,9 +113,9 @@ from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 from indefinite_opt.quadratic.structures.problem import Problem
 from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
-    Bound,
     Curvature,
     ExplicitProgram,
+    LowerBound,
     Optimality,
     Point,
     Structure,

@@ -18,7 +18,6 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic import (
-    MAX_INFEASIBILITY,
     BoxQuadratic,
     Descent,
     Effort,
@@ -61,14 +60,6 @@ class LineForm(FiniteForm):
     @cached_property
     def quadratic(self) -> BoxQuadratic:
         return box_quadratic(self.structure)
-
-    def attained(self, z: Array) -> tuple[float, Array] | None:
-        qp = self.structure
-        infeasibility = qp.infeasibility(z)
-        if infeasibility > MAX_INFEASIBILITY:
-            return None
-        point, error = qp.attained(qp.at(z), infeasibility)
-        return point.value + error, point.x
 
     def best_point(self, task: Task[Any]) -> tuple[Status, Array | None]:
         local = LocalSearch(Effort(), task)

@@ -12,7 +12,7 @@ import numpy as np
 from indefinite_opt.studies.cells import FAILURES, error_text, key_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.store import Row
-from indefinite_opt.studies.study import Progress, run_cells
+from indefinite_opt.studies.study import Progress, check_jobs, run_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,7 @@ class Computation:
         ParameterError, DataError
             As `Study.run`.
         """
+        check_jobs(n_jobs)
         function = f"{self.function.__module__}.{self.function.__qualname__}"
         calls = []
         for name, arguments in self.settings.items():

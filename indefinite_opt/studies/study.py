@@ -197,11 +197,11 @@ def run_cells(
 ) -> dict[str, list[Row]]:
     """The rows of cells by key, as `Study.run` describes it.
 
-    A cell is a `Cell`, or anything else that has a `key` and a method `rows`.
+    The number of processes is one that `check_jobs` accepts. A cell is a `Cell`, or anything else
+    that has a `key` and a method `rows`.
     """
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-    check_jobs(n_jobs)
     kept = None if store is None else Store(store)
     wanted = {cell.key: cell for cell in cells}
     rows: dict[str, list[Row]] = {}

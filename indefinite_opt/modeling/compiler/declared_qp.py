@@ -15,8 +15,8 @@ from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.compiler.reading import Reading, require
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
-    Bound,
     Curvature,
+    LowerBound,
     Names,
     Optimality,
     Point,
@@ -166,7 +166,7 @@ class DeclaredQP(PolyhedralQP):
     ) -> tuple[Curvature, float, int]:
         return super().curvature(point, _as_stacked(optimality), tol)
 
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[Bound]:
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         return super().bounds(point, self._stacked(multipliers) if multipliers else None)
 
 

@@ -12,7 +12,14 @@ import numpy as np
 
 from indefinite_opt.algebra import Operator
 from indefinite_opt.foundation import EPS, Array, Values, cached_property
-from indefinite_opt.quadratic import Bound, Optimality, Point, StandardForm, Structure, relative
+from indefinite_opt.quadratic import (
+    LowerBound,
+    Optimality,
+    Point,
+    StandardForm,
+    Structure,
+    relative,
+)
 
 MIN_GENERATED_ROWS = 400
 """Rows from which linear programs are solved by `generation`. Between 250 and 600, depending on
@@ -302,9 +309,9 @@ class LinearProgram(Structure[Array]):
     def solved_as(self) -> str:
         return f"{self.title}, by {self.solver_by_size}"
 
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[Bound]:
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         if multipliers:
-            yield Bound(self.dual_bound(dict(multipliers)))
+            yield LowerBound(self.dual_bound(dict(multipliers)))
 
     def dual_bound(self, multipliers: Values) -> float:
         """A lower bound from multipliers of the declared constraints, which holds for any of them.

@@ -16,7 +16,7 @@ import numpy as np
 from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.quadratic import (
-    Bound,
+    LowerBound,
     PairedQP,
     Point,
     cholesky_in_place,
@@ -117,8 +117,8 @@ class ConvexBounds(BoxLine, PairedQP):
 
     def bounds(
         self, point: Point[Array], multipliers: Mapping[str, Array] | None
-    ) -> Iterator[Bound]:
-        yield Bound(self.dual_bound(point.x, point.gradient))
+    ) -> Iterator[LowerBound]:
+        yield LowerBound(self.dual_bound(point.x, point.gradient))
         explicit = self.explicit_bounds(point)
         yield from explicit(point.x)
         plain = self.without_constant()
@@ -128,7 +128,7 @@ class ConvexBounds(BoxLine, PairedQP):
             point = plain.at(point.x)
         attained = plain.surely(point)
         if plain is not self:
-            yield Bound(plain.dual_bound(point.x, point.gradient), attained)
+            yield LowerBound(plain.dual_bound(point.x, point.gradient), attained)
         left = plain.first_order(point.x, point.gradient, FREE_TOL).residual
         if left > MAX_RESIDUAL * plain.gradient_unit(point.gradient):
             return
@@ -138,13 +138,13 @@ class ConvexBounds(BoxLine, PairedQP):
                 break
             yield from explicit(x)
             point = plain.at(x)
-            yield Bound(plain.dual_bound(x, point.gradient), attained)
+            yield LowerBound(plain.dual_bound(x, point.gradient), attained)
         lower, upper = plain.at_bounds(point.x, FREE_TOL)
         curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else self.n)
         if curvature > 0.0:
-            yield Bound(bound_by_curvature(plain, point, curvature), attained)
+            yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
 
-    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[Bound]]:
+    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[LowerBound]]:
         """`bound_by_features` as a function of x, for the gap to the value of a point, if known.
 
         Where K holds inner products of points, which are rounded, both are about the products.
@@ -157,7 +157,7 @@ class ConvexBounds(BoxLine, PairedQP):
             "Convex, as K = XXᵀ for the points X, and the bound of w = Xᵀ(y∘α) meets the "
             "objective. It is one for the inner products of the points, which K holds rounded."
         )
-        return lambda x: iter([Bound(bound_by_features(self, features, x), attained, why)])
+        return lambda x: iter([LowerBound(bound_by_features(self, features, x), attained, why)])
 
     def surely(self, point: Point[Array]) -> float:
         """What a feasible point near one that is feasible up to rounding attains, or less."""

@@ -14,7 +14,7 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     CANCELLED,
-    Bound,
+    LowerBound,
     Point,
     Spectrum,
     eigendecomposition,
@@ -258,9 +258,9 @@ class KreinLeastSquares(BoxLineQP):
         rounding += self.gradient_rounding(length) * reach + self.underflow(reach)
         return least - 0.5 * curvature - rounding
 
-    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[Bound]]:
+    def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[LowerBound]]:
         attained = self.surely(point)
-        return lambda x: iter((Bound(self._bound_by_residuals(x), attained),))
+        return lambda x: iter((LowerBound(self._bound_by_residuals(x), attained),))
 
     def _bound_by_residuals(self, x: Array) -> float:
         """The bound of w = Gx - e, F(z) + n ≥ (2Gw)ᵀz - 2eᵀw - ‖w‖², as ‖Gz - e - w‖² ≥ 0.

@@ -22,7 +22,7 @@ from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemErro
 from indefinite_opt.foundation import EPS, Array, cached_property, checks, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Bound, Point, Spectrum
+from indefinite_opt.quadratic import LowerBound, Point, Spectrum
 
 MAX_PENALTY = 1e300
 """Price that replaces an infinite one: K* is then K₀₊ to the last digit."""
@@ -287,8 +287,8 @@ class ProxyStructure(BoxLine):
 
     def bounds(
         self, point: Point[Array], multipliers: Mapping[str, Array] | None
-    ) -> Iterator[Bound]:
-        yield Bound(self.dual_bound(point.x, point.value, point.gradient))
+    ) -> Iterator[LowerBound]:
+        yield LowerBound(self.dual_bound(point.x, point.value, point.gradient))
 
     def dual_bound(self, x: Array, value: float, gradient: Array) -> float:
         """A lower bound on F from F and ∇F at x, O(n log n).

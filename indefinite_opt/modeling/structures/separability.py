@@ -51,6 +51,10 @@ class SeparabilityProgram(MarginProgram):
         return self.identity or self.problem.is_convex(0)
 
     @property
+    def known_convex(self) -> bool:
+        return self.identity or self.problem.known_convex(0)
+
+    @property
     def why_convex(self) -> str:
         return super().why_convex if self.identity else "Convex, as K is positive semidefinite"
 

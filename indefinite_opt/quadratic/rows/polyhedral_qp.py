@@ -34,8 +34,8 @@ from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.gaps import CANCELLED, relative
 from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
-    Bound,
     Curvature,
+    LowerBound,
     Optimality,
     Point,
 )
@@ -360,7 +360,7 @@ class PolyhedralQP(Polyhedron, QP):
         multipliers = fitted(self, point.x, point.gradient, tol)
         return {name: multipliers[name] for name in self.stacked_shapes}
 
-    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[Bound]:
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         """Those of `convex_bounds`, the best ones known at this point first.
 
         Of the multipliers those of the rows count. Recovered ones follow given ones.
@@ -370,15 +370,15 @@ class PolyhedralQP(Polyhedron, QP):
         recovered = self._fitted(point, EPS * self.n)
         yield from self._bounds_from(point, *of_rows(self, recovered))
 
-    def _bounds_from(self, point: Point[Array], z: Array, y: Array) -> Iterator[Bound]:
+    def _bounds_from(self, point: Point[Array], z: Array, y: Array) -> Iterator[LowerBound]:
         known = self._known_bound(point, z, y)
         if known.value > -np.inf:
-            yield Bound(known.value)
+            yield LowerBound(known.value)
         if known.exhausted:
             return
         for value in convex_bounds(self.along_rows, self.q, self, point, z, y):
             known.value = max(known.value, value)
-            yield Bound(known.value)
+            yield LowerBound(known.value)
         known.exhausted = True
 
     def _known_bound(self, point: Point[Array], z: Array, y: Array) -> _Known:

@@ -92,7 +92,7 @@ class Optimality:
     """Reduced gradient; empty if the structure does not examine curvature."""
 
 
-class Bound(NamedTuple):
+class LowerBound(NamedTuple):
     """A lower bound on a convex F."""
 
     value: float
@@ -227,7 +227,7 @@ class Structure(ABC, Generic[X]):
             if name not in equalities and np.min(value, initial=0.0) < -tol * optimality.unit
         ]
 
-    def bounds(self, point: Point[X], multipliers: Values | None) -> Iterator[Bound]:
+    def bounds(self, point: Point[X], multipliers: Values | None) -> Iterator[LowerBound]:
         """Lower bounds on a convex F from a feasible point, each of which takes longer.
 
         They hold for any point and multipliers. Where those prove too little, multipliers that
@@ -425,10 +425,10 @@ class ExplicitProgram(Structure[Values]):
             self.complementarity(values, multipliers),
         )
 
-    def bounds(self, point: Point[Values], multipliers: Values | None) -> Iterator[Bound]:
+    def bounds(self, point: Point[Values], multipliers: Values | None) -> Iterator[LowerBound]:
         if multipliers:
-            yield Bound(self.lower_bound(point.x, multipliers))
-        yield Bound(self.lower_bound(point.x, self.multipliers(point.x)))
+            yield LowerBound(self.lower_bound(point.x, multipliers))
+        yield LowerBound(self.lower_bound(point.x, self.multipliers(point.x)))
 
     def remarks(self, point: Point[Values], claim: Claim, bounded: bool) -> list[str]:
         explained = Claim.STATIONARY <= claim < Claim.GLOBAL

@@ -5,7 +5,6 @@ The solver that the point came from is not trusted.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,10 +17,10 @@ from indefinite_opt.foundation import TimeLimitReached, Values, limited
 from indefinite_opt.modeling.structures import ProxyStructure
 from indefinite_opt.quadratic import (
     QP,
-    Bound,
     Claim,
     Facts,
     GlobalSearch,
+    LowerBound,
     Optimality,
     Point,
     Proof,
@@ -55,7 +54,7 @@ class Measured:
     task: Task[Any]
     point: Point[Any]
     atol: float = 0.0
-    bound: Bound = field(default_factory=lambda: Bound(-np.inf))
+    bound: LowerBound = field(default_factory=lambda: LowerBound(-np.inf))
 
     def __post_init__(self) -> None:
         task, point, structure = self.task, self.point, self.task.structure
@@ -90,39 +89,37 @@ class Measured:
     ) -> None:
         """Compute bounds on a convex F, each of which takes longer, until one closes the gap.
 
-        The bound that leaves the least gap is kept. Near the optimum the multipliers, or the
-        tangent at a feasible point, give a sharp bound. If given multipliers do not, those of a
-        solver may; for a proxy kernel its witness and the SVM with that kernel may.
+        The bound that leaves the least gap is kept, of equal gaps the larger bound. Near the
+        optimum the multipliers, or the tangent at a feasible point, give a sharp bound. If given
+        multipliers do not, those of a solver may; for a proxy kernel its witness and the SVM with
+        that kernel may.
         """
         task, structure = self.task, self.task.structure
 
-        def bounds() -> Iterator[Bound]:
+        def bounds() -> Iterator[LowerBound]:
             yield from structure.bounds(self.near, multipliers)
             if given and structure.multipliers_from_solver:
                 yield from structure.bounds(self.near, solver_multipliers(task))
             if isinstance(structure, ProxyStructure):
                 yield from _proxy_bounds(task, self.near, witness)
 
-        more = bounds()
+        more, seconds = bounds(), np.inf  # the first one is always computed
         with suppress(TimeLimitReached):
-            for count in itertools.count():
-                left = np.inf if count == 0 else task.time_limit - task.elapsed
-                found = limited(task.problem.n, left, next, more, None)
-                if found is None:
-                    break
-                before, gap = self.bound, self.gap
+            while (found := limited(task.problem.n, seconds, next, more, None)) is not None:
+                before, rank = self.bound, (self.gap, -self.bound.value)
                 self.bound = found
-                if not self.gap < gap:
+                if not (self.gap, -found.value) < rank:
                     self.bound = before
                 if self.relative_gap <= task.tol:
                     break
+                seconds = task.time_limit - task.elapsed
 
     def bound_globally(self, qp: QP, witness: object) -> Searched:
         """Bound a nonconvex F by a proof, if there is time to check it, or by a new search."""
         task = self.task
         if isinstance(witness, Proof):
             with suppress(TimeLimitReached):
-                self.bound = Bound(
+                self.bound = LowerBound(
                     proved_bound(qp, witness, lambda: task.time_limit - task.elapsed)
                 )
             return Searched(witness.boxes, self.point.value)
@@ -132,20 +129,22 @@ class Measured:
         search = GlobalSearch(task, task.tol, start=self.point.x, atol=self.atol)
         search.run()
         bracket = search.bracket
-        self.bound = Bound(bracket.original(bracket.lower))
+        self.bound = LowerBound(bracket.original(bracket.lower))
         return Searched(search.nodes, bracket.original(bracket.value))
 
 
-def _proxy_bounds(task: Task[ProxyStructure], near: Point[Any], witness: object) -> Iterator[Bound]:
+def _proxy_bounds(
+    task: Task[ProxyStructure], near: Point[Any], witness: object
+) -> Iterator[LowerBound]:
     """Bounds from a solver's witness, and from the SVM with the proxy kernel of a point."""
     structure, (x, value, gradient) = task.structure, (near.x, near.value, near.gradient)
     if isinstance(witness, Witness):
-        yield Bound(structure.tangent_bound(witness.points, witness.shares))
+        yield LowerBound(structure.tangent_bound(witness.points, witness.shares))
         if witness.weights is not None:
-            yield Bound(KernelBound(task).of(witness.points[0], witness.weights))
+            yield LowerBound(KernelBound(task).of(witness.points[0], witness.weights))
     if np.isfinite(value):
         accuracy = 0.1 * task.tol * structure.gap_unit(value, x)
-        yield Bound(KernelBound(task).at(x, value, gradient, accuracy)[0])
+        yield LowerBound(KernelBound(task).at(x, value, gradient, accuracy)[0])
 
 
 @dataclass(frozen=True, eq=False)
