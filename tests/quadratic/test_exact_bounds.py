@@ -25,6 +25,7 @@ from indefinite_opt.errors import InfeasibleProblem
 from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form, with_slacks
 from indefinite_opt.quadratic.rows.exact_bound import exact_bound
+from indefinite_opt.quadratic.rows.linear_rows import _sizes
 from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.solvers.finite_boxes import box_quadratic
 
@@ -339,6 +340,26 @@ def test_ranges_hold_every_point_of_a_simplex_in_fractions(seed: int, power: int
         if not np.isfinite(lb).any():
             width = float(-exact[1] - exact[0])
             assert most - least == pytest.approx(width, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("delta", "sizes"),
+    [
+        # |z₁| ≤ 1 and |z₂| ≤ 2, whatever the third is.
+        ([[0, 0, 0], [0, 0, 0], [0, 0, 0]], [1, 2, np.inf]),
+        # |z₁| ≤ 1 + |z₃|/10, and that one has no end; nor has what depends on |z₁|.
+        ([[0, 0, 0.1], [0, 0, 0], [0, 0, 0]], [np.inf, 2, np.inf]),
+        ([[0, 0, 0.1], [0.1, 0, 0], [0, 0, 0]], [np.inf, np.inf, np.inf]),
+        # With w = (1, 2) the shares are (2/8)/1 and (1/8)/2.
+        ([[0, 0.125, 0], [0.125, 0, 0], [0, 0, 0]], [4 / 3, 8 / 3, np.inf]),
+        ([[0, 0.6, 0], [0, 0, 0], [0, 0, 0]], [np.inf, np.inf, np.inf]),
+    ],
+)
+def test_sizes_of_variables_that_bound_each_other(delta: Any, sizes: list[float]) -> None:
+    """z ≤ c + Δz with positive weights w = c: |z| ≤ w / (1 - max (Δw)_i/w_i)."""
+    found = _sizes(np.array([1.0, 2.0, 5.0]), np.array(delta, float), np.array([1, 1, 0]) == 1)
+    assert np.all(found >= sizes)
+    np.testing.assert_allclose(found, sizes, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -149,11 +149,11 @@ def test_descents_are_feasible_stationary_and_monotone_in_any_units(
         values = [run.value]
         while run.run(max_iter=run.iterations + 5) is Status.MAX_ITER:
             values.append(run.value)
-            assert scaled.violation(run.z) <= 1e-13
+            assert rows.violation(run.z) <= 1e-13
         values.append(run.value)
         assert np.all(np.diff(values) <= 1e-13 * np.abs(values[:-1]))
         assert run.residual() <= 1e-13
-        assert scaled.violation(run.z) <= 1e-13
+        assert rows.violation(run.z) <= 1e-13
         assert run.curvature == "curvature not examined"
         assert not run.escape(rows.over, 0)
         assert run.curvature.startswith("curvature nonnegative on the free space")
@@ -230,7 +230,7 @@ def test_a_feasible_point_is_its_own_nearest_point() -> None:
     near = z + 1e-7 * generator.standard_normal(20)
     repaired = nearest_point(scaled, near, vertices[0])
     np.testing.assert_allclose(nearest_point(scaled, z, vertices[0]), z, rtol=0, atol=1e-14)
-    assert scaled.violation(repaired) <= 1e-14
+    assert rows.violation(repaired) <= 1e-14
     assert np.linalg.norm(repaired - near) <= np.linalg.norm(z - near)
 
 

@@ -18,6 +18,9 @@ from indefinite_opt.quadratic.structures.structure import Point
 _LEVEL_PASSES = 10
 """Passes of interval arithmetic over rows and a level set."""
 
+_SMALL = 400
+"""Most coefficients for which fractions take less time than better multipliers."""
+
 
 def convex_bounds(
     curvature: RowCurvature, q: Array, body: Polyhedron, point: Point[Array], z: Array, y: Array
@@ -42,13 +45,22 @@ def convex_bounds(
     (ends, most), all_ends = _ends(curvature, q, body, point), body.intervals
     level = DualBound(curvature, q, body, point, ends)
     yield min(level.at(multipliers), most)
+    small = body.n * (body.n + multipliers.size) <= _SMALL
+    open_ = not np.isfinite(all_ends).all()
+
+    def exact() -> float:
+        fits = open_ and curvature.is_semidefinite
+        return exact_bound(curvature.P, q, body, point.x, z, y) if fits else -np.inf
+
+    if small:  # fractions are as fast
+        yield exact()
     yield min(level.best(multipliers), most)
-    if np.isfinite(all_ends).all():
+    if not open_:
         return
     if not np.array_equal(ends, all_ends):
         yield DualBound(curvature, q, body, point, all_ends).best(multipliers)
-    if curvature.is_semidefinite:
-        yield exact_bound(curvature.P, q, body, point.x, z, y)
+    if not small:
+        yield exact()
     yield DualBound(curvature, q, body, point, body.ranges).best(multipliers)
 
 

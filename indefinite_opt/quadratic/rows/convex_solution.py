@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import Array, TimeLimitReached, Values, clock
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.multipliers import by_kind
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import (
     highs_model,
-    is_solved,
+    run_within,
     set_tolerance,
     simplex_limit,
 )
@@ -89,8 +88,10 @@ class ConvexSolution(NamedTuple):
 
     def by_kind(self, body: Polyhedron) -> Values:
         """The multipliers of rows and bounds by their kinds."""
-        finite = np.isfinite(np.where(self.reduced > 0.0, body.lower, body.upper))
-        return by_kind(self.multipliers, np.where(finite, self.reduced, 0.0), body.h.size)
+        z, y = np.split(self.multipliers, [body.h.size])
+        low = np.where(np.isfinite(body.lower), np.maximum(self.reduced, 0.0), 0.0)
+        high = np.where(np.isfinite(body.upper), np.maximum(-self.reduced, 0.0), 0.0)
+        return {"inequalities": z, "equalities": y, "lower": low, "upper": high}
 
 
 def convex_solution(
@@ -131,9 +132,12 @@ def _by_highs(P: Any, q: Array, body: Polyhedron, seconds: float) -> ConvexSolut
     form = StandardForm(1, q, body.lower, body.upper, low, body.rhs, body.rows)
     highs = highs_model(form)
     set_tolerance(highs, _BASIS_TOLERANCE)
-    if not is_solved(highs, seconds, simplex_limit(sum(body.rows.shape))):
+    status = run_within(highs, seconds, simplex_limit(sum(body.rows.shape)))
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        raise TimeLimitReached("HiGHS did not end in time")
+    if status != highspy.HighsModelStatus.kOptimal:
         return None
-    answer, words = highs.getSolution(), highs.modelStatusToString(highs.getModelStatus())
+    answer, words = highs.getSolution(), highs.modelStatusToString(status)
     x, rows = np.array(answer.col_value), -np.array(answer.row_dual)
     x = np.clip(x, body.lower, body.upper)
     rows = np.where(body.are_equations, rows, np.maximum(rows, 0.0))

@@ -95,11 +95,6 @@ class ScaledRows:
 
         return (x <= self.lower) | near(self.lower), (x >= self.upper) | near(self.upper)
 
-    def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
-        """Inequality rows that count as equations, (m,)."""
-        over, _, sizes = self.sides(x)
-        return -over[: self.h.size] <= tol * sizes[: self.h.size]
-
     def sides(self, x: Array) -> tuple[Array, Array, Array]:
         """rows·x - rhs, by how much that violates the rows, and the sums of its absolute terms."""
         over = self.rows @ x - self.rhs
@@ -109,6 +104,8 @@ class ScaledRows:
 
 class Equilibrated:
     """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.
+
+    With `natural` all units are 1, but that of a row without entries.
 
     The finite inequalities come first among the rows, then the equalities. All units are powers of
     two, so that scaling is exact: R holds the rows `kept` of the `height` rows of G, those with a
@@ -125,15 +122,16 @@ class Equilibrated:
 
     # Numbers that overflow in these units make descents fail, whose ends are examined anyway.
     @np.errstate(over="ignore", invalid="ignore")
-    def __init__(self, P: Array, q: Array, body: ScaledRows) -> None:
+    def __init__(self, P: Array, q: Array, body: ScaledRows, natural: bool = False) -> None:
         self.names = body.names
         self.height = body.h.size
         self.kept: NDArray[np.intp] = np.flatnonzero(body.h < np.inf)
         rows = np.vstack([body.G[self.kept], body.A])
         low = np.concatenate([np.full(self.kept.size, -np.inf), body.b])
         high = np.concatenate([body.h[self.kept], body.b])
-        width = np.maximum(body.upper - body.lower, 0.0)
-        self.column, self.row = units_of(P, q, rows, width)
+        self.column, self.row = np.ones(q.size), np.ones(len(rows))
+        if not natural:
+            self.column, self.row = units_of(P, q, rows, np.maximum(body.upper - body.lower, 0.0))
         self.R = np.ascontiguousarray(rows * self.column * self.row[:, None])
         # A common unit of z and of the right-hand sides, as tolerances of HiGHS are absolute.
         empty = ~np.any(rows, axis=1)
@@ -142,7 +140,7 @@ class Equilibrated:
         length = 1.0
         for ends in ((self.row * high)[~empty], body.lower / self.column, body.upper / self.column):
             sizes = np.abs(ends[np.isfinite(ends) & (ends != 0.0)])
-            if sizes.size:
+            if sizes.size and not natural:
                 length = float(power_near(np.median(sizes)))
                 break
         self.column *= length
@@ -152,7 +150,7 @@ class Equilibrated:
         P = P * self.column * self.column[:, None]
         q = q * self.column
         largest = max(np.max(np.abs(P), initial=0.0), np.max(np.abs(q), initial=0.0))
-        self.unit = float(power_near(largest))
+        self.unit = 1.0 if natural else float(power_near(largest))
         self.P, self.q = np.ascontiguousarray(P / self.unit), q / self.unit
 
     @property
@@ -183,19 +181,6 @@ class Equilibrated:
         return StandardForm(
             1, self.q, self.lower, self.upper, self.row_lower, self.row_upper, self.R, self.P
         )
-
-    def violation(self, z: Array) -> float:
-        """Largest violation of a row or bound, in these units; inf if it is no number."""
-        values = np.concatenate([z, self.R @ z])
-        low, high = np.append(self.lower, self.row_lower), np.append(self.upper, self.row_upper)
-        largest = float(np.max(np.maximum(low - values, values - high), initial=0.0))
-        return largest if np.isfinite(largest) else np.inf
-
-    def of_rows(self, y: Array) -> Array:
-        """Multipliers of all rows of the program for those of the rows of R."""
-        found = np.zeros(self.height + y.size - self.inequalities)
-        found[np.append(self.kept, np.arange(self.height, found.size))] = y * self.row
-        return found
 
     def read(self, z: Array) -> Array:
         """The point x that z stands for."""

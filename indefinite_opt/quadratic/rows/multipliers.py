@@ -9,33 +9,24 @@ from numpy.typing import NDArray
 
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.equilibration import ScaledRows, balancing_units
+from indefinite_opt.quadratic.rows.equilibration import balancing_units
+from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
 
 
-def by_kind(rows: Array, reduced: Array, inequalities: int) -> Values:
-    """Multipliers of rows, the inequalities first, and of bounds, which balance reduced costs."""
-    return {
-        "inequalities": rows[:inequalities],
-        "equalities": rows[inequalities:],
-        "lower": np.maximum(reduced, 0.0),
-        "upper": np.maximum(-reduced, 0.0),
-    }
-
-
-def of_rows(body: ScaledRows, multipliers: Values) -> tuple[Array, Array]:
+def of_rows(body: Polyhedron, multipliers: Values) -> tuple[Array, Array]:
     """z and y, those of the inequalities and of the equations; zeros where there are none."""
     z = multipliers.get("inequalities", np.zeros(body.h.size))
     return z, multipliers.get("equalities", np.zeros(body.b.size))
 
 
-def reduced(body: ScaledRows, gradient: Array, z: Array, y: Array) -> Array:
+def reduced(body: Polyhedron, gradient: Array, z: Array, y: Array) -> Array:
     """∇F + Gᵀz + Aᵀy, (n,)."""
     left: Array = gradient + body.columns @ np.concatenate([z, y])
     return left
 
 
-def fitted(body: ScaledRows, x: Array, gradient: Array, tol: float) -> Values:
+def fitted(body: Polyhedron, x: Array, gradient: Array, tol: float) -> Values:
     """The multipliers of the active constraints that leave the least residual ‖·‖₂.
 
     The residual of each variable is measured in a unit in which its conditions have terms near 1.
@@ -51,8 +42,12 @@ def fitted(body: ScaledRows, x: Array, gradient: Array, tol: float) -> Values:
     z = np.zeros(body.h.size)
     z[active], y = np.split(multipliers[: len(rows)] * row[:-1] / row[-1], [count])
     left = reduced(body, gradient, z, y)
-    balanced = ((left > 0.0) & lower) | ((left < 0.0) & upper)
-    return by_kind(np.concatenate([z, y]), np.where(balanced, left, 0.0), z.size)
+    return {
+        "inequalities": z,
+        "equalities": y,
+        "lower": np.where(lower, np.maximum(left, 0.0), 0.0),
+        "upper": np.where(upper, np.maximum(-left, 0.0), 0.0),
+    }
 
 
 def _least(
@@ -93,7 +88,7 @@ def _least(
 
 
 def strict(
-    body: ScaledRows, x: Array, gradient: Array, tol: float, residual: float
+    body: Polyhedron, x: Array, gradient: Array, tol: float, residual: float
 ) -> tuple[Values, Array] | None:
     """Multipliers of the rows with maximal support, and the reduced gradient that they leave.
 

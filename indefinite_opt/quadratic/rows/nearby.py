@@ -27,6 +27,10 @@ nothing false, because what follows is verified."""
 _MAX_ROUNDS = 8
 """Most corrections of a point; after each one, the rows that it violates are taken in."""
 
+_FEW = 100
+"""Equations that are solved together in a millisecond or two; all ways are tried with these first.
+"""
+
 _PIVOT_SHARE = 1e-2
 """Share of the largest entry of an equation, in units of slacks, that an entry has which solves it
 alone."""
@@ -54,6 +58,10 @@ _EXACT_SIZES = 1e-140, 1e140
 
 
 Indices = NDArray[np.intp]
+
+
+class _TooMany(Exception):
+    """There are more equations to solve together than were allowed."""
 
 
 class Nearby(NamedTuple):
@@ -91,9 +99,9 @@ class Sides(NamedTuple):
 def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     """A point of the set near x; None where none is proved.
 
-    The rows that x violates or is nearly at become equations, which entries inside their bounds
-    solve, or only those that it violates, and any entries solve them. Where active constraints
-    leave too few entries, a linear program moves x away from these constraints first.
+    The rows that x violates or is nearly at become equations, or only those that it violates, and
+    entries inside their bounds solve them, or else any. Where active constraints leave too few
+    entries, a linear program moves x away from these constraints first.
 
     >>> ends = np.zeros(1), np.zeros(1), np.zeros(3), np.ones(3)
     >>> rows = Entries.of(np.array([[0.1, 0.1, -0.3]]))
@@ -111,23 +119,34 @@ def nearby_point(sides: Sides, x: Array) -> Nearby | None:
     terms = sides.rows.sizes(np.abs(x)) + np.abs(ends)
     near = (ends == sides.low) | (ends == sides.high)
     active = held | (near & (np.abs(over) <= _ACTIVE_SHARE * terms))
-    for equations, at_bounds in ((active, False), (held, True)):
-        found = _corrected(sides, x, (ends, over), equations, at_bounds)
-        if found is not None:
-            return found
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        inner = _inner(sides, x, over, held)
-    if inner is None:
-        return None
-    ends, over = sides.missed(inner)
-    return _corrected(sides, inner, (ends, over), sides.violated(over, ends))
+    ways = [(active, False), (held, False), (held, True)]
+    if not np.any(active & ~held & (sides.low < sides.high)):
+        del ways[1]  # it is the first one
+    found, left = None, []
+    for equations, at_bounds in ways:
+        try:
+            found = found or _corrected(sides, x, (ends, over), equations, _FEW, at_bounds)
+        except _TooMany:
+            left.append((equations, at_bounds))
+    for equations, at_bounds in left:
+        found = found or _corrected(sides, x, (ends, over), equations, over.size, at_bounds)
+    if found is None:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            inner = _inner(sides, x, over, sides.violated(over, ends))
+        if inner is not None:
+            ends, over = sides.missed(inner)
+            held = sides.violated(over, ends)
+            found = _corrected(sides, inner, (ends, over), held, over.size)
+    return found
 
 
 def _corrected(
-    sides: Sides, x: Array, missed: tuple[Array, Array], held: NDArray[np.bool_],
+    sides: Sides, x: Array, missed: tuple[Array, Array], held: NDArray[np.bool_], most: int,
     at_bounds: bool = False,
 ) -> Nearby | None:  # fmt: skip
-    """A point near x, with its `Sides.missed`, that solves the equations and the rows `held`.
+    """A point near x that solves the equations and the rows `held`; see `_solved` for `most`.
+
+    `missed` are the `Sides.missed` of x.
 
     Entries at bounds do not change, unless `at_bounds`. Those that would leave their bounds are set
     to these, and rows that would be violated are held, too.
@@ -140,7 +159,7 @@ def _corrected(
         slack = np.maximum(slack, _AT_BOUNDS * np.minimum(sides.upper - sides.lower, largest))
     for _ in range(_MAX_ROUNDS):
         inside, outside = np.flatnonzero(held), np.flatnonzero(~held)
-        found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x)
+        found = _solved(rows.chosen(inside), ends[inside], over[inside], slack, x, most)
         if found is None:
             return None
         near, radius = found
@@ -171,12 +190,14 @@ def _corrected(
     return None
 
 
-def _solved(rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array) -> Nearby | None:
+def _solved(
+    rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array, most: int
+) -> Nearby | None:
     """A point near x that solves these equations by a change of entries that have `slack`.
 
     An entry that is in no other equation solves its own, whatever the others are. What is left
     without these equations is treated alike, and equations without such an entry are solved first,
-    together.
+    together; `_TooMany` if these are more than `most`.
     """
     able = slack > 0.0
     # Powers of two are units that need no rounding. With the roots of the slacks, pivots prefer
@@ -187,6 +208,8 @@ def _solved(rows: Entries, rhs: Array, missed: Array, slack: Array, x: Array) ->
     if np.any(missed[largest == 0.0]):
         return None  # an equation whose entries have no slack
     core, alone = _own_entries(rows, unit, largest)
+    if core.size > most:
+        raise _TooMany
     near, radius = x.copy(), np.zeros(x.size)
     if core.size:
         together = rows.chosen(core)
@@ -246,12 +269,13 @@ def _own_entries(
 def _solved_together(
     rows: Array, rhs: Array, missed: Array, unit: Array, x: Array
 ) -> Nearby | None:
-    """A point near x that solves dense equations by a change of entries with a unit.
-
-    As few entries change as there are independent equations; see `by_independence`. Other equations
-    have to follow from these exactly.
-    """
+    """A point near x that solves dense equations by a change of entries with a unit."""
+    found = _least_change(rows, rhs, unit, x)
+    if found is not None and found.radius.max() <= _INNER_SHARE * np.abs(x).max(initial=0.0):
+        return found
     able = np.flatnonzero(unit > 0.0)
+    if len(rows) > max(able.size, _FEW):
+        return None  # many are dependent, and hardly all of them follow from the others
     x, radius, unit = x.copy(), np.zeros(x.size), unit[able]
     scaled = rows[:, able] * unit
     height = power_near(np.max(np.abs(scaled), axis=1))
@@ -276,6 +300,40 @@ def _solved_together(
         if distance is None:
             return None
         radius[members] = unit[columns] * distance
+    return Nearby(x, radius)
+
+
+def _least_change(rows: Array, rhs: Array, unit: Array, x: Array) -> Nearby | None:
+    """A point near x that solves equations by the least ‖δ/unit‖; None if they are dependent.
+
+    With C = rows·diag(unit), each row in its own unit, δ = diag(unit)·Cᵀλ and CCᵀλ = -left. The
+    product CCᵀ is not formed exactly, which its enclosure covers.
+    """
+    able = np.flatnonzero(unit > 0.0)
+    C = rows[:, able] * unit[able]
+    height = power_near(np.max(np.abs(C), axis=1))
+    C /= height[:, None]
+    if np.any((C != 0.0) & (np.abs(C) < _EXACT_SIZES[0])):
+        return None  # scaling may have rounded it
+    product, entries = C @ C.T, Entries.of(rows)
+    try:
+        inverse: Array = np.linalg.inv(product).astype(float)
+    except np.linalg.LinAlgError:
+        return None
+    x, radius = x.copy(), np.zeros(x.size)
+    for _ in range(_REFINEMENTS):
+        left = exact_residuals(entries, x, rhs) / height
+        if not left.any():
+            return Nearby(x, radius)
+        x[able] -= unit[able] * (C.T @ (inverse @ left))
+    left = exact_residuals(entries, x, rhs) / height
+    if left.any():
+        size = np.abs(C)
+        rounding = (able.size + 2.0) * EPS * (size @ size.T)
+        distance = enclosed(product, inverse, left, rounding)
+        if distance is None:
+            return None
+        radius[able] = (1.0 + (len(C) + 2.0) * EPS) * unit[able] * (size.T @ distance)
     return Nearby(x, radius)
 
 
@@ -305,19 +363,21 @@ def _follow(sides: Array, held: Indices, others: Indices, shares: Array) -> bool
     return True
 
 
-def enclosed(B: Array, inverse: Array, residual: Array) -> Array | None:
+def enclosed(
+    B: Array, inverse: Array, residual: Array, rounding: Array | float = 0.0
+) -> Array | None:
     """ω with |δ| ≤ ω for the solution of Bδ = residual, if it is proved to exist.
 
     With R ≈ B⁻¹, δ = R·residual + (I - RB)δ. If |R||residual| ≤ ω/3 and |I - RB|ω ≤ 0.4ω, this maps
     {δ : |δ| ≤ ω} into itself, and B is regular (see Rump 2010, Verification methods: rigorous
     results using floating-point arithmetic, Acta Numerica 19). The residual may be a bound on each
-    entry; what is left of ω covers rounding.
+    entry, and B differ from what is meant by the `rounding`; what is left of ω covers rounding.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.abs(inverse) @ np.abs(residual)
         size += np.sqrt(EPS) * np.max(size, initial=0.0) + np.finfo(float).tiny
         off = np.abs(np.eye(len(B)) - inverse @ B)
-        off += np.abs(inverse) @ ((len(B) + 2.0) * EPS * np.abs(B))
+        off += np.abs(inverse) @ ((len(B) + 2.0) * EPS * np.abs(B) + rounding)
         return 3.0 * size if np.all(off @ size <= 0.4 * size) else None
 
 

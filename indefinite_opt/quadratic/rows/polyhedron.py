@@ -5,20 +5,17 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, SolverFailed
 from indefinite_opt.foundation import EPS, Array, cached_property
-from indefinite_opt.quadratic.matrices.sparse import as_sparse, largest_in_rows
+from indefinite_opt.quadratic.matrices.sparse import as_dense, largest_in_rows
 from indefinite_opt.quadratic.program.standard_form import StandardForm
-from indefinite_opt.quadratic.rows.conflict import conflict_of
-from indefinite_opt.quadratic.rows.dual_bound import DualBound
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated, ScaledRows, balancing_units
 from indefinite_opt.quadratic.rows.intervals import tightened
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.nearby import Nearby, Sides, nearby_point
-from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
-from indefinite_opt.quadratic.structures.structure import Point
 
 _MAX_INFEASIBILITY = 1e-9
 """Violation beside their own size up to which constraints count as satisfied where no better point
@@ -149,6 +146,11 @@ class Polyhedron(ScaledRows):
         sizes[sizes == 0.0] = 1.0
         return max(worst, float(np.max(missed / sizes)))
 
+    def active_rows(self, x: Array, tol: float) -> NDArray[np.bool_]:
+        """Inequality rows that count as equations, (m,)."""
+        over, _, sizes = self.sides(x)
+        return -over[: self.h.size] <= tol * sizes[: self.h.size]
+
     @cached_property
     def _sizes_of_bounds(self) -> Array:
         """The largest finite bound of each variable, or inf if it has none but zero, (n,)."""
@@ -168,13 +170,40 @@ class Polyhedron(ScaledRows):
     def project(self, x: Array) -> Array:
         """A point near x that satisfies the constraints up to rounding, if one is found.
 
-        It is the point `near` x or, where none is proved, near the one with the least Σ|z_i - x_i|.
+        The violated rows are met by the shortest step of the variables inside their bounds, again
+        and again; where that fails, HiGHS finds the point with the least Σ|z_i - x_i|.
         """
-        for point in (x, lambda: self._nearest(x)):
-            found = self.near(point() if callable(point) else point)
-            if found is not None:
-                return found.x
-        return np.clip(x, self.lower, self.upper)
+        found = self._corrected(x)
+        if self._is_rounding(found):
+            return found
+        nearest = self._corrected(self._nearest(x))
+        return min((found, nearest), key=self.discrepancy)
+
+    def _is_rounding(self, x: Array) -> bool:
+        return self.discrepancy(x) <= self._rounding
+
+    def _corrected(self, x: Array) -> Array:
+        x = np.clip(x, self.lower, self.upper)
+        for _ in range(30 if self.has_rows else 0):  # one to three are usual
+            if self._is_rounding(x):
+                break
+            over = self.rows @ x - self.rhs
+            held = np.flatnonzero(self.are_equations | (over > 0.0))
+            rows = as_dense("rows", self.rows[held])
+            x = np.clip(x + self._step(x, rows, over[held]), self.lower, self.upper)
+        return x
+
+    def _step(self, x: Array, rows: Array, missed: Array) -> Array:
+        """The shortest step by which rows of x change by -missed, of the variables inside."""
+        step: Array = np.zeros(self.n)
+        free = np.flatnonzero((x > self.lower) & (x < self.upper))
+        if free.size:
+            step[free] = np.linalg.lstsq(rows[:, free], -missed, rcond=None)[0]
+        left = rows @ step + missed
+        if np.linalg.norm(left) > 0.5 * np.linalg.norm(missed):
+            # The variables inside do not suffice, so those at a bound move as well.
+            return np.asarray(np.linalg.lstsq(rows, -missed, rcond=None)[0])
+        return step
 
     def _nearest(self, x: Array) -> Array:
         """The point with the least Σ|z_i - x_i|, up to the tolerances of HiGHS."""
@@ -196,28 +225,32 @@ class Polyhedron(ScaledRows):
     def point(self) -> Array:
         """A feasible point; `InfeasibleProblem` names rows and bounds that are in conflict.
 
-        A point counts only if one `near` it is proved. A conflict is sought last: it may be one of
-        rounding, which `near` admits.
+        HiGHS is asked in the units of the program and in those that equilibrate it, because each
+        may hide what the other shows, and a point counts only if one `near` it is proved. A
+        conflict is sought last: it may be one of rounding, which `near` admits.
         """
-        found = [np.clip(np.zeros(self.n), self.lower, self.upper)]
-        if self.has_rows and self.near(found[0]) is None:
-            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end
-                vertex = LinearRows(self._equilibrated).vertex()
+        units = [self._natural, self._equilibrated] if self.has_rows else []
+        found = [self._corrected(np.zeros(self.n))]
+        for scaled in units:
+            if (near := self.near(found[-1])) is not None:
+                return near.x
+            with contextlib.suppress(SolverFailed):  # HiGHS may refuse or not end in some units
+                vertex = LinearRows(scaled).vertex()
                 if vertex is not None:
-                    found.append(self._equilibrated.read(vertex))
-        near = self.near(found[-1])
-        if near is not None:
+                    found.append(self.project(scaled.read(vertex)))
+        if (near := self.near(found[-1])) is not None:
             return near.x
         best = min(found, key=self.infeasibility)
         least = self.infeasibility(best)
         if least <= _MAX_RESIDUE:
             return best
-        error = conflict_of(self._equilibrated, self._equilibrated.write(best))
+        errors = [LinearRows(scaled).conflict(scaled.write(best)) for scaled in units]
+        proved = [error for error in errors if isinstance(error, InfeasibleProblem)]
         # A point that satisfies rows up to the rounding of their terms is where solvers may start.
-        near_enough = least <= _MAX_INFEASIBILITY or self.discrepancy(best) <= self._rounding
-        if near_enough and not isinstance(error, InfeasibleProblem):
+        near_enough = least <= _MAX_INFEASIBILITY or self._is_rounding(best)
+        if near_enough and not proved:
             return best
-        raise error
+        raise (proved or errors)[0]
 
     def start(self) -> Array:
         """The `point`."""
@@ -227,37 +260,25 @@ class Polyhedron(ScaledRows):
     def _equilibrated(self) -> Equilibrated:
         return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self)
 
+    @property
+    def _natural(self) -> Equilibrated:
+        return Equilibrated(np.zeros((self.n, self.n)), np.zeros(self.n), self, natural=True)
+
     @cached_property
     def ranges(self) -> tuple[Array, Array]:
         """Ends that every feasible x is between: the bounds, and what the rows prove beyond them.
 
         A row bounds each of its variables as far as the others are bounded, and equations without
         common variables bound none further. Where that does not suffice, HiGHS minimises and
-        maximises the variable, and a `DualBound` with its multipliers proves the end. Ends that are
-        finite are kept.
+        maximises the variable, and its multipliers prove the end. Ends that are finite are kept.
         """
-        low, high = (end.copy() for end in self.intervals)
+        low, high = self.intervals
         missing = np.isinf(low) | np.isinf(high)
-        if not (missing.any() and self.has_rows) or self.is_disjoint:
-            return low, high
-        # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
-        programs, scaled = LinearRows(self._equilibrated), self._equilibrated
-        flat = RowCurvature(as_sparse(np.zeros((self.n, self.n))), self.given_rows[1])
-        for k in np.flatnonzero(missing).tolist():
-            for end, side in ((low, 1.0), (high, -1.0)):
-                if np.isfinite(end[k]):
-                    continue
-                cost = side * (np.arange(self.n) == k)
-                answer = None
-                with contextlib.suppress(SolverFailed):  # the end stays infinite
-                    answer = programs.minimise(cost)
-                if answer is not None:
-                    x = scaled.read(answer[0])
-                    multipliers = scaled.of_rows(-answer[1] * scaled.column[k])
-                    multipliers[: self.h.size] = np.maximum(multipliers[: self.h.size], 0.0)
-                    point = Point(x, side * float(x[k]), cost)
-                    bound = DualBound(flat, cost, self, point, (low, high)).best(multipliers)
-                    end[k] = side * bound
+        if missing.any() and self.has_rows and not self.is_disjoint:
+            # Each call has its own model: an abandoned one goes on with HiGHS in its thread.
+            scaled = self._equilibrated
+            least, most = (scaled.read(end) for end in LinearRows(scaled).ranges(missing))
+            low, high = np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)
         return low, high
 
     @cached_property

@@ -103,21 +103,21 @@ def run_within(highs: Any, seconds: float, iterations: int) -> Any:
     return highs.getModelStatus()
 
 
-def is_solved(highs: Any, seconds: float, iterations: int) -> bool:
-    """Whether `run_within` ends at an optimum; `TimeLimitReached` if it does not end in time."""
+def solved_by_highs(
+    form: StandardForm, tolerance: float = 1e-7, seconds: float = np.inf
+) -> tuple[Array, Array] | None:
+    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none.
+
+    `TimeLimitReached` if it does not end in time.
+    """
     import highspy
 
-    status = run_within(highs, seconds, iterations)
-    if status == highspy.HighsModelStatus.kTimeLimit:
-        raise TimeLimitReached("HiGHS did not end in time")
-    return bool(status == highspy.HighsModelStatus.kOptimal)
-
-
-def solved_by_highs(form: StandardForm, tolerance: float = 1e-7) -> tuple[Array, Array] | None:
-    """Solution of a linear program and multipliers of its rows, None if HiGHS finds none."""
     highs = highs_model(form)
     set_tolerance(highs, tolerance)
-    if not is_solved(highs, np.inf, simplex_limit(sum(form.matrix.shape))):
+    status = run_within(highs, seconds, simplex_limit(sum(form.matrix.shape)))
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        raise TimeLimitReached("a linear program did not end in time")
+    if status != highspy.HighsModelStatus.kOptimal:
         return None
     answer = highs.getSolution()
     return np.array(answer.col_value), np.array(answer.row_dual)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import EPS, Array, Values
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
-from indefinite_opt.quadratic.rows.multipliers import by_kind
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.solving.solution import Status
@@ -122,11 +121,15 @@ class ActiveSetDescent:
         if not rounding.any():
             return z
         clean = np.where(rounding, 0.0, z)
-        return clean if self.scaled.violation(clean) <= self.scaled.violation(z) else z
+        return clean if self._violation(clean) <= self._violation(z) else z
 
     def _sides(self, z: Array) -> Array:
         """Entries of a vector, then those of its rows."""
         return np.concatenate([z, self.program.R @ z])
+
+    def _violation(self, z: Array) -> float:
+        values = self._sides(z)
+        return float(np.max(np.maximum(self.program.low - values, values - self.program.high)))
 
     def _ways(self, slopes: Array, still: Mask) -> Array:
         """The way to the first constraint along directions, given slopes of constraints."""
@@ -195,9 +198,18 @@ class ActiveSetDescent:
 
         In the program's own units, in which they may overflow.
         """
-        scaled, signed = self.scaled, self.signed_multipliers() * self.scaled.unit
-        bounds, rows = np.split(signed, [self.n])
-        return by_kind(-scaled.of_rows(rows), bounds / scaled.column, scaled.height)
+        scaled, n, count = self.scaled, self.n, self.scaled.inequalities
+        signed = self.signed_multipliers()
+        bounds, rows = signed[:n] * scaled.unit / scaled.column, signed[n:] * scaled.unit
+        rows = rows * scaled.row
+        inequalities = np.zeros(scaled.height)
+        inequalities[scaled.kept] = -rows[:count]
+        return {
+            "inequalities": inequalities,
+            "equalities": -rows[count:],
+            "lower": np.maximum(bounds, 0.0),
+            "upper": np.maximum(-bounds, 0.0),
+        }
 
     def residual(self) -> float:
         """Largest entry of ∇F - Σ λ_c a_c, relative to the largest terms of ∇F."""

@@ -43,14 +43,14 @@ def falling_ray(
     # Rows of curvature with largest entry about 1: HiGHS takes those below 1e-9 for zero.
     sizes = np.max(np.abs(scaled.P), axis=1, initial=0.0)
     flat = cone.with_rows(scaled.P / power_near(sizes)[:, None], np.zeros(sizes.size))
-    linear = rows.over(flat).minimise(scaled.q)
-    if linear is not None and scaled.q @ linear[0] < -_MIN_FALL:
-        error = endless(scaled, linear[0])
+    linear = LinearRows(flat, rows.remaining).best(scaled.q)
+    if linear is not None and scaled.q @ linear < -_MIN_FALL:
+        error = endless(scaled, linear)
         if isinstance(error, UnboundedProblem):
             return error
     if is_convex(scaled):
         return None
-    inside = rows.over(cone)
+    inside = LinearRows(cone, rows.remaining)
     for run in descents_on(cone, scaled.P, inside, generator, _STARTS):
         if run.z @ scaled.P @ run.z < -_MIN_FALL:
             error = endless(scaled, run.z)

@@ -110,7 +110,7 @@ class PolyhedralSearch(IteratedSearch):
         """The descent from the given or default start; a ray is sought before it."""
         task, scaled, most = self.task, self.scaled, MAX_VIOLATION
         start = None if task.start is None else scaled.write(np.asarray(task.start, dtype=float))
-        if start is not None and scaled.violation(start) <= most:
+        if start is not None and self.rows.violation(start) <= most:
             run, start = self._begun(start), None
         else:
             run = self._begun(scaled.write(self.qp.start()))
