@@ -47,6 +47,21 @@ def test_nothing_false_is_claimed_of_numbers_far_apart(first: int, draws: int) -
     assert hunt.counts["called infeasible"] >= 0.4 * draws
 
 
+@pytest.mark.parametrize(("seed", "number"), [(35, 58), (36, 8), (32, 354)])
+def test_a_program_without_a_point_has_no_optimum(seed: int, number: int) -> None:
+    """Draws without a feasible point that a repair of points by HiGHS alone calls GLOBAL or open.
+
+    Equations of the first contradict each other by 6e-7 of their size, less than tolerances.
+    """
+    drawn = draw_far(seed, number)
+    assert drawn.minimum is None
+    qp = as_problem(drawn)
+    with pytest.raises(iopt.errors.InfeasibleProblem):
+        iopt.solve(qp)
+    with pytest.raises(iopt.errors.InfeasibleProblem):
+        iopt.bound(qp, gap=1e-6)
+
+
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 8))]
 )
