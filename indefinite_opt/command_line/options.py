@@ -68,6 +68,10 @@ class SolveOptions:
     tol: float = TOL
     time_limit: float | None = Option(None, help="Seconds for each solve with its certificate.")
     seed: int = SEED
+    prove: float | None = Option(
+        None,
+        help="Seconds of branch and bound that follow, to prove nonconvex solutions.",
+    )
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def _lines(result: Result) -> list[str]:
     lines.append(str(result.certificate))
     unknown = not np.isfinite(result.certificate.bound) and not problem.gram.on_demand
     if unknown and issubclass(result.formulation.structure_type, QP):
-        lines.append("  The command `bound` brackets the global optimum.")
+        lines.append("  --prove 10 seeks a proof of the global optimum for ten seconds.")
     return lines
 
 

@@ -104,6 +104,7 @@ from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.gaps import (
     CANCELLED,
+    at_most,
     gap_and_share,
     gap_in_words,
     relative,

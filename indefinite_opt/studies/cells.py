@@ -15,7 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,7 @@ class Plan:
     seed: int = 0
     tol: float = 1e-6
     time_limit: float | None = None
+    prove: float | None = None
 
 
 class Cell(NamedTuple):
@@ -123,6 +124,7 @@ def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> lis
     An entry that fails on one of them has no score, NaN.
     """
     metric = METRICS[plan.select]
+    plan = replace(plan, prove=None)  # no proof is needed to choose parameters
     inner = as_protocol(plan.protocol.inner or 0).divisions(data.y[train])
     scores = np.full((len(inner), len(grid.entries)), np.nan)
     # Each kernel is computed once: all divisions use it before the next one.
@@ -157,7 +159,8 @@ def _trained(
 
 def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterator[Fit | Exception]:
     """The methods of a path, trained in order."""
-    limits: dict[str, Any] = {"tol": plan.tol, "time_limit": plan.time_limit, "seed": plan.seed}
+    names = ("tol", "time_limit", "seed", "prove")
+    limits: dict[str, Any] = {name: getattr(plan, name) for name in names}
     solver = grid.entries[0].solver
     path: list[Result | PairwiseResult | IndefiniteOptError] = []
     formulations = [method for method in methods if isinstance(method, Formulation)]

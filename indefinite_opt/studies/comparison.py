@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 Test = tuple[ArrayLike, ArrayLike | None] | tuple[ArrayLike, ArrayLike | None, ArrayLike]
 
-SHOWN = ("objective", "claim", "gap_kind", "gap", "support", "seconds", "status")
+SHOWN = ("objective", "claim", "gap_kind", "gap", "proved_within", "support", "seconds", "status")
 """The metrics of `METRICS` that a comparison shows besides the scores of its task."""
 
 
@@ -226,6 +226,7 @@ def compare(
     cluster: Any = None,
     progress: Progress | None = None,
     task: str | None = None,
+    prove: float | None = None,
 ) -> Comparison:
     """Run formulations × solvers × folds, and collect what each cell achieved and proved.
 
@@ -269,6 +270,9 @@ def compare(
         Called with (number of rows done, number of all rows, last row).
     task : {"classification", "regression", "one class"}, optional
         By default that of the problem; for another one its labels are read anew.
+    prove : float, optional
+        Seconds of branch and bound, as in `solve`, for every fit that is tested, but not for those
+        by which parameters are chosen.
 
     Raises
     ------
@@ -332,6 +336,7 @@ def compare(
     study = Study(
         {problem.name: data}, {f"{title} · {each.solver}": each for title, each in grids},
         chosen, [*names, *SHOWN], names[0], seed=seed, tol=tol, time_limit=time_limit,
+        prove=prove,
     )  # fmt: skip
     titles = dict(zip(study.grids, grids, strict=True))
 
@@ -451,6 +456,7 @@ def _settings(study: Study, problem: KernelProblem, grid: Mapping[str, Any]) -> 
         "seed": str(study.seed),
         "tol": short(study.tol),
         "time limit": "none" if study.time_limit is None else f"{short(study.time_limit)} s",
+        **({} if study.prove is None else {"prove": f"{short(study.prove)} s for each fit"}),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}",
@@ -487,6 +493,7 @@ def _summary(rows: list[Row], scores: tuple[Score, ...]) -> Row:
     mean = {score.name: mean_and_spread(rows, score.name)[0] for score in scores}
     first, *others = mean
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]
+    bounds = [row["proved_within"] for row in good if row["claim"] != "-"]
     counts = Counter(row["chosen"] for row in good if row["chosen"])
     return {
         "formulation": rows[0]["formulation"],
@@ -498,6 +505,8 @@ def _summary(rows: list[Row], scores: tuple[Score, ...]) -> Row:
         "claim": min(claims).name if claims else "-",
         "gap_kind": kind,
         "gap": max((row["gap"] for row in good if row["gap_kind"] == kind), default=math.nan),
+        "proved_within": max(bounds, default=math.nan),
+        "proved": sum(math.isfinite(bound) for bound in bounds),
         "support": mean_and_spread(rows, "support")[0],
         "seconds": mean_and_spread(rows, "seconds")[0],
         "failed": len(rows) - len(good),

@@ -93,6 +93,15 @@ class Fit:
         return found.claim.name, found.gap_kind, float(found.measure)
 
     @property
+    def proved_within(self) -> float:
+        """The relative gap to a proved bound, the largest of all pairs; NaN for a baseline."""
+        if self.result is None:
+            return math.nan
+        if isinstance(self.result, PairwiseResult):
+            return self.result.proved_within
+        return float(self.result.certificate.proved_within)
+
+    @property
     def coef(self) -> NDArray[np.float64]:
         """Signed coefficients of the training points; NaN for a classifier without any."""
         found: Any = getattr(self.fitted, "coef", None)
@@ -214,6 +223,9 @@ _ALL = (
            lambda fit: fit.proved[1], missing=""),
     Metric("gap", "the gap of the certificate; the largest of all pairs of classes",
            lambda fit: fit.proved[2], False),
+    Metric("proved_within", "the relative gap to a proved bound on the global optimum, inf "
+           "without one; the largest of all pairs of classes",
+           lambda fit: fit.proved_within, False),
     Metric("support", "number of support vectors, of any pair of classes",
            lambda fit: int(fit.fitted.support.size), False, missing=0),
     Metric("bounded", "number of support vectors whose weight is at its bound", _bounded, False),

@@ -59,6 +59,9 @@ class Study:
         Seed of the random starts of solvers; divisions have the seed of the protocol.
     tol, time_limit
         As in `solve`, for every fit.
+    prove : float, optional
+        As in `solve`, for every fit that is tested, but not for those by which parameters are
+        chosen; see the metric "proved_within".
 
     Examples
     --------
@@ -87,9 +90,11 @@ class Study:
     seed: int = 0
     tol: float = 1e-6
     time_limit: float | None = None
+    prove: float | None = None
 
     def __post_init__(self) -> None:
         checks.limits(self.tol, self.time_limit)
+        checks.positive("prove", self.prove, infinite=True, optional=True)
         checks.seed("seed", self.seed)
         as_metrics([*self.metrics, self.select])
         if METRICS[self.select].larger_is_better is None:
@@ -118,7 +123,7 @@ class Study:
         """What is the same for all cells."""
         return Plan(
             as_protocol(self.protocol), as_metrics([*self.metrics, self.select]), self.select,
-            self.seed, self.tol, self.time_limit,
+            self.seed, self.tol, self.time_limit, self.prove,
         )  # fmt: skip
 
     def _cells(self) -> list[Cell]:

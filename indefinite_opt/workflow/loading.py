@@ -117,6 +117,7 @@ def _result(arrays: dict[str, Any]) -> Result:
         doubt=_text(facts, "doubt"),
         optima=(),
         offset=None if facts["offset"] is None else float(facts["offset"]),
+        bracket=None,
         evidence=Evidence(multipliers or None, None, facts["tol"], float(facts["time_limit"])),
     )
 

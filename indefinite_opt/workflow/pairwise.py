@@ -193,6 +193,11 @@ class PairwiseResult(Pairwise[Result]):
         found = [result.certificate for result in self.members.values()]
         return max(float(each.measure) for each in found if each.gap_kind == self.gap_kind)
 
+    @property
+    def proved_within(self) -> float:
+        """The largest relative gap to a proved bound of all pairs; inf if one has none."""
+        return max(result.certificate.proved_within for result in self.members.values())
+
     @cached_property
     def classifier(self) -> PairwiseClassifier:
         """The classifiers of the pairs, which vote."""

@@ -24,11 +24,21 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.modeling import Classifier, Formulation
 from indefinite_opt.problem import KernelProblem, kernels
-from indefinite_opt.quadratic import Certificate, Declaration, Optimum, Problem, Status, Trace
+from indefinite_opt.quadratic import (
+    Certificate,
+    Claim,
+    Declaration,
+    Optimum,
+    Problem,
+    Status,
+    Trace,
+)
 from indefinite_opt.workflow.certificates.verification import certify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from indefinite_opt.workflow.bracket import Bracket
 
 
 FORMAT = "indefinite_opt result 6"
@@ -51,6 +61,8 @@ class Evidence:
     tol: float
     time_limit: float
     """Seconds that the solver has left for the certificate; inf without a limit."""
+    remarks: tuple[str, ...] = ()
+    """What would help to close the bracket, or why there is none; for claims below GLOBAL."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +98,8 @@ class Result:
         The different end points of a search from several starts, the best first; see `Optimum`.
     offset : float or None
         b of the classifier, if the solver's algorithm determines it; else the values define it.
+    bracket : Bracket or None
+        What branch and bound has found if `prove` asked for it; see `bound`.
 
     Examples
     --------
@@ -113,6 +127,7 @@ class Result:
     doubt: str
     optima: tuple[Optimum, ...] = field(repr=False)
     offset: float | None = field(repr=False)
+    bracket: Bracket | None = field(repr=False)
     evidence: Evidence = field(repr=False)
 
     @cached_property
@@ -288,10 +303,12 @@ class Result:
         time it says; `verify` has a time limit of its own.
         """
         known = self.evidence
-        return certify(
+        found = certify(
             self.problem, self.formulation, self.values, known.multipliers, known.tol,
             witness=known.witness, time_limit=known.time_limit,
         )  # fmt: skip
+        missing = () if found.claim is Claim.GLOBAL else known.remarks
+        return replace(found, reasons=(*found.reasons, *missing))
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [

@@ -31,9 +31,11 @@ from indefinite_opt.foundation import (
 from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
+    QP,
     Callback,
     Claim,
     Declaration,
+    GlobalSearch,
     Optimality,
     Problem,
     QuadraticProgram,
@@ -44,11 +46,13 @@ from indefinite_opt.quadratic import (
     Structure,
     Task,
     VectorProgram,
+    obstacle,
     relative,
 )
 from indefinite_opt.solvers import as_solver, default_solver
 from indefinite_opt.workflow.arguments import as_problem, available_solvers
-from indefinite_opt.workflow.certificates import convex_gap
+from indefinite_opt.workflow.bracket import Bracket, bracket_of
+from indefinite_opt.workflow.certificates import convex_gap, convexity
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, of_points, refuse_start
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
@@ -67,6 +71,7 @@ def solve(
     seed: int | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
+    prove: float | None = None,
 ) -> Result | Any:
     """Solve a problem with a formulation, or a quadratic program.
 
@@ -101,6 +106,11 @@ def solve(
         Whether to log to the logger `indefinite_opt` what is solved, at most one line of progress
         per second where the solver reports any, and how it ended; unless logging has been set up,
         the lines go to standard error.
+    prove : float, optional
+        Seconds of branch and bound that follow where the program is nonconvex and has a finite box,
+        as in `bound`. The certificate then has a bound on the global optimum: it claims GLOBAL, or
+        says within which gap the point is proved. A better point that is found takes the place of
+        the solver's. Each pair of several classes has an equal part.
 
     Returns
     -------
@@ -126,14 +136,23 @@ def solve(
     >>> result = solve(problem, iopt.SVMDual(C=2.0))
     >>> result.values["alpha"], result.objective, result.certificate.claim.name
     (array([2., 2.]), 4.0, 'GLOBAL')
+
+    A local optimum of a program that is not convex, and a proof that it is a global one:
+
+    >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], ["a", "b"])
+    >>> for prove in (None, 10):
+    ...     print(solve(problem, "SVMDual(C=1)", prove=prove).certificate.claim.name)
+    LOCAL
+    GLOBAL
     """
-    options = Options(tol, time_limit, max_iter, start, seed, callback, verbose)
+    options = Options(tol, time_limit, max_iter, start, seed, callback, verbose, prove)
     asked, chosen = as_problem(problem, formulation)
     if in_pairs(asked, chosen):
         refuse_start(start)
+        share = options.shared(problem)
 
         def work(part: KernelProblem, own: Formulation, limit: float | None) -> Result:
-            return solve_with(part, own, solver, None, replace(options, time_limit=limit))[0]
+            return solve_with(part, own, solver, None, replace(share, time_limit=limit))[0]
 
         return PairwiseResult.of(asked, chosen, work, time_limit, callback is not None)
     result = solve_with(asked, chosen, solver, None, options)[0]
@@ -219,12 +238,20 @@ class Options:
     seed: int | None = None
     callback: Callback | None = None
     verbose: bool = False
+    prove: float | None = None
 
     def __post_init__(self) -> None:
         checks.limits(self.tol, self.time_limit, self.max_iter)
+        checks.positive("prove", self.prove, infinite=True, optional=True)
         checks.switch("verbose", self.verbose)
         checks.seed("seed", self.seed, optional=True)
         checks.callback(self.callback)
+
+    def shared(self, problem: Any) -> Options:
+        """The same with an equal part of both times for each pair of classes of a problem."""
+        pairs = problem.classes.size * (problem.classes.size - 1) // 2
+        limit, prove = (each and each / pairs for each in (self.time_limit, self.prove))
+        return replace(self, time_limit=limit, prove=prove)
 
 
 @one_thread()
@@ -283,7 +310,10 @@ def solve_with(
         measured = _measures(task, solution, convex)
         if replaceable and chosen.needs_convex:
             solution, measured = _polished(task, solution, measured)
-        result = _result(task, chosen, solution, measured)
+        bracket, remarks, prove = None, tuple[str, ...](), float(options.prove or 0.0)
+        if prove and solution.status is not Status.INTERRUPTED:
+            solution, measured, bracket, remarks = _proved(task, solution, measured, prove)
+        result = _result(task, chosen, solution, measured, bracket, remarks, prove)
         if options.verbose:
             LOGGER.info(
                 "%s after %.3g s, %d iterations: objective %.9g",
@@ -388,8 +418,50 @@ def _polished(
     return solution, measured
 
 
+def _proved(
+    task: Task[Any], solution: Solution, measured: _Measures, seconds: float
+) -> tuple[Solution, _Measures, Bracket | None, tuple[str, ...]]:
+    """Branch and bound from the point of a solver, and why there is none where it cannot begin.
+
+    A better point takes the place of the solver's. Convex programs have bounds without it.
+    """
+    structure, sense = task.structure, task.structure.sense
+    if not isinstance(structure, QP) or convexity(structure, seconds) is not False:
+        return solution, measured, None, ()
+    reason = obstacle(structure)
+    if reason is not None:
+        return solution, measured, None, (f"It cannot be bracketed: {reason}.",)
+    start = structure.from_values(solution.values)
+    limit = task.elapsed + seconds
+    search = GlobalSearch(
+        task.on(structure, start=start, time_limit=limit, max_iter=None), task.tol
+    )
+    status = search.run()
+    search.bounds["branch-and-bound"] = search.bracket.lower
+    try:
+        bracket = bracket_of(search, status)
+    except SolverFailed as error:
+        return solution, measured, None, (f"{error}.",)
+    if sense * bracket.objective < sense * measured.objective:
+        found = replace(
+            solution, values=bracket.values, multipliers={}, gradient=None, offset=None,
+            message=f"{solution.message}; branch and bound found a better point".lstrip("; "),
+        )  # fmt: skip
+        solution, measured = found, _measures(task, found)
+    solution = replace(solution, witness=bracket.proof)
+    if status is Status.INTERRUPTED:
+        solution = replace(solution, status=status)
+    return solution, measured, bracket, tuple(bracket.advice)
+
+
 def _result(
-    task: Task[Any], solver: Solver[Any], solution: Solution, measured: _Measures
+    task: Task[Any],
+    solver: Solver[Any],
+    solution: Solution,
+    measured: _Measures,
+    bracket: Bracket | None,
+    remarks: tuple[str, ...],
+    prove: float,
 ) -> Result:
     status, doubt = solution.status, ""
     if status is Status.SOLVED and not measured.closed:
@@ -418,7 +490,14 @@ def _result(
         doubt=doubt,
         optima=solution.optima,
         offset=solution.offset,
-        evidence=Evidence(solution.multipliers or None, solution.witness, task.tol, task.remaining),
+        bracket=bracket,
+        evidence=Evidence(
+            solution.multipliers or None,
+            solution.witness,
+            task.tol,
+            max(task.remaining, prove),
+            remarks,
+        ),
     )
 
 
@@ -476,6 +555,7 @@ def solve_path(
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool = False,
+    prove: float | None = None,
 ) -> list[Result | Any]:
     """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
 
@@ -485,8 +565,8 @@ def solve_path(
     derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
     from the solution before. `smo` first moves the weights at the bound along with the bound, and
     the free weights accordingly; it is the solver for long paths of quadratic programs if a local
-    optimum is enough. Parameters and default solvers are those of `solve`, and `time_limit` holds
-    for each formulation with its certificate separately.
+    optimum is enough. Parameters and default solvers are those of `solve`; `time_limit` holds for
+    each formulation with its certificate separately, and `prove` for each, too.
 
     Returns
     -------
@@ -510,7 +590,7 @@ def solve_path(
     >>> [type(entry).__name__ for entry in path]
     ['InfeasibleProblem', 'Result']
     """
-    options = Options(tol, time_limit, max_iter, None, seed, None, verbose)
+    options = Options(tol, time_limit, max_iter, None, seed, None, verbose, prove)
     entries = path_entries(problem, formulations, solver, options)
     failed = [entry for entry in entries if isinstance(entry, IndefiniteOptError)]
     if failed and len(failed) == len(entries):
@@ -551,8 +631,7 @@ def _path_of_pairs(
 ) -> list[Result | PairwiseResult | IndefiniteOptError]:
     """The paths of all pairs of classes, each with an equal part of the time limit."""
     pairs = list(pair_problems(problem))
-    limit = options.time_limit
-    share = replace(options, time_limit=None if limit is None else limit / len(pairs))
+    share = options.shared(problem)
     paths: list[list[Any]] = [
         path_entries(
             part, [of_points(each, points, problem.n) for each in formulations], solver, share

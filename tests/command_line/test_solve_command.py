@@ -27,7 +27,7 @@ def test_solve_tells_of_several_optima() -> None:
     text = printed(*command)
     assert "ends of descents (how many): 0.820513 (" in text
     assert ", 0.666667 (" in text
-    assert "`bound` brackets the global optimum" in text
+    assert "--prove 10 seeks a proof of the global optimum" in text
     ends = [objective for objective, _ in strict(printed(*command, "--json"))["optima"]]
     assert ends == pytest.approx([32 / 39, 2 / 3])
     convex = printed(*command[:2], "SVMDual(C=2)", "--kernel", "gaussian")

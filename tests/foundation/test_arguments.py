@@ -139,13 +139,14 @@ TEXT = "a file that is not read"
 FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "solve": (
         partial(iopt.solve, PAIR, "SVMDual"),
-        {"tol": 1.0, "time_limit": 0.0, "max_iter": 2.5, "seed": -1, "solver": "hihgs"},
+        {"tol": 1.0, "time_limit": 0.0, "max_iter": 2.5, "seed": -1, "solver": "hihgs",
+         "prove": 0},
     ),
     "solver": (partial(iopt.solve, PAIR, "SVMDual"), {"solver": 3}),
     "solvers": (partial(iopt.compare, PAIR, ["LPSVM"]), {"solvers": ["smo"]}),
     "solve_path": (
         partial(iopt.solve_path, PAIR, ["SVMDual"]),
-        {"tol": True, "time_limit": "5", "max_iter": 0, "seed": 2**32},
+        {"tol": True, "time_limit": "5", "max_iter": 0, "seed": 2**32, "prove": -1},
     ),
     "bound": (
         partial(iopt.bound, PAIR, "SVMDual"),
@@ -158,7 +159,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "compare": (
         partial(iopt.compare, PAIR, ["SVMDual"]),
-        {"tol": 0.0, "time_limit": 0, "seed": -1, "folds": 2.5, "n_jobs": 0},
+        {"tol": 0.0, "time_limit": 0, "seed": -1, "folds": 2.5, "n_jobs": 0, "prove": "10"},
     ),
     "krein_certificate": (
         partial(theory.krein_certificate, PAIR, iopt.ESVM(), HALF), {"tol": 0.0}

@@ -151,7 +151,7 @@ def test_boxes_that_no_worker_survives_are_divided_here(
     deaths: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    monkeypatch.setattr("indefinite_opt.workflow.bracket.connected", nullcontext)
+    monkeypatch.setattr("indefinite_opt.workflow.bounding.connected", nullcontext)
     bracket = iopt.bound(knapsack(8), time_limit=None, cluster=Deadly(deaths))
     assert_proved(bracket, 8)
     assert bracket.workers.keys() == {"here"}

@@ -469,6 +469,7 @@ def hand_made(*rows: dict[str, Any]) -> iopt.studies.Comparison:
     base = {
         "formulation": "SVMDual", "solver": "smo", "fold": 0, "accuracy": 0.5,
         "objective": 1.0, "claim": "GLOBAL", "gap_kind": "duality gap", "gap": 1e-9, "support": 3,
+        "proved_within": 1e-9,
         "seconds": 0.1, "status": "solved", "error": "", "run": 0, "chosen": "",
     }  # fmt: skip
     problem = iopt.KernelProblem(np.eye(2), [1, -1])

@@ -16,7 +16,7 @@ from helpers.processes import HANGS
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem.datasets.synthetic import haasdonk_lemma4
 from indefinite_opt.quadratic.bracket.settings import Settings
-from indefinite_opt.workflow.bracket import METHODS
+from indefinite_opt.workflow.bounding import METHODS
 
 INF = float("inf")
 
@@ -186,7 +186,7 @@ def test_an_open_bracket_says_what_would_help() -> None:
 @pytest.mark.parametrize(
     ("options", "advice"),
     [
-        ({"time_limit": 1e-9}, "has not been divided yet: a longer time limit would help."),
+        ({"time_limit": 1e-9}, "has not been divided yet: more time would help."),
         ({"max_nodes": 1}, "has not been divided yet: a larger max_nodes would help."),
         ({"method": "cheap"}, "The method branch-and-bound divides the root as well."),
         ({"settings": Settings(max_relaxed_variables=10)}, "more variables than"),

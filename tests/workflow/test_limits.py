@@ -198,7 +198,7 @@ def test_a_bracket_without_time_for_eigenvalues_is_valid(
 
         patch.setattr(GlobalSearch, "_search_locally", slowly)
         # No time is left for a conic solver, which would have to build its program first.
-        patch.setattr("indefinite_opt.workflow.bracket.conic_multipliers", pytest.fail)
+        patch.setattr("indefinite_opt.workflow.bounding.conic_multipliers", pytest.fail)
         bracket = iopt.bound(problem, iopt.SVMDual(C=1.0), time_limit=900.0, method=method)
     assert bracket.status is Status.TIME_LIMIT
     assert "linear" in bracket.bounds

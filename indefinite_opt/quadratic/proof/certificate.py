@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from indefinite_opt.foundation import Values, html_card
 from indefinite_opt.quadratic.proof.proof_document import certificate_document, write_document
 from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.declaration import Declaration
-from indefinite_opt.quadratic.structures.gaps import gap_and_share
+from indefinite_opt.quadratic.structures.gaps import at_most, gap_and_share
 from indefinite_opt.quadratic.structures.problem import Problem
 from indefinite_opt.quadratic.structures.structure import Curvature
 
@@ -140,6 +141,11 @@ class Certificate:
         return write_document(certificate_document(*self.basis), path)
 
     @property
+    def proved_within(self) -> float:
+        """The relative gap to a proved bound of a feasible point; inf if there is none."""
+        return self.relative_gap if self.claim > Claim.NONE else math.inf
+
+    @property
     def measure(self) -> float:
         """The number that `gap_kind` names: `stationarity`, or a gap as its share of the unit."""
         return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
@@ -181,7 +187,10 @@ class Certificate:
             Claim.LOCAL: "the point is a local optimum",
             Claim.GLOBAL: "the point is a global optimum",
         }
-        return f"{self.claim.name}: {meaning[self.claim]} (tol {self.tol:g})"
+        within = ""
+        if Claim.NONE < self.claim < Claim.GLOBAL and self.proved_within <= 0.9:
+            within = f", proved within {at_most(self.proved_within)}"
+        return f"{self.claim.name}{within}: {meaning[self.claim]} (tol {self.tol:g})"
 
     def __str__(self) -> str:
         reasons = (f"  {reason}" for reason in self.reasons)

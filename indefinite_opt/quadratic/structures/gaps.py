@@ -37,6 +37,7 @@ too, `atol`.
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
 
 CANCELLED = 1e-3
 """Share of the sum of the absolute terms below which a sum counts as cancelled. With the default
@@ -55,6 +56,18 @@ def relative(gap: float, unit: float) -> float:
     if math.isinf(gap) or unit == 0.0:
         return math.inf
     return gap / unit or math.ulp(0.0)
+
+
+def at_most(share: float) -> str:
+    """A gap rounded up to one digit, so that it says no more than is proved.
+
+    >>> at_most(5.2e-5), at_most(9.3e-4), at_most(0.02), at_most(1e-4)
+    ('6e-5', '1e-3', '2e-2', '1e-4')
+    """
+    exact = Decimal(repr(float(share)))
+    if not exact:
+        return "0"
+    return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted()), ROUND_CEILING):.0e}"
 
 
 def gap_in_words(gap: float, share: float, digits: int = 2) -> str:

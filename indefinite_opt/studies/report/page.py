@@ -156,11 +156,12 @@ def _result(comparison: ComparisonLike, row: tables.Row, best: float) -> str:
         *(f'<td class="n">{text}</td>' for text in texts),
         objective,
         f"<td>{badge(tables.claim_text(row))}</td>",
+        f'<td class="n">{escaped(tables.proved_text(row))}</td>',
         f'<td class="measure"><small>{escaped(kind)}</small>{gap}</td>',
         support,
         seconds,
     ]
-    span = 7 + len(texts)
+    span = 8 + len(texts)
     note = f'<tr class="error"><td colspan="{span}">{escaped(failed)}</td></tr>' if failed else ""
     opening = '<tr class="noted">' if failed else "<tr>"
     return f"{opening}{''.join(cells)}</tr>{note}"
@@ -208,6 +209,7 @@ def _folds(comparison: ComparisonLike) -> str:
             cells[f"{_capital(each.title)}{' (%)' * each.percent}"] = number
         rows.append(cells | {
             "Objective": tables.number_text(row["objective"], ".8g"), "Claim": row["claim"],
+            "Proved within": tables.within_text(row["proved_within"]),
             "Evidence": " ".join(tables.gap_text(row)).strip(), "SVs": row["support"],
             "Seconds": tables.number_text(row["seconds"], ".3g"),
             "Status": row["error"] or row["status"],

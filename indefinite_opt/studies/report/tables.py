@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import at_most
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
@@ -57,6 +58,17 @@ def gap_text(row: Row) -> tuple[str, str]:
     return (row["gap_kind"], f"{row['gap']:.2g}") if row["gap_kind"] else ("", "–")
 
 
+def within_text(share: float) -> str:
+    """The relative gap to a proved bound."""
+    return at_most(share) if math.isfinite(share) else "–"
+
+
+def proved_text(row: Row) -> str:
+    """Within which gap all cells are proved, or how many of them have a bound at all."""
+    known, cells = row["proved"], row["cells"] - row["failed"]
+    return f"{known} of {cells}" if 0 < known < cells else within_text(row["proved_within"])
+
+
 def failures_text(comparison: ComparisonLike, row: Row) -> str:
     """The number of failed cells of a row with their messages; empty if none failed.
 
@@ -83,7 +95,7 @@ def failures(comparison: ComparisonLike) -> list[tuple[str, str, str]]:
     return [(row["formulation"], row["solver"], failures_text(comparison, row)) for row in rows]
 
 
-_COLUMNS = ("claim", "seconds", "objective", "SVs", "chosen", "solver", "evidence")
+_COLUMNS = ("claim", "proved within", "seconds", "objective", "SVs", "chosen", "solver", "evidence")
 """Columns of the terminal's table behind the method and its scores."""
 
 _GAP = 2
@@ -115,6 +127,7 @@ def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> di
         **score_texts(row, problem),
         "objective": number_text(row["objective"], objective),
         "claim": claim_text(row),
+        "proved within": proved_text(row),
         "evidence": " ".join(gap_text(row)).strip(),
         "SVs": number_text(row["support"], ".4g"),
         "seconds": number_text(row["seconds"], seconds),
@@ -135,7 +148,7 @@ def to_markdown(comparison: ComparisonLike) -> str:
 
 def _right(problem: KernelProblem) -> list[str]:
     """The heads of the columns of numbers."""
-    return [*score_titles(problem), "objective", "SVs", "seconds"]
+    return [*score_titles(problem), "objective", "proved within", "SVs", "seconds"]
 
 
 def table_text(comparison: ComparisonLike) -> str:
@@ -169,7 +182,10 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     empty = "" if any(row["chosen"] for row in rows) else "chosen"
     shown, left_out = [name for name in columns if name != empty], []
     # In this order narrow terminals go without columns.
-    others = ("evidence", "solver", "SVs", "objective", "seconds", "chosen", *reversed(titles[1:]))
+    others = (
+        "evidence", "solver", "SVs", "objective", "seconds", "proved within", "chosen",
+        *reversed(titles[1:]),
+    )  # fmt: skip
     for name in others:
         if sum(widths[each] + _GAP for each in shown) - _GAP <= width:
             break

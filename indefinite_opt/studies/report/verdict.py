@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
 from indefinite_opt.foundation import EPS, finite_array
 from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import at_most
 from indefinite_opt.studies.data import described_class
 
 
@@ -113,6 +114,10 @@ LEVEL = 0.05
 accept: the usual level of the field."""
 
 
+CLOSE = 1e-4
+"""The relative gap that counts as proved in the sentences: the default of `bound`."""
+
+
 def conclusions(comparison: ComparisonLike) -> list[str]:
     """Which methods differ beyond chance, what was proved, and how indefinite the kernel is.
 
@@ -188,7 +193,7 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
 
 
 def _proofs(comparison: ComparisonLike) -> str:
-    """How many rows have each claim in every fold."""
+    """How many rows have each claim in every fold, and how many fits a bound that is close."""
     rows = [row for row in records_of(comparison.summary) if row["claim"] != "-"]
     failed = sum(int(row["failed"] == row["cells"]) for row in records_of(comparison.summary))
     counts = Counter(row["claim"] for row in rows)
@@ -197,7 +202,15 @@ def _proofs(comparison: ComparisonLike) -> str:
     if counts:
         others = ", ".join(f"{count} {claim}" for claim, count in counts.most_common())
         sentence += f"; the others are {others}, where a better point may exist"
-    return f"{sentence}; {failed} failed." if failed else f"{sentence}."
+    sentence += f"; {failed} failed." if failed else "."
+    if not counts:
+        return sentence
+    frame = comparison.frame[comparison.frame["claim"] != "-"]
+    close = int((frame["proved_within"] <= CLOSE).sum())
+    return (
+        f"{sentence} {close} of {len(frame)} fits are proved to be within {at_most(CLOSE)} of the global "
+        "optimum, relative to its size."
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

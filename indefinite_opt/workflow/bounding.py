@@ -1,0 +1,323 @@
+"""The function `bound`, which brackets the global optimum of a quadratic program."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import IncompatibleSolver, SolverFailed
+from indefinite_opt.foundation import (
+    TimeLimitReached,
+    checks,
+    clock,
+    connected,
+    limited,
+    thread_count,
+)
+from indefinite_opt.modeling import Formulation
+from indefinite_opt.problem import KernelProblem
+from indefinite_opt.quadratic import (
+    CONIC_SOLVERS,
+    DESCENT_TOL,
+    QP,
+    Callback,
+    Claim,
+    GlobalSearch,
+    QuadraticProgram,
+    Settings,
+    Status,
+    Task,
+    Trace,
+    conic_multipliers,
+    obstacle,
+    status_at_end,
+)
+from indefinite_opt.workflow.arguments import as_problem
+from indefinite_opt.workflow.bracket import (
+    Bracket,
+    PairwiseBracket,
+    bracket_of,
+    bracketable,
+    ended,
+)
+from indefinite_opt.workflow.certificates import convexity
+from indefinite_opt.workflow.pairwise import in_pairs
+from indefinite_opt.workflow.progress import LOGGER, reporting, shown
+from indefinite_opt.workflow.solving import Options, solve_with
+
+_CONVEX_TOL = 1e-9
+"""Largest tolerance with which a convex program is solved, since its bracket closes at once."""
+
+METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
+
+
+def bound(
+    problem: KernelProblem | QuadraticProgram,
+    formulation: Formulation | str | None = None,
+    time_limit: float | None = 60.0,
+    gap: float = 1e-4,
+    method: str = "branch-and-bound",
+    max_nodes: int | None = None,
+    seed: int | None = None,
+    callback: Callback | None = None,
+    atol: float = 0.0,
+    verbose: bool = False,
+    settings: Settings | None = None,
+    cluster: Any = None,
+) -> Bracket | Any:
+    """Bracket the global optimum of a quadratic program, or of a formulation that is one.
+
+    Of more than two classes each pair is bracketed, one against one.
+
+    These are `SVMDual`, `ConvexHullDual` and `GuoSchuurmansQP`.
+
+    A local search gives one end. The other comes from convex minorants: f less nonnegative
+    multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
+    nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet. Every bound is
+    computed from its multipliers alone, rounding included, so the bracket is valid whenever the
+    search stops. Where the first bounds leave a convex kernel program open, as in boxes that are
+    wide for its optimum, it is solved once more, and bracketed by its certificate.
+
+    Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
+    solved by its default solver, and bracketed by the bound that its multipliers prove; other
+    methods than the default one, `max_nodes` and `cluster` are not used without finite ranges.
+
+    Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
+    it. Several threads bound boxes in the order in which they become free, and a time limit ends
+    the search where the clock has it: then brackets of the same seed may differ within what both
+    prove, in their ends, nodes and best points, but never in that they hold the optimal value.
+
+    Parameters
+    ----------
+    problem : KernelProblem or QuadraticProgram
+    formulation : Formulation or str
+        None for a quadratic program.
+    time_limit : float, optional
+        Seconds. Without it at most 20 000 nodes are bounded, unless `max_nodes` allows more. Each
+        pair of several classes has an equal part of the seconds that are left.
+    gap : float
+        Relative gap at which the search stops.
+    method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
+        "branch-and-bound" divides nodes, which secants bound where the objective is a sum of
+        functions of one variable each, and a doubly nonnegative relaxation elsewhere.
+        "relaxation" bounds the whole box only. "clarabel" and "scs" solve the relaxation without
+        triangle inequalities, through cvxpy, and derive a safe bound from the multipliers (n up to
+        about 50). "cheap" stops after the bounds that need one eigendecomposition. If there is no
+        time for that, a linear minorant gives a bound without a proof.
+    max_nodes : int, optional
+        Largest number of nodes.
+    seed : int, optional
+        Seed of the local search.
+    callback : callable, optional
+        Called with the `Trace` now and then, whose iterations and `open_nodes` are nodes; a true
+        return value stops the search.
+    atol : float
+        Absolute gap, in units of the objective, at which the search stops as well.
+    verbose : bool
+        Whether to log nodes, both ends and the gap, at most once per second, as `solve` does.
+    settings : `indefinite_opt.quadratic.Settings`, optional
+        Their defaults suit most programs; no bound is less valid with others.
+    cluster : Client, Cluster or str, optional
+        A Client or Cluster of dask.distributed, or the address of a scheduler, as in `Study.run`.
+        Its workers share the nodes but the root, which takes threads of this process: each divides
+        below a node for some seconds and then exchanges bounds with the others. What a worker had
+        when it died is bounded by another one, and the proof is the same as without workers.
+        Worthwhile for searches of minutes, where the root takes a small share of the time.
+
+    Returns
+    -------
+    Bracket
+        Of more than two classes a mapping from (class a, class b) to `Bracket`, with
+        `relative_gap`, the largest of all, and `rigorous`.
+
+    Raises
+    ------
+    IncompatibleSolver
+        If the formulation is not one of these quadratic programs, or is not convex and has no
+        finite box.
+    UnknownName
+        If the method is unknown.
+    UnboundedProblem
+        If the hard margin has no optimum.
+    SolverFailed
+        If rounding does not decide whether the hard margin has one, or the time limit is reached
+        before the rows and ranges of a program have been examined.
+    DataError
+        If no scheduler answers at the address of the cluster.
+
+    References
+    ----------
+    Burer (2009, 2010): completely positive and doubly nonnegative relaxations. Padberg (1989);
+    Burer & Letchford (2009): triangle inequalities. Falk & Soland (1969): secants. Jansson,
+    Chaykin & Keil (2007): safe bounds.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    >>> bracket = bound(problem, iopt.SVMDual(C=1.0))
+    >>> round(bracket.lower, 6), bracket.relative_gap < 1e-9
+    (4.0, True)
+    """
+    began = clock()
+    checks.positive("time_limit", time_limit, infinite=True, optional=True)
+    checks.whole("max_nodes", max_nodes, optional=True)
+    checks.callback(callback)
+    checks.positive("gap", gap)
+    checks.positive("atol", atol, zero=True)
+    checks.choice("method", method, METHODS)
+    checks.seed("seed", seed, optional=True)
+    checks.switch("verbose", verbose)
+    asked, chosen = as_problem(problem, formulation)
+    if in_pairs(asked, chosen):
+
+        def work(part: KernelProblem, own: Formulation, seconds: float | None) -> Bracket:
+            return bound(
+                part, own, seconds, gap, method, max_nodes, seed, callback, atol, verbose, settings,
+                cluster,
+            )  # fmt: skip
+
+        return PairwiseBracket.of(asked, chosen, work, time_limit, callback is not None)
+    callback = reporting(callback) if verbose else callback
+    limit = np.inf if time_limit is None else float(time_limit)
+    settings = settings or Settings()
+    if method == "relaxation":
+        settings = replace(settings, max_secant_bounds=0)
+
+    def begun() -> tuple[Task[QP], GlobalSearch | str]:
+        """The task, and the search or why there is none."""
+        structure = bracketable(chosen, asked)
+        # The dual of a convex program proves more than boxes do, and ends that are far away do not
+        # matter for it.
+        own = structure.has_own_rows and method == "branch-and-bound"
+        reason = "it is convex" if own and structure.is_convex_everywhere else obstacle(structure)
+        task = Task(
+            problem=asked,
+            formulation=chosen,
+            structure=structure,
+            time_limit=limit,
+            max_iter=1 if method == "relaxation" else max_nodes,
+            seed=0 if seed is None else int(seed),
+            callback=callback,
+            began=began,
+        )
+        return task, reason or GlobalSearch(task, gap, atol=float(atol), settings=settings)
+
+    try:
+        task, search = limited(chosen.structure_order(asked), limit, begun)
+    except TimeLimitReached:
+        raise SolverFailed(
+            f"no bracket of {chosen} is known: the time limit of {limit:.3g} s was reached before "
+            "its rows and ranges had been examined"
+        ) from None
+    with shown(verbose):
+        if verbose:
+            threads = thread_count()
+            LOGGER.info("%s by %s to a gap of %g, %d threads", chosen, method, gap, threads)
+        if isinstance(search, str):
+            if not convexity(task.structure, limit - task.elapsed):
+                raise IncompatibleSolver(f"{chosen} cannot be bracketed: {search}.")
+            bracket = _dual_bracket(task, gap, atol)
+            if bracket.status is Status.INACCURATE and obstacle(task.structure) is None:
+                search = GlobalSearch(task, gap, atol=float(atol), settings=settings)
+        if isinstance(search, GlobalSearch):
+            with nullcontext() if cluster is None else connected(cluster) as search.client:
+                bracket = _searched(search, method, gap, atol)
+        if verbose:
+            LOGGER.info(
+                "%s after %.3g s, %d nodes: from %.9g to %.9g",
+                bracket.status, bracket.seconds, bracket.nodes, bracket.lower, bracket.upper,
+            )  # fmt: skip
+    if bracket.problem.assign is not None:
+        bracket.problem.assign(bracket.values["x"])
+    return bracket
+
+
+def _searched(search: GlobalSearch, method: str, gap: float, atol: float) -> Bracket:
+    """The bracket that a search finds, or that of the dual of a convex program if it is closer."""
+    status, dual = search.begin(), None
+    if status is None and _has_dual(search):
+        # Bounds of boxes have rounding of the size of their terms, which grow with the box.
+        asked = replace(search.task, structure=search.form.asked, callback=None)
+        dual = _dual_bracket(asked, gap, atol)
+        if dual.status is Status.SOLVED:
+            return dual
+    if method in CONIC_SOLVERS:
+        status = status or Status.INACCURATE
+        if status is not Status.INTERRUPTED:
+            status = _bound_by_conic_solver(search, method)
+    elif method == "cheap":
+        status = status or Status.INACCURATE
+    else:
+        status = status or search.divide()
+        search.bounds[method] = search.bracket.lower
+    bracket = bracket_of(search, status)
+    if dual is not None and dual.relative_gap < bracket.relative_gap:
+        return replace(dual, status=bracket.status, seconds=bracket.seconds)
+    return bracket
+
+
+def _has_dual(search: GlobalSearch) -> bool:
+    """Whether the program is convex, and its certificate about the same kernel matrix."""
+    task, structure = search.task, search.form.asked
+    if not structure.has_own_rows and structure.problem.features is not None:
+        return False
+    return bool(convexity(structure, task.time_limit - task.elapsed))
+
+
+def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
+    """The bracket of a convex program: a point, and the bound that its multipliers prove."""
+    tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
+    options = Options(tol, task.remaining, seed=task.seed, callback=task.callback)
+    result = solve_with(task.problem, task.formulation, None, None, options)[0]
+    certificate, structure, sense = result.certificate, task.structure, task.structure.sense
+    point = structure.at(structure.from_values(result.values))
+    near, error = structure.attained(point, structure.infeasibility(point.x))
+    attained = structure.declared(near.value + error, np.inf)
+    feasible = certificate.claim is not Claim.NONE
+    rigorous = feasible and sense * (attained - certificate.bound) >= 0.0
+    if 0.0 < certificate.gap < np.inf:
+        # That has the cost of satisfying all constraints in it.
+        other = np.nextafter(certificate.bound + sense * certificate.gap, sense * np.inf)
+        attained = sense * max(sense * attained, sense * float(other))
+    lower, upper = sorted((certificate.bound, attained))
+    closed = certificate.relative_gap <= gap or certificate.gap <= atol
+    status = ended(closed and rigorous, result.status)
+    if status is Status.INACCURATE:
+        status = task.stop() or status  # time may have run out in the certificate
+    trace = Trace()
+    trace.add(result.seconds, 0, attained, certificate.relative_gap, certificate.bound)
+    return Bracket(
+        problem=result.problem,
+        formulation=result.formulation,
+        name=result.problem.name,
+        n=result.problem.n,
+        lower=lower,
+        upper=upper,
+        relative_gap=certificate.relative_gap,
+        values=result.values,
+        rigorous=rigorous,
+        method="dual",
+        bounds={"dual": certificate.bound},
+        status=status,
+        nodes=0,
+        iterations=result.iterations,
+        trace=trace,
+        seconds=result.seconds,
+        program=structure,
+        proof=certificate,
+    )
+
+
+def _bound_by_conic_solver(search: GlobalSearch, solver: str) -> Status:
+    """Try for a better bound of the whole box by the multipliers of a conic solver."""
+
+    def attempt() -> Status:
+        scaled, _ = search.deadline.timed(getattr, search, "whole_box")
+        search.try_multipliers(solver, conic_multipliers(scaled, solver, search.task.remaining))
+        return Status.SOLVED if search.bracket.closed else Status.INACCURATE
+
+    return search.task.stop() or status_at_end(attempt)
