@@ -78,9 +78,9 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
     assumed : str
         What a file does not tell and was assumed, or empty: "maximised, as the library's readme
         says" of a .in file that was read without a sense.
-    assign : callable or None
-        Writes the parts of a point x into the variables of the cvxpy problem that the program was
-        made from.
+    cvxpy_origin : CvxpyOrigin or None
+        The cvxpy problem that the program was made from. Its `assign(x)` writes a point into the
+        variables, `point()` reads it there, and `duals(multipliers)` has those by constraint.
 
     Raises
     ------
@@ -155,8 +155,8 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
                     part.flags.writeable = False
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse to replace what solvers may have read; only the name and `assign` may change."""
-        if name not in ("name", "assign"):
+        """Refuse to replace what solvers may have read, all but the name and `cvxpy_origin`."""
+        if name not in ("name", "cvxpy_origin"):
             raise AttributeError(f"{name} of a quadratic program cannot change: make another one")
         self.__dict__[name] = value
 
@@ -237,15 +237,15 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
         >>> qp.P, qp.q, qp.G
         (array([[0., 1.],
                [1., 0.]]), array([-1.,  0.]), array([[1., 1.]]))
-        >>> qp.assign(np.array([1.0, 0.0]))
+        >>> qp.cvxpy_origin.assign(np.array([1.0, 0.0]))
         >>> float(problem.objective.value)
         -1.0
         """
         from indefinite_opt.quadratic.program.cvxpy_problem import program_of_cvxpy
 
-        arrays, assign = program_of_cvxpy(problem)
+        arrays, origin = program_of_cvxpy(problem)
         program = cls.from_arrays(arrays)
-        program.assign = assign
+        program.cvxpy_origin = origin
         return program
 
     @classmethod
@@ -331,7 +331,7 @@ class QuadraticProgram(QuadraticArrays, Declaration, Problem):
 
     def __getstate__(self) -> dict[str, Any]:
         # The variables of cvxpy stay with the process that has made them.
-        return self.__dict__ | {"assign": None}
+        return self.__dict__ | {"cvxpy_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -6,8 +6,8 @@ lists the solvers of a formulation. Of more than two classes a `PairwiseResult` 
 """
 
 from indefinite_opt.workflow.arguments import available_solvers
-from indefinite_opt.workflow.bounding import bound
-from indefinite_opt.workflow.bracket import Bracket, PairwiseBracket
+from indefinite_opt.workflow.bounding import PairwiseBracket, bound
+from indefinite_opt.workflow.bracket import Bracket
 from indefinite_opt.workflow.loading import load
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
 from indefinite_opt.workflow.result import Result, kernel_values

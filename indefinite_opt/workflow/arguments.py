@@ -11,8 +11,16 @@ from indefinite_opt.quadratic import Declaration, Problem, QuadraticProgram
 from indefinite_opt.solvers import known
 
 
+def from_cvxpy(problem: Any) -> Any:
+    """The quadratic program of a `cvxpy.Problem`; anything else as it is."""
+    if type(problem).__module__.partition(".")[0] == "cvxpy":
+        return QuadraticProgram.from_cvxpy(problem)
+    return problem
+
+
 def as_problem(problem: object, formulation: Any) -> tuple[Problem, Declaration]:
     """The problem and its formulation; a quadratic program is its own."""
+    problem = from_cvxpy(problem)
     if isinstance(problem, QuadraticProgram):
         if formulation is not None:
             expected = "nothing: a quadratic program is its own formulation"

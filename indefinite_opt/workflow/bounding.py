@@ -38,13 +38,12 @@ from indefinite_opt.quadratic import (
 from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.bracket import (
     Bracket,
-    PairwiseBracket,
     bracket_of,
     bracketable,
     ended,
 )
 from indefinite_opt.workflow.certificates import convexity
-from indefinite_opt.workflow.pairwise import in_pairs
+from indefinite_opt.workflow.pairwise import Pairwise, in_pairs
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.solving import Options, solve_with
 
@@ -52,6 +51,45 @@ _CONVEX_TOL = 1e-9
 """Largest tolerance with which a convex program is solved, since its bracket closes at once."""
 
 METHODS = ("branch-and-bound", "relaxation", *CONIC_SOLVERS, "cheap")
+
+
+class PairwiseBracket(Pairwise[Bracket]):
+    """The brackets of all pairs of classes; see `bound`.
+
+    A mapping from (class a, class b), in sorting order, to `Bracket`. `print` it.
+
+    Attributes
+    ----------
+    problem, formulation, seconds
+        As in `Bracket`, of all classes.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem(np.eye(9), list("aaabbbccc"))
+    >>> brackets = iopt.bound(problem, "SVMDual")
+    >>> round(brackets["a", "c"].lower, 6), brackets.rigorous, brackets.relative_gap < 1e-4
+    (3.0, True, True)
+    """
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest relative gap of all pairs."""
+        return max(bracket.relative_gap for bracket in self.members.values())
+
+    @property
+    def rigorous(self) -> bool:
+        """Whether every bracket is rigorous."""
+        return all(bracket.rigorous for bracket in self.members.values())
+
+    def _columns(self, member: Bracket) -> dict[str, str]:
+        kind, size = member._gap
+        return {
+            "lower": f"{member.lower:.8g}",
+            "upper": f"{member.upper:.8g}",
+            "gap": size if kind == "relative" else f"{size} {kind}",
+            "ended": str(member.status) if member.rigorous else "WRONG",
+        }
 
 
 def bound(
@@ -231,8 +269,8 @@ def bound(
                 "%s after %.3g s, %d nodes: from %.9g to %.9g",
                 bracket.status, bracket.seconds, bracket.nodes, bracket.lower, bracket.upper,
             )  # fmt: skip
-    if bracket.problem.assign is not None:
-        bracket.problem.assign(bracket.values["x"])
+    if bracket.problem.cvxpy_origin is not None:
+        bracket.problem.cvxpy_origin.assign(bracket.values["x"])
     return bracket
 
 

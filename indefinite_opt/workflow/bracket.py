@@ -33,7 +33,6 @@ from indefinite_opt.quadratic import (
 )
 from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.certificates import verify
-from indefinite_opt.workflow.pairwise import Pairwise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -273,45 +272,6 @@ class Bracket:
         from indefinite_opt.figures import bracket_figure
 
         return bracket_figure(self)
-
-
-class PairwiseBracket(Pairwise[Bracket]):
-    """The brackets of all pairs of classes; see `bound`.
-
-    A mapping from (class a, class b), in sorting order, to `Bracket`. `print` it.
-
-    Attributes
-    ----------
-    problem, formulation, seconds
-        As in `Bracket`, of all classes.
-
-    Examples
-    --------
-    >>> import indefinite_opt as iopt
-    >>> problem = iopt.KernelProblem(np.eye(9), list("aaabbbccc"))
-    >>> brackets = iopt.bound(problem, "SVMDual")
-    >>> round(brackets["a", "c"].lower, 6), brackets.rigorous, brackets.relative_gap < 1e-4
-    (3.0, True, True)
-    """
-
-    @property
-    def relative_gap(self) -> float:
-        """The largest relative gap of all pairs."""
-        return max(bracket.relative_gap for bracket in self.members.values())
-
-    @property
-    def rigorous(self) -> bool:
-        """Whether every bracket is rigorous."""
-        return all(bracket.rigorous for bracket in self.members.values())
-
-    def _columns(self, member: Bracket) -> dict[str, str]:
-        kind, size = member._gap
-        return {
-            "lower": f"{member.lower:.8g}",
-            "upper": f"{member.upper:.8g}",
-            "gap": size if kind == "relative" else f"{size} {kind}",
-            "ended": str(member.status) if member.rigorous else "WRONG",
-        }
 
 
 def ended(closed: bool, status: Status) -> Status:

@@ -156,8 +156,8 @@ def solve(
 
         return PairwiseResult.of(asked, chosen, work, time_limit, callback is not None)
     result = solve_with(asked, chosen, solver, None, options)[0]
-    if problem.assign is not None:
-        problem.assign(result.values["x"])
+    if asked.cvxpy_origin is not None:
+        asked.cvxpy_origin.assign(result.values["x"])
     return result
 
 

@@ -79,23 +79,23 @@ def test_values_are_the_same_at_random_points(name: str, maximise: bool) -> None
     expression = objectives()[name]
     objective = cp.Maximize(expression) if maximise else cp.Minimize(expression)
     problem = cp.Problem(objective)
-    program, assign = program_of_cvxpy(problem)
+    program, origin = program_of_cvxpy(problem)
     assert program.sense == (-1 if maximise else 1)
     assert len(program.names.variables) == program.n == sum(v.size for v in problem.variables())
     assert np.array_equal(8.0 * program.P, np.round(8.0 * program.P))
     for _ in range(5):
         point = GENERATOR.integers(-9, 10, program.n).astype(float)
-        assign(point)
+        origin.assign(point)
         assert program.sense * program.objective(point) == float(np.ravel(expression.value)[0])
 
 
 def test_order_and_names_of_variables() -> None:
     (u, Y), t = two(), cp.Variable(name="t")
     problem = cp.Problem(cp.Minimize(cp.sum(Y) + t), [u >= 1])
-    program, assign = program_of_cvxpy(problem)
+    program, origin = program_of_cvxpy(problem)
     names = {v.name(): v for v in problem.variables()}
     point = np.arange(float(program.n))
-    assign(point)
+    origin.assign(point)
     for value, name in zip(point, program.names.variables, strict=True):
         stem, _, inside = name.partition("[")
         place = tuple(int(k) for k in inside.rstrip("]").split(",")) if inside else ()
@@ -131,7 +131,7 @@ def test_bounds_among_attributes() -> None:
     a = cp.Variable(2, nonneg=True, name="a")
     b = cp.Variable(2, bounds=[np.array([-1.0, -np.inf]), 3.0], name="b")
     c = cp.Variable(nonpos=True, name="c")
-    program, assign = program_of_cvxpy(
+    program, origin = program_of_cvxpy(
         cp.Problem(cp.Minimize(cp.sum(a) + cp.sum(b) + c), [a <= 4, 0 * a[0] <= 1, 0 * a[0] == 0])
     )
     bounds = dict(
@@ -142,7 +142,7 @@ def test_bounds_among_attributes() -> None:
     }  # fmt: skip
     assert program.G.shape == program.A.shape == (0, 5)
     # Rounding of a solver may leave the bounds, which cvxpy would refuse.
-    assign(np.full(5, -1e-12))
+    origin.assign(np.full(5, -1e-12))
     assert a.value.tolist() == [-1e-12, -1e-12]
 
 
@@ -151,9 +151,9 @@ def test_rows_of_every_atom_are_those_of_the_constraint() -> None:
     (u, Y), t = two(), cp.Variable(name="t")
     expressions = [cp.cumsum(u) - t * V, Y @ integers(3, 2) - 1, cp.hstack([u[1:], t]), t + u[2]]
     problem = cp.Problem(cp.Minimize(t), [expression == 0 for expression in expressions])
-    program, assign = program_of_cvxpy(problem)
+    program, origin = program_of_cvxpy(problem)
     point = GENERATOR.integers(-9, 10, program.n).astype(float)
-    assign(point)
+    origin.assign(point)
     residuals = np.concatenate([np.ravel(e.value, order="F") for e in expressions])
     assert np.array_equal(program.A @ point - program.b, residuals)
 

@@ -6,7 +6,7 @@ are found among their attributes and among the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +20,8 @@ from indefinite_opt.quadratic.program.naming import entry_names
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 
 
-def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], None]]:
-    """The quadratic program of a cvxpy problem, convex or not, and what assigns a point to it.
+def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, CvxpyOrigin]:
+    """The quadratic program of a cvxpy problem, convex or not, and the way back to that.
 
     The variables are stacked in the order of `problem.variables()`, each column by column. The
     objective may be any sum of affine expressions and multiples of `quad_form`, `sum_squares`,
@@ -32,12 +32,15 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], N
     >>> x = cp.Variable(2, name="x")
     >>> objective = cp.Minimize(x[0] * x[1] - 3 * x[0])
     >>> problem = cp.Problem(objective, [x >= 0, x <= 2, cp.sum(x) == 2])
-    >>> program, assign = program_of_cvxpy(problem)
+    >>> program, origin = program_of_cvxpy(problem)
     >>> program.P.tolist(), program.q.tolist(), program.ub.tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [-3.0, 0.0], [2.0, 2.0])
-    >>> assign(np.array([2.0, 0.0]))
+    >>> origin.assign(np.array([2.0, 0.0]))
     >>> x.value
     array([2., 0.])
+    >>> multipliers = {"upper": np.array([3.0, 0.0]), "equalities": np.array([1.0])}
+    >>> [origin.duals(multipliers)[constraint.id].tolist() for constraint in problem.constraints]
+    [[0.0, 0.0], [3.0, 0.0], 1.0]
     """
     import cvxpy as cp
 
@@ -57,7 +60,7 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], N
     model = Model(
         **{"maximize" if maximised else "minimize": problem.objective.expr}, subject_to=rows
     )
-    stacked = _Stacked(called, variables)
+    stacked = CvxpyOrigin(called, variables, rows)
     try:
         form = canonical(model, {v.id: name for v, name in zip(variables, called, strict=True)})
     except RecursionError:
@@ -68,7 +71,7 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], N
     for text in [part.text for part in form.separables] + [norm.text for norm in form.norms]:
         raise NotCanonical(text)
     for row in form.rows:
-        stacked.constrain(row, rows[row.name].shape)
+        stacked.constrain(row)
     P, q, constant = form.arrays(stacked.places, stacked.n)
     sides = stacked.rows or [(np.zeros(stacked.n), -np.inf, np.inf, "")]  # a free row is dropped
     matrix, low, high, names = zip(*sides, strict=True)
@@ -77,7 +80,7 @@ def program_of_cvxpy(problem: Any) -> tuple[QuadraticArrays, Callable[[Array], N
         form.sense, q, *ends, np.array(matrix), P, constant,
         variables=stacked.names, row_names=names,
     )  # fmt: skip
-    return program.arrays(), stacked.assign
+    return program.arrays(), stacked
 
 
 def _different(names: list[str], others: list[str]) -> list[str]:
@@ -85,18 +88,25 @@ def _different(names: list[str], others: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else others
 
 
-class _Stacked:
-    """The variables one after the other, with their bounds, and the rows of the constraints."""
+class CvxpyOrigin:
+    """The variables of a cvxpy problem one after the other, their bounds, and its constraints."""
 
-    def __init__(self, called: list[str], variables: Sequence[Any]) -> None:
+    def __init__(
+        self, called: list[str], variables: Sequence[Any], constraints: Mapping[str, Any]
+    ) -> None:
         ends = np.cumsum([0, *(variable.size for variable in variables)]).tolist()
-        self.variables, self.n = variables, ends[-1]
+        self.variables, self.constraints, self.n = variables, constraints, ends[-1]
         self.places = dict(zip(called, map(slice, ends, ends[1:]), strict=True))
         pairs = zip(called, variables, strict=True)
         self.names = tuple(each for name, v in pairs for each in entry_names(name, v.shape))
         self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
         self.rows: list[tuple[Array, float, float, str]] = []
         """Coefficients, both sides and the name of each row."""
+        self.entries: list[tuple[str, int]] = []
+        """Of each row the name of its constraint, and which entry of that it is."""
+        self.bounded_by: dict[tuple[str, int], tuple[str, int, float]] = {}
+        """Of each bound, by its side and variable, the constraint and its entry that gave it, and
+        the size of the coefficient there."""
         for variable, place in zip(variables, self.places.values(), strict=True):
             self._bound(variable, place)
 
@@ -122,39 +132,68 @@ class _Stacked:
             self.lower[place] = np.maximum(self.lower[place], lower)
             self.upper[place] = np.minimum(self.upper[place], upper)
 
-    def constrain(self, constraint: AffineRows, shape: tuple[int, ...]) -> None:
+    def constrain(self, constraint: AffineRows) -> None:
         """Keep the rows of a constraint, or the bounds of those in a single variable."""
         rows, ends = constraint.u.rows(self.places, self.n), 0.0 - constraint.u.constants
-        names = entry_names(constraint.name, shape)
-        for row, end, name in zip(rows, ends.tolist(), names, strict=True):
-            used = np.flatnonzero(row)
+        names = entry_names(constraint.name, self.constraints[constraint.name].shape)
+        for entry, (row, end, name) in enumerate(zip(rows, ends.tolist(), names, strict=True)):
+            used, place = np.flatnonzero(row), (constraint.name, entry)
+            if end == np.inf and not constraint.equal:
+                continue
             if used.size == 1 and not constraint.equal:
-                self._tighten(int(used[0]), float(row[used[0]]), end, name)
-            elif used.size or (end != 0.0 if constraint.equal else end < 0.0):
+                j = int(used[0])
+                if self._tighten(j, float(row[j]), end, place):
+                    continue
+            if used.size or (end != 0.0 if constraint.equal else end < 0.0):
                 self.rows.append((row, end if constraint.equal else -np.inf, end, name))
+                self.entries.append(place)
 
-    def _tighten(self, j: int, coefficient: float, right: float, name: str) -> None:
-        """The inequality coefficient · x_j ≤ right as a bound, if the quotient is exact."""
+    def _tighten(self, j: int, coefficient: float, right: float, place: tuple[str, int]) -> bool:
+        """Whether coefficient · x_j ≤ right was taken as a bound, as it is if that is exact."""
         bound = right / coefficient
         if not np.isfinite(bound) or Fraction(bound) * Fraction(coefficient) != Fraction(right):
-            row = np.zeros(self.n)
-            row[j] = coefficient
-            self.rows.append((row, -np.inf, right, name))
-        elif coefficient > 0.0:
-            self.upper[j] = min(self.upper[j], bound)
-        else:
-            self.lower[j] = max(self.lower[j], bound)
+            return False
+        side, ends = ("upper", self.upper) if coefficient > 0.0 else ("lower", self.lower)
+        if bound < ends[j] if coefficient > 0.0 else bound > ends[j]:
+            ends[j] = bound
+            self.bounded_by[side, j] = (*place, abs(coefficient))
+        return True
 
     def assign(self, x: Array) -> None:
         """Write a point into the variables of the problem, whatever their attributes."""
         for variable, place in zip(self.variables, self.places.values(), strict=True):
             variable.save_value(np.reshape(x[place], variable.shape, order="F"))
 
+    def point(self) -> Array:
+        """The values of the variables, (n,); `ProblemError` if one has none."""
+        x = np.empty(self.n)
+        for variable, place in zip(self.variables, self.places.values(), strict=True):
+            x[place] = _values(variable, variable.shape)
+        return x
 
-def _values(bound: Any, shape: tuple[int, ...]) -> Array:
-    """A bound among attributes, which may hold parameters, column by column."""
-    value = bound.value if hasattr(bound, "parameters") else bound
+    def duals(self, multipliers: Mapping[str, Array]) -> dict[int, Array]:
+        """Multipliers of rows and bounds by the `id` of their constraint, with its shape.
+
+        They have the signs of cvxpy: those of the minimisation form, nonnegative for inequalities.
+        Of several constraints that state the same bound the first one has its multiplier.
+        """
+        flat = {name: np.zeros(one.size) for name, one in self.constraints.items()}
+        left = {kind: iter(multipliers.get(kind, ())) for kind in ("inequalities", "equalities")}
+        for (name, entry), (_, low, high, _) in zip(self.entries, self.rows, strict=True):
+            flat[name][entry] = next(left["equalities" if low == high else "inequalities"], 0.0)
+        for (side, j), (name, entry, size) in self.bounded_by.items():
+            flat[name][entry] = multipliers[side][j] / size if side in multipliers else 0.0
+        return {
+            one.id: np.reshape(flat[name], one.shape, order="F")
+            for name, one in self.constraints.items()
+        }
+
+
+def _values(given: Any, shape: tuple[int, ...]) -> Array:
+    """A variable, or a bound among attributes, which may hold parameters, column by column."""
+    value = given.value if hasattr(given, "parameters") else given
     if value is None:
-        raise ProblemError("bounds", "parameters with values", f"{bound} without one")
+        expected = "variables and parameters with values"
+        raise ProblemError("problem", expected, f"{given} without one")
     dense = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
     return np.broadcast_to(dense, shape).ravel(order="F")

@@ -159,7 +159,7 @@ class Certificate:
         )
 
     def _repr_html_(self) -> str:
-        return html_card(self._headline, self._rows, " ".join(self.reasons))
+        return html_card(self.headline, self._rows, " ".join(self.reasons))
 
     @property
     def _rows(self) -> list[tuple[str, str]]:
@@ -179,7 +179,8 @@ class Certificate:
         return gap_and_share(self.gap, self.relative_gap)
 
     @property
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """The claim in one sentence."""
         meaning = {
             Claim.NONE: "nothing is proved",
             Claim.FEASIBLE: "the point is feasible, nothing more",
@@ -195,4 +196,4 @@ class Certificate:
     def __str__(self) -> str:
         reasons = (f"  {reason}" for reason in self.reasons)
         rows = (f"  {name:<16} {value}" for name, value in self._rows)
-        return "\n".join([self._headline, *reasons, *rows])
+        return "\n".join([self.headline, *reasons, *rows])

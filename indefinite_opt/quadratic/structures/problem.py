@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
-
-from indefinite_opt.foundation import Array
 
 
 class Problem(ABC):
@@ -14,8 +11,8 @@ class Problem(ABC):
 
     name: str
     """What to call it in reports."""
-    assign: Callable[[Array], None] | None = None
-    """Writes a point x into the caller's own variables, if the problem was made from these."""
+    cvxpy_origin: Any = None
+    """The caller's own problem that it was made from, a `CvxpyOrigin`, or None."""
 
     @property
     @abstractmethod

@@ -208,8 +208,8 @@ def _proofs(comparison: ComparisonLike) -> str:
     frame = comparison.frame[comparison.frame["claim"] != "-"]
     close = int((frame["proved_within"] <= CLOSE).sum())
     return (
-        f"{sentence} {close} of {len(frame)} fits are proved to be within {at_most(CLOSE)} of the global "
-        "optimum, relative to its size."
+        f"{sentence} {close} of {len(frame)} fits are proved to be within {at_most(CLOSE)} of the "
+        "global optimum, relative to its size."
     )
 
 

@@ -35,7 +35,7 @@ from indefinite_opt.quadratic import (
     claim_of,
     no_optimum,
 )
-from indefinite_opt.workflow.arguments import as_problem
+from indefinite_opt.workflow.arguments import as_problem, from_cvxpy
 from indefinite_opt.workflow.certificates.explanation import explain
 from indefinite_opt.workflow.certificates.hints import completed, hint, named, sign_hint
 from indefinite_opt.workflow.certificates.measurement import measure
@@ -88,7 +88,9 @@ def verify(
 
     Parameters
     ----------
-    problem : KernelProblem or QuadraticProgram
+    problem : KernelProblem, QuadraticProgram or cvxpy.Problem
+        Of a cvxpy problem alone the values of its variables are certified, whichever solver has
+        set them: `verify(problem)`.
     formulation : Formulation or str
         Left out for a quadratic program: `verify(qp, {"x": x})`.
     values : mapping of str to array_like, or array_like
@@ -139,9 +141,12 @@ def verify(
     checks.positive("atol", atol, zero=True)
     checks.switch("bound", bound)
     checks.positive("time_limit", time_limit, infinite=True, optional=True)
+    problem = from_cvxpy(problem)
     alone = isinstance(problem, QuadraticProgram) and not isinstance(formulation, Declaration)
     if alone and values is None:
         formulation, values = None, formulation
+        origin: Any = problem.cvxpy_origin
+        values = origin.point() if values is None and origin is not None else values
     began = clock()
     asked, chosen = as_problem(problem, formulation)
     limit = np.inf if time_limit is None else float(time_limit)
