@@ -28,7 +28,7 @@ from indefinite_opt.formulations import known
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Formulation, votes, weighted_bound
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Certificate, DenseGram, Solver
+from indefinite_opt.quadratic import Certificate, Gram, Solver
 from indefinite_opt.studies import as_method
 from indefinite_opt.studies.baselines import Baseline
 from indefinite_opt.workflow import Bracket, bound, solve
@@ -97,7 +97,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         checks.choice("decision_function_shape", self.decision_function_shape, ("ovo", "ovr"))
         weights = self._weights_of_points(points, sample_weight)
         classes, training = self._sorted(points, labels, weights)
-        gram = training.gram()
+        gram = self._gram_to_fit(training)
         self._warn_of_oddities(gram)
         method, seed = self._method(), self._seed()
         machines = Machines(
@@ -110,6 +110,14 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         self.classes_, self._machines = classes, machines
         self._set_further_attributes(points)
         return self
+
+    def _gram_to_fit(self, training: Training) -> Gram:
+        """The kernel matrix that `fit` reads."""
+        return training.gram()
+
+    def _gram_to_certify(self, training: Training) -> Gram:
+        """The kernel matrix that certificates read."""
+        return training.gram()
 
     def _set_further_attributes(self, X: Any) -> None:
         """Attributes of a fit to X that predictions do not need."""
@@ -136,7 +144,7 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
         return classes, Training(data, places, bounds, own, of_class)
 
     def _machine(
-        self, method: Any, training: Training, gram: DenseGram, pair: Pair, seed: int
+        self, method: Any, training: Training, gram: Gram, pair: Pair, seed: int
     ) -> Machine:
         """Train the machine of one pair of classes."""
         problem = training.problem(gram, pair)
@@ -256,7 +264,8 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
     @property
     def certificates_(self) -> dict[tuple[Any, Any], Certificate]:
         """The certificate of every pair of classes."""
-        return self._of_pairs(lambda machine, problem: machine.certificate(problem))
+        gram = self._gram_to_certify(self._trained.training)
+        return self._of_pairs(gram, lambda machine, problem: machine.certificate(problem))
 
     @property
     def bracket_(self) -> Bracket:
@@ -269,12 +278,16 @@ class FormulationClassifier(ClassifierMixin, SolvedEstimator, ABC):
     @property
     def brackets_(self) -> dict[tuple[Any, Any], Bracket]:
         """The bracket of every pair of classes."""
-        return self._of_pairs(lambda machine, problem: bound(problem, machine.solved))
+        gram = self._trained.training.gram()
+        return self._of_pairs(gram, lambda machine, problem: bound(problem, machine.solved))
 
-    def _of_pairs(self, compute: Callable[[Any, KernelProblem], Any]) -> Any:
+    @property
+    def _trained(self) -> Machines:
         check_is_fitted(self)
+        return self._machines
+
+    def _of_pairs(self, gram: Gram, compute: Callable[[Any, KernelProblem], Any]) -> Any:
         training, classes = self._machines.training, self.classes_.tolist()
-        gram = training.gram()
         return {
             tuple(classes[c] for c in machine.pair): compute(
                 machine, training.problem(gram, machine.pair)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.estimators.training_data import TrainingData
+from indefinite_opt.estimators.training_data import TrainingData, dense
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.modeling import Classifier
-from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import Certificate, Declaration, DenseGram
+from indefinite_opt.problem import KernelProblem, RowGram
+from indefinite_opt.quadratic import Certificate, Declaration, DenseGram, Gram
 from indefinite_opt.workflow import Result
 from indefinite_opt.workflow.certificates import verify
 
@@ -25,6 +25,10 @@ class NoFormulation(ParameterError, AttributeError):
 
 Pair = tuple[int, ...]
 """The numbers of two classes, of which the second one is positive; (0,) without classes."""
+
+
+CERTIFIED = 1e-6
+"""Least tolerance of certificates: that of estimators may be that of steps, in other units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,10 @@ class Training:
         """The points of a pair of classes, ascending."""
         return np.concatenate([np.arange(*self.bounds[c : c + 2]) for c in pair])
 
+    def labels(self, pair: Pair) -> Array:
+        """-1 and +1 for the points of a pair of classes."""
+        return np.repeat([-1.0, 1.0], [self.bounds[c + 1] - self.bounds[c] for c in pair])
+
     def gram(self) -> DenseGram:
         """The kernel matrix of all points."""
         return DenseGram.of_own(self.data.gram())
@@ -57,18 +65,27 @@ class Training:
     def part(self, K: Array, pair: Pair) -> tuple[Array, Array]:
         """The kernel matrix of a pair of classes, and its labels of -1 and +1."""
         first, second = (slice(*self.bounds[c : c + 2]) for c in pair)
-        sizes = [first.stop - first.start, second.stop - second.start]
-        y = np.repeat([-1.0, 1.0], sizes)
+        y = self.labels(pair)
         if y.size == len(K):
             return K, y
         return np.block(
             [[K[one, other] for other in (first, second)] for one in (first, second)]
         ), y
 
-    def problem(self, gram: DenseGram, pair: Pair) -> KernelProblem:
+    def rows(self, cache_mb: float) -> RowGram:
+        """The kernel matrix of all points, of which so many megabytes of rows are kept."""
+        data: Any = self.data
+        return RowGram(dense(data.data), data.kernel, cache_mb)
+
+    def problem(self, gram: Gram, pair: Pair) -> KernelProblem:
         """The problem of a pair of classes, for the kernel matrix of all points."""
-        K, y = self.part(gram.matrix, pair)
-        own = gram if K is gram.matrix else DenseGram(K)
+        own = gram
+        if isinstance(gram, DenseGram):
+            K, y = self.part(gram.matrix, pair)
+            own = gram if K is gram.matrix else DenseGram(K)
+        else:
+            y = self.labels(pair)
+            own = gram if y.size == gram.n else gram.part(self.indices(pair))
         return KernelProblem.from_gram(own, y, definiteness=self.data.definiteness())
 
 
@@ -98,9 +115,10 @@ class Machine:
 
     def certificate(self, problem: KernelProblem) -> Certificate:
         """The certificate of the solution, for the problem of the machine."""
-        if self.result is not None:
-            return replace(self.result, problem=problem).certificate
-        return verify(problem, self.solved, self.values or {})
+        if self.result is None:
+            return verify(problem, self.solved, self.values or {}, tol=CERTIFIED)
+        known = replace(self.result.evidence, tol=max(self.result.evidence.tol, CERTIFIED))
+        return replace(self.result, problem=problem, evidence=known).certificate
 
     @property
     def solved(self) -> Declaration:

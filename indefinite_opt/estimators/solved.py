@@ -14,7 +14,7 @@ from indefinite_opt.estimators.multiclass import Machine
 from indefinite_opt.estimators.parameters import KernelEstimator
 from indefinite_opt.foundation import Array, checks, refuse_mask
 from indefinite_opt.problem import remarks
-from indefinite_opt.quadratic import DenseGram, Status
+from indefinite_opt.quadratic import Gram, Status
 
 
 class SolvedEstimator(KernelEstimator):
@@ -67,7 +67,7 @@ class SolvedEstimator(KernelEstimator):
         """What to do if a solver stopped short of the tolerance without a limit of steps."""
         return "try another solver or tol"
 
-    def _warn_of_oddities(self, gram: DenseGram, stacklevel: int = 3) -> None:
+    def _warn_of_oddities(self, gram: Gram, stacklevel: int = 3) -> None:
         """Warn the caller of `fit` if the kernel matrix looks like a mistake."""
         for remark in remarks(gram, 'kernel="distance(form=linear)" with metric="precomputed"'):
             warnings.warn(remark, UserWarning, stacklevel=stacklevel)

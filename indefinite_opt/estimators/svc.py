@@ -23,8 +23,15 @@ from indefinite_opt.formulations import SVMDual
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import Classifier, votes
 from indefinite_opt.problem import kernels
-from indefinite_opt.quadratic import DenseGram, Solver, second_order_steps
+from indefinite_opt.quadratic import DenseGram, Gram, Solver, second_order_steps
 from indefinite_opt.workflow import solve
+
+LONG_DESCENTS = 1000
+"""Points from which a descent on blocks of weights is faster than the steps of LIBSVM. Only convex
+problems, where both end at the same optimum, take it."""
+
+FEWEST_ROWS = 20
+"""Rows of the kernel matrix that are kept, however small the cache is asked to be."""
 
 
 class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
@@ -56,8 +63,12 @@ class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
         ends at no worse point than in `SVC`, but may end at another local optimum, or at a saddle
         point, which `certificate_` then says. "smo(second_order=True)" also descends along negative
         curvature, and "multistart" looks for better local optima.
-    cache_size, shrinking : float, bool
-        Accepted as in `SVC`, without effect: the kernel matrix is kept as a whole.
+    cache_size : float
+        Megabytes for kernel values of points. A kernel matrix that takes more is not formed: its
+        rows are computed when they are needed, and as many as fit are kept. Certificates form
+        it up to a gigabyte, or up to `cache_size`.
+    shrinking : bool
+        Accepted as in `SVC`, without effect.
     verbose : bool
         Whether to print how many steps each pair of classes took.
     degree, coef0, probability, class_weight, decision_function_shape, break_ties
@@ -139,14 +150,33 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
     def _method(self) -> SVMDual:
         return SVMDual(C=self.C)
 
+    def _gram_to_fit(self, training: Training) -> Gram:
+        return self._gram(training, self.cache_size)
+
+    def _gram_to_certify(self, training: Training) -> Gram:
+        return self._gram(training, max(self.cache_size, 1e3))
+
+    def _gram(self, training: Training, most: float) -> Gram:
+        """The kernel matrix, or its rows on demand if it takes more megabytes."""
+        data, n = training.data, training.bounds[-1]
+        checks.positive("cache_size", self.cache_size)
+        if 8e-6 * n * n <= most or not isinstance(data, Points):
+            return training.gram()
+        # Without a bound on the weights, and for other solvers, more than single rows are read.
+        if self.solver is not None or np.isposinf(self.C):
+            return training.gram()
+        return training.rows(max(self.cache_size, FEWEST_ROWS * 8e-6 * n))
+
     def _machine(
-        self, method: Any, training: Training, gram: DenseGram, pair: Pair, seed: int
+        self, method: Any, training: Training, gram: Gram, pair: Pair, seed: int
     ) -> Machine:
         if self.solver is not None:
             return super()._machine(method, training, gram, pair, seed)
         checks.tolerance("tol", self.tol)
-        K, y = training.part(gram.matrix, pair)
         formulation = self._weighted(method, training, pair)
+        if not isinstance(gram, DenseGram):
+            return self._descended(formulation, training, gram, pair, self._step_limit())
+        K, y = training.part(gram.matrix, pair)
         if not np.isposinf(formulation.C):
             return self._with_bound(formulation, training, gram, pair, K, y)
         bounds = hard_margin_bounds(K)
@@ -166,6 +196,8 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         K: Array, y: Array,
     ) -> Machine:  # fmt: skip
         """The machine of a pair of classes with a finite C."""
+        if y.size >= LONG_DESCENTS and training.data.definiteness() is not None:
+            return self._descended(formulation, training, gram, pair, self._step_limit())
         upper = np.full(y.size, float(formulation.C))
         if formulation.weights is not None:
             upper *= formulation.weights
@@ -177,19 +209,27 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         if offset is not None:
             fitted = Classifier(y * alpha, offset, np.array([-1.0, 1.0]))
             return Machine(pair, fitted, formulation, {"alpha": alpha}, max(steps, 1))
-        data = training.data
-        if (
-            limit is None
-            and isinstance(data, Points)
-            and isinstance(data.kernel, kernels.Linear)
-            and upper.max() * float(np.abs(K).max()) > LARGE
-        ):
-            near = scaled_start(dense(data.data[training.indices(pair)]), y, upper)
-            alpha = alpha if near is None else near
-        result = solve(
-            training.problem(gram, pair), formulation, "smo(second_order=True)", self.tol,
-            max_iter=None if limit is None else limit - steps, start=alpha,
-        )  # fmt: skip
+        left = None if limit is None else limit - steps
+        return self._descended(formulation, training, gram, pair, left, alpha, steps)
+
+    def _descended(
+        self, formulation: SVMDual, training: Training, gram: Gram, pair: Pair,
+        limit: int | None, start: Array | None = None, steps: int = 0,
+    ) -> Machine:  # fmt: skip
+        """The machine of a pair of classes by a descent, after so many steps from zero."""
+        data, problem = training.data, training.problem(gram, pair)
+        linear = isinstance(data, Points) and isinstance(data.kernel, kernels.Linear)
+        if limit is None and linear:
+            # No |K_ij| of a linear kernel is larger than the largest K_ii.
+            upper = formulation.C * np.broadcast_to(
+                1.0 if formulation.weights is None else formulation.weights, problem.n
+            )
+            if upper.max() * float(problem.gram.diagonal.max()) > LARGE:
+                points: Any = data.data  # type: ignore[attr-defined]
+                near = scaled_start(dense(points[training.indices(pair)]), problem.y, upper)
+                start = start if near is None else near
+        solver = "smo(second_order=True)" if data.definiteness() is None else "smo"
+        result = solve(problem, formulation, solver, self.tol, max_iter=limit, start=start)
         return Machine.of(pair, result, steps)
 
     def _set_further_attributes(self, X: Any) -> None:

@@ -11,7 +11,7 @@ from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sen
 from indefinite_opt.problem.datasets.encoding import Encoding, as_text
 from indefinite_opt.problem.datasets.reading import read_frame, read_grid
 from indefinite_opt.problem.embedding import Embedding, embed
-from indefinite_opt.problem.kernel_matrix import remarks
+from indefinite_opt.problem.kernel_matrix import RowGram, remarks
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem
 from indefinite_opt.problem.kernels import Kernel, Sigmoid
 from indefinite_opt.problem.symbols import KernelFactor

@@ -57,8 +57,7 @@ def second_order_steps(
     outcome = loops.StepOutcome(*loops.pair_steps(program, point, loops.LIBSVM, *limits))
     if outcome.state != loops.CONVERGED:
         return alpha, None, outcome.steps
-    support = np.flatnonzero(alpha)
-    v = signs - K[:, support] @ (signs[support] * alpha[support])
+    v = signs - K @ (signs * alpha)
     rises = np.where(signs > 0.0, alpha < upper, alpha > 0.0)
     falls = np.where(signs > 0.0, alpha > 0.0, alpha < upper)
     m, M = float(v[rises].max()), float(v[falls].min())
