@@ -60,7 +60,7 @@ class Training:
 
     def gram(self) -> DenseGram:
         """The kernel matrix of all points."""
-        return DenseGram.of_own(self.data.gram())
+        return DenseGram.of_own(self.data.gram(), known_symmetric=True)
 
     def part(self, K: Array, pair: Pair) -> tuple[Array, Array]:
         """The kernel matrix of a pair of classes, and its labels of -1 and +1."""

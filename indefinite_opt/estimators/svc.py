@@ -26,7 +26,7 @@ from indefinite_opt.problem import kernels
 from indefinite_opt.quadratic import DenseGram, Gram, Solver, second_order_steps
 from indefinite_opt.workflow import solve
 
-LONG_DESCENTS = 1000
+LONG_DESCENTS = 600
 """Points from which a descent on blocks of weights is faster than the steps of LIBSVM. Only convex
 problems, where both end at the same optimum, take it."""
 

@@ -22,7 +22,7 @@ class TrainingData(ABC):
 
     @abstractmethod
     def gram(self) -> Array:
-        """The kernel matrix of the training points, (n, n)."""
+        """The kernel matrix of the training points, (n, n), symmetric to the last bit."""
 
     @abstractmethod
     def rows(self, X: Any, chosen: NDArray[np.intp] | None = None) -> Array:

@@ -172,12 +172,13 @@ def checked_matrix(
     K: ArrayLike,
     symmetrize: bool,
     hint: str | None = None,
+    known_symmetric: bool = False,
 ) -> tuple[Array, tuple[float, float]]:
     """A square, finite matrix, symmetric to the last bit, and its least and its largest entry.
 
     K itself if it is such a matrix and C-contiguous, else a new one: the mean of K and Kᵀ if they
     differ by rounding of the numbers that came, see `symmetry_tolerance`. `hint` says what the
-    caller can do about an asymmetric matrix.
+    caller can do about an asymmetric matrix; nothing is compared if it is `known_symmetric`.
     """
     given = _as_array(argument, K, "a matrix of real numbers")
     real = real_array(argument, given, "a matrix of real numbers", finite=False)
@@ -197,7 +198,10 @@ def checked_matrix(
             argument, f"entries of at most {checks.MAX_ENTRY:g}, or objectives overflow",
             f"{largest:.3g}", "Scale the kernel.",
         )  # fmt: skip
-    if all(np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)):
+    symmetric = known_symmetric or all(
+        np.array_equal(tile, other) for _, _, tile, other in _mirrored(matrix)
+    )
+    if symmetric:
         return matrix, (least, most)
     if hint is None:
         hint = f"Pass symmetrize=True to use ({argument} + {argument}ᵀ)/2."

@@ -231,8 +231,9 @@ def _by_upper_half(kernel: Kernel, X: Array) -> Array:
         values = kernel.values(X[rows], X[rows.start :])
         size = rows.stop - rows.start
         values[:, :size] = 0.5 * (values[:, :size] + values[:, :size].T)
+        # Row after row, as new memory comes in the order in which it is first written to.
+        K[rows, : rows.start] = K[: rows.start, rows].T
         K[rows, rows.start :] = values
-        K[rows.stop :, rows] = values[:, size:].T
     return K
 
 

@@ -275,9 +275,9 @@ class DenseGram(Gram):
         return self._matrix
 
     @classmethod
-    def of_own(cls, K: Array) -> DenseGram:
+    def of_own(cls, K: Array, known_symmetric: bool = False) -> DenseGram:
         """A matrix that no caller can change, checked."""
-        return cls(*checked_matrix("K", K, False, hint=""))
+        return cls(*checked_matrix("K", K, False, "", known_symmetric))
 
     def part(self, chosen: Indices) -> DenseGram:
         gram = DenseGram(self.matrix[np.ix_(chosen, chosen)])
