@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Sequence
 
 WIDTH = 80
 """Columns of the printed tables."""
 
 
-def aligned(title: str, rows: Sequence[dict[str, str]]) -> str:
-    """The title above the table, whose first column is cut where a line would not fit.
+def aligned(title: str, rows: Sequence[dict[str, str]], notes: Sequence[str] = ()) -> str:
+    """The title above the table, whose first column is cut where a line would not fit, and notes.
 
     >>> print(aligned("Squares", [{"n": "2", "square": "4"}, {"n": "10", "square": "100"}]))
     Squares
@@ -18,8 +19,17 @@ def aligned(title: str, rows: Sequence[dict[str, str]]) -> str:
     2        4
     10     100
     """
+    return "\n".join([_wrapped(title), *_lines(rows), *map(_wrapped, notes)])
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _lines(rows: Sequence[dict[str, str]]) -> list[str]:
+    """The heads and the rows, in columns of which all but the first are aligned to the right."""
     if not rows:
-        return title
+        return []
     first, *others = rows[0]
     lines = [{name: name for name in rows[0]}, *rows]
     widths = {name: max(len(line[name]) for line in lines) for name in rows[0]}
@@ -28,7 +38,7 @@ def aligned(title: str, rows: Sequence[dict[str, str]]) -> str:
     for line in lines:
         rest = (line[name].rjust(widths[name]) for name in others)
         table.append("  ".join([_cut(line[first], widths[first]), *rest]).rstrip())
-    return "\n".join([title, *table])
+    return table
 
 
 def _cut(text: str, width: int) -> str:
@@ -39,8 +49,8 @@ def _cut(text: str, width: int) -> str:
 def html_table(title: str, rows: Sequence[dict[str, str]], notes: Sequence[str] = ()) -> str:
     """The title above the table, whose cells are not cut, and a paragraph for each note.
 
-    >>> html_table("Squares", [{"n": "<2>"}])[-52:]
-    '<tbody><tr><td>&lt;2&gt;</td></tr></tbody></table></div>'
+    >>> html_table("Squares", [{"n": "<2>"}]).partition("<tbody>")[2]
+    '<tr><td>&lt;2&gt;</td></tr></tbody></table></div>'
     """
     head = "".join(f"<th>{html.escape(name)}</th>" for name in (rows[0] if rows else ()))
     body = "".join(
