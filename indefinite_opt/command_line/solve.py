@@ -23,6 +23,7 @@ from indefinite_opt.workflow import (
     Result,
     in_pairs,
     kernel_values,
+    training_fit,
 )
 
 
@@ -132,7 +133,7 @@ def _values(found: Any) -> dict[str, Any]:
 
 def _told(result: Any) -> dict[str, Any]:
     """A result with its certificate, or those of all pairs of classes, as JSON has them."""
-    told = {"support": result.classifier.support.size} | _training(result)
+    told = {"support": result.classifier.support.size} | dict([training_fit(result)])
     if isinstance(result, PairwiseResult):
         names = "formulation status seconds gap gap_kind"
         told |= {name: getattr(result, name) for name in names.split()}
@@ -141,19 +142,6 @@ def _told(result: Any) -> dict[str, Any]:
     told |= public(result) | public(result.certificate) | {"offset": result.classifier.offset}
     ends = [(one.objective, one.count) for one in result.optima]
     return told | {"remarks": result.remarks, "optima": ends}
-
-
-def _training(result: Any) -> dict[str, float | None]:
-    """How well the training points are fitted, if the kernel matrix alone tells it."""
-    problem, task = result.problem, result.formulation.task
-    names = {"classification": "training_error", "regression": "training_rmse"}
-    name = names.get(task, "training_outliers")
-    if result.classifier.new_points == "joint" or not problem.curvature_known:
-        return {name: None}
-    found = result.classifier.predict(problem.K, problem.gram.diagonal)
-    if task == "regression":
-        return {name: float(np.sqrt(np.mean((found - problem.targets) ** 2)))}
-    return {name: float(np.mean(found < 0 if task == "one class" else found != problem.labels))}
 
 
 def _fit(told: dict[str, Any]) -> str:

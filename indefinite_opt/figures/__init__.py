@@ -1,7 +1,8 @@
-"""Pictures drawn from plain data: spectra, brackets, comparisons, decision regions, convergence.
+"""Pictures drawn from plain data: spectra, brackets, paths, comparisons, regions, convergence.
 
-The protocols `ResultLike`, `BracketLike` and `ComparisonLike` name the attributes that the figures
-read, so that nothing here runs a solver. matplotlib is imported when the first figure is drawn.
+The protocols `ResultLike`, `PathLike`, `BracketLike` and `ComparisonLike` name the attributes that
+the figures read, so that nothing here runs a solver. matplotlib is imported when the first figure
+is drawn.
 """
 
 from indefinite_opt.figures.bracket import bracket_figure, convergence_figure
@@ -11,9 +12,11 @@ from indefinite_opt.figures.comparison import records_of as records_of
 from indefinite_opt.figures.comparison import row_labels as row_labels
 from indefinite_opt.figures.inputs import BracketLike as BracketLike
 from indefinite_opt.figures.inputs import ComparisonLike as ComparisonLike
+from indefinite_opt.figures.inputs import PathLike as PathLike
 from indefinite_opt.figures.inputs import ResultLike as ResultLike
 from indefinite_opt.figures.inputs import Score as Score
 from indefinite_opt.figures.inputs import scores_of as scores_of
+from indefinite_opt.figures.path import path_figure
 from indefinite_opt.figures.regions import decision_regions, regions_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 
@@ -22,6 +25,7 @@ __all__ = [
     "comparison_figure",
     "convergence_figure",
     "decision_regions",
+    "path_figure",
     "regions_figure",
     "spectrum_figure",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -168,22 +168,29 @@ def _fold_dots(ax: Axes, comparison: ComparisonLike, column: str, unit: float) -
 
 
 def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
-    rows = list(enumerate(records_of(comparison.summary)))
     ax.set_xscale("log")
     ax.set_xlim(0.3 * style.GAP_RANGE[0], 10.0 * style.GAP_RANGE[1])
-    for marker, (claim, color) in zip("os^DX", CLAIM_COLORS.items(), strict=True):
-        drawn = [(i, r["gap"]) for i, r in rows if (r["gap_kind"], r["claim"]) == (kind, claim)]
-        if drawn:
-            positions, gaps = zip(*drawn, strict=True)
-            ax.plot(
-                np.clip(gaps, *style.GAP_RANGE), positions, marker, color=color,
-                markeredgecolor=style.INK, markeredgewidth=0.5, markersize=6.0, label=claim,
-            )  # fmt: skip
+    rows = enumerate(records_of(comparison.summary))
+    drawn = [(row["gap"], i, row["claim"]) for i, row in rows if row["gap_kind"] == kind]
+    if drawn:
+        gaps, positions, claims = zip(*drawn, strict=True)
+        draw_claims(ax, np.clip(gaps, *style.GAP_RANGE), positions, claims)
     _reference_line(ax, float(comparison.settings["tol"]), "tol")
     ax.set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1.0])
     ax.xaxis.set_major_formatter(style.power)
     ax.minorticks_off()
     ax.set_xlabel(f"{kind} (relative)" if kind in _GAPS else kind)
+
+
+def draw_claims(ax: Axes, x: Any, y: Any, claims: Sequence[str], size: float = 6.0) -> None:
+    """Draw points whose shapes and colours say what is proved of them, with labels of a legend."""
+    for marker, (claim, color) in zip("os^DX", CLAIM_COLORS.items(), strict=True):
+        chosen = np.array([each == claim for each in claims])
+        if chosen.any():
+            ax.plot(
+                np.asarray(x)[chosen], np.asarray(y)[chosen], marker, color=color,
+                markeredgecolor=style.INK, markeredgewidth=0.5, markersize=size, label=claim,
+            )  # fmt: skip
 
 
 def _reference_line(ax: Axes, at: float, name: str) -> None:

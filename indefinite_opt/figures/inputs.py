@@ -1,4 +1,4 @@
-"""What figures read: attributes of results, brackets and comparisons, and scores of each task."""
+"""What figures read: attributes of results, paths, brackets and comparisons; scores of tasks."""
 
 from __future__ import annotations
 
@@ -41,6 +41,18 @@ class BracketLike(Protocol):
     def relative_gap(self) -> float: ...
     @property
     def seconds(self) -> float: ...
+
+
+class PathLike(Protocol):
+    """Formulations solved in sequence; see `indefinite_opt.solve_path`."""
+
+    @property
+    def varied(self) -> Sequence[str]: ...
+    @property
+    def titles(self) -> Sequence[str]: ...
+    @property
+    def table(self) -> Sequence[Mapping[str, Any]]: ...
+    def test_error(self, X: Any, y: Any) -> Sequence[float]: ...
 
 
 class ComparisonLike(Protocol):

@@ -1,14 +1,17 @@
 """The functions of the public interface, and what they return.
 
-`solve` and `solve_path` return a `Result`, `bound` returns a `Bracket`, and `available_solvers`
-lists the solvers of a formulation. Of more than two classes a `PairwiseResult` and a
-`PairwiseBracket` hold those of all pairs. `certificates` holds `verify`, which certifies any point.
+`solve` returns a `Result`, `solve_path` a `Path` of them, `bound` returns a `Bracket`, and
+`available_solvers` lists the solvers of a formulation. Of more than two classes a `PairwiseResult`
+and a `PairwiseBracket` hold those of all pairs. `certificates` holds `verify`, which certifies any
+point.
 """
 
 from indefinite_opt.workflow.arguments import available_solvers
 from indefinite_opt.workflow.bounding import PairwiseBracket, bound
 from indefinite_opt.workflow.bracket import Bracket
+from indefinite_opt.workflow.fit import training_fit
 from indefinite_opt.workflow.loading import load
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
+from indefinite_opt.workflow.path import Path
 from indefinite_opt.workflow.result import Result, kernel_values
 from indefinite_opt.workflow.solving import Options, path_entries, solve, solve_path, solve_qp

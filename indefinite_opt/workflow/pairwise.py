@@ -16,14 +16,12 @@ from indefinite_opt.modeling import Formulation, Pair, PairwiseClassifier, pair_
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
 from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
+from indefinite_opt.workflow.tables import aligned, html_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
-
-WIDTH = 80
-"""Columns of the printed tables."""
 
 
 def in_pairs(problem: Problem, formulation: Declaration) -> bool:
@@ -124,30 +122,10 @@ class Pairwise(Mapping[Pair, T], Generic[T]):
         ]
 
     def __str__(self) -> str:
-        rows = self._rows
-        widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
-        room = WIDTH - sum(widths[name] + 2 for name in widths if name != "pair")
-        widths["pair"] = min(widths["pair"], room)
-        table = []
-        for row in [{name: name for name in widths}, *rows]:
-            pair = row["pair"]
-            first = pair if len(pair) <= room else f"{pair[: room - 1]}…"
-            rest = (row[name].rjust(widths[name]) for name in widths if name != "pair")
-            table.append("  ".join([first.ljust(widths["pair"]), *rest]).rstrip())
-        return "\n".join([f"{self._title}: {self._summary}", *table])
+        return aligned(f"{self._title}: {self._summary}", self._rows)
 
     def _repr_html_(self) -> str:
-        import html
-
-        rows = self._rows
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
-        body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row.values())}</tr>"
-            for row in rows
-        )
-        told = html.escape(f"{self._title}: {self._summary}")
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<div><strong>{told}</strong>{table}</div>"
+        return html_table(f"{self._title}: {self._summary}", self._rows)
 
 
 class PairwiseResult(Pairwise[Result]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -54,6 +54,7 @@ from indefinite_opt.workflow.arguments import as_problem, available_solvers
 from indefinite_opt.workflow.bracket import Bracket, bracket_of
 from indefinite_opt.workflow.certificates import convex_gap, convexity
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, of_points, refuse_start
+from indefinite_opt.workflow.path import Entry, Path
 from indefinite_opt.workflow.progress import LOGGER, reporting, shown
 from indefinite_opt.workflow.result import Evidence, Result
 
@@ -556,7 +557,7 @@ def solve_path(
     seed: int | None = None,
     verbose: bool = False,
     prove: float | None = None,
-) -> list[Result | Any]:
+) -> Path:
     """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
 
     Of more than two classes each pair is solved in sequence, one against one, as in `solve`.
@@ -570,11 +571,12 @@ def solve_path(
 
     Returns
     -------
-    list of Result, and of errors
-        One entry per formulation, in their order. Where `solve` would raise one of the errors of
-        `indefinite_opt.errors`, such as `InfeasibleProblem`, that error is the entry, and the path
-        goes on. If every formulation fails, the first error is raised. Of more than two classes the
-        entries are `PairwiseResult`, or the first error of a pair.
+    Path
+        A sequence with a `Result` for each formulation, in their order. Where `solve` would raise
+        one of the errors of `indefinite_opt.errors`, such as `InfeasibleProblem`, that error is the
+        entry, and the path goes on. If every formulation fails, the first error is raised. Of more
+        than two classes the entries are `PairwiseResult`, or the first error of a pair. The path
+        prints itself as a table, `table` and `frame` hold its numbers, and `plot` draws them.
 
     Examples
     --------
@@ -583,35 +585,42 @@ def solve_path(
     >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
     >>> [result.objective for result in path]
     [0.4375, 0.75, 1.0]
+    >>> print(path.frame[["C", "objective", "support", "claim"]].to_string(index=False))
+       C  objective  support  claim
+    0.25     0.4375        2 GLOBAL
+    0.50     0.7500        2 GLOBAL
+    4.00     1.0000        2 GLOBAL
 
     The hulls of two points need weights of 1:
 
     >>> path = solve_path(problem, [iopt.ConvexHullDual(mu=mu) for mu in (0.5, 1.0)])
     >>> [type(entry).__name__ for entry in path]
     ['InfeasibleProblem', 'Result']
+    >>> [(row["mu"], row["claim"], row["error"][:17]) for row in path.table]
+    [(0.5, None, 'InfeasibleProblem'), (1.0, 'GLOBAL', '')]
     """
     options = Options(tol, time_limit, max_iter, None, seed, None, verbose, prove)
-    entries = path_entries(problem, formulations, solver, options)
+    chosen = [as_problem(problem, item)[1] for item in formulations]
+    entries = path_entries(problem, chosen, solver, options)
     failed = [entry for entry in entries if isinstance(entry, IndefiniteOptError)]
     if failed and len(failed) == len(entries):
         raise failed[0]
-    return entries
+    return Path(problem, tuple(chosen), tuple(entries))
 
 
 def path_entries(
     problem: KernelProblem,
-    formulations: Iterable[Formulation | str],
+    formulations: Sequence[Any],
     solver: str | Solver[Any] | None,
     options: Options,
-) -> list[Result | PairwiseResult | IndefiniteOptError]:
-    """`solve_path`, where every entry may be an error."""
-    chosen = [as_problem(problem, item)[1] for item in formulations]
-    if any(in_pairs(problem, each) for each in chosen):
-        return _path_of_pairs(problem, chosen, solver, options)
-    entries: list[Result | PairwiseResult | IndefiniteOptError] = []
+) -> list[Entry]:
+    """The entries of `solve_path`, all of which may be errors."""
+    if any(in_pairs(problem, each) for each in formulations):
+        return _path_of_pairs(problem, formulations, solver, options)
+    entries: list[Entry] = []
     session: Session[Any] | None = None
     before: Declaration | None = None
-    for formulation in chosen:
+    for formulation in formulations:
         if type(before) is not type(formulation):
             session = None
         before = formulation
@@ -627,8 +636,8 @@ def path_entries(
 
 
 def _path_of_pairs(
-    problem: KernelProblem, formulations: list[Any], solver: Any, options: Options
-) -> list[Result | PairwiseResult | IndefiniteOptError]:
+    problem: KernelProblem, formulations: Sequence[Any], solver: Any, options: Options
+) -> list[Entry]:
     """The paths of all pairs of classes, each with an equal part of the time limit."""
     pairs = list(pair_problems(problem))
     share = options.shared(problem)
@@ -638,7 +647,7 @@ def _path_of_pairs(
         )
         for _, points, part in pairs
     ]
-    entries: list[Result | PairwiseResult | IndefiniteOptError] = []
+    entries: list[Entry] = []
     for formulation, *found in zip(formulations, *paths, strict=True):
         failed = [one for one in found if isinstance(one, IndefiniteOptError)]
         if failed:

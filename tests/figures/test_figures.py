@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -365,3 +367,132 @@ def test_regions_of_every_task(task: str) -> None:
         assert figure.axes[1].get_ylabel() == "prediction f(x)"
     assert len(iopt.figures.regions_figure(problem, [result, result]).axes) >= 2
     assert result.plot().axes
+
+
+# ------------------------------------------------------------------------------------------ paths
+
+
+def hand_made_path(
+    column: str = "training_error", values: tuple[object, ...] = (0.01, 0.1, 1.0, 10.0)
+) -> SimpleNamespace:
+    """Four values of C, of which the third one has failed; in another order than their size."""
+    order = (3, 0, 2, 1)
+    objectives, claims = (-1.0, -2.0, None, -3.0), ("GLOBAL", "LOCAL", None, "GLOBAL")
+    rows = [
+        {"C": values[k], "objective": objectives[k], "support": (40, 30, None, 10)[k],
+         column: (0.5, 0.25, None, 0.0)[k], "claim": claims[k], "error": "failed" * (k == 2)}
+        for k in order
+    ]  # fmt: skip
+    return SimpleNamespace(
+        varied=("C",), titles=[str(row["C"]) for row in rows], table=rows,
+        test_error=lambda X, y: [(0.5, 0.125, NAN, 0.25)[k] for k in order],
+    )  # fmt: skip
+
+
+def test_a_path_is_drawn_over_its_parameter() -> None:
+    figure = figures.path_figure(hand_made_path(), test=([], []))
+    objective, support, accuracy = figure.axes
+    labels = [ax.get_ylabel() for ax in figure.axes]
+    assert labels == ["objective", "support vectors", "accuracy (%)"]
+    assert [ax.get_xlabel() for ax in figure.axes] == ["", "", "C"]
+    assert all(ax.get_xscale() == "log" for ax in figure.axes)
+    drawn = {
+        "objective": (line(objective, "_curve"), [-1.0, -2.0, NAN, -3.0]),
+        "support": (line(support, "_curve"), [40, 30, NAN, 10]),
+        "training": (line(accuracy, "training"), [50.0, 75.0, NAN, 100.0]),
+        "test": (line(accuracy, "test"), [50.0, 87.5, NAN, 75.0]),
+    }
+    for curve, expected in drawn.values():
+        np.testing.assert_array_equal(curve.get_xdata(), [0.01, 0.1, 1.0, 10.0])
+        np.testing.assert_array_equal(curve.get_ydata(), expected)
+    assert overlaps(figure) == []
+
+
+def test_marks_of_a_path_are_its_claims_and_failures() -> None:
+    figure = figures.path_figure(hand_made_path())
+    for ax in figure.axes:
+        assert sorted(line(ax, "GLOBAL").get_xdata()) == [0.01, 10.0]
+        assert line(ax, "LOCAL").get_xdata().tolist() == [0.1]
+        assert line(ax, "failed").get_xdata().tolist() == [1.0]
+        assert line(ax, "LOCAL").get_color() == figures.CLAIM_COLORS["LOCAL"]
+        assert line(ax, "LOCAL").get_marker() != line(ax, "GLOBAL").get_marker()
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert sorted(names) == ["GLOBAL", "LOCAL", "failed", "training"]
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "ticks"),
+    [
+        ((0.1, 0.2, 0.3, 0.4), "linear", None),
+        ((0.0, 0.1, 1.0, 10.0), "linear", None),
+        ((0.1, 1.0, 10.0, INF), "linear", ["inf", "0.1", "10.0", "1.0"]),
+        ((None, "a", "b", "c"), "linear", ["c", "None", "b", "a"]),
+    ],
+)
+def test_the_axis_of_a_path_suits_its_values(
+    values: tuple[object, ...], scale: str, ticks: list[str] | None
+) -> None:
+    """Powers are on a logarithmic axis; what is no finite number has its place in the path."""
+    figure = figures.path_figure(hand_made_path(values=values))
+    ax = figure.axes[-1]
+    assert ax.get_xscale() == scale
+    curve = line(figure.axes[0], "_curve").get_xdata().tolist()
+    assert curve == ([0, 1, 2, 3] if ticks else list(values))
+    if ticks:
+        assert [text.get_text() for text in ax.get_xticklabels()] == ticks
+    assert overlaps(figure) == []
+
+
+def test_a_path_of_different_formulations_has_their_titles() -> None:
+    path = hand_made_path()
+    path.varied = ()
+    path.titles = ["SVMDual(C=10)", "LPSVM", "SpectrumSVM(C=10, transform=flip)", "KernelLogistic"]
+    figure = figures.path_figure(path)
+    ticks = [text.get_text() for text in figure.axes[-1].get_xticklabels()]
+    assert ticks == [*path.titles[:2], "SpectrumSVM(C=10, trans…", path.titles[3]]
+    assert figure.axes[-1].get_xlabel() == "formulation"
+    assert overlaps(figure) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "label", "drawn"),
+    [
+        ("training_rmse", "RMSE", [0.5, 0.25, NAN, 0.0]),
+        ("training_outliers", "outliers (%)", [50.0, 25.0, NAN, 0.0]),
+    ],
+)
+def test_the_fit_of_a_path_is_that_of_its_task(column: str, label: str, drawn: list[float]) -> None:
+    ax = figures.path_figure(hand_made_path(column)).axes[-1]
+    assert ax.get_ylabel() == label
+    np.testing.assert_array_equal(line(ax, "training").get_ydata(), drawn)
+
+
+def test_panels_that_a_path_does_not_have() -> None:
+    """Pairs of classes have no objective, and some formulations no known fit."""
+    path = hand_made_path()
+    for row in path.table:
+        del row["objective"]
+        row["training_error"] = None
+    assert [ax.get_ylabel() for ax in figures.path_figure(path).axes] == ["support vectors"]
+    with pytest.raises(iopt.errors.ParameterError, match="test: expected a pair"):
+        figures.path_figure(path, test=np.ones((2, 3)))
+
+
+def test_objectives_over_decades_have_a_logarithmic_axis() -> None:
+    path = hand_made_path()
+    for row, value in zip(path.table, (1e-3, 1.0, None, 100.0), strict=True):
+        row["objective"] = value
+    assert figures.path_figure(path).axes[0].get_yscale() == "log"
+
+
+def test_paths_draw_themselves() -> None:
+    """With K = I the objective is 2c - c² at c = min(C, 1); see `Path.plot`."""
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    path = iopt.solve_path(problem, [iopt.SVMDual(C=C) for C in (0.01, 0.1, 1.0)])
+    figure = path.plot(test=([[1.0, 0.0], [2.0, 0.0]], [1, -1]))
+    np.testing.assert_allclose(
+        line(figure.axes[0], "_curve").get_ydata(), [0.0199, 0.19, 1.0], rtol=1e-5
+    )
+    assert line(figure.axes[2], "test").get_ydata().tolist() == [50.0] * 3
+    assert line(figure.axes[2], "training").get_ydata().tolist() == [100.0] * 3
