@@ -242,7 +242,7 @@ def _new_points(problem: iopt.KernelProblem, path: Path, label: str | None, max_
     if label is not None:
         raise ParameterError("label", "none for data that are no .csv file", label)
     arrays = read_arrays(path, max_bytes)
-    wanted = "X" if problem.X is not None else "K" if problem.form is None else "D"
+    wanted = "X" if problem.X is not None else "K" if problem.kernel is None else "D"
     if wanted not in arrays:
         expected = f"a .npz file with {wanted}, one row for each new point"
         raise DataError("data", expected, f"{path} with {', '.join(arrays) or 'nothing'}")

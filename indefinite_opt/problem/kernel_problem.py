@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from indefinite_opt.algebra import Constant
-from indefinite_opt.errors import ProblemError
+from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import (
     MAX_BYTES,
     Array,
@@ -80,8 +80,8 @@ class KernelProblem(LabelledKernel):
     X, kernel, scaling, cache_mb : optional
         Raw data, kernel function, scaling of the features and size of the cache of rows, if the
         problem was made by `from_data`.
-    form : (str, float), optional
-        Form and γ, if the problem was made by `from_distances`.
+    D : (n, n) array, optional
+        The distances, if the problem was made by `from_distances`; its kernel has their form and γ.
     table : Encoding, optional
         How the columns of a table, or of a DataFrame, become the features of X.
     objects : tuple of str
@@ -104,10 +104,10 @@ class KernelProblem(LabelledKernel):
     """
 
     X: Array | None = None
-    kernel: Callable[..., Array] | None = None
+    kernel: Any = None
     scaling: str | None = None
     cache_mb: float | None = None
-    form: tuple[str, float] | None = None
+    D: Array | None = None
     table: Encoding | None = None
     objects: tuple[str, ...] = ()
     _scaled: Callable[[Array], Array] = staticmethod(unscaled)
@@ -296,11 +296,6 @@ class KernelProblem(LabelledKernel):
                 name=dataset.name, **parameters,
             )  # fmt: skip
         elif dataset.D is not None:
-            # If all distances are 0, every γ gives the same kernel.
-            if gamma is None:
-                D = checked_distances(dataset.D, symmetrize)
-                mean = float(np.mean(D if form == "exponential" else np.square(D)))
-                gamma = 1.0 / (mean or 1.0)
             problem = cls.from_distances(
                 dataset.D, dataset.y, form, task=task, gamma=gamma, symmetrize=symmetrize,
                 name=dataset.name,
@@ -371,10 +366,10 @@ class KernelProblem(LabelledKernel):
         cls,
         D: ArrayLike,
         y: ArrayLike | None = None,
-        form: str = "linear",
+        form: str = "gaussian",
         *,
         task: str | None = None,
-        gamma: float = 1.0,
+        gamma: float | None = None,
         symmetrize: bool = False,
         name: str = "problem",
     ) -> KernelProblem:
@@ -390,14 +385,15 @@ class KernelProblem(LabelledKernel):
             -d²/2 (Haasdonk 2005, section 7.1), exp(-γd²) (section 7.5), exp(-γd), or d itself.
             exp(-γd) is positive semidefinite for all γ if and only if the square roots of the
             distances are Euclidean distances (Schoenberg 1938).
-        gamma : float
-            γ > 0 of the forms "gaussian", in units of 1/d², and "exponential", in units of 1/d.
+        gamma : float, optional
+            γ > 0 of the forms "gaussian", in units of 1/d², and "exponential", in units of 1/d; by
+            default 1/mean(d²) and 1/mean(d), the means of all n² entries.
         symmetrize, name
             As in `KernelProblem`.
 
         Examples
         --------
-        >>> KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1]).K
+        >>> KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "linear").K
         array([[-0., -2.],
                [-2., -0.]])
         >>> problem = KernelProblem.from_distances([[0, 2], [2, 0]], [-1, 1], "exponential")
@@ -406,17 +402,57 @@ class KernelProblem(LabelledKernel):
                [0.1353, 1.    ]])
         >>> problem.origin
         'exponential of distances, gamma=1'
+        >>> problem.with_kernel("distance(form=gaussian, gamma=0.5)").origin
+        'gaussian of distances, gamma=0.5'
         """
         distances = checked_distances(D, symmetrize)
-        checks.positive("gamma", gamma)
+        checks.positive("gamma", gamma, optional=True)
         checks.choice("form", form, kernels.FORMS)
+        if gamma is None:
+            # If all distances are 0, every γ gives the same kernel.
+            mean = float(np.mean(distances if form == "exponential" else np.square(distances)))
+            gamma = 1.0 / (mean or 1.0) if form in kernels.FORMS_WITH_GAMMA else 1.0
         kernel = kernels.of_distances(distances, form, gamma)
         if kernel is distances:
             problem = cls(kernel, y, task=task, name=name)
         else:
             problem = cls.from_gram(DenseGram.of_own(kernel), y, task=task, name=name)
-        problem.form = form, float(gamma)
+        problem.D = read_only(distances)
+        problem.kernel = kernels.DistanceSubstitution(kernels.PRECOMPUTED, form, float(gamma))
         return problem
+
+    def with_kernel(self, kernel: str | kernels.Kernel) -> KernelProblem:
+        """The same data with another kernel.
+
+        Parameters
+        ----------
+        kernel : str or Kernel
+            As in `from_data`; for distances `"distance(form=gaussian, gamma=0.1)"` and the like.
+
+        Raises
+        ------
+        ParameterError
+            If the problem has neither points nor distances, or the kernel is not for them.
+        """
+        chosen = kernels.get(kernel)
+        if self.D is not None and isinstance(chosen, kernels.DistanceSubstitution):
+            made = KernelProblem.from_distances(
+                self.D, self.labels, chosen.form, task=self.task, gamma=chosen.gamma, name=self.name
+            )
+        elif self.X is not None and type(self) is KernelProblem:
+            made = KernelProblem.from_data(
+                self.X, self.labels, chosen, task=self.task, scaling=self.scaling,
+                cache_mb=self.cache_mb, name=self.name,
+            )  # fmt: skip
+        else:
+            kind = "none" if self.D is None else "a kernel of distances"
+            raise ParameterError(
+                "kernel", f"{kind} for {self.name}, which is not made of points", str(chosen),
+                "Distances take distance(form=gaussian, gamma=1).",
+            )  # fmt: skip
+        for name in ("table", "objects", "meanings"):
+            setattr(made, name, getattr(self, name))
+        return made
 
     @property
     def features(self) -> Array | None:
@@ -473,13 +509,13 @@ class KernelProblem(LabelledKernel):
     @property
     def origin(self) -> str:
         """How K was made: by a kernel function, from distances, or outside of this package."""
-        if self.kernel is not None:
-            return str(self.kernel)
-        if self.form is None:
+        if self.kernel is None:
             return "precomputed"
-        form, gamma = self.form
-        width = f", gamma={gamma:.6g}" if form in kernels.FORMS_WITH_GAMMA else ""
-        return f"{form} of distances{width}"
+        if not _of_distances(self.kernel):
+            return str(self.kernel)
+        width = f", gamma={self.kernel.gamma:.6g}"
+        width = width if self.kernel.form in kernels.FORMS_WITH_GAMMA else ""
+        return f"{self.kernel.form} of distances{width}"
 
     def transformed(self, transform: str, centered: bool = False) -> KernelProblem:
         """The same labels with h(K) = V h(Λ) Vᵀ of K = VΛVᵀ, always positive semidefinite.
@@ -681,15 +717,15 @@ class KernelProblem(LabelledKernel):
 
         Examples
         --------
-        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1])
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "linear")
         >>> problem.kernel_with([[1.0, 3.0]])
         array([[-0.5, -4.5]])
         """
-        if self.form is not None:
+        if _of_distances(self.kernel):
             distances = finite_array("X_new", X_new, (None, self.n))
             if distances.min(initial=0.0) < 0.0:
                 raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
-            return kernels.of_distances(distances, *self.form)
+            return kernels.of_distances(distances, self.kernel.form, self.kernel.gamma)
         X, kernel = self._source()
         return kernel(self._scaled(self._points(X_new)), self._scaled(X))
 
@@ -734,7 +770,8 @@ class KernelProblem(LabelledKernel):
             problem = KernelProblem.from_gram(
                 self.gram.part(train), known, task=self.task, name=self.name
             )
-            problem.form = self.form
+            if _of_distances(self.kernel):
+                problem.kernel = self.kernel
             return Split(problem, block(test, train), labels, lambda: block(test, test))
         X, kernel = self._source()
         part, scaling = (self._scaled(X[train]), None) if kept else (X[train], self.scaling)
@@ -747,6 +784,11 @@ class KernelProblem(LabelledKernel):
         new = X[test]
         rows = problem.kernel_with(new) if test.size else np.empty((0, problem.n))
         return Split(problem, rows, labels, lambda: problem.kernel_among(new))
+
+
+def _of_distances(kernel: Any) -> TypeGuard[kernels.DistanceSubstitution]:
+    """Whether a kernel is made of a matrix of distances."""
+    return getattr(kernel, "distance", None) == kernels.PRECOMPUTED
 
 
 def _own(array: Array, given: ArrayLike) -> Array:

@@ -602,6 +602,10 @@ class Simpson(Kernel):
         return np.where(smaller > 0, overlap, x_size == z_size)
 
 
+PRECOMPUTED = "precomputed"
+"""The distance of kernels that are made of a matrix of distances."""
+
+
 @dataclass(frozen=True)
 class DistanceSubstitution(Kernel):
     """A distance d(x, z) turned into a kernel; indefinite unless d embeds in a Euclidean space.
@@ -615,7 +619,8 @@ class DistanceSubstitution(Kernel):
     Parameters
     ----------
     distance : str or callable
-        One of `kernels.METRICS`, as scipy defines them, or a function (X, Z) -> (n, m).
+        One of `kernels.METRICS`, as scipy defines them, or a function (X, Z) -> (n, m). The kernel
+        of a matrix of distances has "precomputed", and is not computed from points.
     form : {"exponential", "gaussian", "linear", "raw"}
     gamma : float
         Positive, in units of 1/d for "exponential" and of 1/d^2 for "gaussian"; other forms do not
@@ -636,7 +641,7 @@ class DistanceSubstitution(Kernel):
 
     def __post_init__(self) -> None:
         if isinstance(self.distance, str):
-            checks.choice("distance", self.distance, METRICS)
+            checks.choice("distance", self.distance, (*METRICS, PRECOMPUTED))
         elif not callable(self.distance):
             raise ParameterError("distance", "a metric name or a function", repr(self.distance))
         checks.choice("form", self.form, FORMS)
@@ -647,6 +652,8 @@ class DistanceSubstitution(Kernel):
         return isinstance(self.distance, str)
 
     def evaluate(self, X: Array, Z: Array) -> Array:
+        if self.distance == PRECOMPUTED:
+            raise ProblemError("kernel", "a distance between points", f"{self}")
         if isinstance(self.distance, str):
             D = _distances(X, Z, self.distance)
         else:

@@ -103,24 +103,10 @@ class Data:
         if isinstance(given, Dataset):
             if chosen is None or given.X is not None:
                 return KernelProblem.from_dataset(given, chosen, **self.options)
-            if given.D is not None and isinstance(chosen, kernels.DistanceSubstitution):
-                return KernelProblem.from_distances(
-                    given.D, given.y, chosen.form, task=self.options.get("task"),
-                    gamma=chosen.gamma, name=given.name,
-                )  # fmt: skip
+            given = KernelProblem.from_dataset(given, **self.options)
         elif not isinstance(given, KernelProblem):
             return given(chosen)
-        elif chosen is None:
-            return given
-        elif given.X is not None and not isinstance(given, ConfidenceProblem):
-            return KernelProblem.from_data(
-                given.X, given.labels, chosen, task=given.task, scaling=given.scaling,
-                cache_mb=given.cache_mb, name=given.name,
-            )  # fmt: skip
-        expected = f"none for {given.name}, which is not made of points"
-        raise ParameterError(
-            "kernel", expected, str(chosen), "Distances take distance(form=gaussian, gamma=1)."
-        )
+        return given if chosen is None else given.with_kernel(chosen)
 
     def split(self, problem: KernelProblem, train: NDArray[Any], test: NDArray[Any]) -> Split:
         """The training problem and the test rows of a division; see `test` for an empty one.

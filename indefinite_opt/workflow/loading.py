@@ -127,22 +127,21 @@ def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:
     y, name = arrays.pop("y", None), _text(facts, "name")
     task = facts["task"]
     checks.choice("task", task, TASKS)
+    kernel: Any = None
     if facts["kernel"] is not None:
         with _reading("kernel", facts):
             kind, parameters = facts["kernel"]
             kernel = kernels.get(str(kind), **parameters)
+    if "X" in arrays:
         problem = KernelProblem.from_data(
             arrays.pop("X"), y, kernel, task=task, scaling=facts["scaling"],
             cache_mb=facts["cache_mb"], name=name,
         )  # fmt: skip
     else:
         problem = KernelProblem(arrays.pop("K"), y, task=task, copy=False, name=name)
-    if facts["form"] is not None:
-        with _reading("form", facts):
-            form, gamma = facts["form"]
-        checks.choice("form", form, kernels.FORMS)
-        checks.positive("gamma", gamma)
-        problem.form = form, float(gamma)
+        if getattr(kernel, "distance", kernels.PRECOMPUTED) != kernels.PRECOMPUTED:
+            raise DataError("kernel", "one of distances, or none, beside K", str(kernel))
+        problem.kernel = kernel
     _describe(problem, facts)
     return problem
 

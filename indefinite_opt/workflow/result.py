@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from indefinite_opt.workflow.bracket import Bracket
 
 
-FORMAT = "indefinite_opt result 6"
+FORMAT = "indefinite_opt result 7"
 """Name and version of the form of these files."""
 
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
 """Of these the offset may be None."""
 
-_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "form", "objects", "meanings")
+_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class Result:
         arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts))}
         if problem.labels is not None:
             arrays["y"] = problem.labels
-        if kernel is not None:
+        if problem.X is not None:
             arrays["X"] = problem.X
         else:
             arrays["K"] = problem.K

@@ -28,7 +28,7 @@ def run(*arguments: object) -> Result:
 
 def printed(*arguments: object) -> str:
     result = run(*arguments)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 0, (result.output, result.exception)
     return result.stdout
 
 

@@ -110,11 +110,10 @@ NONSENSE: dict[str, tuple[Any, ...]] = {
     "table": (1, {}, "x"),
     "task": ("clustering", 1, None),
     "kernel": (["unknown", {}], ["sigmoid", {"b": 1.0}], "sigmoid", 1),
-    "form": ("linear", ["cubic", 1.0], ["linear", -1.0], ["linear"]),
 }
 
 
-INNER = ("kernel", "form", "meanings", "formulation")
+INNER = ("kernel", "meanings", "formulation")
 """Facts that have names inside, which errors name."""
 
 

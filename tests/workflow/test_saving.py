@@ -35,7 +35,7 @@ def cases() -> dict[str, tuple[iopt.KernelProblem, Any, Any]]:
             iopt.KernelProblem.from_data(X, Y, "laplacian(gamma=0.3)", cache_mb=1.0),
             NEW, np.exp(-0.3 * D_new),
         ),
-        "distances": (iopt.KernelProblem.from_distances(D, Y), D_new, -0.5 * D_new**2),
+        "distances": (iopt.KernelProblem.from_distances(D, Y, "linear"), D_new, -0.5 * D_new**2),
         "similarities": (iopt.KernelProblem(np.exp(-D), Y), np.exp(-D_new), np.exp(-D_new)),
     }  # fmt: skip
 
