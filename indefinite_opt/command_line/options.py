@@ -261,4 +261,8 @@ def _module(source: str) -> ModuleType:
     if path.suffix == ".py" and Path(str(module.__file__)).resolve() != path.resolve():
         expected = "a file whose name is not that of another module"
         raise DataError("formulation", expected, f"{source}, while {name} is {module.__file__}")
+    from cloudpickle import register_pickle_by_value
+
+    # Processes that joblib has started before do not search the folder.
+    register_pickle_by_value(module)
     return module
