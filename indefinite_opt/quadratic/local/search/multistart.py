@@ -41,8 +41,9 @@ class MultiStart(Effort, Solver[QP]):
         Most perturbations; by default 2400, or 24 for each weight if these are fewer. A program
         without a kernel takes four times as many. None are made without finite bounds, or if rows
         of K are computed on demand.
-    budget : float
-        Total work in units of the first descent; may be infinite.
+    budget : float, optional
+        Total work in units of the first descent; may be infinite. By default 40 for up to a
+        thousand weights, and less for more: 40 · (1000/n)^1.3.
     jobs : int, optional
         Threads; by default as many as the linear algebra library uses.
     """

@@ -87,7 +87,7 @@ class LocalSearch(IteratedSearch):
         run = Descent(replace(task, callback=self._ask), start, trace=self.trace)
         status = status_at_end(functools.partial(run.to_local_minimum, allowance=1.0))
         first = run.work + 0.5 * OVERHEAD_WORK
-        self.limit = qp.effort * self.options.budget * first
+        self.limit = qp.effort * self.options.budget_of(qp.n) * first
         self._take(self._chain_of(run, status))
         return status
 

@@ -125,7 +125,7 @@ class PolyhedralSearch(IteratedSearch):
         except KeyboardInterrupt:
             self.elite = [self._end(run, Status.INTERRUPTED)]
             raise
-        self.limit = self.options.budget * (run.work + 0.5 * ROW_OVERHEAD_WORK)
+        self.limit = self.options.budget_of(self.qp.n) * (run.work + 0.5 * ROW_OVERHEAD_WORK)
         self.elite = []
         self._take(self._chain_of(run, status))
         return Status.INTERRUPTED if self._report() else status
