@@ -14,15 +14,15 @@ import indefinite_opt as iopt
 from indefinite_opt.command_line import options
 from indefinite_opt.command_line.terminal import console, say, stderr
 from indefinite_opt.foundation import parse_call, split_calls, writing
-from indefinite_opt.studies import Grid, default_methods
+from indefinite_opt.studies import Grid, default_methods, has_gamma
 
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
-    "nu=[0.1, 0.3, 0.5]"
+    "nu=[0.1, 0.3, 0.5], relative_gamma=[0.1, 1, 10]"
 )
 """Powers of ten around the default of C and from that of the penalty ρ on, multiples of the least
-feasible bounds β and μ, numbers of neighbours, and shares ν. Embedded data take less than a minute.
-"""
+feasible bounds β and μ, numbers of neighbours, shares ν, and multiples of the default γ where
+neither --kernel nor --gamma gives one. Embedded data take about a minute."""
 
 
 @options.with_options
@@ -59,6 +59,8 @@ def compare(
         # Without labels nothing tells the entries of a grid apart.
         usual = default_methods(problem.task) if problem.labels is not None else []
         fitting = {name for method in usual for name in Grid(method).names}
+        if usual and not data.has_own_gamma and has_gamma(problem.kernel):
+            fitting.add("relative_gamma")
         values = {name: several for name, several in values.items() if name in fitting}
     with writing("output", output, "folder"):
         output.mkdir(parents=True, exist_ok=True)

@@ -142,6 +142,11 @@ class DataOptions:
                 raise ParameterError(name, "one value", f"{value}, beside --kernel {self.kernel!r}")
         return iopt.KernelProblem.from_dataset(dataset, task=task, **given)
 
+    @property
+    def has_own_gamma(self) -> bool:
+        """Whether the options give the parameter γ of the kernel."""
+        return self.gamma is not None or "gamma" in parse_call(self.kernel or "rbf", "kernel")[1]
+
     def _given(self, names: str) -> dict[str, Any]:
         """Those of these options that were given, by name."""
         values = {name: getattr(self, name) for name in names.split()}

@@ -38,7 +38,15 @@ from indefinite_opt.solvers import as_solver
 from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.cells import FAILURES
 from indefinite_opt.studies.data import Data, HeldOut, described_class, training_problem
-from indefinite_opt.studies.methods import NO_SOLVER, Entry, Grid, Method, as_grid, default_methods
+from indefinite_opt.studies.methods import (
+    KERNELS,
+    NO_SOLVER,
+    Entry,
+    Grid,
+    Method,
+    as_grid,
+    default_methods,
+)
 from indefinite_opt.studies.protocols import (
     FixedTestSet,
     Nested,
@@ -167,17 +175,18 @@ class Comparison:
 
     @cached_property
     def fitted(self) -> list[Result | Any]:
-        """The formulations solved on all data, with the parameters chosen most often.
+        """The formulations solved on all data, with the parameters and kernel chosen most often.
 
         Those of one class are solved on the points of the class that is described.
 
-        Those that fail, and those that chose another kernel than that of the problem, are left out.
+        Those that fail are left out.
         """
-        results, problem = [], training_problem(self.problem)
+        results, data = [], Data(self.problem)
         for each in self.formulations:
             entry = self.preferred.get(str(each), Entry(each, None, ""))
-            if entry.kernel is None and isinstance(entry.method, Formulation):
+            if isinstance(entry.method, Formulation):
                 with contextlib.suppress(*FAILURES):
+                    problem = training_problem(data.with_kernel(entry.kernel))
                     tol = float(self.settings["tol"])
                     results.append(solve(problem, entry.method, tol=tol))
         return results
@@ -255,7 +264,9 @@ def compare(
         How the points are divided in place of `folds`; see `studies.protocols`.
     grid : mapping of str to list, optional
         Values of parameters, such as {"C": [0.1, 1, 10], "kernel": ["linear", "gaussian"]}, for
-        every method that has the parameter and for which it is not written out. Without a protocol
+        every method that has the parameter and for which it is not written out. In place of
+        kernels "gamma" may have values of γ for the kernel of the problem, of points or of
+        distances, and "relative_gamma" multiples of its own γ. Without a protocol
         the values are chosen in each fold by three folds of its training points (`Nested`), and
         then tested once.
     record : path, optional
@@ -400,8 +411,8 @@ def _grids(
     items = list(formulations or usual)
     known = {name for item in [*items, *usual] for name in as_grid(item).names}
     for name in values:
-        if name not in known | {"kernel"}:
-            raise UnknownName("grid", name, known)
+        if name not in known | set(KERNELS):
+            raise UnknownName("grid", name, [*known, *KERNELS])
     found: dict[tuple[str, str], Grid] = {}
     for item in items:
         grid, written = as_grid(item), _written(item, values)
@@ -409,7 +420,7 @@ def _grids(
         mine = {
             name: several
             for name, several in values.items()
-            if name in {*grid.names, "kernel"} and name not in written
+            if name in {*grid.names, *KERNELS} and name not in written
         }
         names = [grid.solver]
         if grid.solver != NO_SOLVER and solvers is not None:
@@ -429,8 +440,7 @@ def _written(item: Grid | Method | type[Method] | str, names: Iterable[str]) -> 
     if isinstance(item, str):
         return set(parse_call(item)[1])
     if isinstance(item, Grid):
-        kernel = set() if item.kernels == (None,) else {"kernel"}
-        return {*item.parameters} | kernel
+        return {*item.parameters, *(() if item.kernels == (None,) else KERNELS)}
     usual = {each.name: each.default for each in dataclasses.fields(item)}  # type: ignore[arg-type]
     return {name for name in names if name in usual and getattr(item, name) != usual[name]}
 

@@ -20,6 +20,7 @@ from indefinite_opt.problem import (
     kernels,
 )
 from indefinite_opt.problem.datasets import Dataset
+from indefinite_opt.studies.methods import Bandwidth
 
 HeldOut = tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]
 """K_new, the new labels and K_new_new; the last one is empty if it is not given."""
@@ -90,14 +91,16 @@ class Data:
     def _loaded(self) -> Any:
         return datasets.load(self.source) if isinstance(self.source, str) else self.source
 
-    def with_kernel(self, kernel: Kernel | None) -> KernelProblem:
-        """The problem of all data with a kernel, or with the default one.
+    def with_kernel(self, kernel: Kernel | Bandwidth | None) -> KernelProblem:
+        """The problem of all data with a kernel, or with the default one, or another γ of that.
 
         Raises
         ------
         ParameterError
             If the data are similarities, or a problem without points, which have no other kernel.
         """
+        if isinstance(kernel, Bandwidth):
+            kernel = kernel.of(self.problem.kernel)
         given = self._loaded
         chosen = kernel if kernel is not None or self.kernel is None else kernels.get(self.kernel)
         if isinstance(given, Dataset):

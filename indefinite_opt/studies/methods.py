@@ -58,6 +58,47 @@ def default_methods(task: str = "classification") -> list[Method]:
     return chosen + [each() for each in known_baselines().values() if each.task == task]
 
 
+KERNELS = ("kernel", "gamma", "relative_gamma")
+"""Names in grids that vary the kernel of the data, of which a grid has one at most."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Bandwidth:
+    """The kernel of the data with another γ, or with a multiple of its own.
+
+    Examples
+    --------
+    >>> str(Bandwidth(0.1).of(kernels.get("gaussian(gamma=5)")))
+    'gaussian(gamma=0.1)'
+    >>> str(Bandwidth(0.1, relative=True).of(kernels.get("gaussian(gamma=5)")))
+    'gaussian(gamma=0.5)'
+    """
+
+    gamma: float
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        checks.positive("gamma", self.gamma)
+
+    def of(self, kernel: Any) -> Kernel:
+        """The changed kernel; `ParameterError` for one without a γ."""
+        if not has_gamma(kernel) or (self.relative and kernel.gamma is None):
+            got = "similarities that were computed before" if kernel is None else str(kernel)
+            raise ParameterError("gamma", "a kernel that has one", got)
+        gamma = self.gamma * (kernel.gamma if self.relative else 1.0)
+        changed: Kernel = dataclasses.replace(kernel, gamma=gamma)
+        return changed
+
+    def __str__(self) -> str:
+        return f"{'relative_' * self.relative}gamma={short(self.gamma)}"
+
+
+def has_gamma(kernel: Any) -> bool:
+    """Whether the values of a kernel depend on a number `gamma`."""
+    used = getattr(kernel, "form", None) in (None, *kernels.FORMS_WITH_GAMMA)
+    return used and hasattr(kernel, "gamma")
+
+
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """One entry of a grid: a method with all its parameters, and the kernel if it is varied.
@@ -66,7 +107,7 @@ class Entry:
     """
 
     method: Method
-    kernel: Kernel | None
+    kernel: Kernel | Bandwidth | None
     solver: str | None
 
     def __str__(self) -> str:
@@ -91,6 +132,8 @@ class Grid:
     kernel : str, Kernel or a list of them, optional
         Kernels of the data, as in `kernels.get`. By default that of the data. For data given as
         distances, `"distance(form=gaussian, gamma=2)"` and the like.
+    gamma, relative_gamma : float or a list of them, optional
+        In place of kernels: the kernel of the data with these γ, or with multiples of its own γ.
     solver : str, optional
         By default the method's own.
     warm : bool
@@ -115,7 +158,7 @@ class Grid:
     """
 
     method: Method
-    kernels: tuple[Kernel | None, ...]
+    kernels: tuple[Kernel | Bandwidth | None, ...]
     solver: str
     warm: bool
     parameters: dict[str, tuple[Any, ...]]
@@ -126,7 +169,9 @@ class Grid:
         self,
         method: Method | type[Method] | str,
         *,
-        kernel: str | Kernel | Sequence[str | Kernel] | None = None,
+        kernel: str | Kernel | Bandwidth | Sequence[str | Kernel | Bandwidth] | None = None,
+        gamma: float | Sequence[float] | None = None,
+        relative_gamma: float | Sequence[float] | None = None,
         solver: str | None = None,
         warm: bool = True,
         **parameters: Any,
@@ -140,9 +185,8 @@ class Grid:
             checks.choice(f"parameter of {type(self.method).__name__}", name, self.names)
             if not values:
                 raise ParameterError(name, "at least one value", repr(parameters[name]))
-        self.kernels = tuple(None if one is None else kernels.get(one) for one in _several(kernel))
-        if not self.kernels:
-            raise ParameterError("kernel", "at least one kernel", repr(kernel))
+        given = {"kernel": kernel, "gamma": gamma, "relative_gamma": relative_gamma}
+        self.kernels = _kernels({name: one for name, one in given.items() if one is not None})
         self.solver = _solver_of(self.method, solver)
         named = None if self.solver == BY_SIZE else self.solver
         self.entries = [
@@ -207,7 +251,9 @@ class Grid:
     def over(self, solver: str, values: Mapping[str, Any]) -> Grid:
         """The same with another solver, and over these values in place of its own."""
         chosen = None if solver in (NO_SOLVER, BY_SIZE) else solver
-        own = {"kernel": self.kernels, **self.parameters}
+        own = {**self.parameters} if set(KERNELS) & set(values) else {
+            "kernel": self.kernels, **self.parameters
+        }  # fmt: skip
         return Grid(self.method, solver=chosen, warm=self.warm, **{**own, **values})
 
     def varied(self, index: int) -> str:
@@ -226,6 +272,23 @@ class Grid:
 def as_grid(given: Grid | Method | type[Method] | str) -> Grid:
     """A grid, or one of a single entry for a method."""
     return given if isinstance(given, Grid) else Grid(given)
+
+
+def _kernels(given: Mapping[str, Any]) -> tuple[Kernel | Bandwidth | None, ...]:
+    """The kernels of a grid, or that of the data if none are given."""
+    if not given:
+        return (None,)
+    if len(given) > 1:
+        raise ParameterError("grid", f"one of {', '.join(KERNELS)}", " and ".join(given))
+    ((name, several),) = given.items()
+    values = _several(several)
+    if not values:
+        raise ParameterError(name, "at least one value", repr(several))
+    if name != "kernel":
+        return tuple(Bandwidth(value, name == "relative_gamma") for value in values)
+    return tuple(
+        one if one is None or isinstance(one, Bandwidth) else kernels.get(one) for one in values
+    )
 
 
 def _replaced(method: Method, parameters: dict[str, Any]) -> Method:
