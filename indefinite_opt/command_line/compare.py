@@ -84,6 +84,7 @@ def compare(
     report = comparison.to_html(output / "report.html")
     comparison.frame.to_csv(output / "cells.csv", index=False)
     (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
+    (output / "table.tex").write_text(comparison.to_latex(), encoding="utf-8")
     say(f"{problem.name} (n = {problem.n})", style="bold")
     line = f"{options.facts_line(problem)}; {settings['evaluation']}, seed {limits.seed}\n"
     say(line, wrap=True)

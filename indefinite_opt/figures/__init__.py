@@ -17,6 +17,7 @@ from indefinite_opt.figures.inputs import ResultLike as ResultLike
 from indefinite_opt.figures.inputs import Score as Score
 from indefinite_opt.figures.inputs import scores_of as scores_of
 from indefinite_opt.figures.path import path_figure
+from indefinite_opt.figures.ranks import critical_difference_figure
 from indefinite_opt.figures.regions import decision_regions, regions_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 
@@ -24,6 +25,7 @@ __all__ = [
     "bracket_figure",
     "comparison_figure",
     "convergence_figure",
+    "critical_difference_figure",
     "decision_regions",
     "path_figure",
     "regions_figure",

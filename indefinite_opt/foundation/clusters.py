@@ -24,7 +24,7 @@ def connected(cluster: Any) -> Iterator[Any]:
     except ImportError:
         raise ParameterError(
             "cluster", "None without dask.distributed", repr(cluster),
-            "Install it: pip install 'indefinite_opt[cluster]'.",
+            "Install it in the checkout: pip install '.[cluster]'.",
         ) from None  # fmt: skip
     own = not isinstance(cluster, Client)
     try:

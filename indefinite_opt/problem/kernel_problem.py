@@ -421,6 +421,18 @@ class KernelProblem(LabelledKernel):
         problem.kernel = kernels.DistanceSubstitution(kernels.PRECOMPUTED, form, float(gamma))
         return problem
 
+    def check_kernel(self, kernel: kernels.Kernel) -> None:
+        """Raise `ParameterError` unless `with_kernel` takes the kernel."""
+        fits = self.X is not None and type(self) is KernelProblem
+        if self.D is not None:
+            fits = isinstance(kernel, kernels.DistanceSubstitution)
+        if not fits:
+            kind = "none" if self.D is None else "a kernel of distances"
+            raise ParameterError(
+                "kernel", f"{kind} for {self.name}, which is not made of points", str(kernel),
+                "Distances take distance(form=gaussian, gamma=1).",
+            )  # fmt: skip
+
     def with_kernel(self, kernel: str | kernels.Kernel) -> KernelProblem:
         """The same data with another kernel.
 
@@ -434,21 +446,17 @@ class KernelProblem(LabelledKernel):
         ParameterError
             If the problem has neither points nor distances, or the kernel is not for them.
         """
-        chosen = kernels.get(kernel)
-        if self.D is not None and isinstance(chosen, kernels.DistanceSubstitution):
+        chosen: Any = kernels.get(kernel)
+        self.check_kernel(chosen)
+        if self.D is not None:
             made = KernelProblem.from_distances(
                 self.D, self.labels, chosen.form, task=self.task, gamma=chosen.gamma, name=self.name
             )
-        elif self.X is not None and type(self) is KernelProblem:
-            made = KernelProblem.from_data(
-                self.X, self.labels, chosen, task=self.task, scaling=self.scaling,
-                cache_mb=self.cache_mb, name=self.name,
-            )  # fmt: skip
         else:
-            kind = "none" if self.D is None else "a kernel of distances"
-            raise ParameterError(
-                "kernel", f"{kind} for {self.name}, which is not made of points", str(chosen),
-                "Distances take distance(form=gaussian, gamma=1).",
+            points: Any = self.X
+            made = KernelProblem.from_data(
+                points, self.labels, chosen, task=self.task, scaling=self.scaling,
+                cache_mb=self.cache_mb, name=self.name,
             )  # fmt: skip
         for name in ("table", "objects", "meanings"):
             setattr(made, name, getattr(self, name))

@@ -204,6 +204,12 @@ class Comparison:
 
         return to_markdown(self)
 
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """The summary as a LaTeX table for a paper, with the best score in bold; needs booktabs."""
+        from indefinite_opt.studies.report.tables import to_latex
+
+        return to_latex(self, caption, label)
+
     def to_html(self, path: str | Path) -> Path:
         """Write a self-contained HTML report."""
         from indefinite_opt.studies.report.page import to_html

@@ -91,6 +91,14 @@ class Data:
     def _loaded(self) -> Any:
         return datasets.load(self.source) if isinstance(self.source, str) else self.source
 
+    def check_kernel(self, kernel: Kernel | Bandwidth | None) -> None:
+        """Raise the error of `with_kernel`, without the kernel matrix."""
+        problem = self.problem
+        if isinstance(kernel, Bandwidth):
+            kernel.of(problem.kernel)
+        elif kernel is not None and isinstance(self._loaded, Dataset | KernelProblem):
+            problem.check_kernel(kernel)
+
     def with_kernel(self, kernel: Kernel | Bandwidth | None) -> KernelProblem:
         """The problem of all data with a kernel, or with the default one, or another γ of that.
 

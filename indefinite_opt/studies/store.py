@@ -24,7 +24,8 @@ class Store:
 
     The path is that of the file or of a folder, in which it is `cells.jsonl`. `outcomes` has the
     rows of each cell by its key; of two lines of one cell the later one counts. `DataError` says
-    that the file cannot be written, or that a line is no cell.
+    that the file cannot be written, or that a line is no cell; `broken` is whether the last line
+    was not written to its end, and was dropped.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -38,6 +39,7 @@ class Store:
                 *lines, rest = file.read().split(b"\n")
                 for number, line in enumerate(lines, start=1):
                     self._read(line, number)
+                self.broken = bool(rest)
                 if rest:
                     if not (rest.startswith(LINE_START) or LINE_START.startswith(rest)):
                         raise self._other(len(lines) + 1)

@@ -9,8 +9,9 @@ method and the division are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,11 @@ from indefinite_opt.studies.methods import Grid, Method, as_grid
 from indefinite_opt.studies.metrics import METRICS, as_metrics
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
 from indefinite_opt.studies.store import Row, Store
-from indefinite_opt.workflow import solve
+from indefinite_opt.workflow import LOGGER, solve
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 Progress = Callable[[int, int, Row], None]
@@ -145,7 +147,7 @@ class Study:
         *,
         cluster: Any = None,
         resume: bool = True,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> StudyOutcome:
         """Run all cells, or those that a store does not have yet.
 
@@ -161,19 +163,24 @@ class Study:
             Runs the cells by joblib's back end "dask" instead.
         resume : bool
             Whether cells in the store are used; otherwise all are run, and written again.
-        progress : callable, optional
-            Called with (number of cells done, number of all cells, last row).
+        progress : callable or False, optional
+            Called with (number of cells done, number of all cells, last row). By default a bar in a
+            terminal; False for none.
 
         Raises
         ------
         ParameterError
-            If n_jobs is not an integer other than 0.
+            If n_jobs is not an integer other than 0, or a kernel of a grid does not fit the data.
         DataError
             If the store cannot be written or holds something else, or if no cluster answers.
         """
         check_jobs(n_jobs)
+        for data in self.sources.values():
+            for kernel in {each for grid in self.grids.values() for each in grid.kernels}:
+                data.check_kernel(kernel)
         cells = self._cells()
-        found = run_cells(cells, store, n_jobs, cluster, resume, progress)
+        with _bar(progress) as advance:
+            found = run_cells(cells, store, n_jobs, cluster, resume, advance)
         # By data set, then by method, then by division.
         names, labels = list(self.sources), list(self.grids)
         cells.sort(key=lambda cell: (names.index(cell.data_name), labels.index(cell.label)))
@@ -184,6 +191,25 @@ class Study:
             for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
+
+
+@contextmanager
+def _bar(progress: Progress | bool | None) -> Iterator[Progress | None]:
+    """What is called after each cell: by default a bar if the errors go to a terminal."""
+    if callable(progress) or progress is False or not sys.stderr.isatty():
+        yield progress if callable(progress) else None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True)) as shown:
+        task = shown.add_task("cells", total=None)
+
+        def advance(done: int, total: int, row: Row) -> None:
+            told = f"{row['method']} on {row['data']}"
+            shown.update(task, completed=done, total=total, description=told)
+
+        yield advance
 
 
 def check_jobs(n_jobs: int | None) -> None:
@@ -217,6 +243,10 @@ def run_cells(
             progress(len(rows), len(wanted), list(found.values())[-1][-1])
 
     if kept and resume:
+        known = sum(key in kept.outcomes for key in wanted)
+        broken = "; its last line is incomplete and is run again" if kept.broken else ""
+        if known or broken:
+            LOGGER.info("%d of %d cells are in %s%s", known, len(wanted), kept.path, broken)
         add({key: kept.outcomes[key] for key in wanted if key in kept.outcomes})
     left = [cell for key, cell in wanted.items() if key not in rows]
     with ExitStack() as stack:
@@ -253,9 +283,9 @@ def _compile_loops() -> None:
     solve(problem, "SVMDual")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StudyOutcome:
-    """The rows of a study; see `Study.run`.
+    """The rows of a study; see `Study.run`. `print` it for the table data sets × methods.
 
     Attributes
     ----------
@@ -277,6 +307,64 @@ class StudyOutcome:
 
     study: Study
     rows: list[Row]
+
+    def __str__(self) -> str:
+        from indefinite_opt.studies.report import over_data
+
+        return over_data.text(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"StudyOutcome({len(self.study.sources)} data sets, {len(self.study.grids)} methods, "
+            f"{len(self.rows)} rows)"
+        )
+
+    def _repr_html_(self) -> str:
+        from indefinite_opt.studies.report import over_data
+
+        return over_data.html(self)
+
+    @property
+    def ranks(self) -> dict[str, float]:
+        """The mean rank of each method over the data sets by the metric that chooses; 1 is best."""
+        from indefinite_opt.studies.report.over_data import Scores
+
+        scores = Scores.of(self)
+        return dict(zip(scores.methods, scores.ranks.tolist(), strict=True))
+
+    @property
+    def conclusions(self) -> list[str]:
+        """Which methods differ over the data sets beyond chance, and what was proved."""
+        from indefinite_opt.studies.report import over_data
+
+        return over_data.conclusions(self)
+
+    def to_markdown(self) -> str:
+        """Data sets × methods as a Markdown table, with mean ranks and conclusions."""
+        from indefinite_opt.studies.report import over_data
+
+        return over_data.to_markdown(self)
+
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """Data sets × methods as a LaTeX table for a paper, the best in bold; needs booktabs."""
+        from indefinite_opt.studies.report import over_data
+
+        return over_data.to_latex(self, caption, label)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the table, the conclusions and the figure of ranks to a self-contained page."""
+        from indefinite_opt.studies.report.page import study_to_html
+
+        return study_to_html(self, path)
+
+    def plot(self) -> Figure:
+        """Draw the mean ranks with Nemenyi's critical difference; needs two methods or more."""
+        from indefinite_opt.figures import critical_difference_figure
+        from indefinite_opt.studies.report.over_data import critical_difference
+
+        ranks = self.ranks
+        difference = critical_difference(max(len(ranks), 2), len(self.study.sources))
+        return critical_difference_figure(ranks, difference)
 
     @cached_property
     def chosen_rows(self) -> list[Row]:
@@ -359,4 +447,7 @@ def mean_and_spread(rows: list[Row], name: str) -> tuple[float, float]:
     """
     means = run_means(rows, name)
     parts = means if len(means) > 1 else [float(row[name]) for row in rows if not row["error"]]
-    return (float(np.mean(means)), float(np.std(parts))) if means else (math.nan, math.nan)
+    if not means:
+        return math.nan, math.nan
+    with np.errstate(invalid="ignore"):  # of infinite gaps
+        return float(np.mean(means)), float(np.std(parts))

@@ -26,7 +26,7 @@ from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.data import training_problem
-from indefinite_opt.studies.report import tables
+from indefinite_opt.studies.report import over_data, tables
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
@@ -75,6 +75,22 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         settings=definitions(settings),
         conclusions="".join(f"<li>{_scripted(told)}</li>" for told in conclusions(comparison)),
         command=f"<pre><code>{escaped(command)}</code></pre>\n" if command else "",
+    )
+    write_bytes(Path(path), page.encode())
+    return Path(path)
+
+
+def study_to_html(outcome: Any, path: str | Path) -> Path:
+    """Write a study over several data sets as one HTML file without scripts or network."""
+    title = f"{len(outcome.study.sources)} data sets, {len(outcome.study.grids)} methods"
+    drawing = ""
+    if len(outcome.study.grids) > 1:
+        drawing = f"<figure>{image(outcome.plot(), 'Mean ranks of the methods')}</figure>"
+    page = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
+        f"<h1>{title}</h1><p>{escaped(outcome.study.plan.protocol)}</p>"
+        f'<div class="scroll">{over_data.html(outcome)}</div>{drawing}</main></body></html>'
     )
     write_bytes(Path(path), page.encode())
     return Path(path)

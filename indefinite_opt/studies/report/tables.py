@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.figures import ComparisonLike, records_of, row_labels, scores_of
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import at_most
+from indefinite_opt.studies.report.latex import Cell, latex_table
 from indefinite_opt.studies.report.verdict import conclusions
 
 if TYPE_CHECKING:
@@ -134,13 +135,35 @@ def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> di
     }
 
 
-def to_markdown(comparison: ComparisonLike) -> str:
-    """The summary as a GitHub Markdown table, followed by failures and conclusions."""
-    rows, right = table_cells(comparison), _right(comparison.problem)
+def markdown_table(rows: list[dict[str, str]], right: Sequence[str]) -> list[str]:
+    """The lines of a GitHub Markdown table, with some columns aligned to the right."""
     lines = [list(rows[0]), *(list(row.values()) for row in rows)]
     shown = [[cell.replace("|", "\\|").replace("\n", " ") for cell in cells] for cells in lines]
     shown.insert(1, ["---:" if head in right else "---" for head in rows[0]])
-    table = [f"| {' | '.join(cells)} |" for cells in shown]
+    return [f"| {' | '.join(cells)} |" for cells in shown]
+
+
+def to_latex(comparison: ComparisonLike, caption: str, label: str) -> str:
+    """The summary as a LaTeX table for booktabs: scores, claims, and within what is proved."""
+    problem, summary = comparison.problem, records_of(comparison.summary)
+    scores, body = scores_of(problem), list[list[Cell]]()
+    known = [row[scores[0].name] for row in summary if not math.isnan(row[scores[0].name])]
+    best = max(known, default=math.nan) if scores[0].larger_is_better else math.nan
+    for name, row in zip(row_labels(comparison), summary, strict=True):
+        first, *others = score_texts(row, problem).values()
+        bold = bool(abs(row[scores[0].name] - best) < 5e-5)
+        proved = [claim_text(row), proved_text(row), number_text(row["support"], ".4g")]
+        body.append([name, (first, bold), *others, *proved])
+    titles = score_titles(problem)
+    head = ["method", *titles, "claim", "proved within", "SVs"]
+    columns = "l" + "r" * len(titles) + "lrr"
+    told = caption or f"{problem.name}, n = {problem.n}: {comparison.settings['evaluation']}"
+    return latex_table(head, [body], columns, told, label)
+
+
+def to_markdown(comparison: ComparisonLike) -> str:
+    """The summary as a GitHub Markdown table, followed by failures and conclusions."""
+    table = markdown_table(table_cells(comparison), _right(comparison.problem))
     paragraphs = [f"**{name}** ({solver}): {told}" for name, solver, told in failures(comparison)]
     paragraphs += conclusions(comparison)
     return "\n".join([*table, *(line for text in paragraphs for line in ("", text)), ""])

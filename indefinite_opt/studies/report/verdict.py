@@ -175,7 +175,7 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
         return []
     best = found[0].best
     equal = [one.other for one in found if one.mean == 0.0]
-    shared = f", shared by {_listed(equal)}" if equal else ""
+    shared = f", shared by {listed(equal)}" if equal else ""
     told = f"The best mean {score.title} is {score.text(means[best])}, of {best}{shared}."
     if all(math.isnan(one.p_value) for one in found):
         return [f"{told} Differences cannot be tested with so few folds."]
@@ -188,8 +188,8 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
     )
     if not worse:
         return [f"{told} No other method is significantly worse {how}."]
-    rest = f"; {_listed(open_)} cannot be told from it" if open_ else ""
-    return [f"{told} It is significantly better than {_listed(worse)}{rest} {how}."]
+    rest = f"; {listed(open_)} cannot be told from it" if open_ else ""
+    return [f"{told} It is significantly better than {listed(worse)}{rest} {how}."]
 
 
 def _proofs(comparison: ComparisonLike) -> str:
@@ -213,5 +213,6 @@ def _proofs(comparison: ComparisonLike) -> str:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: A, B and C."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
