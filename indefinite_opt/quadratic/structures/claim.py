@@ -14,6 +14,8 @@ class Claim(enum.IntEnum):
     ['NONE', 'FEASIBLE', 'STATIONARY', 'LOCAL', 'GLOBAL']
     >>> Claim.LOCAL < Claim.GLOBAL
     True
+    >>> print(Claim.LOCAL, f"{Claim.LOCAL:>7}", int(Claim.LOCAL))
+    LOCAL   LOCAL 3
     """
 
     NONE = 0
@@ -21,3 +23,9 @@ class Claim(enum.IntEnum):
     STATIONARY = 2
     LOCAL = 3
     GLOBAL = 4
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, form: str) -> str:
+        return format(self.name, form)
