@@ -166,6 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--only", default="", help="kinds that contain this text, such as 'box QP'")
     parser.add_argument("--seconds", type=float, default=60.0, help="of a bracket, at most")
     parser.add_argument("--peer-seconds", type=float, default=60.0)
     parser.add_argument("--peer-programs", type=int, default=2, help="of each row")
@@ -179,7 +180,7 @@ def main() -> None:
     head(f"Proved within {options.seconds:g} s", columns)
     with threadpool_limits(THREADS):
         iopt.bound(iopt.QuadraticProgram.read("boxqp-20-100-1"), time_limit=10.0)  # compiles
-        for row in rows():
+        for row in (each for each in rows() if options.only in each.kind):
             line = [row.kind, row.size, *cells(row, journal, options.seconds)]
             for peer in PEERS:
                 most = options.peer_programs
