@@ -15,6 +15,10 @@ BANNED = {
     r"\bOf (?:those|these|such|entries|all|them)\b[^.,]{0,40}\b(?:only|that|is|are)\b": (
         "begin with the subject"
     ),
+    r"\bcontent with\b": "say what was met",
+    r"\b[Dd]oors?\b": "say function, argument or way",
+    r"\brefuses with a sentence\b": "name the error, and what it says",
+    r"\b[Bb]elow the table stands\b": "begin with the subject",
     r"\bthose of [^.,\n]{0,60}\bof which\b": "make two sentences",
 }
 """Regular expressions, and what to write instead."""
