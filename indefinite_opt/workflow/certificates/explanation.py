@@ -42,13 +42,13 @@ def _violation(found: Measurement, values: Values) -> list[str]:
     """By how much the point violates the constraints, and which one most, where that is cheap."""
     task, primal = found.measured.task, found.measured.primal
     structure = task.structure
-    words = f"violated by {primal:.2e}, relative to its size"
+    relative = f"relative violation {primal:.2e}"
     worst = _worst(task, values) if task.problem.n <= 2000 and primal < np.inf else None
     if worst is None:
-        reasons = [f"A constraint is {words}."]
+        reasons = [f"A constraint is violated by {primal:.2e}, relative to its terms."]
     else:
         name, size = worst
-        reasons = [f"The constraint {name!r} is {words}, and by {size:.3g} as it stands."]
+        reasons = [f"The constraint {name!r} is violated by {size:.3g} ({relative})."]
     near = found.measured.point.x
     if isinstance(structure, PolyhedralQP) and structure.discrepancy(near) <= task.tol:
         reasons.append(
