@@ -72,8 +72,8 @@ def test_bound_writes_a_proof_that_is_checked(folder: Path, tmp_path: Path) -> N
     result = run("check-proof", path)
     expected = iopt.bound(api_problem(folder / "points.npz", scaling="minmax"), INDEFINITE)
     assert result.exit_code == 0
-    assert result.stdout.startswith("PROVED ")
-    assert float(result.stdout.split()[1]) == pytest.approx(expected.bound, rel=1e-3)
+    assert result.stdout.startswith("PROVED: optimal value <= ")
+    assert float(result.stdout.split()[4]) == pytest.approx(expected.bound, rel=1e-3)
     document = json.loads(path.read_text())
     other = tmp_path / "other.json"
     other.write_text(json.dumps({**document, "program": {**document["program"], "c": [0]}}))

@@ -300,7 +300,11 @@ def test_the_script(tmp_path: Path) -> None:
         return done.returncode, done.stdout
 
     digest = proof_checker.digest(document)
-    assert run(good) == (0, f"PROVED {document['claim']!r}\nprogram {digest}\n")
+    sign = "≥" if document["objective"]["sense"] > 0 else "≤"
+    assert run(good) == (
+        0,
+        f"PROVED: optimal value {sign} {document['claim']!r}\nprogram {digest}\n",
+    )
     for path, reason in ((bad, "is claimed"), (tmp_path / "no.json", "recursion"),
                          (tmp_path / "two.json", "a key occurs twice"),
                          (tmp_path / "missing.json", "No such file")):  # fmt: skip
@@ -708,7 +712,7 @@ def test_that_there_is_no_optimum_is_proved_to_anybody(name: str, tmp_path: Path
     assert found.proved
     lines = checked_apart(found.save(tmp_path / "proof.json")).splitlines()
     expected = "infeasible" if name in ("rows", "bounds") else "unbounded"
-    assert lines[0] == f"PROVED {expected}"
+    assert lines[0] == f"PROVED: the program is {expected}"
 
 
 @pytest.mark.parametrize("name", WITHOUT_OPTIMUM)

@@ -2,8 +2,9 @@
 
 Only the standard library is used. docs/quadratic/optimality-conditions.md proves every rule and
 describes the file. Its numbers are doubles, which are read as fractions; nothing is computed in
-floating point. Prints `PROVED value`, or that the program is unbounded or infeasible (exit code 0),
-and a digest of the program and its objective, or `FAILED: where and why` (exit code 1).
+floating point. Prints `PROVED: optimal value <= v` of a maximum, or >= of a minimum, or that the
+program is unbounded or infeasible (exit code 0), and a digest of the program and its objective, or
+`FAILED: where and why` (exit code 1).
 """
 
 from __future__ import annotations
@@ -382,11 +383,19 @@ def digest(document: Any) -> str:
     return hashlib.sha256(json.dumps(exact(said), default=str, sort_keys=True).encode()).hexdigest()
 
 
+def statement(document: Any) -> str:
+    """What a proof that holds says of its program; raises `FailedProof` for another one."""
+    claim, _ = check(document)
+    if isinstance(claim, str):
+        return f"the program is {claim}"
+    return f"optimal value {'>=' if document['objective']['sense'] > 0 else '<='} {claim!r}"
+
+
 def main(path: str) -> int:
     """Print what is proved, and return the exit code."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
-        print(f"PROVED {check(document)[0]}\nprogram {digest(document)}")
+        print(f"PROVED: {statement(document)}\nprogram {digest(document)}")
     except (OSError, FailedProof, *MALFORMED) as error:
         print(f"FAILED: {str(error)[:400]}")
         return 1
