@@ -300,7 +300,7 @@ def test_the_script(tmp_path: Path) -> None:
         return done.returncode, done.stdout
 
     digest = proof_checker.digest(document)
-    sign = "≥" if document["objective"]["sense"] > 0 else "≤"
+    sign = ">=" if document["objective"]["sense"] > 0 else "<="
     assert run(good) == (
         0,
         f"PROVED: optimal value {sign} {document['claim']!r}\nprogram {digest}\n",
