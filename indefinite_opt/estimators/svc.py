@@ -30,6 +30,9 @@ LONG_DESCENTS = 600
 """Points from which a descent on blocks of weights is faster than the steps of LIBSVM. Only convex
 problems, where both end at the same optimum, take it."""
 
+MOST_MEGABYTES = 1e3
+"""Size of a kernel matrix that is formed even if the cache is smaller."""
+
 FEWEST_ROWS = 20
 """Rows of the kernel matrix that are kept, however small the cache is asked to be."""
 
@@ -64,9 +67,11 @@ class IndefiniteSVC(SupportVectorEstimator, FormulationClassifier):
         point, which `certificate_` then says. "smo(second_order=True)" also descends along negative
         curvature, and "multistart" looks for better local optima.
     cache_size : float
-        Megabytes for kernel values of points. A kernel matrix that takes more is not formed: its
-        rows are computed when they are needed, and as many as fit are kept. Certificates form
-        it up to a gigabyte, or up to `cache_size`.
+        Megabytes for kernel values of points. A positive semidefinite kernel matrix that takes more
+        is not formed: its rows are computed when they are needed, and as many as fit are kept. So
+        are those of any kernel above a gigabyte, if that is more than `cache_size`; such a machine
+        descends on blocks of weights, and may end at a worse local optimum than `SVC`.
+        Certificates form the matrix up to a gigabyte, too.
     shrinking : bool
         Accepted as in `SVC`, without effect.
     verbose : bool
@@ -151,10 +156,17 @@ class_weight_, shape_fit_, n_features_in_, feature_names_in_
         return SVMDual(C=self.C)
 
     def _gram_to_fit(self, training: Training) -> Gram:
-        return self._gram(training, self.cache_size)
+        # The steps of LIBSVM, which indefinite kernels are given, read all of the matrix.
+        convex = training.data.definiteness() is not None
+        return self._gram(training, self.cache_size if convex else self._most)
 
     def _gram_to_certify(self, training: Training) -> Gram:
-        return self._gram(training, max(self.cache_size, 1e3))
+        return self._gram(training, self._most)
+
+    @property
+    def _most(self) -> float:
+        """Megabytes up to which a kernel matrix may be formed."""
+        return max(self.cache_size, MOST_MEGABYTES)
 
     def _gram(self, training: Training, most: float) -> Gram:
         """The kernel matrix, or its rows on demand if it takes more megabytes."""

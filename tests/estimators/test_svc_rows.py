@@ -47,12 +47,16 @@ def test_a_convex_machine_is_that_of_svc(classes: int, rows_read: list[int]) -> 
     assert ours.certificate_.claim is iopt.Claim.GLOBAL
 
 
-def test_an_indefinite_machine_is_as_good_as_with_the_matrix(rows_read: list[int]) -> None:
+def test_an_indefinite_machine_is_as_good_as_with_the_matrix(
+    rows_read: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = points(400)
+    monkeypatch.setattr("indefinite_opt.estimators.svc.MOST_MEGABYTES", SMALL)
     few = iopt.IndefiniteSVC(kernel="sigmoid", coef0=-1.0, cache_size=SMALL).fit(X, y)
     assert rows_read == [400]
     whole = iopt.IndefiniteSVC(kernel="sigmoid", coef0=-1.0).fit(X, y)
     assert rows_read == [400]
+    monkeypatch.setattr("indefinite_opt.estimators.svc.MOST_MEGABYTES", 1e3)
     assert few.certificate_.claim >= iopt.Claim.LOCAL
     assert rows_read == [400]  # the certificate forms the matrix, which is small
     problem = iopt.KernelProblem(few._machines.training.gram().matrix, np.sort(y))
@@ -61,6 +65,16 @@ def test_an_indefinite_machine_is_as_good_as_with_the_matrix(rows_read: list[int
         for each in (few, whole)
     ]
     assert objectives[0] >= 0.98 * objectives[1]
+
+
+def test_an_indefinite_matrix_is_formed_up_to_a_gigabyte(rows_read: list[int]) -> None:
+    """The steps of LIBSVM end where `SVC` does."""
+    X, y = points(400)
+    parameters = {"kernel": "sigmoid", "coef0": -1.0, "cache_size": SMALL}
+    ours = iopt.IndefiniteSVC(tol=1e-3, **parameters).fit(X, y)
+    theirs = SVC(kernel="sigmoid", coef0=-1.0).fit(X, y)
+    assert rows_read == []
+    assert np.mean(ours.predict(X) == theirs.predict(X)) >= 0.97
 
 
 def test_weights_are_those_of_the_matrix(rows_read: list[int]) -> None:
