@@ -108,10 +108,13 @@ class Data:
         return datasets.load(self.source) if isinstance(self.source, str) else self.source
 
     def check_kernel(self, kernel: Kernel | Bandwidth | None) -> None:
-        """Raise the error of `with_kernel`, without the kernel matrix."""
+        """Raise the error of `with_kernel`, without the matrix of that kernel."""
+        given = self._loaded
         if isinstance(kernel, Bandwidth):
             kernel.of(self.problem.kernel)
-        elif kernel is not None and isinstance(self._loaded, Dataset | KernelProblem):
+        elif kernel is None or (isinstance(given, Dataset) and given.X is not None):
+            return  # points take every kernel
+        elif isinstance(given, Dataset | KernelProblem):
             self.problem.check_kernel(kernel)
 
     def with_kernel(self, kernel: Kernel | Bandwidth | None) -> KernelProblem:

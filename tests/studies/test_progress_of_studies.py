@@ -98,6 +98,13 @@ def test_what_does_not_fit_the_data_is_refused_before_the_first_cell(
         Study({"board": "checkerboard"}, {"NN": "KNN", "SVR": "EpsilonSVR"}, 2).run()
 
 
+def test_points_are_checked_without_a_kernel_matrix() -> None:
+    """They may be many, and all cells may be in the store."""
+    data = Data("checkerboard(n=40)")
+    data.check_kernel(Grid("SVMDual", kernel="gaussian").kernels[0])
+    assert "problem" not in vars(data)
+
+
 @pytest.mark.parametrize("path", ["/data/dtw.npz", Path("dtw.npz"), "dtw.npz", r"C:\dtw.csv"])
 def test_the_path_of_a_file_is_told_what_reads_it(path: Any) -> None:
     with pytest.raises(ParameterError, match=r"Data\(datasets.read\('.*dtw"):
