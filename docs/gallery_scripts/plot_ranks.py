@@ -12,4 +12,4 @@ data += [f"checkerboard(n=60, cells={k}, seed=1)" for k in (2, 3, 4)]
 methods = {"SVM": Grid("SVMDual(C=10)", kernel="gaussian(gamma=9)")}
 methods |= {name: Grid(name, kernel="gaussian(gamma=9)") for name in ("LPSVM", "ESVM", "KNN")}
 figure = Study(data, methods, 3).run().plot()
-alt = "A line of ranks from 1 to 4 with the four methods, a bar that joins them, and its scale."
+alt = "Ranks from 1 to 4 with the four methods, bars that join some, and the critical difference."

@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.progress import Progress
 from typer import Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line import options
 from indefinite_opt.command_line.terminal import console, say, stderr
 from indefinite_opt.foundation import parse_call, split_calls, writing
-from indefinite_opt.studies import Grid, default_methods, has_gamma
+from indefinite_opt.studies import Grid, bar, default_methods, has_gamma
 
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
@@ -66,13 +65,12 @@ def compare(
         output.mkdir(parents=True, exist_ok=True)
     if resume and any(output.glob("cells*.jsonl")):
         say(f"Finished cells in {output} are used again; see --no-resume.", "yellow", stderr)
-    with Progress(console=stderr) as shown:
-        bar = shown.add_task("comparing", total=None)
+    with bar(stderr) as shown:
 
         def advance(done: int, total: int, row: dict[str, Any]) -> None:
             if row["status"] == str(iopt.Status.INTERRUPTED):
                 raise KeyboardInterrupt  # which the solver took for the end of its own search
-            shown.update(bar, completed=done, total=total)
+            shown(done, total, row)
 
         comparison = iopt.compare(
             problem, methods, split_calls(solvers) if solvers else None, n_jobs=jobs, folds=folds,

@@ -10,6 +10,7 @@ from indefinite_opt.figures.comparison import CLAIM_COLORS as CLAIM_COLORS
 from indefinite_opt.figures.comparison import comparison_figure
 from indefinite_opt.figures.comparison import records_of as records_of
 from indefinite_opt.figures.comparison import row_labels as row_labels
+from indefinite_opt.figures.inputs import SCORES as SCORES
 from indefinite_opt.figures.inputs import BracketLike as BracketLike
 from indefinite_opt.figures.inputs import ComparisonLike as ComparisonLike
 from indefinite_opt.figures.inputs import PathLike as PathLike

@@ -133,7 +133,7 @@ def _score_panel(ax: Axes, comparison: ComparisonLike) -> None:
         _reference_line(ax, 0.0, "mean of the targets")
         # Far below 0 methods are equally useless, and would hide the differences of the others.
         ax.set_xlim(max(-1.0, min([0.0, *drawn]) - 0.05), 1.01)
-    ax.set_xlabel(f"test {score.title}{' (%)' * score.percent}")
+    ax.set_xlabel(f"test {score.head}")
 
 
 def _chance(problem: KernelProblem) -> tuple[float, str]:

@@ -88,24 +88,45 @@ class Score(NamedTuple):
         """By what numbers are multiplied."""
         return 100.0 if self.percent else 1.0
 
+    @property
+    def head(self) -> str:
+        """The title with the unit.
+
+        >>> Score("accuracy", "accuracy", True).head
+        'accuracy (%)'
+        """
+        return f"{self.title}{' (%)' * self.percent}"
+
     def text(self, value: float, spread: float | None = None) -> str:
-        """The value with its spread.
+        """The value with its spread and unit.
 
         >>> Score("accuracy", "accuracy", True).text(0.954, 0.012), Score("r2", "R²").text(0.5)
         ('95.4 ± 1.2 %', '0.500')
         """
+        return f"{self.number(value, spread)}{' %' * self.percent}"
+
+    def number(self, value: float, spread: float | None = None) -> str:
+        """The value with its spread, in its unit.
+
+        >>> Score("accuracy", "accuracy", True).number(0.954, 0.012)
+        '95.4 ± 1.2'
+        """
         form = ".1f" if self.percent else ".3f" if self.name in ("r2", "auc") else ".4g"
         around = "" if spread is None else f" ± {self.unit * spread:{form}}"
-        return f"{self.unit * value:{form}}{around}{' %' * self.percent}"
+        return f"{self.unit * value:{form}}{around}"
 
 
 ACCURACY = Score("accuracy", "accuracy", True)
+AUC = Score("auc", "AUC")
 REJECTED = Score("rejected", "rejected", True, larger_is_better=False)
 REGRESSION = (
     Score("r2", "R²"),
     Score("rmse", "RMSE", larger_is_better=False),
     Score("mae", "MAE", larger_is_better=False),
 )
+
+SCORES = {score.name: score for score in (ACCURACY, AUC, REJECTED, *REGRESSION)}
+"""The scores of all tasks by name."""
 
 
 def scores_of(problem: KernelProblem) -> tuple[Score, ...]:
@@ -121,5 +142,5 @@ def scores_of(problem: KernelProblem) -> tuple[Score, ...]:
         return REGRESSION
     if problem.task == "one class":
         several = problem.classes.size > 1
-        return (Score("auc", "AUC"), REJECTED) if several else (REJECTED,)
+        return (AUC, REJECTED) if several else (REJECTED,)
     return (ACCURACY,)

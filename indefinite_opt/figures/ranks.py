@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from indefinite_opt.errors import ParameterError
@@ -10,14 +11,21 @@ from indefinite_opt.figures import style
 from indefinite_opt.foundation import checks
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_LINE = 0.3
-"""Inches for each method, and for each bar."""
+_LINE = 0.2
+"""Inches of a line of text, and of a bar; heights in the figure are numbers of lines."""
+
+_LABEL_WIDTH, _INCHES_PER_LETTER = 30, 0.075
+
+_MOST_TICKS = 15
 
 
 @style.styled
-def critical_difference_figure(ranks: Mapping[str, float], difference: float) -> Figure:
+def critical_difference_figure(
+    ranks: Mapping[str, float], difference: float, test: str = ""
+) -> Figure:
     """Mean ranks on a line, and bars that join methods which differ by less than the difference.
 
     Parameters
@@ -26,6 +34,8 @@ def critical_difference_figure(ranks: Mapping[str, float], difference: float) ->
         Mean rank of each method; 1 is the best.
     difference : float
         The critical difference, positive (Demšar 2006, Figure 1).
+    test : str
+        What the difference is that of, to be named beside it.
 
     Raises
     ------
@@ -34,42 +44,63 @@ def critical_difference_figure(ranks: Mapping[str, float], difference: float) ->
 
     Examples
     --------
-    >>> figure = critical_difference_figure({"A": 1.2, "B": 1.9, "C": 2.9}, 1.1)
+    >>> figure = critical_difference_figure({"A": 1.2, "B": 1.9, "C": 2.9}, 1.1, "Nemenyi's test")
+    >>> [text.get_text() for text in figure.axes[0].texts][3]
+    "critical difference 1.10 (Nemenyi's test)"
     """
     if len(ranks) < 2:
         raise ParameterError("ranks", "two methods or more", str(len(ranks)))
     checks.positive("difference", difference)
     names = sorted(ranks, key=ranks.__getitem__)
-    values = [ranks[name] for name in names]
-    bars = joined(values, difference)
-    left, half = (len(names) + 1) // 2, 0.5
-    height = max(left, len(names) - left) + 1.0
-    figure, (ax,) = style.panels(6.4, _LINE * (height + half * len(bars) + 3.0) + 0.2)
-    low, high = 1.0, float(len(names))
-    ax.set(xlim=(low - 0.35 * (high - low), high + 0.35 * (high - low)))
-    ax.set_ylim(-height - half * len(bars) - half, 2.2)
+    labels = [textwrap.fill(f"{name} ({ranks[name]:.2f})", _LABEL_WIDTH) for name in names]
+    bars = joined([ranks[name] for name in names], difference)
+    step = 0.4 + max(1 + label.count("\n") for label in labels)
+    depth = len(bars) + 1.0 + step * ((len(names) + 1) // 2)
+    letters = 2 * max(len(line) for label in labels for line in label.split("\n"))
+    width = 4.2 + _INCHES_PER_LETTER * letters
+    figure, (ax,) = style.panels(width, _LINE * (depth + 5.5))
+    last = max(float(len(names)), 1.0 + difference)
+    ax.set(xlim=(1.0, last), ylim=(-depth, 5.0))
     ax.axis("off")
-    ax.plot([low, high], [0.0, 0.0], color="black", linewidth=1.0)
-    for tick in range(1, len(names) + 1):
-        ax.plot([tick, tick], [0.0, 0.18], color="black", linewidth=1.0)
-        ax.text(tick, 0.3, str(tick), ha="center", va="bottom")
-    ax.plot([low, low + difference], [1.5, 1.5], color="black", linewidth=1.5)
-    ax.text(low + 0.5 * difference, 1.6, f"critical difference {difference:.2f}", ha="center")
-    below = half * (len(bars) + 1.0)
-    for place, (name, rank) in enumerate(zip(names, values, strict=True)):
-        first = place < left
-        y = -below - (place if first else len(names) - 1 - place) - half
-        end = low - 0.03 * (high - low) if first else high + 0.03 * (high - low)
-        ax.plot([rank, rank, end], [0.0, y, y], color=style.GREY, linewidth=0.8)
-        ax.text(end, y, f" {name} ({rank:.2f}) ", ha="right" if first else "left", va="center")
-    for k, (first_rank, last_rank) in enumerate(bars):
-        y = -half * (k + 1.0)
-        ax.plot([first_rank - 0.03, last_rank + 0.03], [y, y], color=style.BLUE, linewidth=3.0)
+    _draw_scale(ax, len(names))
+    ax.plot([1.0, 1.0 + difference], [3.3, 3.3], "|-", color=style.INK, clip_on=False)
+    told = f"critical difference {difference:.2f}{f' ({test})' if test else ''}"
+    ax.text(1.0, 3.8, told, va="bottom")
+    _draw_labels(ax, [ranks[name] for name in names], labels, len(bars) + 1.0, step)
+    for k, ends in enumerate(bars):
+        ax.plot(ends, [-1.0 - k] * 2, color=style.BLUE, linewidth=3.0, clip_on=False)
     return figure
 
 
-def joined(values: list[float], difference: float) -> list[tuple[float, float]]:
+def _draw_scale(ax: Axes, count: int) -> None:
+    """A line from 1 to the number of methods with numbers above it."""
+    ax.plot([1, count], [0.0, 0.0], color=style.INK, linewidth=1.0, clip_on=False)
+    for tick in range(1, count + 1, 1 + (count - 1) // _MOST_TICKS):
+        ax.plot([tick, tick], [0.0, 0.5], color=style.INK, linewidth=1.0, clip_on=False)
+        ax.text(tick, 0.7, str(tick), ha="center", va="bottom")
+
+
+def _draw_labels(
+    ax: Axes, ranks: Sequence[float], labels: Sequence[str], below: float, step: float
+) -> None:
+    """A line from each rank down to its label: the better half on the left, the others right."""
+    left = (len(ranks) + 1) // 2
+    first, last = ax.get_xlim()
+    for place, (rank, label) in enumerate(zip(ranks, labels, strict=True)):
+        better = place < left
+        y = -below - step * (0.5 + (place if better else len(ranks) - 1 - place))
+        end = first if better else last
+        ax.plot([rank, rank, end], [0.0, y, y], color=style.GREY, linewidth=0.8, clip_on=False)
+        ax.annotate(
+            label, (end, y), (-5.0 if better else 5.0, 0.0), textcoords="offset points",
+            ha="right" if better else "left", va="center",
+        )  # fmt: skip
+
+
+def joined(values: Sequence[float], difference: float) -> list[tuple[float, float]]:
     """The largest groups of neighbours that differ by less than the difference, as their ends.
+
+    The values are in ascending order.
 
     >>> joined([1.0, 1.5, 2.2, 4.0], 1.0)
     [(1.0, 1.5), (1.5, 2.2)]

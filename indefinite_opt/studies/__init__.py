@@ -14,6 +14,7 @@ from indefinite_opt.studies.methods import Grid, as_method
 from indefinite_opt.studies.methods import default_methods as default_methods
 from indefinite_opt.studies.methods import has_gamma as has_gamma
 from indefinite_opt.studies.metrics import METRICS
+from indefinite_opt.studies.progress import bar as bar
 from indefinite_opt.studies.protocols import (
     LeaveOneOut,
     Nested,

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import datetime
-import importlib.metadata
 import math
-import os
-import platform
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +25,6 @@ from indefinite_opt.foundation import (
     label_vector,
     parse_call,
     real_array,
-    short,
 )
 from indefinite_opt.modeling import Formulation, check_classes
 from indefinite_opt.problem import KernelProblem, check_problem
@@ -47,6 +42,7 @@ from indefinite_opt.studies.methods import (
     as_grid,
     default_methods,
 )
+from indefinite_opt.studies.progress import Progress
 from indefinite_opt.studies.protocols import (
     FixedTestSet,
     Nested,
@@ -56,8 +52,8 @@ from indefinite_opt.studies.protocols import (
     unstratified,
 )
 from indefinite_opt.studies.store import Row
-from indefinite_opt.studies.study import Progress, Study, mean_and_spread
-from indefinite_opt.workflow import Result, available_solvers, solve
+from indefinite_opt.studies.study import Study, mean_and_spread, settings_of
+from indefinite_opt.workflow import Result, available_solvers, html_table, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,10 +69,6 @@ def columns_of(problem: KernelProblem) -> tuple[str, ...]:
     """The columns of the table of cells."""
     scores = (score.name for score in scores_of(problem))
     return ("formulation", "solver", "fold", *scores, *SHOWN, "error", "run", "chosen")
-
-
-VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
-"""Packages whose versions are among the settings of a comparison."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +119,10 @@ class Comparison:
         return "\n\n".join([table_text(self), *told])
 
     def _repr_html_(self) -> str:
-        import html
+        from indefinite_opt.studies.report.tables import table_cells
 
-        from indefinite_opt.studies.report.tables import html_table, table_cells
-
-        told = (f"<p>{html.escape(sentence)}</p>" for sentence in self.conclusions)
-        return "".join([html_table(table_cells(self)), *told])
+        title = f"{self.problem.name} (n = {self.problem.n}), {self.settings['evaluation']}"
+        return html_table(title, table_cells(self), self.conclusions)
 
     @property
     def formulations(self) -> list[Formulation]:
@@ -204,11 +194,21 @@ class Comparison:
 
         return to_markdown(self)
 
-    def to_latex(self, caption: str = "", label: str = "") -> str:
-        """The summary as a LaTeX table for a paper, with the best score in bold; needs booktabs."""
+    def to_latex(self, caption: str = "", label: str = "", *, chosen: bool = False) -> str:
+        """The summary as a LaTeX table for a paper, with the best score in bold; needs booktabs.
+
+        Parameters
+        ----------
+        caption : str
+            Plain text; by default the name of the problem and the protocol.
+        label : str
+            What the paper refers to the table by; by default it has none.
+        chosen : bool
+            Whether the parameters that were chosen have a column.
+        """
         from indefinite_opt.studies.report.tables import to_latex
 
-        return to_latex(self, caption, label)
+        return to_latex(self, caption, label, chosen)
 
     def to_html(self, path: str | Path) -> Path:
         """Write a self-contained HTML report."""
@@ -239,7 +239,7 @@ def compare(
     record: str | Path | None = None,
     resume: bool = True,
     cluster: Any = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     task: str | None = None,
     prove: float | None = None,
 ) -> Comparison:
@@ -283,8 +283,9 @@ def compare(
         Whether to use the cells of an existing record; otherwise all are run again.
     cluster : str, Client or Cluster of dask.distributed, optional
         Runs the cells by joblib's back end "dask" on an existing cluster.
-    progress : callable, optional
-        Called with (number of rows done, number of all rows, last row).
+    progress : callable or False, optional
+        Called with (number of rows done, number of all rows, last row). By default a bar in a
+        terminal; False for none.
     task : {"classification", "regression", "one class"}, optional
         By default that of the problem; for another one its labels are read anew.
     prove : float, optional
@@ -363,10 +364,13 @@ def compare(
         return {name: told.get(name, row.get(name)) for name in columns_of(problem)}
 
     def advance(done: int, total: int, row: Row) -> None:
-        if progress:
+        if callable(progress):
             progress(done, total, shown(row))
 
-    outcome = study.run(record, n_jobs, cluster=cluster, resume=resume, progress=advance)
+    outcome = study.run(
+        record, n_jobs, cluster=cluster, resume=resume,
+        progress=advance if callable(progress) else progress,
+    )  # fmt: skip
     rows = [shown(row) for row in outcome.chosen_rows]
     methods = {title: each.base for title, each in grids}
     settings = _settings(study, problem, grid or {}) | {"methods": ", ".join(methods)}
@@ -467,16 +471,8 @@ def _settings(study: Study, problem: KernelProblem, grid: Mapping[str, Any]) -> 
         "scaling": problem.scaling or "none",
         **labels,
         **({} if described is None else {"described class": str(described)}),
-        "evaluation": str(study.plan.protocol),
         **({"grid": over} if grid else {}),
-        "seed": str(study.seed),
-        "tol": short(study.tol),
-        "time limit": "none" if study.time_limit is None else f"{short(study.time_limit)} s",
-        **({} if study.prove is None else {"prove": f"{short(study.prove)} s for each fit"}),
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}",
-        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
+        **settings_of(study),
     }
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from indefinite_opt.studies.cells import FAILURES, error_text, key_of
 from indefinite_opt.studies.data import Data
+from indefinite_opt.studies.progress import Progress
 from indefinite_opt.studies.store import Row
-from indefinite_opt.studies.study import Progress, check_jobs, run_cells
+from indefinite_opt.studies.study import check_jobs, run_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Computation:
         n_jobs: int | None = None,
         *,
         cluster: Any = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> ComputationOutcome:
         """Call the function for all settings that a store does not have yet.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,13 @@ class Data:
             raise ParameterError("options", expected, ", ".join(self.options))
         if self.kernel is not None:
             kernels.get(self.kernel)
+        source: Any = self.source
+        name = source.partition("(")[0] if isinstance(source, str) else ""
+        if isinstance(source, PathLike) or any(mark in name for mark in "/\\."):
+            raise ParameterError(
+                "data", "a name as in `datasets.load`, a data set or a problem", repr(str(source)),
+                f"Files are read by `datasets.read`: Data(datasets.read({str(source)!r})).",
+            )  # fmt: skip
 
     @cached_property
     def problem(self) -> KernelProblem:
@@ -87,17 +95,27 @@ class Data:
         labels: Any = problem.labels
         return np.searchsorted(problem.classes, labels)
 
+    @property
+    def task(self) -> str:
+        """What the labels are for: "classification", "regression" or "one class"."""
+        given = self._loaded
+        if isinstance(given, Dataset):
+            return labelled(given.y, given.n, self.options.get("task")).task
+        return self.problem.task
+
     @cached_property
     def _loaded(self) -> Any:
         return datasets.load(self.source) if isinstance(self.source, str) else self.source
 
     def check_kernel(self, kernel: Kernel | Bandwidth | None) -> None:
-        """Raise the error of `with_kernel`, without the kernel matrix."""
-        problem = self.problem
+        """Raise the error of `with_kernel`, without the matrix of that kernel."""
+        given = self._loaded
         if isinstance(kernel, Bandwidth):
-            kernel.of(problem.kernel)
-        elif kernel is not None and isinstance(self._loaded, Dataset | KernelProblem):
-            problem.check_kernel(kernel)
+            kernel.of(self.problem.kernel)
+        elif kernel is None or (isinstance(given, Dataset) and given.X is not None):
+            return  # points take every kernel
+        elif isinstance(given, Dataset | KernelProblem):
+            self.problem.check_kernel(kernel)
 
     def with_kernel(self, kernel: Kernel | Bandwidth | None) -> KernelProblem:
         """The problem of all data with a kernel, or with the default one, or another γ of that.

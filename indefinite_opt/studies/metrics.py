@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures import SCORES, Score
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
@@ -134,6 +135,17 @@ class Metric:
     def sign(self) -> float:
         """1 if larger is better, else -1: products with it are chosen by the largest."""
         return 1.0 if self.larger_is_better else -1.0
+
+    @property
+    def score(self) -> Score:
+        """How it is written; shares are written in per cent.
+
+        >>> METRICS["training_error"].score.head
+        'training error (%)'
+        """
+        share, larger = self.meaning.startswith("share"), bool(self.larger_is_better)
+        usual = Score(self.name, self.name.replace("_", " "), share, larger)
+        return SCORES.get(self.name, usual)
 
 
 def _joint_rows(split: Split, change: KernelChange) -> Array:

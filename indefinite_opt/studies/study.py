@@ -8,10 +8,13 @@ method and the division are.
 
 from __future__ import annotations
 
+import datetime
+import importlib.metadata
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+import os
+import platform
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,23 +22,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import cached_property, checks, clock, connected, one_thread
+from indefinite_opt.foundation import cached_property, checks, clock, connected, one_thread, short
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of
 from indefinite_opt.studies.data import Data, Source
 from indefinite_opt.studies.methods import Grid, Method, as_grid
 from indefinite_opt.studies.metrics import METRICS, as_metrics
+from indefinite_opt.studies.progress import Progress, advancing, wants_bar
 from indefinite_opt.studies.protocols import Protocol, RepeatedKFold, as_protocol
 from indefinite_opt.studies.store import Row, Store
-from indefinite_opt.workflow import LOGGER, solve
+from indefinite_opt.workflow import LOGGER, shown, solve
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-
-Progress = Callable[[int, int, Row], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,16 @@ class Study:
             for label, grid in self.grids.items()
         ]  # fmt: skip
 
+    def _check_fit(self) -> None:
+        """Raise the error of a method or kernel that does not fit the data, before any cell."""
+        for name, data in self.sources.items():
+            for label, grid in self.grids.items():
+                if grid.method.task != data.task:
+                    expected = f"methods of {data.task} for {name}"
+                    raise ParameterError("methods", expected, f"{label}, of {grid.method.task}")
+                for kernel in grid.kernels:
+                    data.check_kernel(kernel)
+
     def run(
         self,
         store: str | Path | None = None,
@@ -165,22 +176,19 @@ class Study:
             Whether cells in the store are used; otherwise all are run, and written again.
         progress : callable or False, optional
             Called with (number of cells done, number of all cells, last row). By default a bar in a
-            terminal; False for none.
+            terminal, which also says what is resumed; False for none.
 
         Raises
         ------
         ParameterError
-            If n_jobs is not an integer other than 0, or a kernel of a grid does not fit the data.
+            If n_jobs is not an integer other than 0, or a method or kernel does not fit the data.
         DataError
             If the store cannot be written or holds something else, or if no cluster answers.
         """
         check_jobs(n_jobs)
-        for data in self.sources.values():
-            for kernel in {each for grid in self.grids.values() for each in grid.kernels}:
-                data.check_kernel(kernel)
+        self._check_fit()
         cells = self._cells()
-        with _bar(progress) as advance:
-            found = run_cells(cells, store, n_jobs, cluster, resume, advance)
+        found = run_cells(cells, store, n_jobs, cluster, resume, progress)
         # By data set, then by method, then by division.
         names, labels = list(self.sources), list(self.grids)
         cells.sort(key=lambda cell: (names.index(cell.data_name), labels.index(cell.label)))
@@ -191,25 +199,6 @@ class Study:
             for row in found[cell.key]
         ]
         return StudyOutcome(self, rows)
-
-
-@contextmanager
-def _bar(progress: Progress | bool | None) -> Iterator[Progress | None]:
-    """What is called after each cell: by default a bar if the errors go to a terminal."""
-    if callable(progress) or progress is False or not sys.stderr.isatty():
-        yield progress if callable(progress) else None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True)) as shown:
-        task = shown.add_task("cells", total=None)
-
-        def advance(done: int, total: int, row: Row) -> None:
-            told = f"{row['method']} on {row['data']}"
-            shown.update(task, completed=done, total=total, description=told)
-
-        yield advance
 
 
 def check_jobs(n_jobs: int | None) -> None:
@@ -224,48 +213,64 @@ def run_cells(
     n_jobs: int | None,
     cluster: Any,
     resume: bool,
-    progress: Progress | None,
+    progress: Progress | bool | None,
 ) -> dict[str, list[Row]]:
     """The rows of cells by key, as `Study.run` describes it.
 
     The number of processes is one that `check_jobs` accepts. A cell is a `Cell`, or anything else
     that has a `key` and a method `rows`.
     """
-    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
-
     kept = None if store is None else Store(store)
     wanted = {cell.key: cell for cell in cells}
+    resumed = _resumed(kept, list(wanted), progress) if kept and resume else {}
     rows: dict[str, list[Row]] = {}
-
-    def add(found: Mapping[str, list[Row]]) -> None:
-        rows.update(found)
-        if found and progress:
-            progress(len(rows), len(wanted), list(found.values())[-1][-1])
-
-    if kept and resume:
-        known = sum(key in kept.outcomes for key in wanted)
-        broken = "; its last line is incomplete and is run again" if kept.broken else ""
-        if known or broken:
-            LOGGER.info("%d of %d cells are in %s%s", known, len(wanted), kept.path, broken)
-        add({key: kept.outcomes[key] for key in wanted if key in kept.outcomes})
-    left = [cell for key, cell in wanted.items() if key not in rows]
     with ExitStack() as stack:
-        stack.callback(forget_problems)
-        if cluster is not None and left:
-            client = stack.enter_context(connected(cluster))
-            stack.enter_context(parallel_config("dask", client=client))
-            n_jobs = None  # as many as the cluster has threads
-        if left and effective_n_jobs(n_jobs) > 1:
-            _compile_loops()
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        finished = parallel(delayed(_finished)(cell) for cell in left)
-        for key, found in stack.enter_context(closing(finished)):
+        advance = stack.enter_context(advancing(progress))
+
+        def add(found: Mapping[str, list[Row]]) -> None:
+            rows.update(found)
+            if found and advance:
+                advance(len(rows), len(wanted), list(found.values())[-1][-1])
+
+        add(resumed)
+        left = [cell for key, cell in wanted.items() if key not in rows]
+        for key, found in stack.enter_context(closing(_outcomes(left, n_jobs, cluster))):
             # A search that was ended by Ctrl-C is run again next time.
             interrupted = any(row.get("status") == str(Status.INTERRUPTED) for row in found)
             if kept and not interrupted:
                 kept.add(key, found)
             add({key: found})
     return rows
+
+
+def _resumed(
+    kept: Store, wanted: Sequence[str], progress: Progress | bool | None
+) -> dict[str, list[Row]]:
+    """The rows of cells that a store has; how many they are is logged, and said beside a bar."""
+    found = {key: kept.outcomes[key] for key in wanted if key in kept.outcomes}
+    broken = "; 1 broken line was left out" if kept.broken else ""
+    if found or broken:
+        with shown(wants_bar(progress)):
+            LOGGER.info("%d of %d cells are in %s%s", len(found), len(wanted), kept.path, broken)
+    return found
+
+
+def _outcomes(
+    cells: Sequence[Any], n_jobs: int | None, cluster: Any
+) -> Generator[tuple[str, list[Row]], None, None]:
+    """The keys and rows of cells, in the order in which they are finished."""
+    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+
+    with ExitStack() as stack:
+        stack.callback(forget_problems)
+        if cluster is not None and cells:
+            client = stack.enter_context(connected(cluster))
+            stack.enter_context(parallel_config("dask", client=client))
+            n_jobs = None  # as many as the cluster has threads
+        if cells and effective_n_jobs(n_jobs) > 1:
+            _compile_loops()
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        yield from stack.enter_context(closing(parallel(delayed(_finished)(c) for c in cells)))
 
 
 def _finished(cell: Any) -> tuple[str, list[Row]]:
@@ -325,6 +330,11 @@ class StudyOutcome:
         return over_data.html(self)
 
     @property
+    def settings(self) -> dict[str, str]:
+        """What is needed to run the study again, beside its data and methods."""
+        return settings_of(self.study)
+
+    @property
     def ranks(self) -> dict[str, float]:
         """The mean rank of each method over the data sets by the metric that chooses; 1 is best."""
         from indefinite_opt.studies.report.over_data import Scores
@@ -346,25 +356,42 @@ class StudyOutcome:
         return over_data.to_markdown(self)
 
     def to_latex(self, caption: str = "", label: str = "") -> str:
-        """Data sets × methods as a LaTeX table for a paper, the best in bold; needs booktabs."""
+        """Data sets × methods as a LaTeX table for a paper, the best in bold; needs booktabs.
+
+        Parameters
+        ----------
+        caption : str
+            Plain text; by default what the numbers are.
+        label : str
+            What the paper refers to the table by; by default it has none.
+        """
         from indefinite_opt.studies.report import over_data
 
         return over_data.to_latex(self, caption, label)
 
     def to_html(self, path: str | Path) -> Path:
-        """Write the table, the conclusions and the figure of ranks to a self-contained page."""
+        """Write a self-contained HTML report with the table, the ranks, methods and settings."""
         from indefinite_opt.studies.report.page import study_to_html
 
         return study_to_html(self, path)
 
     def plot(self) -> Figure:
-        """Draw the mean ranks with Nemenyi's critical difference; needs two methods or more."""
-        from indefinite_opt.figures import critical_difference_figure
-        from indefinite_opt.studies.report.over_data import critical_difference
+        """Draw the mean ranks with Nemenyi's critical difference; see `figures`.
 
-        ranks = self.ranks
-        difference = critical_difference(max(len(ranks), 2), len(self.study.sources))
-        return critical_difference_figure(ranks, difference)
+        Raises
+        ------
+        ParameterError
+            If there are fewer than two methods, or fewer than two data sets.
+        """
+        from indefinite_opt.figures import critical_difference_figure
+        from indefinite_opt.studies.report.over_data import critical_difference, nemenyi_in_words
+
+        count, ranks = len(self.study.sources), self.ranks
+        if count < 2 or len(ranks) < 2:
+            expected = "two methods and two data sets or more, as ranks are means over data sets"
+            raise ParameterError("study", expected, f"{len(ranks)} and {count}")
+        difference = critical_difference(len(ranks), count)
+        return critical_difference_figure(ranks, difference, nemenyi_in_words(count))
 
     @cached_property
     def chosen_rows(self) -> list[Row]:
@@ -429,6 +456,25 @@ class StudyOutcome:
                 line[name], line[f"{name}_sd"] = mean_and_spread(rows, name)
             summary.append(line)
         return summary
+
+
+VERSIONED = ("indefinite_opt", "numpy", "scipy", "highspy", "cvxpy", "scikit-learn")
+"""Packages whose versions are among the settings of a study."""
+
+
+def settings_of(study: Study) -> dict[str, str]:
+    """What is needed to run a study again, beside its data and methods, as texts for reports."""
+    return {
+        "evaluation": str(study.plan.protocol),
+        "seed": str(study.seed),
+        "tol": short(study.tol),
+        "time limit": "none" if study.time_limit is None else f"{short(study.time_limit)} s",
+        **({} if study.prove is None else {"prove": f"{short(study.prove)} s for each fit"}),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}",
+        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
+    }
 
 
 def run_means(rows: list[Row], name: str) -> list[float]:

@@ -48,6 +48,9 @@ def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
     assert "+1 = malignant (212), -1 = benign (357)" in report
     table = (output / "table.md").read_text(encoding="utf-8")
     assert "| SVMDual | multistart |" in table
+    latex = (output / "table.tex").read_text(encoding="utf-8")
+    assert latex.count(r"\textbf") >= 1
+    assert r"\bottomrule" in latex
     assert len(pd.read_csv(output / "cells.csv")) == 4
 
 

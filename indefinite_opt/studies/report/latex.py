@@ -13,18 +13,23 @@ _SPECIAL = {
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"$<$", ">": r"$>$", "±": r"$\pm$", "–": "--", "≤": r"$\le$", "×": r"$\times$",
     "γ": r"$\gamma$", "ρ": r"$\rho$", "μ": r"$\mu$", "ν": r"$\nu$", "²": r"$^2$",
-    "ε": r"$\varepsilon$",
+    "ε": r"$\varepsilon$", "α": r"$\alpha$", "β": r"$\beta$", "δ": r"$\delta$", "λ": r"$\lambda$",
+    "σ": r"$\sigma$", "∞": r"$\infty$", "≥": r"$\ge$", "·": r"$\cdot$", "−": "$-$", "|": "$|$",
+    "…": r"\dots{}", "\n": " ",
 }  # fmt: skip
 
 _POWER = re.compile(r"\b([1-9])e-0*([1-9][0-9]*)\b")
 """A number such as 6e-5."""
 
+_MINUS = re.compile(r"(?<![\w.)])-(?=[\d.])")
+"""The sign of a number, which is longer than a hyphen."""
+
 
 def escaped(text: str) -> str:
     r"""The text for LaTeX.
 
-    >>> escaped("95.4 ± 1.2 %"), escaped("a_1 & b"), escaped("6e-5")
-    ('95.4 $\\pm$ 1.2 \\%', 'a\\_1 \\& b', '$6\\cdot 10^{-5}$')
+    >>> escaped("95.4 ± 1.2 %"), escaped("a_1 & b"), escaped("6e-5"), escaped("-0.1, 5-NN")
+    ('95.4 $\\pm$ 1.2 \\%', 'a\\_1 \\& b', '$6\\cdot 10^{-5}$', '$-$0.1, 5-NN')
     """
     parts, end = [], 0
     for power in _POWER.finditer(text):
@@ -34,7 +39,7 @@ def escaped(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+    return "".join(_SPECIAL.get(letter, letter) for letter in _MINUS.sub("−", text))
 
 
 def latex_table(

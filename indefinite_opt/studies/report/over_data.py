@@ -8,199 +8,250 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from indefinite_opt.figures import Score
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic import at_most
+from indefinite_opt.quadratic import Claim, at_most
 from indefinite_opt.studies.metrics import METRICS
 from indefinite_opt.studies.report.latex import Cell, latex_table
 from indefinite_opt.studies.report.tables import markdown_table
-from indefinite_opt.studies.report.verdict import CLOSE, LEVEL, holm, listed
-from indefinite_opt.workflow import WIDTH, aligned, html_table
-
-FEWEST_DATA = 5
-"""Data sets from which differences over them are tested: of fewer the signed-rank test has no
-p-value below 1/16."""
+from indefinite_opt.studies.report.verdict import CLOSE, LEVEL, holm, listed, told_apart
+from indefinite_opt.workflow import aligned, html_table
 
 RANK = "mean rank"
+
+DIGITS = 12
+"""Decimals up to which scores are compared: means of equal scores differ by their rounding."""
+
+MOST_COLUMNS, LONGEST_HEAD = 5, 20
+"""Methods, and characters of their names, for which data sets stand in rows."""
 
 
 class Scores(NamedTuple):
     """The means of the metric by which a study chooses, data sets × methods, and their spread."""
 
-    metric: str
+    score: Score
     data: list[str]
     methods: list[str]
     means: Array
     """(data sets, methods); NaN where every division failed."""
     spread: Array
+    """NaN where there is a single number."""
+    failed: Array
+    """Numbers of divisions that failed."""
+    what: str
+    """What the numbers are."""
 
     @classmethod
     def of(cls, outcome: Any) -> Scores:
         """Those of a `StudyOutcome`."""
-        metric, study = outcome.study.select, outcome.study
+        metric, study = METRICS[outcome.study.select], outcome.study
         found = {(row["data"], row["method"]): row for row in outcome.table}
         data, methods = list(study.sources), list(study.grids)
 
-        def grid(name: str) -> Array:
+        def column(name: str) -> Array:
             return np.array(
                 [[found[d, m].get(name, math.nan) for m in methods] for d in data], dtype=float
             )
 
-        return cls(metric, data, methods, grid(metric), grid(f"{metric}_sd"))
+        failed = column("failed")
+        several = column("divisions") - failed > 1
+        parts = "runs" if column("runs").max() > 1 else "divisions"
+        spread = np.where(several, column(f"{metric.name}_sd"), math.nan)
+        around = f": mean ± standard deviation over the {parts}" if several.any() else ""
+        what = f"{metric.score.head}{around}; {study.plan.protocol}"
+        return cls(metric.score, data, methods, column(metric.name), spread, failed, what)
 
     @property
-    def sign(self) -> float:
-        """1 if larger is better, else -1."""
-        return METRICS[self.metric].sign
-
-    @property
-    def percent(self) -> bool:
-        """Whether the metric is a share, which tables show in per cent."""
-        return METRICS[self.metric].meaning.startswith("share")
+    def gains(self) -> Array:
+        """The scores, of which larger ones are better; NaN where any division failed."""
+        sign = 1.0 if self.score.larger_is_better else -1.0
+        return np.where(self.failed > 0, math.nan, np.round(sign * self.means, DIGITS))
 
     @property
     def ranks(self) -> Array:
         """Mean rank of each method over the data sets, 1 for the best; ties share their ranks.
 
-        A method that failed on a data set has the last rank there.
+        A method that failed in a division of a data set has the last rank there.
         """
-        return np.mean([self._ranked(row) for row in self.sign * self.means], axis=0)
-
-    @staticmethod
-    def _ranked(scores: Array) -> Array:
-        known = np.where(np.isnan(scores), -np.inf, scores)
-        above = (known[None, :] > known[:, None]).sum(axis=1)
-        equal = (known[None, :] == known[:, None]).sum(axis=1)
-        ranked: Array = above + 0.5 * (equal + 1.0)
-        return ranked
+        return np.mean([_ranked(row) for row in self.gains], axis=0)
 
     def text(self, i: int, j: int) -> str:
         """A mean with its spread; – where every division failed."""
-        mean, spread = self.means[i, j], self.spread[i, j]
+        mean, spread = float(self.means[i, j]), float(self.spread[i, j])
         if math.isnan(mean):
             return "–"
-        if self.percent:
-            return f"{100.0 * mean:.1f} ± {100.0 * spread:.1f}"
-        return f"{mean:.3g} ± {spread:.2g}"
+        return self.score.number(mean, None if math.isnan(spread) else spread)
 
     def is_best(self, i: int, j: int) -> bool:
-        """Whether no other method is better on the data set, up to the printed rounding."""
-        best = np.nanmax(self.sign * self.means[i], initial=-np.inf)
-        return bool(self.sign * self.means[i, j] >= best - 5e-5)
+        """Whether no method is better on the data set, as far as the printed digits tell."""
+        gains = self.gains[i]
+        if np.isnan(gains[j]):
+            return False
+        best = self.means[i, int(np.nanargmax(gains))]
+        return self.score.number(float(self.means[i, j])) == self.score.number(float(best))
 
 
-def title(scores: Scores) -> str:
-    """What the numbers of the table are."""
-    unit = " in %" if scores.percent else ""
-    return f"{scores.metric}{unit}, mean ± standard deviation; * is the best on its data"
+def _ranked(scores: Array) -> Array:
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    above = (known[None, :] > known[:, None]).sum(axis=1)
+    equal = (known[None, :] == known[:, None]).sum(axis=1)
+    ranked: Array = above + 0.5 * (equal + 1.0)
+    return ranked
 
 
-def rows(scores: Scores) -> list[dict[str, str]]:
-    """The table with data sets in rows, and the mean ranks in the last one."""
-    table = [
-        {"data": name}
-        | {
-            method: scores.text(i, j) + ("*" if scores.is_best(i, j) else " ")
-            for j, method in enumerate(scores.methods)
-        }
-        for i, name in enumerate(scores.data)
+def cells(scores: Scores) -> tuple[list[str], list[list[Cell]]]:
+    """The heads and rows of the table; the best of each data set, and the best rank, are bold.
+
+    Data sets stand in rows, and the mean ranks in the last one. Where there are more methods than
+    that, or their names are long, these stand in rows, the best mean rank first.
+    """
+    ranks = scores.ranks
+    told: list[Cell] = [(f"{rank:.2f}", bool(rank == ranks.min())) for rank in ranks]
+    table: list[list[Cell]] = [
+        [(scores.text(i, j), scores.is_best(i, j)) for j in range(len(scores.methods))]
+        for i in range(len(scores.data))
     ]
-    ranks = {m: f"{rank:.2f} " for m, rank in zip(scores.methods, scores.ranks, strict=True)}
-    return [*table, {"data": RANK} | ranks]
+    if not methods_in_rows(scores):
+        named = zip([*scores.data, RANK], [*table, told], strict=True)
+        return ["data", *scores.methods], [[name, *row] for name, row in named]
+    order = [int(j) for j in np.argsort(ranks, kind="stable")]
+    rows: list[list[Cell]] = [
+        [scores.methods[j], *(row[j] for row in table), told[j]] for j in order
+    ]
+    return ["method", *scores.data, RANK], rows
 
 
-def turned(table: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The same table with methods in rows, the best mean rank first."""
-    methods = [name for name in table[0] if name != "data"]
-    methods.sort(key=lambda method: float(table[-1][method]))
-    return [{"method": method} | {row["data"]: row[method] for row in table} for method in methods]
+def methods_in_rows(scores: Scores) -> bool:
+    """Whether there are too many methods for columns, or too long names of them."""
+    most = max(MOST_COLUMNS, len(scores.data))
+    return len(scores.methods) > most or max(map(len, scores.methods)) > LONGEST_HEAD
+
+
+def _texts(scores: Scores, written: Callable[[str, bool], str]) -> list[dict[str, str]]:
+    """The rows of the table by their heads, each cell but the first as it is to be written."""
+    head, rows = cells(scores)
+    table = []
+    for first, *others in rows:
+        texts = [cell if isinstance(cell, str) else written(*cell) for cell in others]
+        table.append(dict(zip(head, [str(first), *texts], strict=True)))
+    return table
 
 
 def text(outcome: Any) -> str:
-    """The table and the conclusions, at most 80 columns wide where that is possible."""
+    """The table and the conclusions, at most 80 columns wide."""
     scores = Scores.of(outcome)
-    table = rows(scores)
-    widths = [max(len(name), *(len(row[name]) for row in table)) + 2 for name in table[0]]
-    if sum(widths) > WIDTH:
-        table = turned(table)
-    return aligned(title(scores), table, conclusions(outcome))
+    rows = _texts(scores, lambda cell, bold: f"{cell}{'*' if bold else ' '}")
+    return aligned(f"{scores.what}; * marks the best", rows, conclusions(outcome))
 
 
 def html(outcome: Any) -> str:
-    """The same in HTML."""
+    """The same in HTML, with the best in bold."""
     scores = Scores.of(outcome)
-    return html_table(title(scores), rows(scores), conclusions(outcome))
+    head, rows = cells(scores)
+    strong = {
+        (k, name)
+        for k, row in enumerate(rows)
+        for name, cell in zip(head, row, strict=True)
+        if not isinstance(cell, str) and cell[1]
+    }
+    table = _texts(scores, lambda cell, bold: cell)
+    return html_table(scores.what, table, conclusions(outcome), strong)
 
 
 def to_markdown(outcome: Any) -> str:
-    """The same in Markdown."""
+    """The same in Markdown, with the best in bold."""
     scores = Scores.of(outcome)
-    cells = [{name: cell.strip() for name, cell in row.items()} for row in rows(scores)]
-    table = markdown_table(cells, scores.methods)
-    return "\n".join([*table, *(line for told in conclusions(outcome) for line in ("", told)), ""])
+    rows = _texts(scores, lambda cell, bold: f"**{cell}**" if bold else cell)
+    told = [*conclusions(outcome), f"The table has {scores.what}; the best is bold."]
+    table = markdown_table(rows, list(rows[0])[1:])
+    return "\n".join([*table, *(line for each in told for line in ("", each)), ""])
 
 
 def to_latex(outcome: Any, caption: str, label: str) -> str:
     """The table for a paper that loads booktabs, with the best of each data set in bold."""
     scores = Scores.of(outcome)
-    body: list[list[Cell]] = [
-        [name, *((scores.text(i, j), scores.is_best(i, j)) for j in range(len(scores.methods)))]
-        for i, name in enumerate(scores.data)
-    ]
-    last: list[Cell] = [
-        RANK,
-        *((f"{rank:.2f}", bool(rank == scores.ranks.min())) for rank in scores.ranks),
-    ]
-    head = ["data", *scores.methods]
-    told = caption or title(scores).partition(";")[0]
-    return latex_table(head, [body, [last]], "l" + "r" * len(scores.methods), told, label)
+    head, rows = cells(scores)
+    groups = [rows] if methods_in_rows(scores) else [rows[:-1], rows[-1:]]
+    columns = "l" + "r" * (len(head) - 1)
+    return latex_table(head, groups, columns, caption or scores.what, label)
 
 
 def conclusions(outcome: Any) -> list[str]:
-    """Which methods differ over the data sets beyond chance, and what was proved."""
-    return [*_failures(outcome), *_differences(Scores.of(outcome)), *_proofs(outcome)]
+    """What failed, which methods differ over the data sets beyond chance, and what was proved."""
+    return [
+        *_failures(outcome), *_differences(Scores.of(outcome)), *_proofs(outcome),
+        *_choice(outcome),
+    ]  # fmt: skip
 
 
 def _failures(outcome: Any) -> list[str]:
+    """How many fits failed, of which methods on which data, and the first message."""
     failed = [row for row in outcome.chosen_rows if row["error"]]
     if not failed:
         return []
-    words = " ".join(str(failed[0]["error"]).split())
-    return [f"{len(failed)} of {len(outcome.chosen_rows)} fits failed, the first with {words}"]
+    where = list(dict.fromkeys(f"{row['method']} on {row['data']}" for row in failed))
+    shown = where[:3] + ([f"{len(where) - 3} more"] if len(where) > 3 else [])
+    words = " ".join(str(failed[0]["error"]).split()).rstrip(".")
+    return [
+        f"{len(failed)} of {len(outcome.chosen_rows)} fits failed, of {listed(shown)}, where the "
+        f"method has the last rank. The first message is {words}."
+    ]
 
 
 def _differences(scores: Scores) -> list[str]:
     """The best mean rank, and the tests of the others against it."""
-    ranks, count = scores.ranks, len(scores.data)
-    if len(scores.methods) < 2 or count < 2:
+    gains, methods, count = scores.gains, scores.methods, len(scores.data)
+    if len(methods) < 2 or count < 2:
         return []
-    best = int(np.argmin(ranks))
-    told = f"The best mean rank is {ranks[best]:.2f}, of {scores.methods[best]}."
-    if count < FEWEST_DATA:
-        return [
-            f"{told} Differences over {count} data sets are not tested; {FEWEST_DATA} are needed."
-        ]
-    if np.isnan(scores.means).any():
-        return [f"{told} Differences are not tested, as a method failed on a whole data set."]
-    found = signed_rank_tests(scores.means, best)
-    worse = [scores.methods[j] for j, p in found.items() if p < LEVEL]
-    others = [scores.methods[j] for j, p in found.items() if not p < LEVEL]
-    how = (
-        f"(Wilcoxon's signed-rank test over {count} data sets, {100 * LEVEL:g} % level, Holm's "
-        "adjustment)"
-    )
-    sentence = f"{told} No other method is significantly worse {how}."
-    if worse:
-        rest = f"; {listed(others)} cannot be distinguished from it" if others else ""
-        sentence = f"{told} It is significantly better than {listed(worse)}{rest} {how}."
-    overall = friedman(scores.means)
-    return [sentence] if math.isnan(overall) else [
-        sentence, f"The p-value of Friedman's test, that all methods are alike, is {overall:.2g}."
-    ]  # fmt: skip
+    ranks = scores.ranks
+    equal = [methods[j] for j in np.flatnonzero(ranks == ranks.min())]
+    shared = f", shared by {listed(equal[1:])}" if equal[1:] else ""
+    told = f"The best mean rank is {ranks.min():.2f}, of {equal[0]}{shared}."
+    whole = np.flatnonzero(~np.isnan(gains).any(axis=0))
+    left_out = [name for j, name in enumerate(methods) if j not in whole]
+    if left_out:
+        told += f" Tests leave out what failed: {listed(left_out)}."
+    if whole.size < 2:
+        return [told]
+    tested, names = gains[:, whole], [methods[j] for j in whole]
+    best = int(np.argmin(ranks[whole]))
+    return [f"{told} {_signed_ranks(tested, names, best)}", *_friedman(tested)]
+
+
+def _signed_ranks(gains: Array, names: list[str], best: int) -> str:
+    """Which methods are worse than the best one by Wilcoxon's tests, if any could be."""
+    count, others = gains.shape[0], gains.shape[1] - 1
+    adjusted = f" for {others} comparisons" if others > 1 else ""
+    least = others * 2.0 ** (1 - count)
+    if least > LEVEL:
+        holms = f" after Holm's adjustment{adjusted}" if adjusted else ""
+        return (
+            f"{count} data sets are too few to test the others against it: Wilcoxon's signed-rank "
+            f"test has no p-value below {min(least, 1.0):.2g}{holms}."
+        )
+    found = signed_rank_tests(gains, best)
+    worse = [names[j] for j, p in found.items() if p < LEVEL]
+    open_ = [names[j] for j, p in found.items() if not p < LEVEL]
+    holms = f", Holm's adjustment{adjusted}" if adjusted else ""
+    how = f"(Wilcoxon's signed-rank test over {count} data sets, {100 * LEVEL:g} % level{holms})"
+    return told_apart(worse, open_, how)
+
+
+FEWEST_DATA = 5
+"""Data sets from which Friedman's test is told: its p-value is that of a limit of many."""
+
+
+def _friedman(gains: Array) -> list[str]:
+    """The p-value of Friedman's test, as a sentence."""
+    overall = friedman(gains) if len(gains) >= FEWEST_DATA else math.nan
+    if math.isnan(overall):
+        return []
+    return [f"The p-value of Friedman's test, that all methods are alike, is {overall:.2g}."]
 
 
 def friedman(means: Array) -> float:
@@ -220,7 +271,7 @@ def signed_rank_tests(means: Array, best: int) -> dict[int, float]:
 
     p_values = {}
     for j in range(means.shape[1]):
-        gain = means[:, best] - means[:, j]
+        gain = np.round(means[:, best] - means[:, j], DIGITS)
         if j != best:
             p_values[j] = float(wilcoxon(gain).pvalue) if np.any(gain) else 1.0
     return dict(zip(p_values, holm(list(p_values.values())), strict=True))
@@ -241,16 +292,36 @@ def critical_difference(methods: int, data_sets: int, level: float = LEVEL) -> f
     return q * math.sqrt(methods * (methods + 1) / (6.0 * data_sets))
 
 
+def nemenyi_in_words(data_sets: int) -> str:
+    """What the critical difference is that of."""
+    return f"Nemenyi's test over {data_sets} data sets, {100 * LEVEL:g} % level"
+
+
 def _proofs(outcome: Any) -> list[str]:
-    """How many fits have a bound that is close, if the study has asked for it."""
-    if "proved_within" not in outcome.study.plan.metrics:
+    """How many fits are proved, by those of their metrics that the study has."""
+    metrics, told = outcome.study.plan.metrics, []
+    good = [row for row in outcome.chosen_rows if not row["error"]]
+    claims = [row["claim"] for row in good if row["claim"] != "-"] if "claim" in metrics else []
+    if claims:
+        known = claims.count(Claim.GLOBAL.name)
+        told.append(f"{known} of {len(claims)} fits are proved global optima.")
+    shares = [row["proved_within"] for row in good] if "proved_within" in metrics else []
+    shares = [share for share in shares if not math.isnan(share)]
+    if shares:
+        close = sum(share <= CLOSE for share in shares)
+        told.append(
+            f"{close} of {len(shares)} fits are proved to be within {at_most(CLOSE)} of the global "
+            "optimum, relative to its size."
+        )
+    return [" ".join(told)] if told else []
+
+
+def _choice(outcome: Any) -> list[str]:
+    """A warning of scores by which parameters were chosen."""
+    several = any(len(grid.entries) > 1 for grid in outcome.study.grids.values())
+    if outcome.study.plan.protocol.inner is not None or not several:
         return []
-    known: list[Any] = [
-        row["proved_within"] for row in outcome.chosen_rows
-        if not row["error"] and not math.isnan(row["proved_within"])
-    ]  # fmt: skip
-    close = sum(share <= CLOSE for share in known)
     return [
-        f"{close} of {len(known)} fits are proved to be within {at_most(CLOSE)} of the global "
-        "optimum, relative to its size."
+        "Parameters were chosen by the scores that are shown, which favours methods of many "
+        "parameters; `Nested` chooses them on training points."
     ]

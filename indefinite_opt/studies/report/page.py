@@ -7,7 +7,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -26,13 +26,18 @@ from indefinite_opt.foundation import write_bytes
 from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.data import training_problem
+from indefinite_opt.studies.metrics import METRICS
 from indefinite_opt.studies.report import over_data, tables
+from indefinite_opt.studies.report.latex import Cell
 from indefinite_opt.studies.report.verdict import conclusions
+from indefinite_opt.workflow import html_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_TEMPLATE, _STYLE = (Path(__file__).with_name(f"page.{kind}") for kind in ("html", "css"))
+_TEMPLATE, _STUDY_TEMPLATE, _STYLE = (
+    Path(__file__).with_name(f"page.{kind}") for kind in ("html", "study.html", "css")
+)
 
 
 def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
@@ -45,8 +50,6 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
     rows, count = records_of(comparison.summary), len(comparison.formulations)
     problem = comparison.problem
     score, titles = scores_of(problem)[0], tables.score_titles(problem)
-    known = [row[score.name] for row in rows if not math.isnan(row[score.name])]
-    best = max(known, default=math.nan) if score.larger_is_better else math.nan
     measured = _capital(score.title)
     declared = training_problem(problem)
     if declared.classes.size > 2:
@@ -65,7 +68,7 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
         score_heads="\n".join(
             f'<th scope="col" class="n">{escaped(_capital(title))}</th>' for title in titles
         ),
-        results="\n".join(_result(comparison, row, best) for row in rows),
+        results="\n".join(_result(comparison, row) for row in rows),
         figure=image(comparison_figure(comparison), f"{measured}, time and gaps"),
         regions=_regions(comparison),
         problems="\n".join(_card(f, declared) for f in comparison.formulations),
@@ -81,19 +84,75 @@ def to_html(comparison: ComparisonLike, path: str | Path) -> Path:
 
 
 def study_to_html(outcome: Any, path: str | Path) -> Path:
-    """Write a study over several data sets as one HTML file without scripts or network."""
-    title = f"{len(outcome.study.sources)} data sets, {len(outcome.study.grids)} methods"
-    drawing = ""
-    if len(outcome.study.grids) > 1:
-        drawing = f"<figure>{image(outcome.plot(), 'Mean ranks of the methods')}</figure>"
-    page = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
-        f"<h1>{title}</h1><p>{escaped(outcome.study.plan.protocol)}</p>"
-        f'<div class="scroll">{over_data.html(outcome)}</div>{drawing}</main></body></html>'
-    )
+    """Write a study over data sets as one HTML file, as `to_html` does of a comparison."""
+    study, scores = outcome.study, over_data.Scores.of(outcome)
+    head, rows = over_data.cells(scores)
+    sizes = [_counted(study.sources, "data set"), _counted(study.grids, "method")]
+    page = Template(_STUDY_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escaped(", ".join(sizes)),
+        style=_STYLE.read_text(encoding="utf-8"),
+        lead=escaped(
+            f"{_capital(scores.score.title)} is measured on points left out of training: "
+            f"{study.plan.protocol}, solvers with seed {study.seed}."
+        ),
+        conclusions="".join(f"<li>{escaped(told)}</li>" for told in over_data.conclusions(outcome)),
+        measured=escaped(_capital(scores.what)),
+        heads="".join(
+            f'<th scope="col"{" class=n" * (k > 0)}>{escaped(name)}</th>'
+            for k, name in enumerate(head)
+        ),
+        rows="\n".join(map(_study_row, rows)),
+        figure=_ranks(outcome),
+        methods=definitions(study.grids),
+        data=html_cells([
+            {"Data": name, "Points": str(data.y.size), "Task": data.task,
+             "Kernel": str(data.kernel or "default")}
+            for name, data in study.sources.items()
+        ]),
+        settings=definitions(outcome.settings),
+        divisions=html_cells([_division(row, study.plan.metrics) for row in outcome.chosen_rows]),
+    )  # fmt: skip
     write_bytes(Path(path), page.encode())
     return Path(path)
+
+
+def _counted(things: Collection[Any], noun: str) -> str:
+    return f"{len(things)} {noun}{'s' * (len(things) != 1)}"
+
+
+def _study_row(row: list[Cell]) -> str:
+    """A row of the table of a study, with its best cells in bold."""
+    first, *others = row
+    texts = []
+    for cell in others:
+        text, bold = (cell, False) if isinstance(cell, str) else cell
+        told = f"<strong>{escaped(text)}</strong>" if bold else escaped(text)
+        texts.append(f'<td class="n">{told}</td>')
+    return f'<tr><th scope="row">{escaped(first)}</th>{"".join(texts)}</tr>'
+
+
+def _ranks(outcome: Any) -> str:
+    """The figure of the mean ranks, if there are several methods and data sets."""
+    if len(outcome.study.grids) < 2 or len(outcome.study.sources) < 2:
+        return ""
+    drawing = image(outcome.plot(), "Mean ranks of the methods")
+    caption = (
+        "Mean ranks of the methods over the data sets, 1 for the best. Bars join methods whose "
+        "ranks differ by less than the critical difference."
+    )
+    return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>\n"
+
+
+def _division(row: Mapping[str, Any], metrics: tuple[str, ...]) -> dict[str, Any]:
+    """The cells of a division of a study."""
+    told = {"Data": row["data"], "Method": row["method"], "Run": row["run"], "Fold": row["fold"]}
+    told |= {"Chosen": row["chosen"], "Solver": row["solver"]}
+    for name in metrics:
+        score, value = METRICS[name].score, row[name]
+        known = isinstance(value, str) or not math.isnan(value)
+        written = value if isinstance(value, str) else score.number(value) if known else "–"
+        told[_capital(score.head)] = written
+    return told | {"Error": row["error"]}
 
 
 def _capital(title: str) -> str:
@@ -153,11 +212,10 @@ def _named(formulation: str) -> str:
     return f"<strong>{escaped(name)}</strong>{parameters}"
 
 
-def _result(comparison: ComparisonLike, row: tables.Row, best: float) -> str:
+def _result(comparison: ComparisonLike, row: tables.Row) -> str:
     kind, gap = tables.gap_text(row)
     texts = [escaped(text) for text in tables.score_texts(row, comparison.problem).values()]
-    # Equal up to the rounding that is printed.
-    if abs(row[scores_of(comparison.problem)[0].name] - best) < 5e-5:
+    if tables.is_best(row, comparison):
         texts[0] = f"<strong>{texts[0]}</strong>"
     failed = tables.failures_text(comparison, row)
     chosen = f"<small>{escaped(row['chosen'])}</small>" if row["chosen"] else ""
@@ -220,9 +278,8 @@ def _folds(comparison: ComparisonLike) -> str:
     for row in records_of(comparison.frame):
         cells = {"Formulation": row["formulation"], "Solver": row["solver"], "Fold": row["fold"]}
         for each in scores:
-            form = ".1f" if each.percent else ".4g"
-            number = tables.number_text(each.unit * row[each.name], form)
-            cells[f"{_capital(each.title)}{' (%)' * each.percent}"] = number
+            value = row[each.name]
+            cells[_capital(each.head)] = "–" if math.isnan(value) else each.number(value)
         rows.append(cells | {
             "Objective": tables.number_text(row["objective"], ".8g"), "Claim": row["claim"],
             "Proved within": tables.within_text(row["proved_within"]),
@@ -230,7 +287,7 @@ def _folds(comparison: ComparisonLike) -> str:
             "Seconds": tables.number_text(row["seconds"], ".3g"),
             "Status": row["error"] or row["status"],
         })  # fmt: skip
-    return tables.html_table(rows)
+    return html_cells(rows)
 
 
 def escaped(value: Any) -> str:

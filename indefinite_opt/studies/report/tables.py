@@ -28,7 +28,7 @@ def number_text(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
-def score_texts(row: Row, problem: KernelProblem) -> dict[str, str]:
+def score_texts(row: Row, problem: KernelProblem, units: bool = True) -> dict[str, str]:
     """The scores of a row by their titles; of one class also the ν of the method.
 
     The first one has its spread, such as 95.4 ± 1.2 %, unless there is a single cell.
@@ -37,8 +37,8 @@ def score_texts(row: Row, problem: KernelProblem) -> dict[str, str]:
     for score in scores_of(problem):
         several = not texts and row["cells"] - row["failed"] > 1
         spread = row["spread"] if several else None
-        value = row[score.name]
-        texts[score.title] = "–" if math.isnan(value) else score.text(value, spread)
+        value, written = row[score.name], score.text if units else score.number
+        texts[score.title] = "–" if math.isnan(value) else written(value, spread)
     if problem.task == "one class":
         texts["ν"] = number_text(row["nu"], ".4g")
     return texts
@@ -46,8 +46,16 @@ def score_texts(row: Row, problem: KernelProblem) -> dict[str, str]:
 
 def score_titles(problem: KernelProblem) -> list[str]:
     """The keys of `score_texts`."""
-    titles = [score.title for score in scores_of(problem)]
-    return [*titles, "ν"] if problem.task == "one class" else titles
+    return [score.title for score in scores_of(problem)] + _nu(problem)
+
+
+def score_heads(problem: KernelProblem) -> list[str]:
+    """The same with the units of the numbers."""
+    return [score.head for score in scores_of(problem)] + _nu(problem)
+
+
+def _nu(problem: KernelProblem) -> list[str]:
+    return ["ν"] if problem.task == "one class" else []
 
 
 def claim_text(row: Row) -> str:
@@ -113,14 +121,6 @@ def table_cells(comparison: ComparisonLike) -> list[dict[str, str]]:
     return rows
 
 
-def html_table(rows: list[dict[str, Any]]) -> str:
-    """Rows of cells by the heads of their columns, in HTML; no cell is cut."""
-    import pandas as pd
-
-    with pd.option_context("display.max_colwidth", None):
-        return str(pd.DataFrame(rows).astype(str).to_html(index=False, border=0, justify="left"))
-
-
 def _texts(row: Row, problem: KernelProblem, objective: str, seconds: str) -> dict[str, str]:
     """The cells of a row of the summary behind its name, with the forms of two numbers."""
     return {
@@ -143,22 +143,30 @@ def markdown_table(rows: list[dict[str, str]], right: Sequence[str]) -> list[str
     return [f"| {' | '.join(cells)} |" for cells in shown]
 
 
-def to_latex(comparison: ComparisonLike, caption: str, label: str) -> str:
+def to_latex(comparison: ComparisonLike, caption: str, label: str, chosen: bool) -> str:
     """The summary as a LaTeX table for booktabs: scores, claims, and within what is proved."""
     problem, summary = comparison.problem, records_of(comparison.summary)
-    scores, body = scores_of(problem), list[list[Cell]]()
-    known = [row[scores[0].name] for row in summary if not math.isnan(row[scores[0].name])]
-    best = max(known, default=math.nan) if scores[0].larger_is_better else math.nan
+    body: list[list[Cell]] = []
     for name, row in zip(row_labels(comparison), summary, strict=True):
-        first, *others = score_texts(row, problem).values()
-        bold = bool(abs(row[scores[0].name] - best) < 5e-5)
-        proved = [claim_text(row), proved_text(row), number_text(row["support"], ".4g")]
-        body.append([name, (first, bold), *others, *proved])
-    titles = score_titles(problem)
-    head = ["method", *titles, "claim", "proved within", "SVs"]
-    columns = "l" + "r" * len(titles) + "lrr"
+        first, *others = score_texts(row, problem, units=False).values()
+        claim = claim_text(row).replace("-", "–")  # a baseline has none
+        cells = [claim, proved_text(row), number_text(row["support"], ".4g")]
+        cells += [row["chosen"]] if chosen else []
+        body.append([name, (first, is_best(row, comparison)), *others, *cells])
+    scores = score_heads(problem)
+    head = ["method", *scores, "claim", "proved within", "SVs", *(["chosen"] if chosen else [])]
+    columns = "l" + "r" * len(scores) + "lrr" + "l" * chosen
     told = caption or f"{problem.name}, n = {problem.n}: {comparison.settings['evaluation']}"
     return latex_table(head, [body], columns, told, label)
+
+
+def is_best(row: Row, comparison: ComparisonLike) -> bool:
+    """Whether no row has a better first score, as far as the printed digits tell."""
+    score = scores_of(comparison.problem)[0]
+    known = [value for value in comparison.summary[score.name] if not math.isnan(value)]
+    if not score.larger_is_better or math.isnan(row[score.name]):
+        return False
+    return score.number(row[score.name]) == score.number(max(known))
 
 
 def to_markdown(comparison: ComparisonLike) -> str:

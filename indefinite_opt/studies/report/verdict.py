@@ -186,10 +186,15 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
         f"(corrected resampled t-test of Nadeau and Bengio (2003), {len(scores[best])} folds, "
         f"{100 * LEVEL:g} % level, Holm's adjustment for {others})"
     )
+    return [f"{told} {told_apart(worse, open_, how)}"]
+
+
+def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:
+    """The sentence on methods that are worse than the best one, and on those that may not be."""
     if not worse:
-        return [f"{told} No other method is significantly worse {how}."]
+        return f"No other method is significantly worse {how}."
     rest = f"; {listed(open_)} cannot be told from it" if open_ else ""
-    return [f"{told} It is significantly better than {listed(worse)}{rest} {how}."]
+    return f"It is significantly better than {listed(worse)}{rest} {how}."
 
 
 def _proofs(comparison: ComparisonLike) -> str:
@@ -201,7 +206,8 @@ def _proofs(comparison: ComparisonLike) -> str:
     sentence = f"{known} of {len(rows)} solved problems are proved global optima in every fold"
     if counts:
         others = ", ".join(f"{count} {claim}" for claim, count in counts.most_common())
-        sentence += f"; the others are {others}, where a better point may exist"
+        told = f"others are {others}" if counts.total() > 1 else f"other is {next(iter(counts))}"
+        sentence += f"; the {told}, where a better point may exist"
     sentence += f"; {failed} failed." if failed else "."
     if not counts:
         return sentence
