@@ -219,6 +219,16 @@ def test_perturbations_grow_with_the_number_of_weights(n: int, most: int) -> Non
         assert few["descents"] <= search.starts + few["perturbations"]
 
 
+def test_perturbations_that_find_nothing_lower_count_no_descents() -> None:
+    """-∇F > 0 in the whole box: every descent ends where all weights are at C, the optimum.
+
+    Two rounds of 24 perturbations for each weight, of four, are made.
+    """
+    problem = iopt.KernelProblem(-0.1 * np.eye(20), np.resize([1, -1], 20))
+    found = told(iopt.solve(problem, "SVMDual(C=1)"))
+    assert found == {"descents": MultiStart().starts, "perturbations": 240, "ends": 1}
+
+
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_a_small_budget_stops_the_search(title: str) -> None:
     problem = rugged_problem(60)

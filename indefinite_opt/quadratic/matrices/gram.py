@@ -34,6 +34,9 @@ Indices = NDArray[np.intp]
 CHUNK = 2**18
 """Entries worked on at once, 2 MB: products of gathered rows are fastest around this size."""
 
+MAX_DECOMPOSED = 48
+"""Points up to which eigenvectors take no longer than some products with K."""
+
 
 class Construction(NamedTuple):
     """Why a kernel matrix is convex without a test of its eigenvalues, as part of a sentence."""
@@ -170,16 +173,21 @@ class Gram(ABC):
     def most_negative(self) -> Array:
         """Rough eigenvectors of the two least eigenvalues of K, (n, 2), by ten products with K.
 
-        These Ritz vectors of a Krylov space serve as starting points and never as a proof.
+        These Ritz vectors of a Krylov space serve as starting points and never as a proof. A small
+        matrix is decomposed.
         """
-        steps = min(10, self.n)
+        if self.n <= MAX_DECOMPOSED:
+            points = np.arange(self.n)
+            with one_thread():
+                return np.asarray(np.linalg.eigh(self.block(points, points))[1][:, :2])
+        steps = 10
         basis, image = np.empty((2, self.n, steps))
         vector = np.random.default_rng(0).standard_normal(self.n)
         for k in range(steps):
             for _ in range(2):  # reorthogonalised, as rounding leaves parts of the others
                 vector -= basis[:, :k] @ (basis[:, :k].T @ vector)
             basis[:, k] = vector / (float(np.linalg.norm(vector)) or 1.0)
-            image[:, k] = self.times(basis[:, k])
+            image[:, k] = self._times(basis[:, k])
             vector = image[:, k].copy()
         _, mixing = np.linalg.eigh(basis.T @ image)
         vectors: Array = basis @ mixing[:, :2]

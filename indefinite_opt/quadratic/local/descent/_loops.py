@@ -10,7 +10,8 @@ weight that is in no constraint moves alone: it is written as the pair (i, i), a
 does so on blocks of the worst violators in turn.
 
 Functions of few numbers are called for every point. Named tuples are passed to others only: to pass
-one takes as long as a dozen points.
+one takes as long as a dozen points. What every step calls is inlined, as references to arrays that
+others receive are counted, which takes as long.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def spread(K, indices, amounts, v):
         _subtract_row(v, amounts[k], K[indices[k]])
 
 
-@compiled()
+@compiled(forceinline=True)
 def _row(i, K, members, part, known):
     """Row i of K, of a block only at its members, read when it is first needed."""
     if members.size == 0:
@@ -182,7 +183,7 @@ def _mark(t, alpha, y, lower, upper, rises, falls):
     falls[t] = 0.0 if _max_step(-y[t], alpha[t], lower[t], upper[t]) > 0.0 else -np.inf
 
 
-@compiled(fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE, forceinline=True)
 def _extremes(v, rises, falls):
     """m and M of Lin & Lin (21): the largest v that may rise, and the smallest that may fall."""
     top, bottom = -np.inf, np.inf
@@ -191,7 +192,7 @@ def _extremes(v, rises, falls):
     return top, bottom
 
 
-@compiled(fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE, forceinline=True)
 def _update(v, a, row_a, b, row_b, rises, falls):
     """Subtract multiples of two rows from v; m and M afterwards."""
     top, bottom = -np.inf, np.inf
@@ -202,7 +203,7 @@ def _update(v, a, row_a, b, row_b, rises, falls):
     return top, bottom
 
 
-@compiled(fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE, forceinline=True)
 def _pair_gains(gain, v, falls, K_i, diagonal, v_i, K_ii, scale, h, min_curvature):
     """Twice the decrease of F by the unclipped step of (i, t), for every t, times scale².
 
@@ -227,7 +228,7 @@ def _place(x, value):
     return t
 
 
-@compiled(fastmath=_VECTORISE)
+@compiled(fastmath=_VECTORISE, forceinline=True)
 def _single_gains(gain, slopes, program, point):
     """Decrease of F by the step of every weight that moves alone, and |v| of those that may move.
 
@@ -250,7 +251,7 @@ def _single_gains(gain, slopes, program, point):
     return best, worst
 
 
-@compiled()
+@compiled(forceinline=True)
 def _group_extremes(program, v, rises, falls, highest, lowest):
     """m and M of each constraint, and where they are; 0 for weights that move alone."""
     group, groups = program.group, program.groups
@@ -266,7 +267,7 @@ def _group_extremes(program, v, rises, falls, highest, lowest):
     return tops, bottoms
 
 
-@compiled()
+@compiled(forceinline=True)
 def _grouped_pair(program, point, rises, falls, gain, slopes):
     """Violation, pair and constraint, among several constraints and weights that move alone.
 

@@ -54,7 +54,7 @@ class PerturbationPlan(NamedTuple):
     work: float
 
 
-@compiled()
+@compiled(forceinline=True)
 def _similar(row, tries, members, state):
     """The member t with the largest |K_ct| among some random ones; `row` is row c of K."""
     found = members[int(_draw(state) * members.size)]

@@ -166,10 +166,9 @@ class IteratedSearch(ABC):
             return first
         if self.stopped:
             return Status.INTERRUPTED
-        generators = list(islice(self.generators, self.options.starts + self.rounds * CHAINS))
         with one_thread(), pool(self.options.jobs or thread_count()) as executor:
             try:
-                rounds = (self._round(executor, jobs) for jobs in self._jobs(generators))
+                rounds = (self._round(executor, jobs) for jobs in self._jobs())
                 status = next(filter(None, rounds), Status.SOLVED)
                 if status is Status.SOLVED:
                     self._settle()
@@ -220,27 +219,26 @@ class IteratedSearch(ABC):
         """Whether all starts came to the same objective, so that no perturbations follow."""
         return False
 
-    def _jobs(self, generators: list[np.random.Generator]) -> Iterator[list[Job]]:
+    def _jobs(self) -> Iterator[list[Job]]:
         """Rounds of descents: from all other starts, then after perturbations of the best ends.
 
         Perturbations end where rounds of them find nothing better.
         """
-        starts = list(
-            zip(islice(self._starts(), self.options.starts - 1), generators, strict=False)
-        )
+        chosen = islice(self._starts(), self.options.starts - 1)
+        starts = list(zip(self.generators, chosen, strict=False))
         for place in range(0, len(starts), CHAINS):
             steps = self._steps()
             yield [
                 functools.partial(self._descent, start(generator), place, steps)
-                for start, generator in starts[place:][:CHAINS]
+                for generator, start in starts[place:][:CHAINS]
             ]
         if len(starts) >= 3 and self._agreed():
             self.note = "all starts came to the same objective"
             return
-        idle, generators = 0, generators[self.options.starts :]
+        idle = 0
         for round_ in range(self.rounds):
             best = self.elite[0]
-            jobs = self._chains(round_, generators[CHAINS * round_ :][:CHAINS])
+            jobs = self._chains(round_)
             if not jobs:
                 return
             yield jobs
@@ -249,7 +247,7 @@ class IteratedSearch(ABC):
                 self.note = f"{idle} rounds of perturbations found nothing better"
                 return
 
-    def _chains(self, round_: int, generators: list[np.random.Generator]) -> list[Job]:
+    def _chains(self, round_: int) -> list[Job]:
         """The chains of one round, with equal shares of the remaining perturbations and work.
 
         The shares of perturbations are rounded up, so that all are made; there are fewer chains, or
@@ -267,7 +265,7 @@ class IteratedSearch(ABC):
             functools.partial(
                 self._chain, self.elite[k % len(self.elite)], allowed, count, g, k, steps
             )
-            for k, g in enumerate(generators[: perturbations_left // count])
+            for k, g in enumerate(islice(self.generators, min(CHAINS, perturbations_left // count)))
         ]
 
     def _round(self, pool: ThreadPoolExecutor, jobs: list[Job]) -> Status | None:

@@ -157,7 +157,10 @@ class LocalSearch(IteratedSearch):
         self, end: End, allowed: float, count: int, generator: np.random.Generator, place: int,
         steps: int | None,
     ) -> Chain:  # fmt: skip
-        """Perturbations from one end, with checks of the limits between slices of work."""
+        """Perturbations from one end, with checks of the limits between slices of work.
+
+        Without a lower point there is no descent, and no end.
+        """
         from indefinite_opt.quadratic.local.search import _perturbation_loops as loops
 
         qp = self.qp
@@ -177,6 +180,8 @@ class LocalSearch(IteratedSearch):
             made, *taken = loops.perturb(run.program, run.point, run.linear, plan, state)
             run.perturbed(made, *taken)
             count -= made
+        if np.array_equal(run.alpha, end.x):
+            return Chain([], run.work + OVERHEAD_WORK, run.iterations, run.perturbations)
         return self._finish(run)
 
     def _finish(self, run: Descent) -> Chain:
