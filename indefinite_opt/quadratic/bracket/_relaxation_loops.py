@@ -332,7 +332,7 @@ def most_violated_pentagons(D, triples, least):
     """
     count = 0
     found, violations = np.empty((len(triples), 5), np.int64), np.empty(len(triples))
-    sums = np.empty(len(D))
+    sums, largest = np.empty(len(D)), np.max(np.abs(D))
     for t in range(len(triples)):
         i, j, k = triples[t] // 2
         si, sj, sk = 1.0 - 2.0 * (triples[t] % 2)
@@ -340,7 +340,7 @@ def most_violated_pentagons(D, triples, least):
         for q in range(len(D)):
             sums[q] = si * D[i, q] + sj * D[j, q] + sk * D[k, q]
         sums[i] = sums[j] = sums[k] = np.nan
-        best, first, second, same = _best_pair(D, sums)
+        best, first, second, same = _best_pair(D, largest, sums, -2.0 - inner - least)
         violation = -2.0 - inner - best
         if violation <= least or first < 0:
             continue
@@ -359,10 +359,19 @@ def most_violated_pentagons(D, triples, least):
 
 
 @compiled()
-def _best_pair(D, sums):
-    """The least that two more literals add, their variables, and whether their signs are equal."""
-    best, first, second, same = np.inf, -1, -1, True
+def _best_pair(D, largest, sums, best):
+    """The least that two more literals add, their variables, and whether their signs are equal.
+
+    It is looked for below `best`, where no entry of D is larger than `largest`.
+    """
+    first, second, same = -1, -1, True
+    steepest = 0.0
+    for q in range(len(D)):
+        if abs(sums[q]) > steepest:
+            steepest = abs(sums[q])
     for q in range(1, len(D)):
+        if -largest - abs(sums[q]) - steepest >= best:
+            continue
         for r in range(q):
             alike = D[q, r] - abs(sums[q] + sums[r])
             unlike = -D[q, r] - abs(sums[q] - sums[r])

@@ -218,31 +218,47 @@ class BoxBound:
         return bound
 
     def _relaxed_bound(self, node: Node, scaled: ScaledBox) -> Bound:
-        """The best bound by relaxations, once it closes the box or hardly improves."""
+        """The best bound by relaxations, once it closes the box or hardly improves.
+
+        If the root has one relaxation left and a thread to spare, that thread goes on with it while
+        a copy is bounded and searched for violated inequalities: these are added one chunk later.
+        """
         settings, root = self.settings, node.depth == 0
         running = self.deadline.timed(self._relaxations, node, scaled)
         nothing = np.zeros(scaled.m)
         best = self._known(node) or Bound(-np.inf, nothing, nothing, np.empty(0))
         own = dict.fromkeys(running, -np.inf)
         gaps: dict[int, float] = {}
-        chunk = settings.min_chunk
+        work = WORK_BETWEEN_BOUNDS / scaled.m**2
+        chunk = int(np.clip(work, settings.min_chunk, settings.max_chunk))
+        spare, ahead = self.spare if root else None, None
+        self._advance(running, settings.min_chunk, spare)
         while not self.deadline.halt.is_set():
-            self._advance(running, chunk, self.spare if root else None)
+            states = running
+            if spare is not None and len(running) == 1:
+                states = [running[0].copy()]
+                ahead = spare.submit(self._advance, running, chunk, None)
             deep = root and len(gaps) % BOUNDS_PER_ROUNDING == 0
-            for relaxation in running:
-                bound = self._bound_by(relaxation, node, best, deep)
+            for relaxation, state in zip(running, states, strict=True):
+                bound = self._bound_by(state, node, best, deep)
                 own[relaxation] = max(own[relaxation], bound.value)
                 best = bound if bound.value > best.value else best
-            if self._done(node, best) or self._idle(node, best, gaps, running[0].iterations):
+            if self._done(node, best) or self._idle(node, best, gaps, states[0].iterations):
                 break
             if self.deadline.over:
                 break
+            if ahead is not None:
+                states[0].add_inequalities()
+                ahead.result()
+                running[0].take_inequalities(states[0])
+                continue
             if running[0].iterations >= TRIAL_ITERATIONS:
                 running = self._promising(running, own, self.bracket.value - best.value)
             for relaxation in running:
                 relaxation.add_inequalities()
-            work = WORK_BETWEEN_BOUNDS / scaled.m**2
-            chunk = int(np.clip(work, settings.min_chunk, settings.max_chunk))
+            self._advance(running, chunk, spare)
+        if ahead is not None:
+            ahead.result()
         node.relaxation = max(own, key=own.__getitem__)
         return best
 

@@ -84,6 +84,10 @@ class Inequalities(NamedTuple):
         multipliers = np.maximum(np.asarray(self.multipliers, float), 0.0)
         return Inequalities(self.literals[known], multipliers[known])
 
+    def copy(self) -> Inequalities:
+        """The same, with multipliers of its own."""
+        return self._replace(multipliers=self.multipliers.copy())
+
     def among(self, left: Mask) -> Inequalities:
         """Those of variables that are left, by their numbers among these."""
         whole = np.all(left[self.literals // 2], axis=1)

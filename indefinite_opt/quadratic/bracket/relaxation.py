@@ -144,6 +144,20 @@ class Iterate(NamedTuple):
             U=np.eye(m + 1),
         )
 
+    def copy(self) -> Iterate:
+        """The same with arrays of its own, but for the products, which do not change."""
+        triangles, pentagons = self.inequalities
+        return self._replace(
+            pairs=self.pairs.copy(),
+            ends=self.ends.copy(),
+            squares=self.squares.copy(),
+            corner=self.corner.copy(),
+            cut=self.cut.copy(),
+            inequalities=(triangles.copy(), pentagons.copy()),
+            penalty=self.penalty.copy(),
+            U=self.U.copy(),
+        )
+
     def holding(self, triangles: Inequalities, pentagons: Inequalities) -> Iterate:
         """The same with other inequalities, whose multipliers `cut` is computed from anew."""
         products = triangles.products(), pentagons.products()
@@ -262,6 +276,10 @@ class Relaxation:
             positive=scaled.m // 2,
         )
 
+    def copy(self) -> Relaxation:
+        """The same, to be used while this one changes."""
+        return replace(self, iterate=self.iterate.copy())
+
     @property
     def binary(self) -> Mask:
         """Variables known to be at one of their ends, (m,)."""
@@ -370,6 +388,13 @@ class Relaxation:
             most = int(PENTAGONS_PER_VARIABLE * m)
             self.add_pentagons(most, MIN_PENTAGON_VIOLATION)
 
+    def take_inequalities(self, other: Relaxation) -> None:
+        """Add the inequalities of another relaxation to those that are active here."""
+        both = zip(self.iterate.inequalities, other.iterate.inequalities, strict=True)
+        self.iterate = self.iterate.holding(
+            *(_renewed(own, theirs.literals, len(theirs.literals)) for own, theirs in both)
+        )
+
     def add_triangles(self, most: int, least: float) -> int:
         """Keep active triangle inequalities, add violated ones; returns how many are violated."""
         from indefinite_opt.quadratic.bracket import _relaxation_loops as loops
@@ -410,8 +435,10 @@ def _renewed(old: Inequalities, ordered: Literals, most: int) -> Inequalities:
     """The active inequalities with their multipliers, and the first new ones with none."""
     active = old.multipliers > MIN_ACTIVE_SHARE * old.multipliers.max(initial=0.0)
     kept = old.literals[active]
-    known = set(map(tuple, kept.tolist()))
-    new = [row for row in dict.fromkeys(map(tuple, ordered.tolist())) if row not in known][:most]
-    rows = np.array(new, np.int64).reshape(-1, old.literals.shape[1])
+    both = np.concatenate([kept, ordered])
+    # One number for each row; of equal ones the first stays, in the order they come in.
+    keys = both @ (2 * MAX_TRIANGLE_ORDER) ** np.arange(both.shape[1])
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    new = ordered[first[first >= len(kept)] - len(kept)][:most]
     multipliers = np.concatenate([old.multipliers[active], np.zeros(len(new))])
-    return Inequalities(np.concatenate([kept, rows]), multipliers)
+    return Inequalities(np.concatenate([kept, new]), multipliers)
