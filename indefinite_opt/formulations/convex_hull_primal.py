@@ -79,5 +79,10 @@ class ConvexHullPrimal(ReducedHulls):
             subject_to={
                 "margin": cp.multiply(labels, Phi @ M @ w) + xi >= planes, "slack": xi >= 0
             },
+            meanings={
+                "w": "normal of both planes",
+                "xi": "slack: how far each point lies on the wrong side of the plane of its class",
+                "mu": "penalty of slack",
+            },
             classifier=partial(lifted_classifier, problem, scale=2.0),
         )  # fmt: skip
