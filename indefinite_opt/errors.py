@@ -137,13 +137,17 @@ class UnknownName(BadArgument):
     ... except UnknownName as error:
     ...     print(error.name, "-", error.hint)
     sigmod - Did you mean sigmoid or simpson?
+    >>> UnknownName("formulation", "SVM", ["ESVM", "LussDual", "SVMDual"]).hint
+    'Did you mean SVMDual or ESVM?'
     """
 
     def __init__(self, argument: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         folded = {candidate.casefold(): candidate for candidate in names}
-        close = difflib.get_close_matches(str(name).casefold(), folded, n=3)
-        near = [folded[key] for key in close]
+        wanted = str(name).casefold()
+        longer = [key for key in folded if wanted and key.startswith(wanted)]
+        close = difflib.get_close_matches(wanted, folded, n=3)
+        near = [folded[key] for key in dict.fromkeys([*longer[:3], *close])]
         hint = f"Did you mean {' or '.join(near)}?" if near else ""
         super().__init__(argument, f"one of {_listed(names)}", repr(name), hint)
         self.name = name

@@ -1,4 +1,4 @@
-"""The README's examples run as they are printed, one after the other."""
+"""The README's examples run as they are printed, and its links lead to files."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```\n\n```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == README.count("```python") == 3
-    assert len(README.splitlines()) <= 150
+    assert len(EXAMPLES) == README.count("```python") == 2
+    assert len(README.splitlines()) <= 120
     for block, _ in EXAMPLES:
         ast.parse(block)
+
+
+def test_links_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).is_file()] == []
 
 
 def words(text: str) -> str:

@@ -1,23 +1,31 @@
-"""What Sphinx is told: formulas, docstrings, pictures, and two directives."""
+"""Additions to Sphinx: formulas, docstrings, links of names, pictures, and three directives."""
 
 from __future__ import annotations
 
 import ast
+import dataclasses
+import inspect
 import json
 import re
+import textwrap
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from api_pages import store
+from api_pages import public_names, store
 from docutils import nodes
+from docutils.parsers.rst import directives
 from latex2mathml.converter import convert
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import stringify_annotation
 from sphinx_gallery.scrapers import figure_rst
 
 import indefinite_opt as iopt
+from indefinite_opt.foundation import Array
 
 K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]]
 EXAMPLES = {
@@ -28,7 +36,6 @@ EXAMPLES = {
 """A kernel of three points with a negative eigenvalue, so that formulas are the general ones."""
 
 UNKNOWN = {
-    r"\\limits": "",
     r"\\(?:big|Big|bigg|Bigg)[lr]?(?=[^a-zA-Z])": "",
     r"\\tag\{([^}]*)\}": r"\\qquad (\1)",
     r"\\tfrac": r"\\frac",
@@ -36,6 +43,13 @@ UNKNOWN = {
 }
 """Commands that the converter of formulas does not know, and what stands in their place."""
 
+
+DATA = {
+    "classification": "two classes",
+    "regression": "numbers to predict",
+    "one class": "no labels",
+}
+"""What formulations need, by their task."""
 
 MEANINGS = {"ratios": "ratio, larger is better", "exponents": "exponent of n, smaller is better"}
 
@@ -45,6 +59,8 @@ def visit_math(self: Any, node: nodes.Node) -> None:
     latex, displayed = node.astext(), isinstance(node, nodes.math_block)
     for pattern, replacement in UNKNOWN.items():
         latex = re.sub(pattern, replacement, latex)
+    if displayed:  # what is varied stands below, as in the formulas of declarations
+        latex = re.sub(r"\\(max|min)_", r"\\\1\\limits_", latex)
     math = convert(latex.strip(), display="block" if displayed else "inline")
     self.body.append(f'<div class="math">{math}</div>' if displayed else math)
     raise nodes.SkipNode
@@ -59,6 +75,63 @@ def escape_bars(
         displayed = displayed and (not line or line.startswith(" "))
         displayed |= line.startswith((".. math::", ">>> ", "... ")) or line.endswith("::")
         lines[i] = line if displayed else line.replace("|", "\\|")
+
+
+def show_model(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Append the source of its `model`, and links to the theory, to the page of a formulation."""
+    if what != "class" or not issubclass(obj, iopt.Formulation) or inspect.isabstract(obj):
+        return
+    source = textwrap.dedent(inspect.getsource(obj.model)).splitlines()
+    lines += ["", ".. rubric:: Source of the model", "", ".. code-block:: python", ""]
+    lines += [*(f"   {line}" for line in source), ""]
+    links = [f":doc:`/theory/{page}`" for page in theory_pages(Path(app.srcdir), obj.__name__)]
+    if links:
+        lines += [".. rubric:: Theory", "", ", ".join(links), ""]
+
+
+def theory_pages(docs: Path, name: str) -> list[str]:
+    """The pages of the theory that show a formulation as it is declared."""
+    pages = sorted((docs / "theory").glob("*.md"))
+    return [page.stem for page in pages if f"{{declared}} {name}(" in page.read_text("utf-8")]
+
+
+def link_names(app: Sphinx, doctree: nodes.document) -> None:
+    """Link classes and names such as `iopt.solve`, where pages have them as code, to the API."""
+    known = {f"{one.module}.{one.name}": inspect.isclass(one.thing) for one in public_names()}
+    for literal in list(doctree.findall(nodes.literal)):
+        called = re.fullmatch(r"(iopt\.)?([\w.]+)(\(.*\))?", literal.astext())
+        target = f"indefinite_opt.{called[2]}" if called else ""
+        is_linked = isinstance(literal.parent, nodes.reference | pending_xref | nodes.title)
+        # Words such as `bound` may be options and commands, too, but not with the module in front.
+        if (
+            is_linked
+            or called is None
+            or not (known.get(target) or (called[1] and target in known))
+        ):
+            continue
+        reference = pending_xref(
+            "",
+            reftype="obj",
+            refdomain="py",
+            reftarget=target,
+            refwarn=True,
+            refdoc=app.env.docname,
+        )
+        literal.replace_self(reference)
+        reference += literal
+
+
+def short_types(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: Any
+) -> tuple[str | None, Any]:
+    """Write ArrayLike and Array in signatures, not the types of numpy that they stand for."""
+    for alias, kind in {"ArrayLike": ArrayLike, "Array": Array}.items():
+        for mode in ("smart", "fully-qualified-except-typing"):
+            long = stringify_annotation(kind, mode)
+            signature, returned = (
+                text and text.replace(long, alias) for text in (signature, returned)
+            )
+    return signature, returned
 
 
 def skip_requests(
@@ -110,6 +183,44 @@ class Declared(SphinxDirective):
         return [nodes.math_block(latex, latex, nowrap=False, number=None, label=None)]
 
 
+class Card(SphinxDirective):
+    """`formulation`: a card about a formulation, given by a call, with a sentence about it."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar = {"convex": directives.unchanged, "picture": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        call = self.arguments[0]
+        formulation = eval(call, {}, vars(iopt))  # of this repository, as in `Declared`
+        kind, name = type(formulation), type(formulation).__name__
+        fields = [
+            field.name if field.default is None else f"{field.name}={field.default}"
+            for field in dataclasses.fields(kind)
+        ]
+        convex = self.options.get("convex", "for every kernel" if kind.convex else "")
+        if not convex:
+            raise self.error(f"{name}: say when it is convex")
+        pages = theory_pages(Path(self.env.srcdir), name)
+        links = [f"[API and source](/api/generated/indefinite_opt.{name}.rst)"]
+        links += [f"[](/theory/{page}.md)" for page in pages]
+        if "picture" in self.options:
+            links.append(f"[](/gallery/{self.options['picture']}.rst)")
+        legend = formulation.declare(EXAMPLES[formulation.task]).legend()
+        letters = "".join(f"- {letter}: {told}\n" for letter, told in legend.items())
+        facts = {
+            "Paper": formulation.reference,
+            "Convex": convex,
+            "Takes": f"{DATA[formulation.task]}; {', '.join(f'`{field}`' for field in fields)}",
+            "More": " · ".join(links),
+        }
+        text = "\n".join(f"**{head}** {told}\\" for head, told in facts.items()).rstrip("\\")
+        text = f"```{{declared}} {call}\n```\n\n" + "\n".join([*self.content, "", text])
+        text += f"\n\n:::{{dropdown}} Letters\n{letters}:::\n"
+        return self.parse_text_to_nodes(f"::::{{card}} {name}\n{text}\n::::\n")
+
+
 class Benchmarks(SphinxDirective):
     """`benchmarks`: the docstrings of the commands in a folder, and their last short numbers."""
 
@@ -138,7 +249,11 @@ class Benchmarks(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
     app.connect("autodoc-process-docstring", escape_bars, priority=600)  # after numpydoc, at 500
+    app.connect("autodoc-process-docstring", show_model, priority=700)
+    app.connect("autodoc-process-signature", short_types)
     app.connect("autodoc-skip-member", skip_requests)
+    app.connect("doctree-read", link_names)
     app.add_directive("declared", Declared)
+    app.add_directive("formulation", Card)
     app.add_directive("benchmarks", Benchmarks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -41,7 +41,6 @@ from indefinite_opt.algebra.canonical_form import (
     canonical,
     level,
 )
-from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import (
     ColumnFactor,
     DiagonalFactor,
@@ -50,7 +49,7 @@ from indefinite_opt.algebra.operators import (
     Operator,
     RowFactor,
 )
-from indefinite_opt.algebra.printing import latex_expression, mathml
+from indefinite_opt.algebra.printing import latex_expression, legend, mathml
 from indefinite_opt.algebra.program import Definition, Inner, Model, Program, constants
 
 __all__ = [

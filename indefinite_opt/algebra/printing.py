@@ -506,9 +506,10 @@ def _width(body: str) -> int:
 
 
 def legend(program: Any) -> dict[str, str]:
-    """What each symbol of a declared program means, in order of appearance.
+    """What each symbol of a declared program means, by its name, in order of appearance.
 
-    Symbols that are not in `GLOSSARY` are described by their kind and shape.
+    A constant that bounds a variable from above is described as such, and symbols that are not in
+    `GLOSSARY` by their kind and shape.
 
     >>> import cvxpy as cp
     >>> from indefinite_opt.algebra import Model, constants
@@ -524,8 +525,19 @@ def legend(program: Any) -> dict[str, str]:
     for definition in program.where:
         for name in definition.symbols:
             printer.symbols.setdefault(name, GLOSSARY[name])
-    own, symbols = program.meanings, printer.symbols
-    return {name: own.get(name, meaning) for name, meaning in symbols.items()}
+    own = {**_upper_bounds(program), **program.meanings}
+    return {name: own.get(name, meaning) for name, meaning in printer.symbols.items()}
+
+
+def _upper_bounds(program: Any) -> dict[str, str]:
+    """What the constants mean that bound each entry of a variable from above, by their names."""
+    found = {}
+    for constraint in program.subject_to.values():
+        low, high = (unpromoted(arg) for arg in (*constraint.args, None, None)[:2])
+        kinds = [kind_of(part) for part in (constraint, low, high)]
+        if kinds == ["Inequality", "Variable", "Constant"] and low.ndim and high._name is not None:
+            found[high._name] = f"upper bound of each entry of {symbol(low.name(), TEXT).body}"
+    return found
 
 
 def mathml(latex_string: str, display: str = "block") -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from indefinite_opt.algebra import printing
 from indefinite_opt.algebra.atoms import Constant, Translation, kind_of
+from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.foundation import Array, real_array
 
@@ -281,8 +282,8 @@ class Program(Model):
         return printing.latex(self)
 
     def legend(self) -> dict[str, str]:
-        """The meaning of every symbol that appears."""
-        return printing.legend(self)
+        """What every symbol that appears means, by the symbol as `text` prints it."""
+        return {symbol_text(name): told for name, told in printing.legend(self).items()}
 
     def export(self, path: str | Path) -> Path:
         """Write the model to a file: .lp, .mps (by HiGHS) or .npz (the arrays)."""

@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 import indefinite_opt as iopt
 from indefinite_opt import solvers
-from indefinite_opt.algebra import symbol_text
 from indefinite_opt.command_line.options import DATA_DIR, JSON, MAX_SIZE, TOL, chosen_formulation
 from indefinite_opt.command_line.terminal import console, end, print_json, read_values, say
 from indefinite_opt.errors import UnknownName
@@ -94,7 +93,7 @@ def show(
     labels = {"classification": np.repeat([-1, 1], 250), "regression": np.arange(500.0)}
     problem = iopt.KernelProblem(K, labels.get(formulation.task), task=formulation.task)
     program = formulation.declare(problem)
-    meanings = (f"  {symbol_text(name)}: {told}" for name, told in program.legend().items())
+    meanings = (f"  {symbol}: {told}" for symbol, told in program.legend().items())
     shown = program.text(with_data=False)
     text = "\n".join([shown, "", "where", *meanings, "", formulation.reference])
     say(program.latex() if latex else text)

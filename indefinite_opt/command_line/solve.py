@@ -54,7 +54,7 @@ def diagnose(data: options.DataOptions) -> None:
     else:
         known = "may not be convex for a pair" if problem.classes.size > 2 else "is not convex"
         lines.append(f"The {dual} {known}: `bound` tells how good a point is.")
-    say("\n".join(lines))
+    say("\n".join(lines), wrap=True)
 
 
 @options.with_options
@@ -88,9 +88,9 @@ def solve(
         lines = _lines(result) if isinstance(result, Result) else [str(result)]
         support = f"{told['support']} support vectors of {problem.n} points{_fit(told)}"
         lines[1:1] = [f"  {options.facts_line(problem)}; seed {limits.seed}", f"  {support}"]
-        say("\n".join(lines))
+        say("\n".join(lines), wrap=True)
         for remark in told.get("remarks", ())[len(problem.remarks) :]:
-            say(terminal.in_options(remark), style="yellow")
+            say(terminal.in_options(remark), style="yellow", wrap=True)
     terminal.end(result.status, iopt.Claim[told["claim"]] > iopt.Claim.NONE)
 
 
@@ -176,7 +176,7 @@ def verify(
         terminal.print_json(told | public(certificate))
     else:
         of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
-        say(f"{certificate}\n  {of}")
+        say(f"{certificate}\n  {of}", wrap=True)
     terminal.end(iopt.Status.SOLVED, certificate.claim >= iopt.Claim[require.upper()])
 
 
@@ -308,7 +308,7 @@ def bound(
     if search.as_json:
         terminal.print_json(options.facts(problem) | bracket_fields(bracket))
     else:
-        say(f"{bracket}\n  {options.facts_line(problem)}; seed {search.seed}")
+        say(f"{bracket}\n  {options.facts_line(problem)}; seed {search.seed}", wrap=True)
     wide = require_gap is not None and not bracket.relative_gap <= require_gap
     terminal.end(bracket.status, bracket.rigorous and not wide)
 
@@ -356,7 +356,7 @@ def qp(
         parts += ["..."] * (used.size > 6) + ["0 elsewhere"] * (used.size < x.size)
         if program.assumed:
             text = text.replace("\n", f"\n  {program.assumed}; --sense tells\n", 1)
-        say(f"{text}\n  {', '.join(parts)}")
+        say(f"{text}\n  {', '.join(parts)}", wrap=True)
     terminal.end(status, good)
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError
 from indefinite_opt.foundation import Values, read_arrays, read_bytes, read_json
 from indefinite_opt.problem import read_frame
 from indefinite_opt.quadratic import Claim, Status
+from indefinite_opt.workflow import WIDTH
 
 # A pipe has no width of its own, unless COLUMNS says one; 100 columns hold most tables.
 width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
@@ -82,9 +84,22 @@ def end(status: Status, good: bool) -> None:
 
 
 def say(text: object, style: str | None = None, to: Console = console, wrap: bool = False) -> None:
-    """Print a text, in which brackets are not markup; lines are broken on a terminal only."""
-    wrap = wrap or to.is_terminal
-    to.print(str(text), style=style, highlight=False, markup=False, soft_wrap=not wrap)
+    """Print a text, in which brackets are not markup; lines of prose are broken with `wrap`."""
+    told = "\n".join(map(_wrapped, str(text).split("\n"))) if wrap else str(text)
+    to.print(told, style=style, highlight=False, markup=False, soft_wrap=not to.is_terminal)
+
+
+def _wrapped(line: str) -> str:
+    """A line on several of at most `WIDTH` columns, with its indentation.
+
+    >>> print(_wrapped("  positive on the free variables" + " and so on" * 6))
+      positive on the free variables and so on and so on and so on and so on and so
+      on and so on
+    """
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def public(thing: Any) -> dict[str, Any]:

@@ -43,7 +43,8 @@ class ConvexHullPrimal(ReducedHulls):
 
     References
     ----------
-    Haasdonk (2005), appendix, Proposition 7.
+    Haasdonk (2005) names this primal in section 4 and states it in an appendix that is published
+    apart (Proposition 7). It is derived here from CH-DU, by the multipliers of its constraints.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class ConvexHullPrimal(ReducedHulls):
     -2.0
     """
 
-    reference: ClassVar[str] = "Haasdonk (2005), appendix, Proposition 7"
+    reference: ClassVar[str] = "Haasdonk (2005), primal of CH-DU, derived here"
     needs_spectrum: ClassVar[bool] = True
 
     def model(self, problem: KernelProblem) -> Model:
@@ -78,6 +79,11 @@ class ConvexHullPrimal(ReducedHulls):
             minimize=0.5 * cp.quad_form(w, M) - plus + minus + mu * cp.sum(xi),
             subject_to={
                 "margin": cp.multiply(labels, Phi @ M @ w) + xi >= planes, "slack": xi >= 0
+            },
+            meanings={
+                "w": "normal of both planes",
+                "xi": "slack: how far each point lies on the wrong side of the plane of its class",
+                "mu": "penalty of slack",
             },
             classifier=partial(lifted_classifier, problem, scale=2.0),
         )  # fmt: skip

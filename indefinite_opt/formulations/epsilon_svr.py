@@ -73,6 +73,11 @@ class EpsilonSVR(Formulation):
         return Model(
             maximize=t @ beta - epsilon * cp.norm1(beta) - 0.5 * cp.quad_form(beta, K),
             subject_to={"balance": cp.sum(beta) == 0, "lower": beta >= -C, "upper": beta <= C},
+            meanings={
+                "t": "targets",
+                "beta": "coefficients of the regression function",
+                "epsilon": "half width of the tube in which errors cost nothing",
+            },
             coef=beta,
             offset="balance",
         )

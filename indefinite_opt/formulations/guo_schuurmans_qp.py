@@ -52,7 +52,7 @@ class GuoSchuurmansQP(WeighsSensitivity):
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ e^\top\alpha = 1,\
               0 \le \alpha \le \bar\beta
 
-    `ConvexHullDual` with ᾱ = 2α and μ = 2β̄.
+    `ConvexHullDual` with ᾱ = 2α and μ = 2β̄. The paper writes C = K∘yyᵀ for Q, and β for β̄.
 
     Parameters
     ----------

@@ -62,6 +62,7 @@ class KernelLogistic(Formulation):
         margins = cp.multiply(y, K @ alpha + b)
         return Model(
             minimize=0.5 * cp.sum_squares(alpha) + C * cp.sum(cp.logistic(-margins)),
+            meanings={"alpha": "coefficients of the classifier, of either sign"},
             coef=alpha,
             offset=b,
         )

@@ -88,6 +88,7 @@ class NuSVM(Formulation):
                 "lower": alpha >= 0,
                 "upper": alpha <= upper,
             },
+            meanings={"nu": "least sum of the weights; bounds the share of margin errors"},
             coef=cp.multiply(y, alpha),
             offset="balance",
         )

@@ -78,6 +78,11 @@ class NuSVR(Formulation):
                 "lower": beta >= -upper,
                 "upper": beta <= upper,
             },
+            meanings={
+                "t": "targets",
+                "beta": "coefficients of the regression function",
+                "Cν": "upper bound of ‖β‖₁",
+            },
             coef=beta,
             offset="balance",
         )

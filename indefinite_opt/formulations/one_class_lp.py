@@ -78,6 +78,7 @@ class OneClassLP(Formulation):
         rho, xi = cp.Variable(name="rho"), cp.Variable(problem.n, name="xi")
         price = {"1/(νn)": 1.0 / (self.nu * problem.n)}
         rest = {"total": cp.sum(w) == 1, "lower": w >= 0}
+        meanings = {"w": "weights of the prototypes", "1/(νn)": "penalty of slack"}
         if self.distances:
             least = problem.gram.extremes[0]
             if least < 0.0:
@@ -88,6 +89,11 @@ class OneClassLP(Formulation):
                 subject_to={
                     "boundary": D @ w <= rho + xi, **rest, "radius": rho >= 0, "slack": xi >= 0
                 },
+                meanings=meanings | {
+                    "D": "distances",
+                    "rho": "largest weighted distance of the points inside",
+                    "xi": "slack: by how much each weighted distance exceeds ρ",
+                },
                 coef=-w,
                 offset=rho,
             )  # fmt: skip
@@ -95,6 +101,11 @@ class OneClassLP(Formulation):
         return Model(
             maximize=rho - price_of * cp.sum(xi),
             subject_to={"boundary": K @ w >= rho - xi, **rest, "slack": xi >= 0},
+            meanings=meanings
+            | {
+                "rho": "least weighted similarity of the points inside",
+                "xi": "slack: how far each weighted similarity falls short of ρ",
+            },
             coef=w,
             offset=-rho,
         )

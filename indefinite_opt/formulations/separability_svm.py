@@ -71,6 +71,7 @@ class SeparabilitySVM(Formulation):
         return Model(
             minimize=0.5 * square + C * cp.sum(xi),
             subject_to={"margin": Q @ alpha + b * y >= 1 - xi, "slack": xi >= 0},
+            meanings={"alpha": "label-signed coefficients of the classifier, of either sign"},
             coef=cp.multiply(y, alpha),
             offset=b,
         )

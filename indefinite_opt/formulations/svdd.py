@@ -69,6 +69,7 @@ class SVDD(Formulation):
             maximize=d @ alpha - cp.quad_form(alpha, K),
             subject_to={"total": cp.sum(alpha) == 1, "lower": alpha >= 0, "upper": alpha <= C},
             where=(Definition("d = diag(K)", r"d = \operatorname{diag}(K)"),),
+            meanings={"d": "diagonal of the kernel matrix"},
             coef=2 * alpha,
             offset="total",
             own=-1.0,

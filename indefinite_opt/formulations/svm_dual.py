@@ -43,7 +43,8 @@ class SVMDual(Formulation):
 
     References
     ----------
-    Haasdonk (2005), SVM-DU, section 5. Lin & Lin (2003), (2), (6), (19).
+    Haasdonk (2005), SVM-DU, section 5. Lin & Lin (2003), (2), (6), (19), where the
+    negative of this objective is minimised.
 
     Examples
     --------

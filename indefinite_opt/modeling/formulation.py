@@ -70,11 +70,11 @@ def _probe(task: str) -> KernelProblem:
 
 
 def _by_theorem(structure: Structure[Any]) -> bool | None:
-    """True if a theorem, or how its kernel is made, says that the program is convex."""
+    """True if the program is linear, or if a theorem or its kernel says that it is convex."""
     if isinstance(structure, PairedQP):
         return structure.known_convex or None
     always = structure.is_convex and structure.why_convex == Structure.why_convex.fget(structure)  # type: ignore[attr-defined]
-    return always or None
+    return always or structure.is_linear or None
 
 
 class Formulation(Declaration):

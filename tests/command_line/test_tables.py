@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import indefinite_opt as iopt
-from helpers.commands import complaint, printed, run, strict
+from helpers.commands import complaint, printed, run, said, strict
 
 RNG = np.random.default_rng(28)
 FRAME = pd.DataFrame(
@@ -47,7 +47,7 @@ def test_what_was_used_of_a_table_is_said(folder: Path) -> None:
     used = "24 rows, 2 of them dropped for empty cells (lines 6, 11); 5 features: depth, width, "
     used += "colour=blue, colour=green, colour=red; labels of column 'label'"
     for command in (["solve", name, "LPSVM"], ["diagnose", name], ["bound", name, "SVMDual"]):
-        assert f"table of {used}" in printed(*command)
+        assert f"table of {used}" in said(*command)
     answer = solved(name)
     assert answer["n"] == 22
     assert answer["table"] == used

@@ -12,7 +12,7 @@ import sklearn.datasets
 from scipy.spatial.distance import cdist
 
 import indefinite_opt as iopt
-from helpers.commands import complaint, printed, run, strict
+from helpers.commands import complaint, printed, run, said, strict
 
 IRIS = sklearn.datasets.load_iris(as_frame=True)
 FLOWERS = IRIS.data[::3].reset_index(drop=True)
@@ -47,7 +47,7 @@ def test_several_classes_are_solved_one_against_one(folder: Path) -> None:
     for told, one in zip(answer["pairs"], result.values(), strict=True):
         assert told["objective"] == pytest.approx(one.objective, rel=1e-9)
         assert told["offset"] == pytest.approx(one.classifier.offset, abs=1e-9)
-    text = printed(*command)
+    text = said(*command)
     assert "3 pairs of 3 classes" in text
     assert "setosa | versicolor" in text
     assert "setosa (17), versicolor (17), virginica (16); negative part: 0 %" in text
@@ -105,7 +105,7 @@ def test_regression(folder: Path) -> None:
     assert header == "prediction"
     assert [float(line) for line in lines] == pytest.approx(result.predict(points), abs=1e-4)
     assert "root mean squared error of 50 predictions: " in outcome.stderr
-    assert "targets from 0.1 to 2.5" in printed("diagnose", "widths.csv")
+    assert "targets from 0.1 to 2.5" in said("diagnose", "widths.csv")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_outliers_do_not_get_the_names_of_classes(folder: Path) -> None:
 
 
 def test_diagnose_several_classes(folder: Path) -> None:
-    text = printed("diagnose", "distances.npz", "--form", "linear")
+    text = said("diagnose", "distances.npz", "--form", "linear")
     share = iopt.KernelProblem(-0.5 * D**2, NAMES).negative_share
     assert f"negative part: {100 * share:.3g} % of the spectrum" in text
     assert "setosa (17), versicolor (17), virginica (16)" in text

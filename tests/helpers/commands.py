@@ -32,6 +32,11 @@ def printed(*arguments: object) -> str:
     return result.stdout
 
 
+def said(*arguments: object) -> str:
+    """What a command prints, on one line: its prose is broken at 80 columns."""
+    return " ".join(printed(*arguments).split())
+
+
 def complaint(*arguments: object) -> str:
     """The message of a command that must fail with one line and exit code 2."""
     result = run(*arguments)

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from indefinite_opt.algebra import Variable, latex_expression, mathml
+from indefinite_opt.algebra import Variable, latex_expression, legend, mathml
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.figures import (
     ComparisonLike,
@@ -248,16 +248,16 @@ def _card(formulation: Formulation, problem: KernelProblem) -> str:
         program = formulation.declare(problem)
     except IndefiniteOptError as error:
         return f'<article>{head}<p class="error">{escaped(error)}</p>{reference}</article>'
-    legend = ""
-    for name, meaning in program.legend().items():
+    meanings = ""
+    for name, meaning in legend(program).items():
         # The vector of ones is a constant of the notation, not a variable.
         symbol = r"\mathbf{e}" if name == "e" else latex_expression(Variable(name=name))
         term = mathml(symbol, "inline")
-        legend += f"<div><dt>{term}</dt><dd>{_scripted(meaning)}</dd></div>"
+        meanings += f"<div><dt>{term}</dt><dd>{_scripted(meaning)}</dd></div>"
     tags = f"{badge(program.sense)} {badge(program.curvature)}"
     return (
         f'<article>{head}<p>{tags} on this kernel</p><div class="scroll">'
-        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{legend}</dl></article>'
+        f'{mathml(program.latex())}</div>{reference}<dl class="legend">{meanings}</dl></article>'
     )
 
 
