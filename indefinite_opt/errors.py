@@ -186,7 +186,7 @@ class InfeasibleProblem(ParameterError):
     ...     iopt.solve(problem, iopt.ConvexHullDual(mu=0.5))
     ... except InfeasibleProblem as error:
     ...     print(error.hint)
-    Below it no class can reach its total weight.
+    Otherwise the weights of the smaller class, of size 1, cannot sum to 1.
     """
 
     conflict: Mapping[str, Any] | None = None

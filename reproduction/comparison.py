@@ -118,8 +118,16 @@ class Tally(NamedTuple):
             f"Of {self.published} published numbers {self.at_hand} were run on the data of the "
             f"papers; of these we reproduce {self.close} within one standard deviation and "
             f"{self.reproduced} ({rate:.0f} %) within two, or 3 points where none is printed."
-            + (f" Of the other {left}, {self.explained} have their own reason." if left else "")
+            + self._others(left)
         )
+
+    def _others(self, left: int) -> str:
+        """A sentence about the numbers that are not reproduced, if there are any."""
+        if left == self.explained == 1:
+            return " The other one is explained on its page."
+        if left == self.explained:
+            return f" Each of the other {left} is explained on its page." if left else ""
+        return f" {self.explained} of the other {left} are explained on their pages."
 
 
 @dataclass(frozen=True, eq=False)
