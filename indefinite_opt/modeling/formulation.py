@@ -270,7 +270,7 @@ def reduced_weight(
 
     Without a value it is `relative` times the smallest feasible one, but at most `total`, so that
     it is feasible for all class sizes. At least a share 1/`relative` of the smaller class then has
-    weight. Of 1, 1.1, 1.2, 1.5, 2, 3 and 5 the default 1.2 is the most accurate on the data sets of
+    weight. The default 1.2 is the most accurate of 1, 1.1, 1.2, 1.5, 2, 3 and 5 on the data sets of
     Guo & Schuurmans (2009), averaged over the three formulations with linear and Gaussian kernels:
     with larger ones the hulls of overlapping classes meet, and the classifier is constant.
 
