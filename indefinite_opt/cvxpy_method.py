@@ -69,7 +69,7 @@ def solve_problem(
     ParameterError
         For an option that asks for another kind of problem, such as `gp=True`.
     cvxpy.error.SolverError
-        If the solver ends without a point, or nothing is proved of its point.
+        If the solver ends without a point, or nothing is proved about its point.
 
     Warns
     -----
@@ -122,9 +122,9 @@ def _solution(result: Result, program: QuadraticProgram) -> Solution:
     certificate, origin = result.certificate, program.cvxpy_origin
     words = " ".join(certificate.reasons)
     if certificate.claim is Claim.NONE:
-        raise SolverFailed(f"nothing is proved of the point of {result.solver}: {words}")
+        raise SolverFailed(f"nothing is proved about the point of {result.solver}: {words}")
     if certificate.claim is Claim.FEASIBLE:
-        words = f"only feasibility is proved of the point of {result.solver}: {words}"
+        words = f"only feasibility is proved about the point of {result.solver}: {words}"
         warnings.warn(words, DoubtfulResult, stacklevel=5)
     status = settings.OPTIMAL_INACCURATE
     if certificate.claim is Claim.GLOBAL:

@@ -186,7 +186,7 @@ class InfeasibleProblem(ParameterError):
     ...     iopt.solve(problem, iopt.ConvexHullDual(mu=0.5))
     ... except InfeasibleProblem as error:
     ...     print(error.hint)
-    Below it no class can reach its total weight.
+    Otherwise the weights of the smaller class, of size 1, cannot sum to 1.
     """
 
     conflict: Mapping[str, Any] | None = None
@@ -265,8 +265,9 @@ class DoubtfulResult(UserWarning):
     """The warning that numbers come from a point of which little or nothing is known to be right.
 
     `Result.x`, `Result.predict` and `Result.decision_function` give it if the solver has stopped
-    short of its tolerance, and `solve_qp` if no more is proved of the point than that it satisfies
-    the constraints. Estimators give the `ConvergenceWarning` of scikit-learn in its place.
+    short of its tolerance, and `solve_qp` if no more is proved about the point than that it
+    satisfies the constraints. Estimators give the `ConvergenceWarning` of scikit-learn in its
+    place.
 
     Examples
     --------

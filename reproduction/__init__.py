@@ -19,7 +19,7 @@ paper's standard deviations. Where none is printed, 1.5 percentage points stand 
 quantities an `Entry` says what does, in their own units (`unit`) or as a share of the published
 number (`relative`); times are not `counted`.
 
-What is not as in the paper is said where it stands, by notes on a row, on "*, column" or on
+Notes say what differs from the paper, on a row, on "*, column" or on
 "row, column", each with its reason; rows and columns that share a reason are separated by /.
 
 - `missing`: the data are lost, so that there is no number of ours;

@@ -95,8 +95,8 @@ class Compared:
 class Tally(NamedTuple):
     """How many published numbers are reproduced.
 
-    Of the numbers that count, `at_hand` were run on the data of the paper; of these `close` and
-    `reproduced` are within one and within two standard deviations of the paper's, and `explained`
+    `at_hand` of the numbers that count were run on the data of the paper; `close` and `reproduced`
+    of these are within one and within two standard deviations of the paper's, and `explained`
     are others that have a reason of their own. `uncounted` prove nothing: times, what something was
     chosen by, and repetitions.
     """
@@ -115,11 +115,19 @@ class Tally(NamedTuple):
         rate = 100 * self.reproduced / self.at_hand
         left = self.at_hand - self.reproduced
         return (
-            f"Of {self.published} published numbers {self.at_hand} were run on the data of the "
-            f"papers; of these we reproduce {self.close} within one standard deviation and "
+            f"{self.at_hand} of {self.published} published numbers were run on the data of the "
+            f"papers; {self.close} of these are reproduced within one standard deviation and "
             f"{self.reproduced} ({rate:.0f} %) within two, or 3 points where none is printed."
-            + (f" Of the other {left}, {self.explained} have their own reason." if left else "")
+            + self._others(left)
         )
+
+    def _others(self, left: int) -> str:
+        """A sentence about the numbers that are not reproduced, if there are any."""
+        if left == self.explained == 1:
+            return " The other one is explained on its page."
+        if left == self.explained:
+            return f" Each of the other {left} is explained on its page." if left else ""
+        return f" {self.explained} of the other {left} are explained on their pages."
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from reproduction.learners import LogisticPairs
 Array = NDArray[np.float64]
 
 MAX_LEVELS = 4
-"""Largest number of different values of a numeric attribute that is a category as it stands, such
+"""Largest number of different values of a numeric attribute that is used as a category, such
 as the kind of chest pain in heart; the sets have no measurements with so few."""
 
 
@@ -171,7 +171,7 @@ BOUNDS = [1.05, 1.2, 1.5, 2, 3, 5, 8]
 """Bounds β as multiples of the least feasible one, from nearly uniform weights to a hard margin."""
 
 OFFSET = "offset=nearest"
-"""Of the offsets of least training error the one nearest to 0."""
+"""The offset nearest to 0 among those of least training error."""
 
 LINEAR, QUADRATIC = f"GuoSchuurmansLP({OFFSET})", f"GuoSchuurmansQP({OFFSET})"
 

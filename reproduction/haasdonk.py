@@ -32,7 +32,7 @@ Row = dict[str, Any]
 SEPARABLE = "haasdonk-figure1a(n=40)"
 
 OVERLAPPING = "haasdonk-figure1c(n=12, seed=1)"
-"""The data of Figures 1a, 1b and 2a, and of 1c, 1d, 2b and 2c. Of 20 draws of the latter 17 have
+"""The data of Figures 1a, 1b and 2a, and of 1c, 1d, 2b and 2c. 17 of 20 draws of the latter have
 all properties that the paper states of these four pictures; with 18 points or more none has."""
 
 HULL_DIRECTIONS = 360
@@ -315,7 +315,7 @@ def leave_one_out(
 ) -> Row:
     """The best errors in percent, and the indefinite SVM with the best γ and C on all points.
 
-    Of entries of the grid with equal errors the first one counts.
+    The first of several entries of the grid with equal errors counts.
     """
     kernels = [f"distance(form=gaussian, gamma={gamma!r})" for gamma in gammas]
     changed: dict[str, Any] = {"kernel": kernels, "C": costs, "centered": True}

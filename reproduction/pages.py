@@ -140,9 +140,13 @@ def _statements_held(held: int, total: int) -> str:
     """How many statements of a paper hold; empty without statements.
 
     >>> _statements_held(2, 3)
-    'Of 3 statements of the paper 2 hold here.'
+    '2 of 3 statements of the paper hold here.'
+    >>> _statements_held(2, 2)
+    'Both statements of the paper hold here.'
     """
-    return f"Of {total} statements of the paper {held} hold here." if total else ""
+    if held < total or total < 2:
+        return f"{held} of {total} statements of the paper hold here." if total else ""
+    return f"{'Both' if total == 2 else f'All {total}'} statements of the paper hold here."
 
 
 def duration(seconds: float) -> str:

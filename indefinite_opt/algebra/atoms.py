@@ -279,7 +279,7 @@ class Constraint:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its entries."""
+        """The shape of its entries."""
         return max((arg.shape for arg in self.args), key=len)
 
     def variables(self) -> list[Variable]:

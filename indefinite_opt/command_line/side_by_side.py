@@ -1,4 +1,4 @@
-"""The command `side-by-side`: declared problems with what was found and proved of each."""
+"""The command `side-by-side`: declared problems with the objective and the bound of each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def side_by_side(
 
     Each row has the declared problem, the best objective found, a bound that is proved, and their
     relative gap; for a nonconvex problem the bound is that of a bracket. Objectives of different
-    formulations belong to different problems. The exit code is 1 if nothing was proved of any.
+    formulations belong to different problems. The exit code is 1 if nothing was proved about any.
     """
     problem = data.problem()
     titles = split_calls(formulations) or [formulations]

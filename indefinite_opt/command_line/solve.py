@@ -70,8 +70,8 @@ def solve(
 ) -> None:
     """Solve a formulation and print what the solution proves.
 
-    Of more than two classes each pair is solved, one against one. The exit code is 1 if nothing is
-    proved, so that the claim is NONE. Ctrl-C ends the search: the best point so far is still
+    With more than two classes each pair is solved, one against one. The exit code is 1 if nothing
+    is proved, so that the claim is NONE. Ctrl-C ends the search: the best point so far is still
     printed and written, and the exit code is 130.
     """
     terminal.check_writable(output=output, save=save)
@@ -193,8 +193,8 @@ def predict(
 
     A table of labels and decision values is printed, and the accuracy if the file has true labels,
     named y or by --label. A regression predicts numbers, and the root mean squared error is printed
-    if the file has targets. Of one class the label of outliers is -1, and that of others 1. The
-    exit code is 1 if the model is in doubt and nothing is proved of it.
+    if the file has targets. For one class the label of outliers is -1, and that of others 1. The
+    exit code is 1 if the model is in doubt and nothing is proved about it.
     """
     import pandas as pd
 
@@ -295,7 +295,7 @@ def bound(
 ) -> None:
     """Bracket the global optimum with a proved bound.
 
-    Of more than two classes each pair is bracketed, one against one. The other end of the bracket
+    With more than two classes each pair is bracketed, one against one. The other end of the bracket
     is the objective of the best point found. The exit code is 1 if it violates constraints or lies
     beyond the bound. Ctrl-C ends the search: the bracket so far, which is as valid as any, is still
     printed, and the exit code is 130.
@@ -326,8 +326,8 @@ def qp(
 ) -> None:
     """Solve or bracket a quadratic program of any curvature.
 
-    The exit code is 1 if nothing is proved of the solution. Ctrl-C ends the search: the best point
-    and the bracket so far are still printed and written, and the exit code is 130.
+    The exit code is 1 if nothing is proved about the solution. Ctrl-C ends the search: the best
+    point and the bracket so far are still printed and written, and the exit code is 130.
     """
     terminal.check_writable(output=search.output, proof=search.proof)
     bracketed = bound or search.gap is not None or search.proof is not None

@@ -183,7 +183,7 @@ def _gap_panel(ax: Axes, comparison: ComparisonLike, kind: str) -> None:
 
 
 def draw_claims(ax: Axes, x: Any, y: Any, claims: Sequence[str], size: float = 6.0) -> None:
-    """Draw points whose shapes and colours say what is proved of them, with labels of a legend."""
+    """Draw points whose shapes and colours show their claims, with labels of a legend."""
     for marker, (claim, color) in zip("os^DX", CLAIM_COLORS.items(), strict=True):
         chosen = np.array([each == claim for each in claims])
         if chosen.any():

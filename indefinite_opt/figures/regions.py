@@ -70,7 +70,8 @@ def decision_regions(
 ) -> Figure:
     """The decision function of a classifier in the plane, with the training points.
 
-    Of more than two classes the regions of the classes, and of a regression its predictions.
+    With more than two classes it shows the regions of the classes, for a regression the
+    predictions.
 
     Parameters
     ----------

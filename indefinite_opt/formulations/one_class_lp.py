@@ -17,12 +17,12 @@ from indefinite_opt.problem import KernelProblem
 class OneClassLP(Formulation):
     r"""Linear programming description of one class (LPDD).
 
-    Of similarities K:
+    For similarities K:
 
     .. math:: \max_{w,\rho,\xi}\ \rho - \tfrac{1}{\nu n} e^\top\xi
               \quad\text{s.t.}\quad Kw \ge \rho e - \xi,\ e^\top w = 1,\ w \ge 0,\ \xi \ge 0
 
-    Of distances D, with `distances=True`:
+    For distances D, with `distances=True`:
 
     .. math:: \min_{w,\rho,\xi}\ \rho + \tfrac{1}{\nu n} e^\top\xi
               \quad\text{s.t.}\quad Dw \le \rho e + \xi,\ e^\top w = 1,\ w \ge 0,\ \rho \ge 0,\

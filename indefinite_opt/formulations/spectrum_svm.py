@@ -115,6 +115,6 @@ class SpectrumSVM(Formulation):
         }[self.transform]  # fmt: skip
         return Definition(
             f"K̃ = V {middle[0]} Vᵀ, {source} = V Λ Vᵀ",
-            rf"\tilde{{K}} = V {middle[1]} V^\top,\ {source} = V \Lambda V^\top",
+            rf"\tilde{{K}} = V {middle[1]} V^\top \\ & {source} = V \Lambda V^\top",
             ("V", "Lambda", *symbols),
         )

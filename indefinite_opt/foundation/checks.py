@@ -149,7 +149,7 @@ def switch(argument: str, value: Any) -> None:
 
 
 def callback(value: Any) -> None:
-    """Raise `ParameterError` unless value, which is told of progress, can be called or is None."""
+    """Raise `ParameterError` unless value, which progress is reported to, is callable or None."""
     if value is not None and not callable(value):
         raise ParameterError("callback", "a function of a Trace, or None", shown(value))
 

@@ -47,7 +47,7 @@ def interrupts_held() -> Iterator[None]:
 def libraries() -> list[Any]:
     """The linear algebra libraries that have threads, as `threadpoolctl` controls them.
 
-    Some solvers bring one that never has more than one, which says nothing of the others.
+    Some solvers bring one that never has more than one, which says nothing about the others.
     """
     # Only loaded libraries are found, and compiled loops use that of scipy.
     import scipy.linalg.cython_lapack  # noqa: F401

@@ -270,7 +270,7 @@ def reduced_weight(
 
     Without a value it is `relative` times the smallest feasible one, but at most `total`, so that
     it is feasible for all class sizes. At least a share 1/`relative` of the smaller class then has
-    weight. Of 1, 1.1, 1.2, 1.5, 2, 3 and 5 the default 1.2 is the most accurate on the data sets of
+    weight. The default 1.2 is the most accurate of 1, 1.1, 1.2, 1.5, 2, 3 and 5 on the data sets of
     Guo & Schuurmans (2009), averaged over the three formulations with linear and Gaussian kernels:
     with larger ones the hulls of overlapping classes meet, and the classifier is constant.
 
@@ -284,8 +284,9 @@ def reduced_weight(
         return min(total, (relative or 1.2) * least)
     if value < least * (1.0 - 1e-12):
         raise InfeasibleProblem(
-            argument, f"at least {least!r} for a smaller class of {smaller} examples", repr(value),
-            "Below it no class can reach its total weight.",
+            argument, f"at least {total:g}/{smaller} = {least!r}", repr(value),
+            f"Otherwise the weights of the smaller class, of size {smaller}, cannot sum to "
+            f"{total:g}.",
         )  # fmt: skip
     return max(float(value), least)
 

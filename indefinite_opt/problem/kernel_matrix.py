@@ -233,7 +233,7 @@ def apply_theorem(gram: Gram, found: kernels.Definiteness | None) -> None:
 
     The computed matrix is K + E with |E_ij| ≤ c·eps·k, k the largest |K_ij|, so that
     ‖E‖ ≤ n·c·eps·k. On the diagonal of a positive semidefinite kernel there is an entry of
-    size k. Of -d² every entry is at most four times as large as some entry of its first row.
+    size k. Every entry of -d² is at most four times as large as some entry of its first row.
     """
     if found is None:
         return

@@ -52,7 +52,7 @@ class KernelProblem(LabelledKernel):
         Symmetric, finite kernel (similarity) matrix. A matrix that is symmetric up to rounding is
         replaced by (K + Kᵀ)/2.
     y : (n,) array_like, optional
-        Labels of two or more classes, real targets, or nothing for one class. Of two classes the
+        Labels of two or more classes, real targets, or nothing for one class. With two classes the
         larger one in sorting order becomes +1.
     task : {"classification", "regression", "one class"}, optional
         What the labels are for. By default two values, texts, truth values and whole numbers of
@@ -62,7 +62,7 @@ class KernelProblem(LabelledKernel):
     copy : bool
         K is copied, so that what is written to the caller's array afterwards changes nothing. With
         `copy=False` a C-contiguous array of doubles that is symmetric to the last bit is used as it
-        is, which saves 8n² bytes: nobody may write to it any more, or claims may be false.
+        is, which saves 8n² bytes: it must not change afterwards, or claims may be false.
     name : str
         What to call the problem in reports.
 
@@ -185,8 +185,8 @@ class KernelProblem(LabelledKernel):
     ) -> KernelProblem:
         """K_ij = k(x_i, x_j), with the features scaled first if so chosen.
 
-        Of the kernel "linear" a certificate may be about the exact inner products of the scaled
-        points, of which K holds rounded values; its reasons say so.
+        For the kernel "linear" a certificate may be about the exact inner products of the scaled
+        points, which K holds in rounded form; its reasons say so.
 
         Parameters
         ----------

@@ -82,8 +82,8 @@ class Data:
     def y(self) -> NDArray[Any]:
         """The numbers by which divisions are stratified, (n,).
 
-        Of two classes -1 and 1, the larger label for 1, and of several their places in sorting
-        order. For targets and without labels all are 1, so that every division is plain.
+        For two classes -1 and 1, where 1 is the larger label; for several classes their places in
+        sorting order. For targets and without labels all are 1, so that every division is plain.
         """
         given = self._loaded
         if isinstance(given, Dataset):

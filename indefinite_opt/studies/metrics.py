@@ -40,8 +40,8 @@ class Fit:
     def prediction(self) -> tuple[NDArray[Any], float]:
         """Labels or numbers predicted for the test points, and the seconds that it took.
 
-        Of fits on one split that transform the joint kernel matrix alike the first one alone pays
-        for its eigendecomposition.
+        If several fits on one split transform the joint kernel matrix alike, only the first one
+        pays for its eigendecomposition.
         """
         began = clock()
         return self._applied("predict"), clock() - began

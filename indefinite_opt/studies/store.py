@@ -1,7 +1,8 @@
 """The finished cells of studies in a file of JSON lines, which one process writes.
 
-Each line has the key of a cell and its rows, and is written as soon as the cell is finished. Who is
-killed while writing leaves a part of a line at the end, which the next one to open the file drops.
+Each line has the key of a cell and its rows, and is written as soon as the cell is finished. A
+process that is killed while writing leaves a part of a line at the end, which the next process
+drops.
 """
 
 from __future__ import annotations

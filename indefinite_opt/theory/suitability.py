@@ -64,11 +64,11 @@ class Diagnosis(Numbers):
 
     @property
     def suitable(self) -> bool | None:
-        """Whether separating hyperplanes of positive norm exist, as far as no training tells.
+        """Whether separating hyperplanes of positive norm exist, if that is known without training.
 
         False if wᵀMw ≤ 0 for every solution, True if wᵀMw > 0 for C or μ small enough, and None if
-        these criteria decide neither. Of several classes that is about every pair, and of targets
-        or one class about weights with eᵀα = 0, of which only a negated kernel is known.
+        these criteria decide neither. For several classes the answer is about every pair. For
+        targets and one class it is about weights with eᵀα = 0, and only a negated kernel decides.
         """
         distance = self.class_mean_distance
         if self.negated or (distance is not None and distance < 0):

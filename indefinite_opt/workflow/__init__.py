@@ -1,9 +1,9 @@
 """The functions of the public interface, and what they return.
 
 `solve` returns a `Result`, `solve_path` a `Path` of them, `bound` returns a `Bracket`, and
-`available_solvers` lists the solvers of a formulation. Of more than two classes a `PairwiseResult`
-and a `PairwiseBracket` hold those of all pairs. `certificates` holds `verify`, which certifies any
-point.
+`available_solvers` lists the solvers of a formulation. With more than two classes a
+`PairwiseResult` and a `PairwiseBracket` hold those of all pairs. `certificates` holds `verify`,
+which certifies any point.
 """
 
 from indefinite_opt.workflow.arguments import available_solvers

@@ -108,7 +108,7 @@ def bound(
 ) -> Bracket | Any:
     """Bracket the global optimum of a quadratic program, or of a formulation that is one.
 
-    Of more than two classes each pair is bracketed, one against one.
+    With more than two classes each pair is bracketed, one against one.
 
     These are `SVMDual`, `ConvexHullDual` and `GuoSchuurmansQP`.
 

@@ -45,7 +45,7 @@ FORMAT = "indefinite_opt result 7"
 """Name and version of the form of these files."""
 
 _NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
-"""Of these the offset may be None."""
+"""Only the offset may be None."""
 
 _OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
 

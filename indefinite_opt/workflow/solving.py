@@ -76,14 +76,14 @@ def solve(
 ) -> Result | Any:
     """Solve a problem with a formulation, or a quadratic program.
 
-    Of more than two classes each pair is solved for a formulation of two, one against one.
+    With more than two classes each pair is solved for a formulation of two, one against one.
 
     Parameters
     ----------
     problem : KernelProblem or QuadraticProgram
     formulation : Formulation or str
         A formulation object, or its name with parameters: `"SVMDual(C=10)"`. None for a quadratic
-        program, which is its own.
+        program, which needs no formulation.
     solver : str or Solver, optional
         By default `multistart` for quadratic programs, `highs` for linear programs and `newton`
         for the duals with a proxy kernel; `available_solvers(formulation)` lists the others. Names
@@ -92,7 +92,7 @@ def solve(
         Relative accuracy asked of the solver, and tolerance of the certificate.
     time_limit : float, optional
         Seconds for the solver and the certificate together: when `certificate` is read, it has
-        those that the solver has left. Either may exceed them by one factorisation. Each pair of
+        those that the solver did not use. Either may exceed them by one factorisation. Each pair of
         several classes has an equal part of the seconds that are left.
     max_iter : int, optional
         Largest number of iterations, of each pair; by default the solver's own limit.
@@ -116,8 +116,9 @@ def solve(
     Returns
     -------
     Result
-        Of more than two classes a mapping from (class a, class b) to `Result`, a `PairwiseResult`,
-        with `claim`, the weakest of all, `classifier`, whose pairs vote, and `predict`.
+        With more than two classes a mapping from (class a, class b) to `Result`, a
+        `PairwiseResult`, with `claim`, the weakest of all, `classifier`, whose pairs vote, and
+        `predict`.
 
     Raises
     ------
@@ -220,7 +221,7 @@ def solve_qp(
     certificate, x = result.certificate, result.values["x"]
     if certificate.claim <= Claim.FEASIBLE:
         known = "nothing" if certificate.claim is Claim.NONE else "only feasibility"
-        words = f"{known} is proved of the point of {result.solver}: "
+        words = f"{known} is proved about the point of {result.solver}: "
         words += " ".join(certificate.reasons)
         if certificate.claim is Claim.NONE:
             raise SolverFailed(words, x)
@@ -560,7 +561,7 @@ def solve_path(
 ) -> Path:
     """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
 
-    Of more than two classes each pair is solved in sequence, one against one, as in `solve`.
+    With more than two classes each pair is solved in sequence, one against one, as in `solve`.
 
     `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
     derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
@@ -574,9 +575,9 @@ def solve_path(
     Path
         A sequence with a `Result` for each formulation, in their order. Where `solve` would raise
         one of the errors of `indefinite_opt.errors`, such as `InfeasibleProblem`, that error is the
-        entry, and the path goes on. If every formulation fails, the first error is raised. Of more
-        than two classes the entries are `PairwiseResult`, or the first error of a pair. The path
-        prints itself as a table, `table` and `frame` hold its numbers, and `plot` draws them.
+        entry, and the path goes on. If every formulation fails, the first error is raised. With
+        more than two classes the entries are `PairwiseResult`, or the first error of a pair. The
+        path prints itself as a table, `table` and `frame` hold its numbers, and `plot` draws them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Commands end with 1 where nothing is proved of their point, and with 0 where something is."""
+"""Commands end with 1 where nothing is proved about their point, and with 0 where something is."""
 
 from __future__ import annotations
 

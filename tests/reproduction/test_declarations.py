@@ -263,7 +263,7 @@ def test_pages_and_tables_are_written(tmp_path: Path) -> None:
         assert part in page
     assert f"python -m reproduction {name}" in page
     assert f'href="{name}.html"' in index
-    assert "Of 4 published numbers 1 were run" in index
+    assert "1 of 4 published numbers were run" in index
     table = (tmp_path / "markdown" / f"{name}.md").read_text()
     assert "| three | 4.7 ± 3.3 / 4.7 | – / 1.5 (1) |" in table
     assert f"[Somebody (2000), Table 1]({name}.md)" in (tmp_path / "markdown/README.md").read_text()

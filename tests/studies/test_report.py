@@ -99,8 +99,8 @@ def test_markdown_rows() -> None:
         "The best mean accuracy is 87.5 %, of SVMDual · smo, shared by SpectrumSVM(transform=flip)."
         " Differences cannot be tested with so few folds.",
         "",
-        "1 of 4 solved problems are proved global optima in every fold; the others are 1 LOCAL,"
-        " 1 FEASIBLE, 1 STATIONARY, where a better point may exist; 1 failed."
+        "1 of 4 solved problems are proved global optima in every fold; 1 is LOCAL, 1 is"
+        " FEASIBLE and 1 is STATIONARY, where a better point may exist; 1 failed."
         " 2 of 7 fits are proved to be within 1e-4 of the global optimum, relative to its size.",
         "",
         NEGATIVE,

@@ -50,7 +50,7 @@ def test_a_point_that_violates_constraints_is_in_the_error(x: tuple[float, float
 def test_the_error_says_what_the_certificate_says() -> None:
     certificate = iopt.verify(iopt.QuadraticProgram(**ROUND), [0.0, 0.0])
     assert certificate.claim is Claim.NONE
-    expected = f"nothing is proved of the point of answer: {' '.join(certificate.reasons)}"
+    expected = f"nothing is proved about the point of answer: {' '.join(certificate.reasons)}"
     assert str(failure(0.0, 0.0)) == expected
     assert "The constraint 'inequalities' is violated" in expected
 

@@ -50,7 +50,7 @@ def _smaller_root(a, b, c):
 def solve_root(d, s, j, inverse):
     """The root to the right of pole j, by the middle way of Li (1993).
 
-    Of the two poles around the root, let p be the nearer one, o the other one, and x = λ - p. At an
+    Let p be the nearer one of the two poles around the root, o the other one, and x = λ - p. At an
     iterate, the sum ψ over the poles on the side of p, and the sum φ over those on the side of o,
     are each replaced by a constant and one pole that agree with it in value and slope,
 

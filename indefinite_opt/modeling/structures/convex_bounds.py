@@ -44,7 +44,7 @@ even if some weights are at a bound and no certificate would compute it otherwis
 
 
 class ConvexBounds(BoxLine, PairedQP):
-    """What is proved of F on the box and the lines of kernel programs, if F is convex there."""
+    """What is proved about F on the box and the lines of kernel programs, if F is convex there."""
 
     def without_constant(self) -> ConvexBounds:
         """A program with the same F on the lines, whose terms are smaller where there is one."""

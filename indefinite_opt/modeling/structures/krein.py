@@ -159,12 +159,12 @@ def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Def
     return (
         Definition(
             f"K̃ = V |Λ| Vᵀ, K {sign} V Λ Vᵀ{kept[0]}",
-            rf"\tilde{{K}} = V |\Lambda| V^\top,\ K {near} V \Lambda V^\top{kept[1]}",
+            rf"\tilde{{K}} = V |\Lambda| V^\top \\ & K {near} V \Lambda V^\top{kept[1]}",
             ("V", "Lambda"),
         ),
         Definition(
             "α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
-            r"\alpha\text{ stands for the paper's }\tilde\alpha,\text{ whose }\alpha = "
+            r"\alpha\text{ stands for the paper's }\tilde\alpha, \text{whose} \\ & \alpha = "
             r"y \circ (V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \tilde\alpha))",
         ),
     )

@@ -13,7 +13,7 @@ from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import ExplicitProgram
 
 no_warnings = np.errstate(over="ignore", invalid="ignore")
-"""Of sums that overflow no claim follows: values are then nan, and residuals infinite."""
+"""Sums that overflow lead to no claim: values are then nan, and residuals infinite."""
 
 
 class MarginProgram(ExplicitProgram):

@@ -20,8 +20,8 @@ class SpacePrimal(MarginProgram):
     """min ½wᵀMw + linear terms + penalty·Σξ_i  s.t.  y_i wᵀMΦ(x_i) + ... ≥ -ξ_i,  ξ ≥ 0.
 
     Convex if q = 0, and otherwise unbounded below: along an imaginary direction ½wᵀMw decreases
-    with the square of the step, while all else grows linearly. Of interest are its stationary
-    points: w = Σ α_i y_i Φ(x_i), 0 ≤ α ≤ penalty, complementary to the slacks.
+    with the square of the step, while all else grows linearly. Its stationary points are
+    of interest: w = Σ α_i y_i Φ(x_i), 0 ≤ α ≤ penalty, complementary to the slacks.
     """
 
     title = "a primal in a pseudo-Euclidean space"

@@ -108,10 +108,11 @@ class BoxLineQP(ConvexBounds):
         if self.total:
             weight, members = self.least_filled
             if weight > members * float(self.upper) * (1.0 + 1e-12):
-                among = f"a smaller class of {members}" if self.lines == 2 else f"{members}"
+                among = "the smaller class, of size" if self.lines == 2 else "all points,"
                 raise InfeasibleProblem(
-                    "upper", f"at least {weight / members!r} for {among} points",
-                    repr(float(self.upper)), "Below it no class can reach its total weight.",
+                    "upper", f"at least {weight:g}/{members} = {weight / members!r}",
+                    repr(float(self.upper)),
+                    f"Otherwise the weights of {among} {members}, cannot sum to {weight:g}.",
                 )  # fmt: skip
         elif np.any(np.isinf(self.upper)):
             (_refuse_weight if self.lines == 0 else _refuse_pair)(self)

@@ -65,7 +65,8 @@ def read(
     Raises
     ------
     DataError
-        If a file cannot be read as such, or would have to be changed in ways that nobody asked for.
+        If a file cannot be read as such, or would have to be changed in ways that were not asked
+        for.
     ParameterError
         If an option does not apply to this kind of file.
     UnknownName

@@ -138,7 +138,7 @@ class Dataset:
         """Name the classes by their labels, unless they have names already."""
         try:
             labels = labelled(self.y, self.n).classes.tolist()
-        except ProblemError:  # labels that a problem refuses, or takes only if it is told its task
+        except ProblemError:  # labels that a problem refuses, or takes only with its task
             return
         names = tuple(map(as_text, labels))
         if not self.classes:

@@ -38,7 +38,7 @@ _EIGENVALUE_ERROR = 12.0 * EPS
 the norm of the matrix, in a backward stable method."""
 
 MIN_EQUAL_PAIRS = 4.0
-"""Of five zeros and ones at least this number of the ten pairs are equal: 3 + 1, of 3 and of 2."""
+"""The least number of equal pairs among five zeros and ones: 3 + 1, in groups of 3 and of 2."""
 
 
 @cache
@@ -72,7 +72,7 @@ class Inequalities(NamedTuple):
     """Triangle inequalities, each of three literals, or pentagonal ones, each of five."""
 
     literals: Literals
-    """Of different variables, (t, 3) or (t, 5)."""
+    """The literals are those of different variables, (t, 3) or (t, 5)."""
     multipliers: Array
     """(t,)."""
 

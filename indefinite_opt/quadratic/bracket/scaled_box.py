@@ -186,7 +186,7 @@ def _tolerance_of_rows(quadratic: BoxQuadratic, reach: Array, fixed: Array) -> A
 def _orthonormal_weights(rows: Array, tolerance: Array) -> Array:
     """Weights of combinations of rows that are orthonormal up to rounding, one in a row.
 
-    Of rows without a common variable each is scaled to length 1. Others are chosen by decreasing
+    If rows have no common variable, each is scaled to length 1. Others are chosen by decreasing
     length of what the ones before leave of them (QR with column pivoting); those of which little is
     left may be left out, as a bound holds for any choice of combinations.
     """

@@ -108,7 +108,7 @@ def read_program(
     path = Path(path)
     suffix = suffix_of(path)
     if sense is not None and suffix != ".in":
-        hint = f"A {suffix} file tells by itself which one it is."
+        hint = f"A {suffix} file states its own sense."
         raise ParameterError("sense", "a sense for .in files only", shown(sense), hint)
     if sense not in (None, *SENSES):
         raise ParameterError("sense", "'max' or 'min'", shown(sense))

@@ -1,4 +1,4 @@
-"""Lines, words and numbers as they stand in files, and the program that they state."""
+"""Lines, words and numbers of files, and the program that they state."""
 
 from __future__ import annotations
 

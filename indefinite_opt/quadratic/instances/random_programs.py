@@ -31,8 +31,8 @@ class Draws:
     """Uniform integers from the raw words of PCG64.
 
     numpy keeps the words of a seeded bit generator for good, but not what its `Generator` makes of
-    them. Of k values, a word below the largest multiple of k in 64 bits chooses the one whose
-    number is its remainder; other words are passed over, so that all values are equally likely.
+    them. A word below the largest multiple of k in 64 bits chooses one of k values by its
+    remainder; other words are skipped, so that all values are equally likely.
     >>> Draws(1).integers(-50, 50, 4)
     array([ -1., -23., -17., -32.])
     """

@@ -260,7 +260,7 @@ class Gram(ABC):
 
 
 class DenseGram(Gram):
-    """A matrix that is stored as a whole; it is not copied, and nobody may write to it any more.
+    """A matrix that is stored as a whole; it is not copied, and must not change afterwards.
 
     It is symmetric, finite, C-contiguous and of doubles; see `arrays.checked_matrix`. Its smallest
     and largest entry may be known.

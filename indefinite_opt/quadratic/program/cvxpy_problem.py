@@ -103,10 +103,10 @@ class CvxpyOrigin:
         self.rows: list[tuple[Array, float, float, str]] = []
         """Coefficients, both sides and the name of each row."""
         self.entries: list[tuple[str, int]] = []
-        """Of each row the name of its constraint, and which entry of that it is."""
+        """The name of the constraint of each row, and which entry of that it is."""
         self.bounded_by: dict[tuple[str, int], tuple[str, int, float]] = {}
-        """Of each bound, by its side and variable, the constraint and its entry that gave it, and
-        the size of the coefficient there."""
+        """The constraint and its entry that gave each bound, and the size of the coefficient there,
+        by the side and the variable of the bound."""
         for variable, place in zip(variables, self.places.values(), strict=True):
             self._bound(variable, place)
 
@@ -175,7 +175,7 @@ class CvxpyOrigin:
         """Multipliers of rows and bounds by the `id` of their constraint, with its shape.
 
         They have the signs of cvxpy: those of the minimisation form, nonnegative for inequalities.
-        Of several constraints that state the same bound the first one has its multiplier.
+        If several constraints state the same bound, the first one has its multiplier.
         """
         flat = {name: np.zeros(one.size) for name, one in self.constraints.items()}
         left = {kind: iter(multipliers.get(kind, ())) for kind in ("inequalities", "equalities")}

@@ -59,8 +59,8 @@ class StandardForm(NamedTuple):
     def arrays(self) -> QuadraticArrays:
         """The program with its rows divided into inequalities and equations.
 
-        Equations are rows with equal sides. Of the others, a row with two sides becomes two, the
-        second of which has a name of its own, and one without any is dropped.
+        Rows with equal sides are equations. Any other row with two sides becomes two inequalities,
+        the second of which has a name of its own; a row without sides is dropped.
 
         >>> rows, free = np.array([[1.0, 1.0], [1.0, 0.0]]), np.full(2, np.inf)
         >>> sides = np.array([-1.0, 2.0]), np.array([3.0, 2.0])

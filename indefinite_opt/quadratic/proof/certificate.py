@@ -33,7 +33,7 @@ class Facts:
     first_order: bool
     """Whether the first-order conditions hold within the tolerance."""
     curvature: Curvature = Curvature.UNKNOWN
-    """Of the Hessian on the tangent space."""
+    """The sign of the Hessian on the tangent space."""
 
 
 def claim_of(facts: Facts, tol: float) -> Claim:
@@ -74,12 +74,12 @@ class Certificate:
         gaps.
     curvature : float
         Smallest eigenvalue of the Hessian on the tangent space of the free and weakly active
-        variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. Of a
+        variables; inf if that space is {0}, nan if it was not needed, 0 for linear programs. For a
         `QuadraticProgram` whose variables differ in scale it is in units that make its rows alike.
     bound : float
-        Rigorous bound on the optimal value in the declared sense; infinite if there is none. Of a
-        linear kernel it may be one for the inner products of the points, of which the kernel matrix
-        holds rounded values; the reasons say so.
+        Rigorous bound on the optimal value in the declared sense; infinite if there is none. For
+        a linear kernel it may be a bound for the exact inner products of the points, which the
+        kernel matrix holds in rounded form; the reasons say so.
     gap, relative_gap : float
         |objective - bound|, and its ratio to the unit of gaps, max(|objective|, floor); see `gaps`.
         The objective of a nearby point that satisfies the constraints exactly, moved by its

@@ -353,7 +353,7 @@ class _WrittenTangent:
         self.pentagons = _named(multipliers.pentagons, members)
 
     def document(self) -> Document:
-        """The step as it stands."""
+        """The step, unchanged."""
         own = [[2 * i, 2 * i + 1, a] for i, a in enumerate(self.squares.tolist()) if a]
         return {
             "rule": "tangent",

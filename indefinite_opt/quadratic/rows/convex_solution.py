@@ -49,7 +49,7 @@ _ATTEMPTS = (1e-9, 400_000), (1e-13, 1_500_000)
 second attempt is made where the first one has come to no exact end."""
 
 _BASIS_TOLERANCE = 1e-9
-"""Of HiGHS, whose last basis is then optimal up to rounding."""
+"""Tolerance of HiGHS, whose last basis is then optimal up to rounding."""
 
 _MAX_ITER = 200
 
@@ -73,7 +73,7 @@ class ConvexSolution(NamedTuple):
 
     x: Array
     multipliers: Array
-    """Of all rows, (m + k,)."""
+    """Multipliers of all rows, (m + k,)."""
     reduced: Array
     """What the multipliers of the bounds balance: those of lower ends are positive, (n,)."""
     solver: str

@@ -240,7 +240,7 @@ class LinearRows:
             relaxed = float(conflict.excess) / float(weights @ units)
             error = _infeasible(
                 [names[k] for k in np.flatnonzero(weights)],
-                f"The conflict ends if all of them are relaxed by {relaxed:.3g}.",
+                f"Relaxing each of them by {relaxed:.3g} makes them compatible.",
             )
             error.conflict = self._named(conflict)
             return error
@@ -309,7 +309,7 @@ def _infeasible(names: list[str], hint: str) -> InfeasibleProblem:
     shown = names[:8] + [f"{len(names) - 8} more"] * (len(names) > 8)
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return InfeasibleProblem(
-        "rows and bounds", "constraints that some x satisfies", f"a conflict of {listed}", hint
+        "rows and bounds", "constraints that can all hold", f"a conflict of {listed}", hint
     )
 
 

@@ -363,7 +363,7 @@ class PolyhedralQP(Polyhedron, QP):
     def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
         """Those of `convex_bounds`, the best ones known at this point first.
 
-        Of the multipliers those of the rows count. Recovered ones follow given ones.
+        Only the multipliers of the rows count. Recovered ones follow given ones.
         """
         if multipliers:
             yield from self._bounds_from(point, *of_rows(self, multipliers))

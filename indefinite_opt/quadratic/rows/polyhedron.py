@@ -88,7 +88,7 @@ class Polyhedron(ScaledRows):
         """
         known = self._last_near
         if known is not None and known[1] is not None and np.array_equal(known[1].x, x):
-            return known[1]  # what was proved of a point nearby is proved of that point
+            return known[1]  # what was proved about a point nearby is known about that point
         if known is None or not np.array_equal(known[0], x):
             found = nearby_point(self._exact_sides, x)
             if found is None and self.has_rows:

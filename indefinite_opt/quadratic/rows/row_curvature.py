@@ -95,7 +95,7 @@ class RowCurvature:
     def _least(self) -> tuple[Array, Array]:
         """The least eigenvalue of the part of P in z that a variable is connected with; its error.
 
-        Two (n,) arrays; 0 for a row of zeros. Of large parts it may be 99 % of that, or 0 where it
+        Two (n,) arrays; 0 for a row of zeros. For large parts it may be 99 % of that, or 0 where it
         is rounding.
         """
         from scipy.sparse.csgraph import connected_components

@@ -27,13 +27,13 @@ class Fitted(Protocol):
     ) -> NDArray[np.float64]:
         """Decision values of m new points, (m,), from their (m, n) kernel rows.
 
-        Of more than two classes there may be one for each class, (m, k).
+        With more than two classes there may be one for each class, (m, k).
         """
 
     def predict(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> NDArray[Any]:
         """Predicted labels of m new points, (m,), in the caller's own classes, or numbers.
 
-        Of one class -1 is predicted for outliers, and 1 for others.
+        For one class the prediction is -1 for outliers, and 1 for others.
         """
 
 

@@ -165,9 +165,9 @@ class Neighbours:
     def decision_function(self, K_new: ArrayLike, K_new_new: ArrayLike | None = None) -> Array:
         """The mean target of the k nearest points, (m,), or their votes for each class, (m, c).
 
-        Of training points at equal distance the one with the lower index counts as nearer. Where
+        At equal distance the training point with the lower index counts as nearer. Where
         several classes have the most votes, those of the farthest neighbours are dropped one by one
-        until a single class has. Of two classes the votes for the first one are subtracted, (m,).
+        until a single class has. For two classes the votes for the first one are subtracted, (m,).
         """
         rows = finite_array("K_new", K_new, (None, self.values.size))
         order = np.argsort(self.squares - 2.0 * rows, axis=1, kind="stable")[:, : self.k]

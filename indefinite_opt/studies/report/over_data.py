@@ -243,7 +243,7 @@ def _signed_ranks(gains: Array, names: list[str], best: int) -> str:
 
 
 FEWEST_DATA = 5
-"""Data sets from which Friedman's test is told: its p-value is that of a limit of many."""
+"""The least number of data sets for Friedman's test, whose p-value is that of a limit of many."""
 
 
 def _friedman(gains: Array) -> list[str]:

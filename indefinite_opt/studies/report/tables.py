@@ -81,7 +81,7 @@ def proved_text(row: Row) -> str:
 def failures_text(comparison: ComparisonLike, row: Row) -> str:
     """The number of failed cells of a row with their messages; empty if none failed.
 
-    Of messages that differ in their numbers only, one is shown.
+    Only one of several messages that differ in their numbers is shown.
     """
     if not row["failed"]:
         return ""
@@ -197,8 +197,8 @@ def terminal_table(comparison: ComparisonLike, width: int = 100) -> Table:
     """The summary for a terminal, with one line for each method and as many columns as fit.
 
     No number is ever cut: columns that do not fit are left out as a whole, and the caption names
-    them. Method, accuracy and claim always stay. Of the parameters that were chosen the most
-    frequent ones are shown; the Markdown table has them all.
+    them. Method, accuracy and claim always stay. The most frequent of the
+    chosen parameters are shown; the Markdown table has them all.
     """
     from rich import box
     from rich.table import Table

@@ -136,8 +136,8 @@ def _described(problem: KernelProblem) -> list[str]:
     described = described_class(problem)
     if described is None:
         return [
-            "There are no labels: of every method only the share of the test points that it "
-            "rejects is known, which ν tells it for the training points."
+            "There are no labels. Each method is measured by the share of the test points that it "
+            "rejects, to compare with ν, its bound on that share of the training points."
         ]
     count = int(np.sum(problem.labels == described))
     return [
@@ -160,7 +160,7 @@ def _negative_part(problem: KernelProblem) -> str:
 
 
 def _ranking(comparison: ComparisonLike) -> list[str]:
-    """The best method, those that are worse beyond chance, and those that cannot be told apart."""
+    """The best method, those that are significantly worse, and those that are not."""
     rows, labels = records_of(comparison.summary), row_labels(comparison)
     scores, means, score = {}, {}, scores_of(comparison.problem)[0]
     if not score.larger_is_better:
@@ -190,10 +190,20 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
 
 
 def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:
-    """The sentence on methods that are worse than the best one, and on those that may not be."""
+    """The sentence on methods that are worse than the best one, and on those that may not be.
+
+    A group of more than three is not listed where the other group is smaller.
+
+    >>> told_apart(["A", "B", "C", "D"], ["E"], "(5 % level)")
+    'It is significantly better than every other tested method but E (5 % level).'
+    """
     if not worse:
         return f"No other method is significantly worse {how}."
-    rest = f"; {listed(open_)} cannot be told from it" if open_ else ""
+    if len(worse) > max(3, len(open_)):
+        exceptions = f" but {listed(open_)}" if open_ else ""
+        return f"It is significantly better than every other tested method{exceptions} {how}."
+    others = "the other tested methods" if len(open_) > 3 else listed(open_) if open_ else ""
+    rest = f", but not than {others}" if others else ""
     return f"It is significantly better than {listed(worse)}{rest} {how}."
 
 
@@ -205,9 +215,8 @@ def _proofs(comparison: ComparisonLike) -> str:
     known = counts.pop("GLOBAL", 0)
     sentence = f"{known} of {len(rows)} solved problems are proved global optima in every fold"
     if counts:
-        others = ", ".join(f"{count} {claim}" for claim, count in counts.most_common())
-        told = f"others are {others}" if counts.total() > 1 else f"other is {next(iter(counts))}"
-        sentence += f"; the {told}, where a better point may exist"
+        others = [f"{n} {'is' if n == 1 else 'are'} {claim}" for claim, n in counts.most_common()]
+        sentence += f"; {listed(others)}, where a better point may exist"
     sentence += f"; {failed} failed." if failed else "."
     if not counts:
         return sentence

@@ -122,7 +122,7 @@ def _gap(found: Measurement) -> list[str]:
 
 
 def _about_bracket(found: Measurement) -> list[str]:
-    """What branch and bound has proved of a nonconvex program."""
+    """What branch and bound has proved about a nonconvex program."""
     measured, searched = found.measured, found.searched
     if searched is None:
         return []

@@ -37,7 +37,7 @@ from indefinite_opt.solvers.proxy_kernel import KernelBound
 
 
 class Searched(NamedTuple):
-    """What branch and bound has proved of a nonconvex program."""
+    """What branch and bound has proved about a nonconvex program."""
 
     nodes: int
     better: float

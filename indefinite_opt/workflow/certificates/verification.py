@@ -89,8 +89,8 @@ def verify(
     Parameters
     ----------
     problem : KernelProblem, QuadraticProgram or cvxpy.Problem
-        Of a cvxpy problem alone the values of its variables are certified, whichever solver has
-        set them: `verify(problem)`.
+        For a cvxpy problem without values, `verify(problem)`, the values of its variables are
+        certified, whichever solver has set them.
     formulation : Formulation or str
         Left out for a quadratic program: `verify(qp, {"x": x})`.
     values : mapping of str to array_like, or array_like

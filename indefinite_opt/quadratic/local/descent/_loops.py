@@ -64,7 +64,8 @@ STEPS_PER_MEMBER = 20
 """Most steps inside a block per point of it; by then v at the other points is out of date."""
 
 BISECTIONS = 7
-"""Of the range of violations, in search of the worst ones: a block needs most of them."""
+"""How often the range of violations is halved in search of the worst ones, most of which a block
+needs."""
 
 BLOCK_PASSES = 10.0
 """Work of choosing a block, in entries of K read per point."""
@@ -271,8 +272,8 @@ def _group_extremes(program, v, rises, falls, highest, lowest):
 def _grouped_pair(program, point, rises, falls, gain, slopes):
     """Violation, pair and constraint, among several constraints and weights that move alone.
 
-    The pair is that of Lin & Lin (22). Of weights that move alone, the one whose step decreases F
-    most is taken, if their violation is largest.
+    The pair is that of Lin & Lin (22). If the violation of weights that move alone is largest, the
+    one whose step decreases F most is taken.
     """
     v, groups = point.v, program.groups
     best, worst = _single_gains(gain, slopes, program, point)
@@ -293,7 +294,7 @@ def _libsvm_pair(K, diagonal, h, v, rises, falls):
     """The pair of LIBSVM for a single equality.
 
     The weight j may fall and has the least v; of those i that may rise and have v_i > v_j the one
-    with the largest (v_i - v_j)²/a is taken. Of equal entries the last counts, as in LIBSVM with
+    with the largest (v_i - v_j)²/a is taken. The last of equal entries counts, as in LIBSVM with
     the classes in sorting order.
     """
     bottom, j = np.inf, 0
@@ -411,8 +412,8 @@ def choose_block(program, point, offset, members):
     """The worst violators: about half of the block may rise and as many may fall.
 
     A weight that may rise violates the conditions by v - M of its constraint, one that may fall by
-    m - v. The pair of the largest violation is always among them. Of equal violators those are
-    taken that come first from `offset` on.
+    m - v. The pair of the largest violation is always among them. Equal violators are taken in
+    their order from `offset` on.
 
     Parameters
     ----------

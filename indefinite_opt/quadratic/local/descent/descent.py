@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 
 MAX_WHOLE, BLOCK_SHARE, MIN_BLOCK, MIN_STEPS_PER_BLOCK = 512, 1 / 8, 64, 32
-"""Points up to which steps select among all of them. Of more points blocks are formed, a share of n
-but at least so many points, as long as blocks take that many steps."""
+"""Points up to which steps select among all of them. With more points blocks are formed, a share of
+n but at least so many points, as long as blocks take that many steps."""
 
 CHUNK_READINGS, CHUNK_WORK = 2.0, 2e7
 """Work between two reports to the trace and checks of the time, in readings of K, which are n²

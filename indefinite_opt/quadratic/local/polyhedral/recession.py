@@ -69,8 +69,8 @@ def endless(
     ray = proved_ray(scaled.form, near, start)
     if ray is None:
         return SolverFailed(
-            "as far as rounding tells, the objective falls without end along a direction that no "
-            "row or bound ends, but nothing proves it: add bounds"
+            "up to rounding, the objective decreases without bound along a direction that no "
+            "constraint limits, but this is not proved: add bounds"
         )
     d = scaled.read(np.array([float(part) for part in ray.direction]))
     d /= np.max(np.abs(d))
@@ -79,8 +79,8 @@ def endless(
     more = ", ..." if moved.size > _MAX_NAMED else ""
     curvature = float(d / scaled.column @ scaled.P @ (d / scaled.column)) * scaled.unit
     return UnboundedProblem(
-        f"The quadratic program is unbounded: no row or bound ends the direction d with {entries}"
-        f"{more} and zeros elsewhere, dᵀPd = {curvature if ray.curvature else 0.0:.3g}, and "
-        "½xᵀPx + qᵀx falls along it. Add bounds.",
+        "The quadratic program is unbounded: no constraint limits the direction d "
+        f"({entries}{more}, 0 elsewhere), where dᵀPd = {curvature if ray.curvature else 0.0:.3g}, "
+        "and ½xᵀPx + qᵀx decreases along it without bound. Add bounds.",
         d,
     )
