@@ -86,6 +86,7 @@ from indefinite_opt.quadratic.solving.predictor_corrector import (
     max_step,
 )
 from indefinite_opt.quadratic.solving.solution import (
+    Iterate,
     Optimum,
     Solution,
     Status,

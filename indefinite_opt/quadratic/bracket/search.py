@@ -87,7 +87,7 @@ class GlobalSearch:
             start = self.form.placed(start)
             self.bracket.offer(start)
         self.settings = settings or Settings()
-        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
+        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start, recording=False)
         self.n = self.form.structure.n
         self.deadline = Deadline(self.task)
         self.box_bound = BoxBound(self.bracket, self.deadline, self.settings)
@@ -276,6 +276,7 @@ class BranchAndBound(Solver[QP]):
     name = "global"
     accepts = (QP,)
     needs_convex = False
+    records = True
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)
