@@ -24,7 +24,7 @@ from indefinite_opt.quadratic.bracket.finite_forms import finite_form, obstacle,
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
-from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
+from indefinite_opt.quadratic.bracket.proof import Part, Proof, ProvedBox, Tangent
 from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import Threads, Tree
@@ -256,6 +256,23 @@ def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: 
         return -np.inf
     with one_thread():
         return form.original(proof.lower_bound(form.conditions, remaining))
+
+
+def proved_tree(qp: QP, proof: Proof) -> list[ProvedBox]:
+    """The boxes of a proof in the variables of the program, with bounds of its F."""
+    form = required_form(qp)
+    with one_thread():
+        boxes = proof.tree(form.conditions)
+    lowered = form.lowered
+    return [
+        box._replace(
+            lower=lowered(box.lower),
+            upper=lowered(box.upper),
+            left=box.left and (lowered(box.left[0]), lowered(box.left[1])),
+            bound=form.original(box.bound),
+        )
+        for box in boxes
+    ]
 
 
 @dataclass(frozen=True)
