@@ -20,13 +20,14 @@ from indefinite_opt.quadratic.bracket.finite_forms import (
     obstacle,
 )
 from indefinite_opt.quadratic.bracket.minorant import Multipliers, lower_bound
-from indefinite_opt.quadratic.bracket.proof import Proof
+from indefinite_opt.quadratic.bracket.proof import Proof, ProvedBox
 from indefinite_opt.quadratic.bracket.scaled_box import BoxQuadratic
 from indefinite_opt.quadratic.bracket.search import (
     DESCENT_TOL,
     BranchAndBound,
     GlobalSearch,
     proved_bound,
+    proved_tree,
 )
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.files.reading import write_program
@@ -86,6 +87,7 @@ from indefinite_opt.quadratic.solving.predictor_corrector import (
     max_step,
 )
 from indefinite_opt.quadratic.solving.solution import (
+    Iterate,
     Optimum,
     Solution,
     Status,

@@ -16,6 +16,7 @@ from indefinite_opt.quadratic import (
     SOLVERS,
     Callback,
     Claim,
+    Iterate,
     Optimum,
     Session,
     Solution,
@@ -32,6 +33,7 @@ from indefinite_opt.solvers.defaults import default_solver
 __all__ = [
     "Callback",
     "Claim",
+    "Iterate",
     "Optimum",
     "Session",
     "Solution",

@@ -73,6 +73,7 @@ def solve(
     callback: Callback | None = None,
     verbose: bool = False,
     prove: float | None = None,
+    record: bool = False,
 ) -> Result | Any:
     """Solve a problem with a formulation, or a quadratic program.
 
@@ -112,6 +113,12 @@ def solve(
         as in `bound`. The certificate then has a bound on the global optimum: it claims GLOBAL, or
         says within which gap the point is proved. A better point that is found takes the place of
         the solver's. Each pair of several classes has an equal part.
+    record : bool
+        Whether `result.trace.iterates` keeps the points that the solver visits, for
+        `figures.step_by_step` and `figures.landscape`: single steps up to 512 weights and 2000
+        steps, then chunks of them; of `multistart` the path of the first descent and the best end
+        of each round, of `accpm` the centres with the gradients of their cuts. The result is the
+        same, in more time. The boxes of `global` are in its proof in any case.
 
     Returns
     -------
@@ -122,7 +129,8 @@ def solve(
     Raises
     ------
     IncompatibleSolver
-        If the solver cannot take this problem; the message says what is missing.
+        If the solver cannot take this problem, or keeps no points to record; the message says what
+        is missing.
     ProblemError
         If there are more than n/3 classes, as of targets that are whole numbers.
     InfeasibleProblem, UnboundedProblem
@@ -146,7 +154,7 @@ def solve(
     LOCAL
     GLOBAL
     """
-    options = Options(tol, time_limit, max_iter, start, seed, callback, verbose, prove)
+    options = Options(tol, time_limit, max_iter, start, seed, callback, verbose, prove, record)
     asked, chosen = as_problem(problem, formulation)
     if in_pairs(asked, chosen):
         refuse_start(start)
@@ -240,11 +248,13 @@ class Options:
     callback: Callback | None = None
     verbose: bool = False
     prove: float | None = None
+    record: bool = False
 
     def __post_init__(self) -> None:
         checks.limits(self.tol, self.time_limit, self.max_iter)
         checks.positive("prove", self.prove, infinite=True, optional=True)
         checks.switch("verbose", self.verbose)
+        checks.switch("record", self.record)
         checks.seed("seed", self.seed, optional=True)
         checks.callback(self.callback)
 
@@ -279,7 +289,7 @@ def solve_with(
     task = Task(
         problem, formulation, structure, tol=options.tol, time_limit=limit,
         max_iter=options.max_iter, start=start, seed=int(options.seed or 0),
-        callback=options.callback, began=began,
+        callback=options.callback, began=began, recording=options.record,
     )  # fmt: skip
     chosen = as_solver(default_solver(task) if solver is None else solver)
     if options.verbose:
@@ -326,9 +336,14 @@ def solve_with(
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
     """Refuse or prepare the task: everything that takes O(n³) before the solver has a point."""
     refusal = solver.refusal(task)
+    keeps_none = task.recording and not solver.records
+    if refusal is None and keeps_none:
+        refusal = "it keeps no points for record=True"
     if refusal is not None:
         names = available_solvers(task.formulation)
         willing = [name for name in names if as_solver(name).refusal(task) is None]
+        if task.recording:
+            willing = [name for name in willing if as_solver(name).records]
         raise IncompatibleSolver(
             f"{solver.name} cannot solve {task.formulation} on this problem: {refusal}. "
             f"Solvers that can: {', '.join(willing) or 'none'}."

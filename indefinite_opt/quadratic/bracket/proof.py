@@ -91,6 +91,22 @@ class Step(NamedTuple):
     """The one that is divided."""
 
 
+class ProvedBox(NamedTuple):
+    """A box of a proof, with the bound that is computed again from it."""
+
+    parent: int
+    """The place of the box it is a part of, -1 for the whole box."""
+    lower: Array
+    upper: Array
+    """Where it begins, (n,)."""
+    left: tuple[Array, Array] | None
+    """The ends of what the conditions leave of it; None if they exclude it."""
+    bound: float
+    """Lower bound on the objective in it, as far as its tangents and those before prove one."""
+    variable: int
+    """The one that is divided; -1 if none is."""
+
+
 @dataclass(frozen=True, eq=False)
 class Proof:
     """A proof of a lower bound of a `BoxQuadratic`, by boxes that together hold a global minimiser.
@@ -132,6 +148,27 @@ class Proof:
             if remaining() <= 0.0:
                 raise TimeLimitReached("the proof was not checked in time")
         return least
+
+    def tree(self, conditions: Conditions) -> list[ProvedBox]:
+        """The boxes, each before its own parts."""
+        boxes: list[ProvedBox] = []
+        parents, begun = [-1], None
+        for step in self.steps(conditions):
+            if begun is None:
+                begun, parent = step.before, parents.pop()
+                bound = boxes[parent].bound if boxes else -np.inf
+            if step.tangent is not None:
+                bound = max(bound, step.tangent[2].value)
+            divided = step.rule == "divide"
+            if divided or not step.after:
+                rest = step.before if divided or step.rule == "close" else None
+                left = None if rest is None else (rest.lower, rest.upper)
+                ends = begun.lower, begun.upper
+                boxes.append(ProvedBox(parent, *ends, left, bound, step.variable))
+                if divided:
+                    parents += [len(boxes) - 1] * len(step.after)
+                begun = None
+        return boxes
 
     def steps(self, conditions: Conditions) -> Iterator[Step]:
         """The steps from the whole box to closed ones, those of a part after its division."""

@@ -24,7 +24,7 @@ from indefinite_opt.quadratic.bracket.finite_forms import finite_form, obstacle,
 from indefinite_opt.quadratic.bracket.minorant import Multipliers
 from indefinite_opt.quadratic.bracket.open_bracket import Deadline, OpenBracket
 from indefinite_opt.quadratic.bracket.optimality_conditions import Box
-from indefinite_opt.quadratic.bracket.proof import Part, Proof, Tangent
+from indefinite_opt.quadratic.bracket.proof import Part, Proof, ProvedBox, Tangent
 from indefinite_opt.quadratic.bracket.scaled_box import ScaledBox
 from indefinite_opt.quadratic.bracket.settings import Settings
 from indefinite_opt.quadratic.bracket.tree import Threads, Tree
@@ -87,7 +87,7 @@ class GlobalSearch:
             start = self.form.placed(start)
             self.bracket.offer(start)
         self.settings = settings or Settings()
-        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start)
+        self.task = task.on(self.form.structure, tol=DESCENT_TOL, start=start, recording=False)
         self.n = self.form.structure.n
         self.deadline = Deadline(self.task)
         self.box_bound = BoxBound(self.bracket, self.deadline, self.settings)
@@ -258,6 +258,23 @@ def proved_bound(qp: QP, proof: Proof, remaining: Callable[[], float] = lambda: 
         return form.original(proof.lower_bound(form.conditions, remaining))
 
 
+def proved_tree(qp: QP, proof: Proof) -> list[ProvedBox]:
+    """The boxes of a proof in the variables of the program, with bounds of its F."""
+    form = required_form(qp)
+    with one_thread():
+        boxes = proof.tree(form.conditions)
+    lowered = form.lowered
+    return [
+        box._replace(
+            lower=lowered(box.lower),
+            upper=lowered(box.upper),
+            left=box.left and (lowered(box.left[0]), lowered(box.left[1])),
+            bound=form.original(box.bound),
+        )
+        for box in boxes
+    ]
+
+
 @dataclass(frozen=True)
 class BranchAndBound(Solver[QP]):
     """Local search, then branch and bound until the relative gap is `tol`; see `bound`.
@@ -276,6 +293,7 @@ class BranchAndBound(Solver[QP]):
     name = "global"
     accepts = (QP,)
     needs_convex = False
+    records = True
 
     def refusal(self, task: Task[Any]) -> str | None:
         reason = super().refusal(task)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from indefinite_opt.foundation import Array, Values, one_thread
-from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solution import Iterate, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task, status_at_end
 
 
@@ -47,6 +47,11 @@ class Iteration(ABC):
     def values(self) -> Values:
         """The best point in the declared variables."""
 
+    def iterate(self) -> Iterate:
+        """The point of the last report, for a task that records."""
+        values = {name: value.copy() for name, value in self.values.items()}
+        return Iterate("step" if self.iterations else "start", values, self.trace.objective[-1])
+
     def solution(self, status: Status) -> Solution:
         """The best point, with what is known of it."""
         return Solution(
@@ -61,7 +66,10 @@ class Iteration(ABC):
 
     def report(self) -> Status | None:
         """Add to the trace; the status if the search is to stop here, else None."""
-        if self.record():
+        solved = self.record()
+        if self.task.recording:
+            self.trace.iterates.append(self.iterate())
+        if solved:
             return Status.SOLVED
         return self.task.stop(self.trace, self.iterations, self.limit)
 

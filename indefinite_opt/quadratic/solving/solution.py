@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,29 @@ class Status(enum.Enum):
         return self.name.lower()
 
 
+class Iterate(NamedTuple):
+    """A point that a solver has visited; see `solve` with `record=True`.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
+    >>> result = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo", record=True)
+    >>> [(each.step, each.values["alpha"]) for each in result.trace.iterates][:2]
+    [('start', array([0., 0.])), ('pair step', array([0.5, 0.5]))]
+    """
+
+    step: str
+    """What has led to the point, such as "pair step" or "Newton step"; "cut" for the centre at
+    which a cutting plane is made."""
+    values: Values
+    """The declared variables."""
+    objective: float
+    """In the declared sense."""
+    gradient: Array | None = None
+    """∇F of the minimisation form, (n,), where a cut is made."""
+
+
 @dataclass
 class Trace:
     """Progress of a solver, one entry per report.
@@ -44,6 +68,8 @@ class Trace:
         its bound on the optimal value (nan if none), evaluations of the objective (0 where they
         are not counted), and in branch and bound, whose iterations are the nodes so far, the nodes
         that are still to be bounded or divided (None elsewhere).
+    iterates : list of Iterate
+        The point of each report if the call was made with `record=True`, else empty.
 
     Examples
     --------
@@ -60,6 +86,7 @@ class Trace:
     bound: list[float] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     open_nodes: list[int | None] = field(default_factory=list)
+    iterates: list[Iterate] = field(default_factory=list)
 
     def add(
         self,
@@ -70,6 +97,7 @@ class Trace:
         bound: float = np.nan,
         calls: int = 0,
         open_nodes: int | None = None,
+        iterate: Iterate | None = None,
     ) -> None:
         """Append one entry."""
         self.seconds.append(seconds)
@@ -79,6 +107,8 @@ class Trace:
         self.bound.append(bound)
         self.calls.append(calls)
         self.open_nodes.append(open_nodes)
+        if iterate is not None:
+            self.iterates.append(iterate)
 
     @property
     def gap(self) -> list[float]:

@@ -56,6 +56,8 @@ class Task(Generic[S_co]):
         Value of `clock` when the call started.
     late : bool
         Whether `in_time` has left something out.
+    recording : bool
+        Whether the trace gets the point of each report.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Task(Generic[S_co]):
     callback: Callback | None = None
     began: float = field(default_factory=clock)
     late: bool = False
+    recording: bool = False
 
     @cached_property
     def program(self) -> Program:
@@ -203,6 +206,8 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
+    records : bool
+        Whether its trace has points for `record=True`, or its proof has boxes.
 
     Examples
     --------
@@ -218,6 +223,7 @@ class Solver(ABC, Generic[S]):
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
+    records: ClassVar[bool] = False
 
     def __str__(self) -> str:
         # Parameters that differ from their defaults are shown, so that titles are distinct.

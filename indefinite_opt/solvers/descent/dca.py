@@ -50,6 +50,7 @@ class DCA(Solver[BoxLineQP]):
     name = "dca"
     accepts = (BoxLineQP,)
     needs_convex = False
+    records = True
 
     def __post_init__(self) -> None:
         checks.choice("part", self.part, ("clip", "shift"))

@@ -44,6 +44,7 @@ class SMOLinLin(Solver[BoxLineQP]):
     name = "smo-lin-lin"
     accepts = (BoxLineQP,)
     needs_convex = False
+    records = True
     needs_bias = True
 
     def refusal(self, task: Task[Any]) -> str | None:

@@ -31,6 +31,7 @@ class ConjugateGradient(Solver[LogisticProgram]):
     name = "cg"
     accepts = (LogisticProgram,)
     needs_convex = True
+    records = True
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         return _ConjugateGradientIteration(task).run()

@@ -36,6 +36,7 @@ class NewtonCG(Solver[LogisticProgram]):
     name = "newton-cg"
     accepts = (LogisticProgram,)
     needs_convex = True
+    records = True
 
     def solve(self, task: Task[LogisticProgram]) -> Solution:
         return _NewtonIteration(task).run()

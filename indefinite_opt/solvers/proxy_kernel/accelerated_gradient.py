@@ -33,6 +33,7 @@ class AcceleratedGradient(Solver[ProxyStructure]):
     name = "accelerated-gradient"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
+    records = True
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         return _AcceleratedGradientIteration(task).run()

@@ -8,7 +8,7 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, Array, checks
 from indefinite_opt.modeling.structures import ProxyBall, ProxyDual, ProxyStructure
-from indefinite_opt.quadratic import Solution, Solver, Task, Witness
+from indefinite_opt.quadratic import Iterate, Solution, Solver, Task, Witness
 from indefinite_opt.solvers.proxy_kernel.analytic_center import AnalyticCenter
 from indefinite_opt.solvers.proxy_kernel.search import Evaluation, ProxySearch
 
@@ -66,6 +66,7 @@ class ACCPM(Solver[ProxyStructure]):
     name = "accpm"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
+    records = True
 
     def __post_init__(self) -> None:
         checks.whole("cuts", self.cuts, least=2)
@@ -87,6 +88,7 @@ class _CuttingPlaneIteration(ProxySearch):
     def __init__(self, task: Task[ProxyStructure], options: ACCPM) -> None:
         super().__init__(task)
         self.options, self.center = options, self.start
+        self.last = self.start
         level, gradient = self.center.value, self.center.gradient
         self.metric, self.rest = self._curvature()
         self.depth = max(0.5 * (level - self.bound), EPS * abs(level)) or 1.0
@@ -104,6 +106,11 @@ class _CuttingPlaneIteration(ProxySearch):
         count = int(np.sum(values[:rank] > 0.0))
         leading = spectrum.vectors[:, ::-1][:, :count]
         return (leading * np.sqrt(values[:count])).T * y, float(values[rank])
+
+    def iterate(self) -> Iterate:
+        """The centre of the last cut."""
+        at, dual = self.last, self.dual
+        return Iterate("cut", dual.values(at.x.copy()), dual.declared(at.value), at.gradient)
 
     def record(self) -> bool:
         if self.solved:
@@ -138,6 +145,7 @@ class _CuttingPlaneIteration(ProxySearch):
     def _cut(self, x: Array) -> None:
         """Add the tangent at the centre x, and make x the next ᾱ if F is smaller there."""
         new, old, cuts = self.evaluate(x), self.center, self.set
+        self.last = new
         d = x - old.x
         slope, rise = float(old.gradient @ d), float((new.gradient - old.gradient) @ d)
         change = new.value - old.value

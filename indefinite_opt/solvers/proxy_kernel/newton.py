@@ -65,6 +65,7 @@ class Newton(Solver[ProxyStructure]):
     name = "newton"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
+    records = True
 
     def solve(self, task: Task[ProxyStructure]) -> Solution:
         return _ProxyNewtonIteration(task).run()

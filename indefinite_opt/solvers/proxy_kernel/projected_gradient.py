@@ -56,6 +56,7 @@ class ProjectedGradient(Solver[ProxyStructure]):
     name = "projected-gradient"
     accepts = (ProxyDual, ProxyBall)
     needs_convex = False
+    records = True
 
     def __post_init__(self) -> None:
         checks.choice("step", self.step, ("search", "spectral", "diminishing"))

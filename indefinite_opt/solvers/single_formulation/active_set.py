@@ -7,6 +7,7 @@ import numpy as np
 from indefinite_opt.foundation import Array, one_thread
 from indefinite_opt.modeling.structures import KreinLeastSquares
 from indefinite_opt.quadratic import (
+    Iterate,
     Solution,
     Solver,
     Status,
@@ -53,6 +54,7 @@ class ActiveSet(Solver[KreinLeastSquares]):
     name = "active-set"
     accepts = (KreinLeastSquares,)
     needs_convex = False
+    records = True
 
     def solve(self, task: Task[KreinLeastSquares]) -> Solution:
         run = _ActiveSetIteration(task)
@@ -236,7 +238,10 @@ class _ActiveSetIteration:
         """Add to the trace; the status and the reason if the algorithm is to stop here."""
         task, qp = self.task, self.qp
         objective = qp.sense * (qp.value(self.alpha) + qp.constant)
-        self.trace.add(task.elapsed, self.iterations, objective, violation)
+        iterate = None
+        if task.recording:
+            iterate = Iterate("active-set step", qp.values(self.alpha.copy()), objective)
+        self.trace.add(task.elapsed, self.iterations, objective, violation, iterate=iterate)
         if violation <= task.tol:
             return Status.SOLVED, "conditions (27)-(30) hold"
         return self._stop(self.trace)

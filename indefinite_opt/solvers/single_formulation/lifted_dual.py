@@ -10,6 +10,7 @@ from indefinite_opt.foundation import one_thread
 from indefinite_opt.modeling.structures import SeparabilityProgram, SpacePrimal
 from indefinite_opt.quadratic import (
     Descent,
+    Iterate,
     Solution,
     Solver,
     Status,
@@ -40,6 +41,7 @@ class LiftedDual(Solver[_Primal]):
     name = "lifted-dual"
     accepts: ClassVar[tuple[type[_Primal], ...]] = (SeparabilityProgram,)
     needs_convex = False
+    records = True
 
     def refusal(self, task: Task[Any]) -> str | None:
         if not task.problem.curvature_known:
@@ -100,7 +102,7 @@ class _LiftedIteration:
         limit = self.task.max_iter
         left = None if limit is None else max(limit - self.steps, 1)
         dual = self.dual
-        inner = self.task.on(dual, problem=dual.problem, tol=tol, max_iter=left)
+        inner = self.task.on(dual, problem=dual.problem, tol=tol, max_iter=left, recording=False)
         descent = Descent(inner, self.weights.copy(), trace=Trace())
         status = descent.to_local_minimum()
         self.weights = descent.alpha
@@ -119,9 +121,14 @@ class _LiftedIteration:
             residual = program.residual(self.values, self.multipliers)
             measure = max(residual, relative(excess, program.gap_unit(self.value)))
         bound = self.bound if np.isfinite(self.bound) else np.nan
+        iterate = None
+        if task.recording:
+            values = {name: value.copy() for name, value in self.values.items()}
+            iterate = Iterate("lifted point", values, self.value)
         self.trace.add(
-            task.elapsed, self.steps, self.value, measure, bound=bound, calls=self.rounds
-        )
+            task.elapsed, self.steps, self.value, measure, bound=bound, calls=self.rounds,
+            iterate=iterate,
+        )  # fmt: skip
         return measure <= task.tol
 
     def solution(self, status: Status) -> Solution:

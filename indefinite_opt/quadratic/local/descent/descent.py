@@ -13,12 +13,13 @@ from indefinite_opt.quadratic.local.descent.face import Face
 from indefinite_opt.quadratic.local.descent.low_rank import columns_of, interior_optimum
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.rows.no_optimum import proved_ray
-from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solution import Iterate, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
+    from indefinite_opt.quadratic.local.descent._loops import StepOutcome
     from indefinite_opt.quadratic.local.descent.computed_blocks import ComputedBlocks
 
 MAX_WHOLE, BLOCK_SHARE, MIN_BLOCK, MIN_STEPS_PER_BLOCK = 512, 1 / 8, 64, 32
@@ -75,6 +76,9 @@ rigorous bound allows for."""
 
 MAX_TIGHTENING = 0.01
 """Smallest factor by which the residual to reach is reduced at once."""
+
+MAX_SINGLE_STEPS = 2000
+"""Steps that are recorded one by one; later ones in chunks, so that points take little memory."""
 
 MIN_GROWTH = 1.01
 """Least factor by which the weights are scaled up at once; less is left to pair steps."""
@@ -219,6 +223,7 @@ class Descent:
             status = self.to_stationarity()
             if status is not Status.SOLVED or self._stopped or not self._escape(allowance):
                 return status
+            self._visit("negative curvature")
             if self.iterations >= self._limit:
                 return Status.MAX_ITER
             if self.escapes >= MAX_ESCAPES:
@@ -277,10 +282,11 @@ class Descent:
                     self._balance()
                 return status
             if state == loops.RUNNING:
-                if self.work >= self._interior_due:
-                    self.try_interior_points()
+                if self.work >= self._interior_due and self.try_interior_points():
+                    self._visit("interior points")
                 if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
                     self.newton_step()
+                    self._visit("Newton step")
                 if self.rounding > ROUNDING_SHARE * target * self.unit:
                     self._refresh()
             elif converged:
@@ -361,9 +367,7 @@ class Descent:
         if self.gram.on_demand:
             outcome = self._computed_blocks.steps(self.point, tolerance, steps, work)
         elif whole:
-            outcome = loops.StepOutcome(*loops.pair_steps(
-                self.program, self.point, loops.SECOND_ORDER, tolerance, steps, work
-            ))  # fmt: skip
+            outcome = self.whole_steps(loops.SECOND_ORDER, tolerance, steps, work)
         else:
             *found, self._offset, blocks = loops.block_steps(
                 self.program, self.point, tolerance, size, self._offset, steps, work
@@ -373,6 +377,34 @@ class Descent:
         self._exact = exact
         self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         return outcome.state, outcome.violation
+
+    def whole_steps(self, rule: int, tolerance: float, steps: int, work: float) -> StepOutcome:
+        """Pair steps that select among all points; recorded ones are made one by one.
+
+        These are the same steps, and they end where they would end together.
+        """
+        loops, n = self.loops, self.qp.n
+
+        def made(most: int, left: float) -> StepOutcome:
+            given = self.program, self.point, rule, tolerance, most, left
+            return loops.StepOutcome(*loops.pair_steps(*given))
+
+        if self.trace is None or not self._recording:
+            return made(steps, work)
+        if not self.trace.iterates:
+            self._report(np.nan, "start")
+        whole = made(0, work)
+        while whole.state == loops.RUNNING and whole.steps < steps and whole.work - n < work:
+            single = self._recording
+            one = made(1, 1.0) if single else made(steps - whole.steps, work + n - whole.work)
+            whole = loops.StepOutcome(
+                one.state, one.violation, whole.steps + one.steps, whole.decrease + one.decrease,
+                whole.work + one.work - n, whole.rounding + one.rounding,
+            )  # fmt: skip
+            if single and one.steps:
+                violation = one.violation / self.unit
+                self._report(violation, "pair step", whole.steps, whole.decrease)
+        return whole
 
     @cached_property
     def _computed_blocks(self) -> ComputedBlocks:
@@ -576,13 +608,33 @@ class Descent:
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
         return relative(total, qp.gap_unit(self.value, self.alpha))
 
-    def _report(self, residual: float) -> bool:
-        """Add to the trace; True if the callback asks to stop."""
+    def _report(
+        self, residual: float, step: str = "pair steps", made: int = 0, decrease: float = 0.0
+    ) -> bool:
+        """Add to the trace; True if the callback asks to stop.
+
+        `step` is the word for what was done, of which `made` steps and what they have lowered F by
+        are not counted yet.
+        """
         if self.trace is None:
             return False
-        task = self.task
-        self.trace.add(task.elapsed, self.iterations, self.qp.declared(self.value), residual)
+        task, value, iterate = self.task, self.qp.declared(self.value - decrease), None
+        if task.recording:
+            iterate = Iterate(step, self.qp.values(self.alpha.copy()), value)
+        self.trace.add(task.elapsed, self.iterations + made, value, residual, iterate=iterate)
         return bool(task.callback and task.callback(self.trace))
+
+    @property
+    def _recording(self) -> bool:
+        """Whether single steps are recorded."""
+        if self.trace is None or not self.task.recording:
+            return False
+        return len(self.trace.iterates) < MAX_SINGLE_STEPS
+
+    def _visit(self, step: str) -> None:
+        """Report a point between two checks, if single steps are recorded."""
+        if self._recording:
+            self._report(np.nan, step)
 
     def _grow(self) -> None:
         """Go to the minimum along the ray of the weights that have no bound.

@@ -89,6 +89,8 @@ class ActiveSetDescent:
         What is known of the curvature at the end, as a clause.
     loops : module
         The compiled loops.
+    steps_at_once : int
+        Most steps between two questions whether to stop.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class ActiveSetDescent:
         self.state: State = loops.new_state(self.program, z, seed)
         loops.factorise(self.program, self.state, True)
         sides = self.program.low.size
-        self._slice = max(int(_SLICE_WORK / (_FLOPS_PER_STEP * self.n * sides + 1.0)), 1)
+        self.steps_at_once = max(int(_SLICE_WORK / (_FLOPS_PER_STEP * self.n * sides + 1.0)), 1)
         self._limit = _MIN_STEPS + _STEPS_PER_SIDE * sides
         self.ray: Array | None = None
         self.curvature = "curvature not examined"
@@ -168,7 +170,7 @@ class ActiveSetDescent:
         """
         loops, limit = self.loops, self._limit if max_iter is None else max_iter
         while self.iterations < limit:
-            steps = min(self._slice, limit - self.iterations)
+            steps = min(self.steps_at_once, limit - self.iterations)
             outcome = loops.advance(self.program, self.state, steps)
             if outcome == loops.UNBOUNDED:
                 self.ray = self.state.ray

@@ -23,7 +23,7 @@ from indefinite_opt.foundation import (
     pool,
     thread_count,
 )
-from indefinite_opt.quadratic.solving.solution import Optimum, Solution, Status, Trace
+from indefinite_opt.quadratic.solving.solution import Iterate, Optimum, Solution, Status, Trace
 from indefinite_opt.quadratic.solving.solver import Task
 
 MOST_PERTURBATIONS = 2400
@@ -212,6 +212,10 @@ class IteratedSearch(ABC):
         """Difference of objectives up to which they count as equal, as descents end inexactly."""
 
     @abstractmethod
+    def _values(self, x: Array) -> Values:
+        """The declared variables at the point of an end."""
+
+    @abstractmethod
     def solution(self, status: Status) -> Solution:
         """The best end, and how often the descents ended where."""
 
@@ -321,9 +325,16 @@ class IteratedSearch(ABC):
     def _report(self) -> bool:
         """Add to the trace; True if the callback asks to stop, or has done so before."""
         best = self.elite[0]
-        value = self.qp.declared(best.value * self.unit)
-        self.trace.add(self.task.elapsed, self.iterations, value, best.residual)
+        self._add("best end", best.x, best.value, best.residual)
         return self._ask(self.trace)
+
+    def _add(self, step: str, x: Array, value: float, residual: float, made: int = 0) -> None:
+        """Add a point to the trace; `made` steps to it are not counted yet."""
+        task, declared, iterate = self.task, self.qp.declared(value * self.unit), None
+        if task.recording:
+            iterate = Iterate(step, self._values(x.copy()), declared)
+        steps = self.iterations + made
+        self.trace.add(task.elapsed, steps, declared, residual, iterate=iterate)
 
     def _ask(self, trace: Trace) -> bool:
         """Whether the callback asks to stop, or has done so before."""
@@ -331,9 +342,9 @@ class IteratedSearch(ABC):
         self.stopped = self.stopped or bool(callback and callback(trace))
         return self.stopped
 
-    def _solution(self, status: Status, made: str, values: Callable[[Array], Values]) -> Solution:
-        """The best end in the variables of `values`; `made` says what was done."""
-        best = self.elite[0]
+    def _solution(self, status: Status, made: str) -> Solution:
+        """The best end; `made` says what was done."""
+        best, values = self.elite[0], self._values
         optima = tuple(
             Optimum(self.qp.declared(value * self.unit), count, {} if x is None else values(x))
             for value, count, x in sorted(self.found.values(), key=lambda each: each[0])

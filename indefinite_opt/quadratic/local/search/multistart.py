@@ -51,6 +51,7 @@ class MultiStart(Effort, Solver[QP]):
     name = "multistart"
     accepts = (QP,)
     needs_convex = False
+    records = True
 
     def preparation_order(self, task: Task[Any]) -> int:
         return 0
@@ -83,6 +84,8 @@ class MultiStart(Effort, Solver[QP]):
             return {} if z is None else structure.values(structure.project(found.restore(z)))
 
         optima = tuple(replace(each, values=restored(each.values)) for each in ended.optima)
+        path = ended.trace.iterates
+        path[:] = [each._replace(values=restored(each.values)) for each in path]
         ended = replace(ended, values=restored(ended.values), optima=optima, gradient=None)
         if ended.status is not Status.INACCURATE:
             return ended

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited
 from indefinite_opt.quadratic.local.descent.descent import CHOLESKY_WORK, Descent
 from indefinite_opt.quadratic.local.search.iterated_search import (
     CHAINS,
@@ -138,7 +138,7 @@ class LocalSearch(IteratedSearch):
     def _part(self, steps: int | None) -> Task[PairedQP]:
         """The task of one of several descents, with its share of the steps and a way to stop it."""
         stop = self.halt.is_set
-        return replace(self.task, callback=lambda trace: stop(), max_iter=steps)
+        return replace(self.task, callback=lambda trace: stop(), max_iter=steps, recording=False)
 
     def _tie_width(self, value: float) -> float:
         best = self.elite[0].x if self.elite else np.zeros(self.qp.n)
@@ -210,10 +210,13 @@ class LocalSearch(IteratedSearch):
     def _pattern(self, x: Array) -> bytes:
         return np.packbits(np.concatenate(self.qp.at_bounds(x, self.task.tol))).tobytes()
 
+    def _values(self, x: Array) -> Values:
+        return self.qp.values(x)
+
     def solution(self, status: Status) -> Solution:
         best, made = (
             self.elite[0],
             f"{self.descents} descents and {self.perturbations} perturbations",
         )
-        solution = self._solution(status, made, self.qp.values)
+        solution = self._solution(status, made)
         return replace(solution, gradient=best.gradient if best.exact else None)

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, TimeLimitReached, limited, one_thread
+from indefinite_opt.foundation import Array, TimeLimitReached, Values, limited, one_thread
+from indefinite_opt.quadratic.local.descent.descent import MAX_SINGLE_STEPS
 from indefinite_opt.quadratic.local.polyhedral.descent import (
     ActiveSetDescent,
     compiled,
@@ -121,7 +122,7 @@ class PolyhedralSearch(IteratedSearch):
         if error is not None:
             raise error
         try:
-            status = self._finish(run, task.max_iter)
+            status = self._finish(run, task.max_iter, self._visiting(run))
         except KeyboardInterrupt:
             self.elite = [self._end(run, Status.INTERRUPTED)]
             raise
@@ -129,6 +130,21 @@ class PolyhedralSearch(IteratedSearch):
         self.elite = []
         self._take(self._chain_of(run, status))
         return Status.INTERRUPTED if self._report() else status
+
+    def _visiting(self, run: ActiveSetDescent) -> Callable[[], Status | None]:
+        """What the first descent asks between its steps, each of which is recorded if any is."""
+        if not self.task.recording:
+            return self._asked
+        run.steps_at_once = 1
+        self._add("start", run.end, run.value, np.nan)
+
+        def visit() -> Status | None:
+            self._add("active-set step", run.end, run.value, np.nan, run.iterations)
+            if len(self.trace) >= MAX_SINGLE_STEPS:
+                run.steps_at_once = MAX_SINGLE_STEPS
+            return self._asked()
+
+        return visit
 
     def _begun(self, z: Array) -> ActiveSetDescent:
         """A descent from a point, which is the result if the search is stopped before it ends."""
@@ -171,15 +187,19 @@ class PolyhedralSearch(IteratedSearch):
         work = run.work + 0.1 * ROW_OVERHEAD_WORK
         return Chain([self._end(run, status)], work, run.iterations, 0, run.ray)
 
-    def _finish(self, run: ActiveSetDescent, steps: int | None) -> Status:
+    def _finish(
+        self, run: ActiveSetDescent, steps: int | None,
+        halt: Callable[[], Status | None] | None = None,
+    ) -> Status:  # fmt: skip
         """Descend, and go on along edges and between weakly active constraints while that pays."""
+        halt = halt or self._asked
         try:
-            status = run.run(self._asked, steps)
+            status = run.run(halt, steps)
             for _ in range(MAX_PASSES):
                 ended = status is not Status.SOLVED or run.ray is not None
                 if ended or not run.exchange(self._timed):
                     break
-                status = run.run(self._asked, steps)
+                status = run.run(halt, steps)
             return status
         except TimeLimitReached:
             return self._asked() or Status.TIME_LIMIT
@@ -243,13 +263,16 @@ class PolyhedralSearch(IteratedSearch):
             ends = np.concatenate([values <= program.low + near, values >= program.high - near])
         return np.packbits(ends).tobytes()
 
+    def _values(self, x: Array) -> Values:
+        return self.qp.values(self.scaled.read(x))
+
     def solution(self, status: Status) -> Solution:
         if not self.elite:  # stopped before anything was done
             self._begun(self.scaled.write(self.qp.start()))
         qp, best = self.qp, self.elite[0]
         made = f"{self.descents} descents, {self.perturbations} of them after perturbations"
         return replace(
-            self._solution(status, made, lambda z: qp.values(self.scaled.read(z))),
+            self._solution(status, made),
             multipliers=qp.named_multipliers(best.multipliers),
             gradient=qp.gradient(self.scaled.read(best.x)),
         )
