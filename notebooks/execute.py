@@ -21,6 +21,7 @@ def execute(path: Path) -> None:
         notebook,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,
         resources={"metadata": {"path": FOLDER}},
     )
     client.execute()

@@ -20,7 +20,7 @@ from indefinite_opt import (
     SVMDual,
     datasets,
 )
-from indefinite_opt.figures import decision_regions
+from indefinite_opt.figures import decision_regions, reduced_hull
 from indefinite_opt.modeling import Classifier
 from indefinite_opt.studies import Computation, ComputationOutcome, Data, Grid, LeaveOneOut, Study
 from indefinite_opt.theory import diagnose, svm_to_hull
@@ -34,9 +34,6 @@ SEPARABLE = "haasdonk-figure1a(n=40)"
 OVERLAPPING = "haasdonk-figure1c(n=12, seed=1)"
 """The data of Figures 1a, 1b and 2a, and of 1c, 1d, 2b and 2c. 17 of 20 draws of the latter have
 all properties that the paper states of these four pictures; with 18 points or more none has."""
-
-HULL_DIRECTIONS = 360
-"""Directions in which the boundary of a reduced convex hull is computed, one for each degree."""
 
 
 def trained(problem: KernelProblem, formulation: Formulation, solver: str | None = None) -> Row:
@@ -59,22 +56,6 @@ def trained(problem: KernelProblem, formulation: Formulation, solver: str | None
         "bounded SVs": np.count_nonzero(alpha >= (1.0 - 1e-6) * bound),
         "wrong": np.count_nonzero(wrong), "wrong non-SVs": np.count_nonzero(wrong & ~support),
     }  # fmt: skip
-
-
-def reduced_hull(X: Array, mu: float) -> Array:
-    """Vertices of the hull of the points x_i with weights of at most μ, (HULL_DIRECTIONS, d = 2).
-
-    In each direction the points that lie farthest along it have the largest possible weights.
-
-    >>> corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> reduced_hull(corners, 1.0).max(axis=0), reduced_hull(corners, 0.5).max(axis=0)
-    (array([1., 1.]), array([0.5, 0.5]))
-    """
-    angles = np.linspace(0.0, 2.0 * np.pi, HULL_DIRECTIONS)
-    directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    farthest = np.argsort(-directions @ X.T, axis=1)
-    weights = np.clip(1.0 - mu * np.arange(len(X)), 0.0, mu)
-    return np.einsum("k,dkx->dx", weights, X[farthest])
 
 
 def draw_panels(outcomes: Mapping[str, ComputationOutcome]) -> Figure:

@@ -10,6 +10,7 @@ from indefinite_opt.figures.comparison import CLAIM_COLORS as CLAIM_COLORS
 from indefinite_opt.figures.comparison import comparison_figure
 from indefinite_opt.figures.comparison import records_of as records_of
 from indefinite_opt.figures.comparison import row_labels as row_labels
+from indefinite_opt.figures.described import show
 from indefinite_opt.figures.inputs import SCORES as SCORES
 from indefinite_opt.figures.inputs import BracketLike as BracketLike
 from indefinite_opt.figures.inputs import ComparisonLike as ComparisonLike
@@ -19,6 +20,7 @@ from indefinite_opt.figures.inputs import Score as Score
 from indefinite_opt.figures.inputs import scores_of as scores_of
 from indefinite_opt.figures.landscape import landscape
 from indefinite_opt.figures.path import path_figure
+from indefinite_opt.figures.points import hulls_figure, points_figure, reduced_hull
 from indefinite_opt.figures.ranks import critical_difference_figure
 from indefinite_opt.figures.regions import decision_regions, regions_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
@@ -32,9 +34,13 @@ __all__ = [
     "convergence_figure",
     "critical_difference_figure",
     "decision_regions",
+    "hulls_figure",
     "landscape",
     "path_figure",
+    "points_figure",
+    "reduced_hull",
     "regions_figure",
+    "show",
     "spectrum_figure",
     "step_by_step",
     "tree_figure",

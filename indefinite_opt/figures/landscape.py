@@ -81,10 +81,7 @@ def landscape(
     found = [Found.of(program, item) for item in items]
     points = [x for each in found for x in each.points]
     drawn = Plane.of(program, points, plane)
-    if ax is None:
-        figure, (ax,) = style.panels(5.8, 5.0)
-    else:
-        figure = ax.get_figure(root=True)  # type: ignore[assignment]
+    figure, ax = style.panel(ax, 5.8, 5.0)
     places = drawn.place(np.array(points or [program.start()]))
     drawn.draw(ax, drawn.view(places, resolution))
     for each in found:

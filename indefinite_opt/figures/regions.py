@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.inputs import ResultLike
+from indefinite_opt.figures.points import draw_points, points_in_plane
 from indefinite_opt.foundation import Array, checks
 from indefinite_opt.modeling import PairwiseClassifier
 from indefinite_opt.problem import KernelProblem
@@ -105,13 +105,7 @@ def decision_regions(
     margin = np.where(high > low, 0.08 * (high - low), 1.0)
     horizontal, vertical = np.linspace(low - margin, high + margin, resolution).T
     values = _on_grid(problem, classifier, horizontal, vertical)
-    if ax is None:
-        figure, (ax,) = style.panels(5.6, 4.4)
-    else:
-        root = ax.get_figure(root=True)
-        if root is None:
-            raise ProblemError("ax", "axes of a figure", "axes without one")
-        figure = root
+    figure, ax = style.panel(ax, 5.6, 4.4)
     if isinstance(classifier, PairwiseClassifier):
         count = problem.classes.size
         colors = [style.line_color(k) for k in range(count)]
@@ -119,8 +113,13 @@ def decision_regions(
         ax.contourf(horizontal, vertical, values, edges, colors=colors, alpha=0.3)
     else:
         _draw_values(ax, horizontal, vertical, values, problem.task == "regression")
-    _draw_points(ax, problem, X, classifier.support)
-    ax.set(xlabel="x₁", ylabel="x₂")
+    draw_points(ax, problem)
+    support = classifier.support
+    ax.scatter(
+        X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=style.INK, linewidth=0.8,
+        label=f"{support.size} support vectors", zorder=4,
+    )  # fmt: skip
+    style.legend_above(ax)
     return figure
 
 
@@ -149,14 +148,9 @@ def _plane_points(
     problem: KernelProblem, classifier: Classifier | PairwiseClassifier, resolution: int
 ) -> Array:
     checks.whole("resolution", resolution, least=2)
-    if problem.X is None:
-        raise ProblemError("problem", "one made by from_data", "one without points")
-    if problem.X.shape[1] != 2:
-        raise ProblemError(
-            "problem", "points in the plane, X of shape (n, 2)", f"X of shape {problem.X.shape}"
-        )
+    X = points_in_plane(problem)
     if isinstance(classifier, PairwiseClassifier):
-        return problem.X
+        return X
     if classifier.coef.size != problem.n:
         raise ProblemError(
             "classifier", f"{problem.n} coefficients", f"{classifier.coef.size} coefficients"
@@ -166,7 +160,7 @@ def _plane_points(
             "classifier", "one that treats new points one by one", "the joint treatment",
             'Draw classifier.with_new_points("projected") instead.',
         )  # fmt: skip
-    return problem.X
+    return X
 
 
 def _on_grid(problem: KernelProblem, classifier: Any, horizontal: Array, vertical: Array) -> Array:
@@ -188,29 +182,3 @@ def _on_grid(problem: KernelProblem, classifier: Any, horizontal: Array, vertica
     count = max(1, len(points) * problem.n // MAX_KERNEL_VALUES, own * len(points) // 1000)
     blocks = np.array_split(points, count)
     return np.concatenate(list(map(values, blocks))).reshape(vertical.size, horizontal.size)
-
-
-def _draw_points(ax: Axes, problem: KernelProblem, X: Array, support: NDArray[np.intp]) -> None:
-    groups = [(X, style.BLUE, "o", "training points")]
-    if problem.classes.size == 2:
-        marks = ((-1.0, style.VERMILLION, "^"), (1.0, style.BLUE, "o"))
-        groups = [
-            (X[problem.y == sign], color, marker, f"class {name}")
-            for (sign, color, marker), name in zip(marks, problem.classes, strict=True)
-        ]
-    elif problem.classes.size > 2:
-        labels: Any = problem.labels
-        groups = [
-            (X[labels == name], style.line_color(k), "o", f"class {name}")
-            for k, name in enumerate(problem.classes)
-        ]
-    for chosen, color, marker, label in groups:
-        ax.scatter(
-            chosen[:, 0], chosen[:, 1], s=22.0, color=color, marker=marker, edgecolor="white",
-            linewidth=0.6, label=label, zorder=3,
-        )  # fmt: skip
-    ax.scatter(
-        X[support, 0], X[support, 1], s=64.0, facecolor="none", edgecolor=style.INK, linewidth=0.8,
-        label=f"{support.size} support vectors", zorder=4,
-    )  # fmt: skip
-    style.legend_above(ax)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
+from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array
 
 if TYPE_CHECKING:
@@ -80,6 +81,17 @@ def panels(
     """A figure of this size in inches with panels row by row, and options as in `subplots`."""
     figure = _drawing()(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False, **options).ravel())
+
+
+def panel(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
+    """The axes of the caller with their figure, or those of a new figure of this size in inches."""
+    if ax is None:
+        figure, (ax,) = panels(width, height)
+        return figure, ax
+    root = ax.get_figure(root=True)
+    if root is None:
+        raise ProblemError("ax", "axes of a figure", "axes without one")
+    return root, ax
 
 
 def legend_above(ax: Axes, title: str | None = None, columns: int = 3) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from types import SimpleNamespace
+from typing import Any
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -367,6 +370,100 @@ def test_regions_of_every_task(task: str) -> None:
         assert figure.axes[1].get_ylabel() == "prediction f(x)"
     assert len(iopt.figures.regions_figure(problem, [result, result]).axes) >= 2
     assert result.plot().axes
+
+
+# -------------------------------------------------------------------------------- points and hulls
+
+
+def test_reduced_hull_of_a_square_is_known() -> None:
+    """With weights of at most ½ it has the midpoints of all pairs of corners, and no more."""
+    square = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
+    whole, half = figures.reduced_hull(square, 1.0), figures.reduced_hull(square, 0.5)
+    assert np.abs(whole - 1.0).max() == 1.0
+    # |x - 1| + |y - 1| <= 1, the hull of the midpoints of its sides; 45 degrees is one normal.
+    distances = np.abs(half - 1.0).sum(axis=1)
+    np.testing.assert_allclose(distances.max(), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(half[[0, 90, 180, 270], [0, 1, 0, 1]], [2.0, 2.0, 0.0, 0.0])
+    np.testing.assert_allclose(figures.reduced_hull(square, 0.25), 1.0, rtol=1e-12)
+
+
+def corners(kernel: str) -> iopt.KernelProblem:
+    """The points (2, 1) and (2, 3) of one class, and the origin and (0, 1) of the other."""
+    X = [[2.0, 1.0], [2.0, 3.0], [0.0, 0.0], [0.0, 1.0]]
+    return iopt.KernelProblem.from_data(X, [1, 1, -1, -1], kernel)
+
+
+@pytest.mark.parametrize(("kernel", "sign"), [("linear", 1.0), ("pseudo-euclidean", -1.0)])
+def test_the_line_between_two_points_is_orthogonal_in_the_inner_product(
+    kernel: str, sign: float
+) -> None:
+    problem = corners(kernel)
+    figure = figures.hulls_figure(problem, weights=[3.0, 1.0, 2.0, 2.0])
+    joined, line = figure.axes[0].lines
+    ends = np.column_stack(joined.get_data())
+    # Means with these weights: (3 (2, 1) + (2, 3)) / 4 and ((0, 0) + (0, 1)) / 2.
+    np.testing.assert_allclose(ends, [[2.0, 1.5], [0.0, 0.5]])
+    (a, b) = np.subtract(line.get_xy2(), line.get_xy1())
+    normal = ends[0] - ends[1]
+    assert a * normal[0] + sign * b * normal[1] == pytest.approx(0.0, abs=1e-12)
+    assert np.hypot(a, b) > 1.0
+    np.testing.assert_allclose(line.get_xy1(), [1.0, 1.0])
+    assert overlaps(figure) == []
+
+
+def test_points_are_drawn_by_class() -> None:
+    figure = Figure()
+    ax = figure.subplots()
+    assert figures.points_figure(corners("linear"), ax=ax) is figure
+    drawn = {c.get_label(): np.asarray(c.get_offsets()).tolist() for c in ax.collections}
+    assert drawn == {"class -1": [[0.0, 0.0], [0.0, 1.0]], "class 1": [[2.0, 1.0], [2.0, 3.0]]}
+
+
+def test_hulls_need_two_classes_in_the_plane_and_fitting_weights() -> None:
+    problem = corners("linear")
+    with pytest.raises(iopt.errors.ParameterError, match=r"^mu: expected at least 1/2.* got 0\.4"):
+        figures.hulls_figure(problem, mu=0.4)
+    with pytest.raises(iopt.errors.ParameterError, match=r"^mu: expected at least 1/4"):
+        figures.reduced_hull(problem.X, 0.2)
+    with pytest.raises(iopt.errors.ProblemError, match="decision_regions"):
+        figures.hulls_figure(corners("gaussian"), weights=np.ones(4))
+    for weights in ([1.0, 1.0, 0.0, 0.0], [-1.0, 2.0, 1.0, 1.0]):
+        with pytest.raises(iopt.errors.ProblemError, match=r"^weights: .*positive sum"):
+            figures.hulls_figure(problem, weights=weights)
+    bare = iopt.KernelProblem(problem.K, problem.labels)
+    with pytest.raises(iopt.errors.ProblemError, match="from_data"):
+        figures.points_figure(bare)
+    three = iopt.KernelProblem.from_data(problem.X, [1, 2, 3, 3], "linear")
+    with pytest.raises(iopt.errors.ProblemError, match="two classes"):
+        figures.hulls_figure(three)
+
+
+# --------------------------------------------------------------------------------------- notebooks
+
+
+def test_a_picture_in_a_notebook_is_small_and_has_its_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shell = pytest.importorskip(
+        "IPython.display", reason="IPython, which notebooks have, is missing"
+    )
+    shown: list[Any] = []
+    monkeypatch.setattr(shell, "display", shown.append)
+    figure, ax = plt.subplots(figsize=(4.0, 3.0))
+    ax.imshow(np.random.default_rng(0).uniform(size=(60, 60)))
+    number = figure.number
+    figures.show(figure, "Random pixels.")
+    (picture,) = shown
+    png, metadata = picture._repr_png_()
+    assert repr(picture) == metadata["alt"] == "Random pixels."
+    read = plt.imread(io.BytesIO(png), format="png")
+    assert read.shape[:2] == (270, 360)
+    plain = io.BytesIO()
+    figure.savefig(plain, format="png", dpi=90)
+    assert len(png) < 0.6 * len(plain.getvalue())
+    assert number not in plt.get_fignums()
+    with pytest.raises(iopt.errors.ParameterError, match=r"^alt: expected a text"):
+        figures.show(figure, " ")
 
 
 # ------------------------------------------------------------------------------------------ paths
