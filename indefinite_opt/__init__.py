@@ -148,23 +148,15 @@ and what only some calls need takes a third of the time of the rest."""
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return _version()
+        from indefinite_opt.foundation import version_of
+
+        return version_of("indefinite_opt")
     if name in ("figures", "studies", "theory"):
         return importlib.import_module(f"indefinite_opt.{name}")
     for folder, names in _LATER.items():
         if name in names.split():
             return getattr(importlib.import_module(f"indefinite_opt.{folder}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _version() -> str:
-    """The version of the tag that was installed, or 0 where the files were not installed."""
-    import importlib.metadata
-
-    try:
-        return importlib.metadata.version("indefinite_opt")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+not.installed"
 
 
 def __dir__() -> list[str]:

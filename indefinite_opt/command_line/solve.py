@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from typer import Argument, Exit, Option
@@ -15,7 +15,7 @@ from indefinite_opt.command_line import options, terminal
 from indefinite_opt.command_line.terminal import public, say
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
-from indefinite_opt.problem import Encoding, as_text, read_frame, read_grid
+from indefinite_opt.problem import Encoding, as_text, in_order, read_frame, read_grid
 from indefinite_opt.quadratic import QP, proof_checker, read_document
 from indefinite_opt.workflow import (
     PairwiseBracket,
@@ -76,7 +76,6 @@ def solve(
     """
     terminal.check_writable(output=output, save=save)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
-    _refuse_pairs(problem, chosen, save=save)
     result = iopt.solve(problem, chosen, solver=solver, max_iter=max_iter, **vars(limits))
     terminal.save_values(output, _values(result))
     if save is not None:
@@ -110,14 +109,6 @@ def _lines(result: Result) -> list[str]:
     if unknown and issubclass(result.formulation.structure_type, QP):
         lines.append("  --prove 10 seeks a proof of the global optimum for ten seconds.")
     return lines
-
-
-def _refuse_pairs(problem: iopt.KernelProblem, chosen: iopt.Formulation, **given: Any) -> None:
-    """Refuse options that only results of two classes have."""
-    for name, value in given.items():
-        if value is not None and in_pairs(problem, chosen):
-            expected = "none for more than two classes, each pair of which has its own solution"
-            raise ParameterError(name, expected, f"{value}")
 
 
 def _values(found: Any) -> dict[str, Any]:
@@ -191,10 +182,12 @@ def predict(
 ) -> None:
     """Predict labels or numbers of new points with a saved model.
 
-    A table of labels and decision values is printed, and the accuracy if the file has true labels,
-    named y or by --label. A regression predicts numbers, and the root mean squared error is printed
-    if the file has targets. For one class the label of outliers is -1, and that of others 1. The
-    exit code is 1 if the model is in doubt and nothing is proved about it.
+    A table of labels and decision values is printed, of more than two classes with the votes for
+    each class, whose ties decision values break. It begins with the names of the rows, if the file
+    has any. The accuracy is printed if the file has true labels, named y or by --label. A
+    regression predicts numbers, and the root mean squared error is printed if the file has targets.
+    For one class the label of outliers is -1, and that of others 1. The exit code is 1 if the model
+    is in doubt and nothing is proved about it.
     """
     import pandas as pd
 
@@ -202,16 +195,22 @@ def predict(
     trained = iopt.load(model, max_bytes)
     problem: Any = trained.problem
     task = trained.formulation.task  # type: ignore[attr-defined]
-    new, truth = _new_points(problem, data, label, max_bytes)
+    new, truth, names = _new_points(problem, data, label, max_bytes)
     kernels = kernel_values(problem, trained.classifier, new)
     found = trained.classifier.predict(*kernels)
+    table = pd.DataFrame(names)
     if task == "regression":
-        table, judged = pd.DataFrame({"prediction": found}), truth is not None
+        table["prediction"], judged = found, truth is not None
     else:
         # Outliers and others have labels of their own.
         name = problem.meaning if task == "classification" else as_text
-        table = pd.DataFrame({"label": [name(one) for one in found.tolist()]})
-        table["decision_value"] = trained.classifier.decision_function(*kernels)
+        table["label"] = [name(one) for one in found.tolist()]
+        values = trained.classifier.decision_function(*kernels)
+        if values.ndim == 1:
+            table["decision_value"] = values
+        else:
+            for k, one in enumerate(problem.classes.tolist()):
+                table[f"votes {name(one)}"] = values[:, k]
         truth = None if truth is None else [name(one) for one in truth.tolist()]
         judged = truth is not None and (task == "classification" or set(truth) <= {"-1", "1"})
     table.to_csv(sys.stdout if output is None else output, index=False)
@@ -224,21 +223,36 @@ def predict(
         say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
     if trained.doubt:
         say(trained.doubt, style="yellow", to=terminal.stderr)
-        terminal.end(iopt.Status.SOLVED, trained.certificate.claim > iopt.Claim.NONE)
+        weakest = trained if isinstance(trained, PairwiseResult) else trained.certificate
+        terminal.end(iopt.Status.SOLVED, weakest.claim > iopt.Claim.NONE)
 
 
-def _new_points(problem: iopt.KernelProblem, path: Path, label: str | None, max_bytes: int) -> Any:
-    """New points, or their similarities or distances, and the true labels or None."""
+class _NewPoints(NamedTuple):
+    """New points, or their similarities or distances, with what else a file says about them."""
+
+    data: Any
+    truth: Any
+    """True labels or targets, or None."""
+    names: dict[str, Any]
+    """Columns of names of the rows, by their titles."""
+
+
+def _new_points(
+    problem: iopt.KernelProblem, path: Path, label: str | None, max_bytes: int
+) -> _NewPoints:
     if path.suffix in (".csv", ".gz"):
         if problem.X is None:
             grid = read_grid(path, problem.n, label, max_bytes)
-            return grid.in_order(problem.objects, str(path)), grid.labels
+            numbers = in_order(grid.numbers, grid.columns, problem.objects, str(path))
+            return _NewPoints(numbers, grid.labels, {"name": grid.rows} if grid.rows else {})
         frame = read_frame(path, max_bytes)
         if label is not None:
             checks.choice("label", label, frame.columns)
         numbered = Encoding.of_numbers(tuple(map(str, range(problem.X.shape[1]))))
-        new = (problem.table or numbered).encode(frame, str(path))
-        return new, None if label is None else frame[label]
+        encoding = problem.table or numbered
+        names = {one or "name": frame[one] for one in ("", *encoding.ignored) if one in frame}
+        new = encoding.encode(frame, str(path))
+        return _NewPoints(new, None if label is None else frame[label], names)
     if label is not None:
         raise ParameterError("label", "none for data that are no .csv file", label)
     arrays = read_arrays(path, max_bytes)
@@ -247,7 +261,7 @@ def _new_points(problem: iopt.KernelProblem, path: Path, label: str | None, max_
         expected = f"a .npz file with {wanted}, one row for each new point"
         raise DataError("data", expected, f"{path} with {', '.join(arrays) or 'nothing'}")
     new = arrays[wanted] if wanted != "K" else finite_array("K", arrays["K"], (None, problem.n))
-    return new, arrays.get("y")
+    return _NewPoints(new, arrays.get("y"), {})
 
 
 @dataclass(frozen=True)
@@ -303,7 +317,9 @@ def bound(
     terminal.check_writable(output=search.output, proof=search.proof)
     checks.positive("require_gap", require_gap, optional=True)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
-    _refuse_pairs(problem, chosen, proof=search.proof)
+    if search.proof is not None and in_pairs(problem, chosen):
+        expected = "none for more than two classes, each pair of which has its own bracket"
+        raise ParameterError("proof", expected, f"{search.proof}")
     bracket = search.bracket(problem, chosen, method=method, max_nodes=max_nodes, cluster=cluster)
     if search.as_json:
         terminal.print_json(options.facts(problem) | bracket_fields(bracket))

@@ -59,3 +59,4 @@ from indefinite_opt.foundation.naming import (
 )
 from indefinite_opt.foundation.notebooks import html_card
 from indefinite_opt.foundation.threads import interrupts_held, one_thread, pool, thread_count
+from indefinite_opt.foundation.version import version_of

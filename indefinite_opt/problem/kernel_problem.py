@@ -29,7 +29,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import kernels
 from indefinite_opt.problem.datasets.encoding import Encoding, as_text
-from indefinite_opt.problem.datasets.reading import read
+from indefinite_opt.problem.datasets.reading import in_order, read
 from indefinite_opt.problem.datasets.scaling import fitted_scaling, keeps_scaling, unscaled
 from indefinite_opt.problem.datasets.synthetic import Dataset
 from indefinite_opt.problem.kernel_matrix import RowGram, apply_theorem
@@ -721,7 +721,7 @@ class KernelProblem(LabelledKernel):
         """k(new point, training point), (m, n), for raw new points, if made by `from_data`.
 
         For a problem of `from_distances` the argument is the (m, n) distances of new points from
-        the training points.
+        the training points, as `of_training_points` takes them.
 
         Examples
         --------
@@ -730,12 +730,29 @@ class KernelProblem(LabelledKernel):
         array([[-0.5, -4.5]])
         """
         if _of_distances(self.kernel):
-            distances = finite_array("X_new", X_new, (None, self.n))
+            distances = self.of_training_points("X_new", X_new)
             if distances.min(initial=0.0) < 0.0:
                 raise ProblemError("X_new", "distances, none negative", f"{distances.min():g}")
             return kernels.of_distances(distances, self.kernel.form, self.kernel.gamma)
         X, kernel = self._source()
         return kernel(self._scaled(self._points(X_new)), self._scaled(X))
+
+    def of_training_points(self, argument: str, X_new: ArrayLike) -> Array:
+        """Similarities to the training points, or distances from them, (m, n), in their order.
+
+        The columns of a DataFrame are found by the names of the training points, if both have
+        names. `argument` is what errors call X_new.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> problem = KernelProblem.from_distances([[0.0, 2.0], [2.0, 0.0]], [-1, 1], "linear")
+        >>> problem.objects = ("a", "b")
+        >>> problem.of_training_points("D_new", pd.DataFrame({"b": [3.0], "a": [1.0]}))
+        array([[1., 3.]])
+        """
+        numbers = finite_array(argument, X_new, (None, self.n))
+        return in_order(numbers, _columns(X_new), self.objects, argument)
 
     def kernel_among(self, X_new: ArrayLike) -> Array:
         """k(new point, new point), (m, m), for raw new points, if made by `from_data`.

@@ -7,9 +7,7 @@ number only. Each process keeps what it has made for the next cells.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib.metadata
 import itertools
 import threading
 from collections import OrderedDict
@@ -22,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import IndefiniteOptError
-from indefinite_opt.foundation import clock
+from indefinite_opt.foundation import clock, version_of
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, Split
 from indefinite_opt.quadratic import Status
@@ -97,14 +95,9 @@ class Cell(NamedTuple):
         return sorted(rows, key=lambda row: row["entry"])
 
 
-@functools.cache
-def _version() -> str:
-    return importlib.metadata.version("indefinite_opt")
-
-
 def key_of(*parts: str) -> str:
     """A digest of the version and of everything else that determines the rows of a cell."""
-    content = "\n".join([_version(), *parts])
+    content = "\n".join([version_of("indefinite_opt"), *parts])
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 

@@ -9,7 +9,6 @@ method and the division are.
 from __future__ import annotations
 
 import datetime
-import importlib.metadata
 import math
 import os
 import platform
@@ -22,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.foundation import cached_property, checks, clock, connected, one_thread, short
+from indefinite_opt.foundation import (
+    cached_property,
+    checks,
+    clock,
+    connected,
+    one_thread,
+    short,
+    version_of,
+)
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.cells import Cell, Plan, forget_problems, key_of
@@ -473,7 +480,7 @@ def settings_of(study: Study) -> dict[str, str]:
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{platform.platform()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}",
-        "versions": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONED),
+        "versions": ", ".join(f"{name} {version_of(name)}" for name in VERSIONED),
     }
 
 

@@ -19,18 +19,22 @@ from indefinite_opt.foundation import (
     parsed_json,
     read_arrays,
 )
+from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import Encoding, KernelProblem, as_text, kernels
 from indefinite_opt.quadratic import Status, Trace
-from indefinite_opt.workflow.result import FORMAT, Evidence, Result
+from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
+from indefinite_opt.workflow.result import Evidence, Result
+from indefinite_opt.workflow.saving import FORMAT
 
 _EXPECTED = "a result that Result.save or `solve --save` has written"
 
 
-def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
+def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result | PairwiseResult:
     """The result in a file of `Result.save`, or of the command `solve --save`.
 
     It predicts, and is certified again from its values when `certificate` is read. Its trace and
-    the other ends of descents are not in the file.
+    the other ends of descents are not in the file. Of more than two classes it is the
+    `PairwiseResult` that was saved.
 
     Parameters
     ----------
@@ -57,12 +61,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
     """
     arrays = read_arrays(Path(path), max_bytes)
     try:
-        result = _result(arrays)
-        with np.errstate(over="ignore", invalid="ignore"):
-            classifier = result.classifier
-        if not np.isfinite([*classifier.coef, classifier.offset]).all():
-            raise DataError("value", "values that define a classifier", "an overflow")
-        return result
+        return _result(arrays)
     except BadArgument as error:
         # The hint, if any, is about an argument of a call that the reader did not make.
         entry = f"{error.argument} in {path}"
@@ -75,12 +74,47 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result:
         raise DataError("path", _EXPECTED, f"{path}: {type(error).__name__}: {error}") from None
 
 
-def _result(arrays: dict[str, Any]) -> Result:
+def _result(arrays: dict[str, Any]) -> Result | PairwiseResult:
     facts = parsed_json(str(arrays.pop("facts")).encode())
     if facts["format"] != FORMAT:
         raise DataError("format", repr(FORMAT), shown(facts["format"]))
     formulation = as_formulation(_text(facts, "formulation"))
     problem = _problem(facts, arrays)
+    if "pairs" in facts:
+        return _pairwise_result(problem, formulation, facts, arrays)
+    return _result_on(problem, formulation, facts, arrays)
+
+
+def _pairwise_result(
+    problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
+) -> PairwiseResult:
+    """The results of all pairs; the names of their arrays begin with the number of the pair."""
+    found, k = facts["pairs"], problem.classes.size
+    if not in_pairs(problem, formulation):
+        raise DataError("pairs", "none without more than two classes", shown(found))
+    if not isinstance(found, list) or len(found) != k * (k - 1) // 2:
+        raise DataError("pairs", f"a list of facts for each pair of {k} classes", shown(found))
+    checks.positive("seconds", facts["seconds"], zero=True)
+    own: list[dict[str, Any]] = [{} for _ in found]
+    for name, array in arrays.items():
+        number, _, entry = name.partition(" ")
+        if number not in map(str, range(len(own))):
+            raise DataError("entries", "those of a saved result", repr(name))
+        own[int(number)][entry] = array
+    members, points = {}, []
+    for (pair, chosen, part), one, entries in zip(pair_problems(problem), found, own, strict=True):
+        try:
+            members[pair] = _result_on(part, formulation, one, entries)
+        except BadArgument as error:
+            argument = f"{error.argument} of {pair[0]} against {pair[1]}"
+            raise DataError(argument, error.expected, error.got) from None
+        points.append(chosen)
+    return PairwiseResult(problem, formulation, members, tuple(points), float(facts["seconds"]))
+
+
+def _result_on(
+    problem: KernelProblem, formulation: Formulation, facts: dict[str, Any], arrays: dict[str, Any]
+) -> Result:
     structure = formulation.structure(problem)
     parts: dict[str, dict[str, Any]] = {"value": {}, "multiplier": {}}
     for name in arrays:
@@ -101,7 +135,7 @@ def _result(arrays: dict[str, Any]) -> Result:
     checks.choice("status", facts["status"], Status.__members__)
     checks.tolerance("tol", facts["tol"])
     checks.positive("time_limit", facts["time_limit"], infinite=True)
-    return Result(
+    result = Result(
         problem=problem,
         formulation=formulation,
         values=values,
@@ -120,6 +154,11 @@ def _result(arrays: dict[str, Any]) -> Result:
         bracket=None,
         evidence=Evidence(multipliers or None, None, facts["tol"], float(facts["time_limit"])),
     )
+    with np.errstate(over="ignore", invalid="ignore"):
+        classifier = result.classifier
+    if not np.isfinite([*classifier.coef, classifier.offset]).all():
+        raise DataError("value", "values that define a classifier", "an overflow")
+    return result
 
 
 def _problem(facts: dict[str, Any], arrays: dict[str, Any]) -> KernelProblem:

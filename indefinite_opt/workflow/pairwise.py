@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from indefinite_opt.modeling import Formulation, Pair, PairwiseClassifier, pair_
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Declaration, Problem, Status
 from indefinite_opt.workflow.result import Result, kernel_values, warn_of_doubt
+from indefinite_opt.workflow.saving import arrays_of_result, facts_of_result, write_result
 from indefinite_opt.workflow.tables import aligned, html_table
 
 if TYPE_CHECKING:
@@ -192,17 +194,37 @@ class PairwiseResult(Pairwise[Result]):
         self._warn()
         return self.classifier.decision_function(*kernel_values(self.problem, self.classifier, X))
 
+    def save(self, path: str | FilePath) -> FilePath:
+        """Write the data and the results of all pairs to a .npz file, for `load`.
+
+        Errors are those of `Result.save`.
+        """
+        facts = {
+            "seconds": self.seconds,
+            "pairs": [facts_of_result(result) for result in self.members.values()],
+        }
+        arrays = {
+            f"{k} {entry}": array
+            for k, result in enumerate(self.members.values())
+            for entry, array in arrays_of_result(result).items()
+        }
+        return write_result(path, self.problem, self.formulation, facts, arrays)
+
     def plot(self) -> Figure:
         """Draw what the solver stopped by, against its iterations and seconds, for each pair."""
         from indefinite_opt.figures import convergence_figure
 
         return convergence_figure({f"{a} | {b}": one for (a, b), one in self.members.items()})
 
+    @property
+    def doubt(self) -> str:
+        """The doubt about the first pair that has one, with its classes; else empty."""
+        doubts = ((pair, result.doubt) for pair, result in self.members.items())
+        return next((f"{a} against {b}: {doubt}" for (a, b), doubt in doubts if doubt), "")
+
     def _warn(self) -> None:
-        for (a, b), result in self.members.items():
-            if result.doubt:
-                warn_of_doubt(f"{a} against {b}: {result.doubt}", stacklevel=4)
-                return
+        if self.doubt:
+            warn_of_doubt(self.doubt, stacklevel=4)
 
     def _columns(self, member: Result) -> dict[str, str]:
         certificate = member.certificate

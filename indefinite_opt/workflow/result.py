@@ -1,9 +1,7 @@
-"""The result of solving a problem with a formulation, and its .npz files, which execute nothing."""
+"""The result of solving a problem with a formulation."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import DoubtfulResult, IncompatibleSolver, ParameterError
-from indefinite_opt.formulations import known
 from indefinite_opt.foundation import (
     Array,
     Values,
     cached_property,
-    finite_array,
     html_card,
-    writing,
 )
 from indefinite_opt.modeling import Classifier, Formulation
-from indefinite_opt.problem import KernelProblem, kernels
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
     Certificate,
     Claim,
@@ -34,20 +29,12 @@ from indefinite_opt.quadratic import (
     Trace,
 )
 from indefinite_opt.workflow.certificates.verification import certify
+from indefinite_opt.workflow.saving import arrays_of_result, facts_of_result, write_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from indefinite_opt.workflow.bracket import Bracket
-
-
-FORMAT = "indefinite_opt result 7"
-"""Name and version of the form of these files."""
-
-_NUMBERS = ("objective", "seconds", "residual", "iterations", "offset")
-"""Only the offset may be None."""
-
-_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
 
 
 @dataclass(frozen=True)
@@ -194,7 +181,8 @@ class Result:
         X : (m, d) array_like or DataFrame
             Points as they were given to `from_data`, of a DataFrame the columns of the same names;
             distances from the training points, (m, n), of a problem of `from_distances`; else
-            kernel values with the training points, (m, n).
+            kernel values with the training points, (m, n). Of a problem whose training points have
+            names, such as one that was read from a file, columns with names may be in any order.
 
         Raises
         ------
@@ -229,53 +217,8 @@ class Result:
         DataError
             If the file cannot be written.
         """
-        path, problem = Path(path), self.problem
-        if type(problem) is not KernelProblem:
-            expected = "one on a KernelProblem, whose data the file holds"
-            raise ParameterError("result", expected, f"one on a {type(problem).__name__}")
-        kernel = problem.kernel
-        own = type(kernel).__module__ == kernels.Kernel.__module__
-        if kernel is not None and not (
-            isinstance(kernel, kernels.Kernel) and own and kernel.name in kernels.names()
-        ):
-            raise ParameterError(
-                "kernel", "one that has a name, which the file can hold", repr(kernel),
-                "Pickle holds functions.",
-            )  # fmt: skip
-        if any(isinstance(value, np.ndarray) for value in vars(self.formulation).values()):
-            expected = "one without arrays about the points, such as weights"
-            raise ParameterError("formulation", expected, str(self.formulation))
-        cls = type(self.formulation)
-        if known().get(cls.__name__) is not cls:
-            raise ParameterError(
-                "formulation", "one of this package, which the file can name",
-                str(self.formulation), "Pickle holds others.",
-            )  # fmt: skip
-        made = None if kernel is None else [kernel.name, dataclasses.asdict(kernel)]
-        facts = {
-            "format": FORMAT,
-            **{name: getattr(problem, name) for name in _OF_THE_PROBLEM},
-            **{name: getattr(self, name) for name in ("solver", "message", "doubt", *_NUMBERS)},
-            "formulation": str(self.formulation),
-            "task": problem.task,
-            "kernel": made,
-            "table": problem.table and dataclasses.asdict(problem.table),
-            "status": self.status.name,
-            "tol": self.evidence.tol,
-            "time_limit": self.evidence.time_limit,
-        }
-        arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts))}
-        if problem.labels is not None:
-            arrays["y"] = problem.labels
-        if problem.X is not None:
-            arrays["X"] = problem.X
-        else:
-            arrays["K"] = problem.K
-        for kind, values in (("value", self.values), ("multiplier", self.multipliers)):
-            arrays |= {f"{kind} {name}": array for name, array in values.items()}
-        with writing("path", path), path.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-        return path
+        facts, arrays = facts_of_result(self), arrays_of_result(self)
+        return write_result(path, self.problem, self.formulation, facts, arrays)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -342,7 +285,7 @@ def kernel_values(problem: KernelProblem, classifier: Any, X: Any) -> tuple[Arra
     They are needed for the joint treatment, and for `SVDD` if K_ii is not the same for all points.
     """
     if problem.origin == "precomputed":
-        return finite_array("X", X, (None, problem.n)), None
+        return problem.of_training_points("X", X), None
     own = getattr(classifier, "own", 0.0) and classifier.diagonal is None
     among = classifier.new_points == "joint" or own
     return problem.kernel_with(X), problem.kernel_among(X) if among else None

@@ -181,8 +181,10 @@ def test_matrices(names: bool, labels: str, folder: Path) -> None:
     values = iopt.solve(problem, "SVMDual").classifier.decision_function(
         problem.kernel_with(distances(["rouse", "pfau"], WORDS))
     )
-    found = [float(line.split(",")[1]) for line in table.splitlines()[1:]]
+    rows = [line.split(",") for line in table.splitlines()[1:]]
+    found = [float(row[-1]) for row in rows]
     assert found == pytest.approx(values.tolist(), rel=1e-6, abs=1e-9)
+    assert [row[:-2] for row in rows] == ([["rouse"], ["pfau"]] if names else [[], []])
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from scipy.spatial.distance import cdist
+from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.commands import complaint, printed, run, said, strict
@@ -66,8 +68,50 @@ def test_values_of_all_pairs_are_written(folder: Path) -> None:
         np.testing.assert_allclose(found[f"alpha ({a} | {b})"], one.values["alpha"], rtol=1e-9)
         rows = frame[frame["variable"] == f"alpha ({a} | {b})"]
         np.testing.assert_allclose(rows["value"], one.values["alpha"], rtol=1e-9)
-    told = complaint("solve", "species.csv", "SVMDual", "--save", "model.npz")
-    assert "save: expected none for more than two classes" in told
+
+
+@pytest.mark.parametrize("kind", ["points", "distances"])
+def test_a_model_of_several_classes_predicts(kind: str, folder: Path) -> None:
+    """As LIBSVM does, with names of the rows, and with columns in another order."""
+    names = [f"flower {k}" for k in range(len(NAMES))]
+    if kind == "points":
+        data, options = FLOWERS.set_index(pd.Index(names)), KERNEL
+        low, high = FLOWERS.min(), FLOWERS.max()
+        scaled = 2.0 * (FLOWERS - low) / (high - low) - 1.0
+        K = np.exp(-0.5 * cdist(scaled, scaled) ** 2)
+    else:
+        data, options = pd.DataFrame(D, names, names), ("--kind", "distances", "--gamma", 0.1)
+        options = (*options, "--form", "exponential")  # which is convex of these distances
+        K = np.exp(-0.1 * D)
+    data.assign(label=NAMES).to_csv("train.csv")
+    data.iloc[::-1, ::-1].assign(label=NAMES[::-1]).to_csv("new.csv")
+    printed("solve", "train.csv", "SVMDual(C=2)", *options, "--tol", 1e-9, "--save", "model.npz")
+    outcome = run("predict", "model.npz", "new.csv", "--label", "label")
+    table = pd.read_csv(io.StringIO(outcome.stdout))
+    votes = ["votes setosa", "votes versicolor", "votes virginica"]
+    assert list(table) == ["name", "label", *votes]
+    assert table["name"].tolist() == names[::-1]
+    svc = SVC(C=2, kernel="precomputed", tol=1e-10).fit(K, NAMES)
+    assert table["label"].tolist() == svc.predict(K)[::-1].tolist()
+    ties = SVC(C=2, kernel="precomputed", tol=1e-10, decision_function_shape="ovr").fit(K, NAMES)
+    expected = ties.decision_function(K)[::-1]
+    np.testing.assert_allclose(table[votes].to_numpy(), expected, atol=1e-6)
+    right = 100.0 * np.mean(svc.predict(K) == NAMES)
+    assert f"{right:.1f} % of 50 labels agree" in outcome.stderr
+
+
+def test_columns_of_names_that_are_left_out_stand_in_predictions(folder: Path) -> None:
+    """A result on a table of points whose rows have names in a column of their own."""
+    names = [f"flower {k}" for k in range(len(NAMES))]
+    table = FLOWERS.assign(tag=names, label=NAMES == "setosa")
+    table.to_csv("tagged.csv", index=False)
+    command = ("solve", "tagged.csv", "SVMDual", "--ignore", "tag", "--save", "model.npz")
+    printed(*command)
+    lines = printed("predict", "model.npz", "tagged.csv").splitlines()
+    assert lines[0] == "tag,label,decision_value"
+    assert [line.split(",")[0] for line in lines[1:]] == names
+    table.drop(columns="tag").to_csv("plain.csv", index=False)
+    assert printed("predict", "model.npz", "plain.csv").startswith("label,decision_value\n")
 
 
 def test_several_classes_are_bracketed_one_against_one(folder: Path) -> None:

@@ -169,6 +169,32 @@ def test_what_is_read_in_spite_of_damage_predicts_and_is_certified(
     assert read > 20
 
 
+def test_files_of_several_classes_name_the_pair(tmp_path: Path) -> None:
+    problem = iopt.KernelProblem.from_data(X[["depth", "width"]], np.resize(list("abc"), 14))
+    path = iopt.solve(problem, "SVMDual").save(tmp_path / "model.npz")
+    facts, target = facts_of(path), tmp_path / "damaged.npz"
+
+    def refusal(facts: Any, **arrays: Any) -> str:
+        entries = {"facts": np.array(json.dumps(facts))} | arrays
+        with pytest.raises(iopt.errors.DataError) as caught:
+            iopt.load(changed(path, target, entries))
+        return str(caught.value).removesuffix(f" in {target}")
+
+    for pairs in (facts["pairs"][:2], [*facts["pairs"], facts["pairs"][0]], {}, 3, None):
+        assert "pairs in " in refusal({**facts, "pairs": pairs})
+    for pairs in ([1, 2, 3], [None] * 3, [{}] * 3):
+        assert "a result that Result.save" in refusal({**facts, "pairs": pairs})
+    worse = [*facts["pairs"][:2], {**facts["pairs"][2], "tol": 1.0}]
+    assert "tol of b against c in " in refusal({**facts, "pairs": worse})
+    damaged = {"1 value alpha": np.full(10, np.nan)}
+    assert "value['alpha'] of a against c in " in refusal(facts, **damaged)
+    for name in ("3 value alpha", "-1 value alpha", "value alpha", "x"):
+        assert f"entries in {target}" in refusal(facts, **{name: np.zeros(10)})
+    assert "pairs in " in refusal({**facts, "formulation": "OneClassSVM"})
+    two = np.where(problem.labels == "a", "a", "b")
+    assert "pairs in " in refusal(facts, y=two)
+
+
 def test_multipliers_with_wrong_signs_prove_nothing(tmp_path: Path) -> None:
     """At zero weights the multipliers -1 of α ≥ 0 cancel the gradient, but have the wrong sign."""
     problem = random_problem("sigmoid", n=12, seed=3)

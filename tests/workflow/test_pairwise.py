@@ -173,6 +173,37 @@ def test_tables(iris: iopt.KernelProblem) -> None:
     np.testing.assert_array_equal(back.predict(IRIS[0]), result.predict(IRIS[0]))
 
 
+@pytest.mark.parametrize("cache_mb", [None, 0.01])
+def test_results_of_all_pairs_are_saved(cache_mb: float | None, tmp_path: Path) -> None:
+    """The votes of what is read are those of LIBSVM."""
+    X, y = IRIS
+    problem = iopt.KernelProblem.from_data(
+        X[::2], NAMES[y[::2]], "gaussian(gamma=0.5)", cache_mb=cache_mb
+    )
+    result = iopt.solve(problem, "SVMDual(C=3)", tol=1e-9)
+    back = iopt.load(result.save(tmp_path / "model.npz"))
+    assert isinstance(back, PairwiseResult)
+    svc = SVC(C=3, gamma=0.5, tol=1e-10).fit(X[::2], NAMES[y[::2]])
+    np.testing.assert_array_equal(back.predict(X), svc.predict(X))
+    for pair, one in result.items():
+        assert back[pair].objective == one.objective
+        assert back[pair].certificate.claim is one.certificate.claim
+        np.testing.assert_array_equal(back[pair].x, one.x)
+    assert (back.seconds, back.doubt) == (result.seconds, "")
+    assert (back.claim, repr(back)) == (result.claim, repr(result))
+
+
+def test_the_doubt_about_a_pair_names_its_classes(iris: iopt.KernelProblem, tmp_path: Path) -> None:
+    result = iopt.solve(iris, "KSVM", max_iter=1)
+    doubted = [pair for pair, one in result.items() if one.doubt]
+    assert doubted
+    a, b = doubted[0]
+    back = iopt.load(result.save(tmp_path / "model.npz"))
+    assert back.doubt == result.doubt == f"{a} against {b}: {result[a, b].doubt}"
+    with pytest.warns(iopt.errors.DoubtfulResult, match=f"{a} against {b}: "):
+        back.predict(IRIS[0])
+
+
 def test_refusals(iris: iopt.KernelProblem) -> None:
     numbers = iris.relabelled(np.arange(75) // 2)
     for call in (iopt.solve, iopt.bound):

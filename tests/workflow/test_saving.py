@@ -71,6 +71,26 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
             loaded.predict(new[["height", "depth"]])
 
 
+@pytest.mark.parametrize("kind", ["similarities", "distances"])
+def test_columns_of_a_matrix_are_found_by_name(kind: str, tmp_path: Path) -> None:
+    names = [f"object {k}" for k in range(len(X))]
+    D, D_new = manhattan(X, X), manhattan(NEW, X)
+    matrix, new = (D, D_new) if kind == "distances" else (np.exp(-D), np.exp(-D_new))
+    pd.DataFrame(matrix, names, names).assign(label=Y).to_csv(tmp_path / "matrix.csv")
+    problem = iopt.KernelProblem.read(tmp_path / "matrix.csv", kind)
+    result = iopt.solve(problem, "SVMDual(C=2)")
+    expected = result.decision_function(new)
+    frame = pd.DataFrame(new, columns=names)
+    for loaded in (result, iopt.load(result.save(tmp_path / "model.npz"))):
+        shuffled = frame[names[::-1]]
+        np.testing.assert_allclose(loaded.decision_function(shuffled), expected, rtol=1e-9)
+        with pytest.raises(iopt.errors.DataError, match="names of the rows, got another"):
+            loaded.predict(frame.rename(columns={"object 3": "another"}))
+    # Columns without names are those of the training points.
+    unnamed = result.decision_function(pd.DataFrame(new))
+    np.testing.assert_allclose(unnamed, expected, rtol=1e-9)
+
+
 def test_new_points_that_are_treated_jointly() -> None:
     problem = iopt.KernelProblem.from_data(X, Y, "sigmoid(a=0.5, r=-1)")
     result = iopt.solve(problem, "SpectrumSVM(new_points=joint)")

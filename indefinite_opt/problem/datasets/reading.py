@@ -203,15 +203,18 @@ class TextGrid(NamedTuple):
     columns: tuple[str, ...]
     labels: NDArray[Any] | None
 
-    def in_order(self, names: tuple[str, ...], source: str) -> Array:
-        """The numbers with the columns of these names, if both have names."""
-        if not names or not self.columns or self.columns == names:
-            return self.numbers
-        if sorted(names) != sorted(self.columns):
-            strange = [name for name in self.columns if name not in names] or ["too few of them"]
-            raise DataError(source, "columns with the names of the rows", strange[0])
-        places = {name: k for k, name in enumerate(self.columns)}
-        return self.numbers[:, [places[name] for name in names]]
+
+def in_order(
+    numbers: Array, columns: tuple[str, ...], names: tuple[str, ...], source: str
+) -> Array:
+    """The numbers with their columns in the order of these names, if both have names."""
+    if not names or not columns or columns == names:
+        return numbers
+    if sorted(names) != sorted(columns):
+        strange = [name for name in columns if name not in names] or ["too few of them"]
+        raise DataError(source, "columns with the names of the rows", strange[0])
+    places = {name: k for k, name in enumerate(columns)}
+    return numbers[:, [places[name] for name in names]]
 
 
 def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) -> TextGrid:
@@ -263,7 +266,7 @@ def _read_matrix(
     y, names = None if label == NO_LABELS else grid.labels, grid.rows or grid.columns
     if labels is not None:
         y = _read_labels(Path(labels), names, len(grid.numbers), max_bytes)
-    numbers = grid.in_order(grid.rows, str(path))
+    numbers = in_order(grid.numbers, grid.columns, grid.rows, str(path))
     described = f"{path.name}: {len(numbers)} x {len(numbers)}"
     given: dict[str, Any] = {letter: numbers}
     return Dataset(name=_stem(path), y=y, description=described, names=names, **given)

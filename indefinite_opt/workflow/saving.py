@@ -1,0 +1,95 @@
+"""Results in .npz files, which hold arrays and JSON and execute nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indefinite_opt.errors import ParameterError
+from indefinite_opt.formulations import known
+from indefinite_opt.foundation import writing
+from indefinite_opt.problem import KernelProblem, kernels
+
+FORMAT = "indefinite_opt result 8"
+"""Name and version of the form of these files."""
+
+_OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
+
+_OF_THE_RESULT = (
+    "solver", "message", "doubt", "objective", "seconds", "residual", "iterations", "offset",
+)  # fmt: skip
+"""Of these the offset may be None."""
+
+
+def facts_of_result(result: Any) -> dict[str, Any]:
+    """What a file says about a result on one problem, beside its arrays."""
+    return {name: getattr(result, name) for name in _OF_THE_RESULT} | {
+        "status": result.status.name,
+        "tol": result.evidence.tol,
+        "time_limit": result.evidence.time_limit,
+    }
+
+
+def arrays_of_result(result: Any) -> dict[str, Any]:
+    """The values and the multipliers of a result by the names of their entries in a file."""
+    parts = (("value", result.values), ("multiplier", result.multipliers))
+    return {f"{kind} {name}": array for kind, values in parts for name, array in values.items()}
+
+
+def write_result(
+    path: str | Path, problem: Any, formulation: Any, facts: dict[str, Any], arrays: dict[str, Any]
+) -> Path:
+    """Write a result to a file: its problem and formulation, and these facts and arrays.
+
+    Raises
+    ------
+    ParameterError
+        If the file could not hold the problem or the formulation.
+    DataError
+        If the file cannot be written.
+    """
+    path = Path(path)
+    if type(problem) is not KernelProblem:
+        expected = "one on a KernelProblem, whose data the file holds"
+        raise ParameterError("result", expected, f"one on a {type(problem).__name__}")
+    kernel = problem.kernel
+    own = type(kernel).__module__ == kernels.Kernel.__module__
+    if kernel is not None and not (
+        isinstance(kernel, kernels.Kernel) and own and kernel.name in kernels.names()
+    ):
+        raise ParameterError(
+            "kernel", "one that has a name, which the file can hold", repr(kernel),
+            "Pickle holds functions.",
+        )  # fmt: skip
+    if any(isinstance(value, np.ndarray) for value in vars(formulation).values()):
+        expected = "one without arrays about the points, such as weights"
+        raise ParameterError("formulation", expected, str(formulation))
+    cls = type(formulation)
+    if known().get(cls.__name__) is not cls:
+        raise ParameterError(
+            "formulation", "one of this package, which the file can name", str(formulation),
+            "Pickle holds others.",
+        )  # fmt: skip
+    every = {
+        "format": FORMAT,
+        **{name: getattr(problem, name) for name in _OF_THE_PROBLEM},
+        "formulation": str(formulation),
+        "task": problem.task,
+        "kernel": None if kernel is None else [kernel.name, dataclasses.asdict(kernel)],
+        "table": problem.table and dataclasses.asdict(problem.table),
+        **facts,
+    }
+    data: dict[str, Any] = {"facts": np.array(json.dumps(every))}
+    if problem.labels is not None:
+        data["y"] = problem.labels
+    if problem.X is not None:
+        data["X"] = problem.X
+    else:
+        data["K"] = problem.K
+    with writing("path", path), path.open("wb") as file:
+        np.savez_compressed(file, **data, **arrays)
+    return path
