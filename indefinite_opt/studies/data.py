@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import Any
@@ -39,8 +39,9 @@ class Data:
         A name as in `datasets.load`, which is read where the data are used; a data set; a problem;
         or a function of the kernel, None for the default, that makes a problem, for everything
         else. Such a function must be importable by other processes.
-    kernel : str or Kernel, optional
-        The kernel where a grid names none. By default that of the problem or of the data set.
+    kernel : str, Kernel or a list of them, optional
+        The kernel where a grid names none; of several the grid tries all, and the first one is the
+        default. If none is given, it is that of the problem or of the data set.
     options : dict
         Further keyword arguments of `KernelProblem.from_dataset`, such as `scaling`.
     test : (K_new, labels, K_new_new), optional
@@ -55,7 +56,7 @@ class Data:
     """
 
     source: Source
-    kernel: str | Kernel | None = None
+    kernel: str | Kernel | Sequence[str | Kernel] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     test: HeldOut | None = None
 
@@ -63,8 +64,7 @@ class Data:
         if self.options and not isinstance(self.source, str | Dataset):
             expected = "none for a problem, which is made already"
             raise ParameterError("options", expected, ", ".join(self.options))
-        if self.kernel is not None:
-            kernels.get(self.kernel)
+        _ = self.kernels
         source: Any = self.source
         name = source.partition("(")[0] if isinstance(source, str) else ""
         if isinstance(source, PathLike) or any(mark in name for mark in "/\\."):
@@ -72,6 +72,17 @@ class Data:
                 "data", "a name as in `datasets.load`, a data set or a problem", repr(str(source)),
                 f"Files are read by `datasets.read`: Data(datasets.read({str(source)!r})).",
             )  # fmt: skip
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels where a grid names none; empty for that of the source."""
+        given = self.kernel
+        if given is None:
+            return ()
+        several = [given] if isinstance(given, str) or callable(given) else list(given)
+        if not several:
+            raise ParameterError("kernel", "at least one", repr(given))
+        return tuple(kernels.get(each) for each in several)
 
     @cached_property
     def problem(self) -> KernelProblem:
@@ -128,7 +139,7 @@ class Data:
         if isinstance(kernel, Bandwidth):
             kernel = kernel.of(self.problem.kernel)
         given = self._loaded
-        chosen = kernel if kernel is not None or self.kernel is None else kernels.get(self.kernel)
+        chosen = kernel if kernel is not None else next(iter(self.kernels), None)
         if isinstance(given, Dataset):
             if chosen is None or given.X is not None:
                 return KernelProblem.from_dataset(given, chosen, **self.options)

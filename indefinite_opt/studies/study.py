@@ -128,6 +128,13 @@ class Study:
         """The methods by label."""
         return {label: as_grid(given) for label, given in self.methods.items()}
 
+    def grid(self, data: str, label: str) -> Grid:
+        """The grid of a method on a data set, which may have several kernels of its own."""
+        grid, kernels = self.grids[label], self.sources[data].kernels
+        if grid.kernels != (None,) or len(kernels) < 2:
+            return grid
+        return grid.over(grid.solver, {"kernel": kernels})
+
     @cached_property
     def plan(self) -> Plan:
         """What is the same for all cells."""
@@ -144,14 +151,16 @@ class Study:
                 name, data, label, grid, division, self.plan,
             )
             for name, data in self.sources.items()
+            for grids in [{label: self.grid(name, label) for label in self.grids}]
             for division in self.plan.protocol.divisions(data.y)
-            for label, grid in self.grids.items()
+            for label, grid in grids.items()
         ]  # fmt: skip
 
     def _check_fit(self) -> None:
         """Raise the error of a method or kernel that does not fit the data, before any cell."""
         for name, data in self.sources.items():
-            for label, grid in self.grids.items():
+            for label in self.grids:
+                grid = self.grid(name, label)
                 if grid.method.task != data.task:
                     expected = f"methods of {data.task} for {name}"
                     raise ParameterError("methods", expected, f"{label}, of {grid.method.task}")
@@ -418,7 +427,7 @@ class StudyOutcome:
             return groups
         sign, name = METRICS[self.study.select].sign, self.study.select
         for (data, label), rows in groups.items():
-            grid = self.study.grids[label]
+            grid = self.study.grid(data, label)
             scores: list[list[float]] = [[] for _ in grid.entries]
             for row in rows:
                 scores[row["entry"]].append(sign * float(row[name]))

@@ -76,3 +76,22 @@ def test_kernels_without_a_bandwidth_refuse_it() -> None:
         Grid("SVMDual", kernel="linear", gamma=[1.0])
     with pytest.raises(ParameterError, match="gamma"):
         Grid("SVMDual", gamma=[-1.0])
+
+
+def test_data_with_several_kernels_have_them_tried_by_every_grid_that_names_none() -> None:
+    """With γ = 10⁻⁸ all points are alike; the grid that names a kernel keeps it."""
+    kernels = ["gaussian(gamma=1e-8)", "gaussian(gamma=1)"]
+    data = {"several": Data(iopt.datasets.Dataset("points", Y, X=X), kernels)}
+    methods = {"own": Grid("SVMDual", C=[10]), "named": Grid("SVMDual", C=[10], kernel=kernels[1])}
+    tried = Study(data, methods, Nested(2, 2)).run()
+    assert {row["chosen"] for row in tried.rows} == {"SVMDual(C=10), gaussian(gamma=1)"}
+    assert tried.column("several", "own", "accuracy") == tried.column(
+        "several", "named", "accuracy"
+    )
+    assert str(data["several"].problem.kernel) == "gaussian(gamma=1e-08)"
+    entries = [len(tried.study.grid("several", label).entries) for label in methods]
+    assert entries == [2, 1]
+    shown = Study(data, methods, 2).run()
+    assert {row["entry"] for row in shown.chosen_rows} == {0, 1}
+    with pytest.raises(ParameterError, match="kernel: expected at least one"):
+        Data("words", [])

@@ -318,8 +318,11 @@ def _proofs(outcome: Any) -> list[str]:
 
 def _choice(outcome: Any) -> list[str]:
     """A warning of scores by which parameters were chosen."""
-    several = any(len(grid.entries) > 1 for grid in outcome.study.grids.values())
-    if outcome.study.plan.protocol.inner is not None or not several:
+    study = outcome.study
+    several = any(
+        len(study.grid(data, label).entries) > 1 for data in study.sources for label in study.grids
+    )
+    if study.plan.protocol.inner is not None or not several:
         return []
     return [
         "Parameters were chosen by the scores that are shown, which favours methods of many "

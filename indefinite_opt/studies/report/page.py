@@ -106,7 +106,7 @@ def study_to_html(outcome: Any, path: str | Path) -> Path:
         methods=definitions(study.grids),
         data=html_cells([
             {"Data": name, "Points": str(data.y.size), "Task": data.task,
-             "Kernel": str(data.kernel or "default")}
+             "Kernel": "; ".join(map(str, data.kernels)) or "default"}
             for name, data in study.sources.items()
         ]),
         settings=definitions(outcome.settings),
