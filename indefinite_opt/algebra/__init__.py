@@ -41,6 +41,7 @@ from indefinite_opt.algebra.canonical_form import (
     canonical,
     level,
 )
+from indefinite_opt.algebra.notation import symbol_text
 from indefinite_opt.algebra.operators import (
     ColumnFactor,
     DiagonalFactor,
@@ -72,4 +73,5 @@ __all__ = [
     "square",
     "sum",
     "sum_squares",
+    "symbol_text",
 ]
