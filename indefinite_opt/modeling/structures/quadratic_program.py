@@ -110,7 +110,7 @@ class BoxLineQP(ConvexBounds):
             if weight > members * float(self.upper) * (1.0 + 1e-12):
                 among = "the smaller class, of size" if self.lines == 2 else "all points,"
                 raise InfeasibleProblem(
-                    "upper", f"at least {weight:g}/{members} = {weight / members!r}",
+                    "upper", f"at least {weight / members!r} = {weight:g}/{members}",
                     repr(float(self.upper)),
                     f"Otherwise the weights of {among} {members}, cannot sum to {weight:g}.",
                 )  # fmt: skip
