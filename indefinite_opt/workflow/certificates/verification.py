@@ -232,5 +232,5 @@ def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Struc
     except TimeLimitReached:
         raise SolverFailed(
             f"{formulation} was not verified: its program could not be set up within the "
-            f"{seconds:.3g} s that were left; `verify` with a longer time_limit does more"
+            f"{seconds:.3g} s that were left; call `verify` with a longer time_limit"
         ) from None
