@@ -51,12 +51,14 @@ def test_formulas_begin_at_their_beginning_and_columns_are_aligned() -> None:
 
 
 def test_names_of_the_package_are_links() -> None:
-    codes = ("SVMDual(C=10)", "iopt.solve(...)", "bound", "sklearn.svm.OneClassSVM")
+    method = "iopt.KernelProblem.read"
+    codes = ("SVMDual(C=10)", "iopt.solve(...)", "bound", "SolverFailed", method, "sklearn.svm.SVC")
     paragraph = nodes.paragraph("", "", *(nodes.literal(code, code) for code in codes))
     page = nodes.section("", paragraph)
     rendering.link_names(APP, page)
     targets = [one.get("reftarget") for one in paragraph.children]
-    assert targets == ["indefinite_opt.SVMDual", "indefinite_opt.solve", None, None]
+    found = ["SVMDual", "solve", None, "errors.SolverFailed", "KernelProblem.read", None]
+    assert targets == [name and f"indefinite_opt.{name}" for name in found]
 
 
 def test_signatures_name_types_shortly() -> None:
