@@ -96,29 +96,31 @@ def theory_pages(docs: Path, name: str) -> list[str]:
 
 
 def link_names(app: Sphinx, doctree: nodes.document) -> None:
-    """Link classes and names such as `iopt.solve`, where pages have them as code, to the API."""
-    known = {f"{one.module}.{one.name}": inspect.isclass(one.thing) for one in public_names()}
+    """Link classes and names such as `iopt.solve`, where pages have them as code, to the API.
+
+    Other names, such as `bound`, may also be options and commands, and are no links.
+    """
+    known = {f"{one.module}.{one.name}" for one in public_names()}
+    classes = {
+        one.name: f"{one.module}.{one.name}"
+        for one in reversed(public_names())  # the first namespace counts
+        if inspect.isclass(one.thing)
+    }
     for literal in list(doctree.findall(nodes.literal)):
         called = re.fullmatch(r"(iopt\.)?([\w.]+)(\(.*\))?", literal.astext())
-        target = f"indefinite_opt.{called[2]}" if called else ""
-        is_linked = isinstance(literal.parent, nodes.reference | pending_xref | nodes.title)
-        # Words such as `bound` may be options and commands, too, but not with the module in front.
-        if (
-            is_linked
-            or called is None
-            or not (known.get(target) or (called[1] and target in known))
+        if called is None or isinstance(
+            literal.parent, nodes.reference | pending_xref | nodes.title
         ):
             continue
-        reference = pending_xref(
-            "",
-            reftype="obj",
-            refdomain="py",
-            reftarget=target,
-            refwarn=True,
-            refdoc=app.env.docname,
-        )
-        literal.replace_self(reference)
-        reference += literal
+        target = f"indefinite_opt.{called[2]}" if called[1] else classes.get(called[2], "")
+        if (
+            target in known or target.rpartition(".")[0] in classes.values()
+        ):  # or one of its methods
+            reference = pending_xref(
+                "", reftype="obj", refdomain="py", reftarget=target, refdoc=app.env.docname
+            )
+            literal.replace_self(reference)
+            reference += literal
 
 
 def short_types(

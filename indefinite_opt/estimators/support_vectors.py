@@ -46,7 +46,7 @@ def hard_margin_bounds(K: Array, span: float = 1.0) -> list[float]:
 def refuse_infinite_C(bound: float, reason: str) -> ParameterError:
     """The error of a program without an optimum where C = inf."""
     return ParameterError(
-        "C", f"a finite number, as {reason}: weights end at a bound of C = {bound:.3g}, too", "inf",
+        "C", f"a finite number, because {reason}: weights reach even C = {bound:.3g}", "inf",
         "Scale the features, choose another kernel, or a finite C.",
     )  # fmt: skip
 

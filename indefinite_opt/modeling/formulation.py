@@ -284,7 +284,7 @@ def reduced_weight(
         return min(total, (relative or 1.2) * least)
     if value < least * (1.0 - 1e-12):
         raise InfeasibleProblem(
-            argument, f"at least {total:g}/{smaller} = {least!r}", repr(value),
+            argument, f"at least {least!r} = {total:g}/{smaller}", repr(value),
             f"Otherwise the weights of the smaller class, of size {smaller}, cannot sum to "
             f"{total:g}.",
         )  # fmt: skip

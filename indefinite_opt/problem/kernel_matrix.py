@@ -41,7 +41,7 @@ def remarks(
 
     >>> D = np.abs(np.arange(6.0)[:, None] - np.arange(6.0))
     >>> from indefinite_opt.quadratic import DenseGram
-    >>> remarks(DenseGram(D))[0].partition(':')[0]
+    >>> remarks(DenseGram(D))[0].partition('.')[0]
     'K has a zero diagonal and no negative entry, as distances have'
     >>> remarks(DenseGram(np.exp(-D))), len(remarks(DenseGram(np.exp(-1e-12 * D))))
     ((), 1)
@@ -57,8 +57,8 @@ def remarks(
     diagonal = gram.diagonal
     if least == 0.0 and not diagonal.any():
         return (
-            "K has a zero diagonal and no negative entry, as distances have: "
-            f"{distances} makes a kernel of them.",
+            "K has a zero diagonal and no negative entry, as distances have. If they are "
+            f"distances, make a kernel of them by {distances}.",
         )
     limit = 1e-6 * float(np.abs(diagonal).max())
     for rows in (slice(0, 1), slice(None)):  # the first row settles it for nearly all matrices

@@ -293,7 +293,7 @@ def _checked(X: ArrayLike, a: float | None, r: float) -> tuple[Array, float, flo
     if not largest <= MAX_SCALED_NORM:
         raise ProblemError(
             "X", f"√|a|·‖x‖ of at most {MAX_SCALED_NORM:g}", f"up to {largest:.3g}",
-            "Beyond it a⟨x, z⟩ + r has no digits to spare: scale the features, or lower a.",
+            "Beyond it a⟨x, z⟩ + r is too inexact: scale the features, or lower a.",
         )  # fmt: skip
     return points, scale, float(kernel.r)
 

@@ -108,25 +108,24 @@ def bound(
 ) -> Bracket | Any:
     """Bracket the global optimum of a quadratic program, or of a formulation that is one.
 
-    With more than two classes each pair is bracketed, one against one.
-
-    These are `SVMDual`, `ConvexHullDual` and `GuoSchuurmansQP`.
+    Among these formulations are `SVMDual`, `ConvexHullDual` and `GuoSchuurmansQP`. With more than
+    two classes each pair is bracketed, one against one.
 
     A local search gives one end. The other comes from convex minorants: f less nonnegative
     multiples of products of slacks and of triangle inequalities, with multipliers from a doubly
     nonnegative relaxation. Nodes, which are boxes, are divided until both ends meet. Every bound is
     computed from its multipliers alone, rounding included, so the bracket is valid whenever the
-    search stops. Where the first bounds leave a convex kernel program open, as in boxes that are
-    wide for its optimum, it is solved once more, and bracketed by its certificate.
+    search stops. If the first bounds leave a convex kernel program open, which happens in boxes
+    that are wide for its optimum, it is solved once more, and bracketed by its certificate.
 
     Boxes need finite ranges. A convex `QuadraticProgram`, or a convex program without them, is
     solved by its default solver, and bracketed by the bound that its multipliers prove; other
     methods than the default one, `max_nodes` and `cluster` are not used without finite ranges.
 
-    Without a time limit, one thread gives the same bracket for the same seed whatever runs beside
-    it. Several threads bound boxes in the order in which they become free, and a time limit ends
-    the search where the clock has it: then brackets of the same seed may differ within what both
-    prove, in their ends, nodes and best points, but never in that they hold the optimal value.
+    Without a time limit, one thread gives the same bracket for the same seed. With several threads
+    the order of the boxes depends on their speed, and a time limit ends the search at a time of the
+    clock: then brackets of the same seed may differ in their ends, nodes and best points, but each
+    of them holds the optimal value.
 
     Parameters
     ----------
@@ -150,25 +149,25 @@ def bound(
     seed : int, optional
         Seed of the local search.
     callback : callable, optional
-        Called with the `Trace` now and then, whose iterations and `open_nodes` are nodes; a true
+        Called with the `Trace` at every report; its iterations and `open_nodes` are nodes. A true
         return value stops the search.
     atol : float
         Absolute gap, in units of the objective, at which the search stops as well.
     verbose : bool
         Whether to log nodes, both ends and the gap, at most once per second, as `solve` does.
     settings : `indefinite_opt.quadratic.Settings`, optional
-        Their defaults suit most programs; no bound is less valid with others.
+        The defaults suit most programs; bounds are valid with any settings.
     cluster : Client, Cluster or str, optional
         A Client or Cluster of dask.distributed, or the address of a scheduler, as in `Study.run`.
         Its workers share the nodes but the root, which takes threads of this process: each divides
-        below a node for some seconds and then exchanges bounds with the others. What a worker had
-        when it died is bounded by another one, and the proof is the same as without workers.
+        below a node for some seconds and then exchanges bounds with the others. If a worker
+        dies, others bound its nodes, and the proof is the same as without workers.
         Worthwhile for searches of minutes, where the root takes a small share of the time.
 
     Returns
     -------
     Bracket
-        Of more than two classes a mapping from (class a, class b) to `Bracket`, with
+        With more than two classes a mapping from (class a, class b) to `Bracket`, with
         `relative_gap`, the largest of all, and `rigorous`.
 
     Raises

@@ -327,6 +327,6 @@ def bracketable(formulation: Declaration, problem: Problem) -> QP:
         return structure
     raise IncompatibleSolver(
         f"{formulation} cannot be bracketed: branch and bound is for quadratic programs, such as "
-        "SVMDual, ConvexHullDual, GuoSchuurmansQP and QuadraticProgram; the certificate of a "
-        "solution holds the bound of another convex program, where one is proved."
+        "SVMDual, ConvexHullDual, GuoSchuurmansQP and QuadraticProgram; for other convex "
+        "programs the certificate of a solution has the proved bound, if there is one."
     )

@@ -85,7 +85,7 @@ def named(qp: Rows) -> tuple[set[str], float | None]:
     with pytest.raises(InfeasibleProblem) as caught:
         LinearRows(qp.equilibrated).feasible_point()
     words = str(caught.value)
-    amount = re.search(r"relaxed by (\S+)\.", words)
+    amount = re.search(r"each of them by (\S+) makes", words)
     found = set(re.findall(r"row \d+ of [AG]|[lu]b\[\d+\]", words))
     return found, None if amount is None else float(amount.group(1))
 

@@ -74,11 +74,11 @@ def test_infeasible_parameters_tell_the_least(
     with pytest.raises(iopt.errors.InfeasibleProblem) as caught:
         iopt.solve(problem, getattr(iopt, name)(**{parameter: 0.99 * least}))
     assert caught.value.argument == parameter
-    told = re.search(r"/(\d+) = (\S+),", str(caught.value))
+    told = re.search(r"at least (\S+) = [\d.]+/(\d+),", str(caught.value))
     assert told is not None
-    iopt.solve(problem, getattr(iopt, name)(**{parameter: float(told[2])}))
-    assert float(told[2]) == pytest.approx(least, rel=1e-5)
-    assert int(told[1]) == smaller
+    iopt.solve(problem, getattr(iopt, name)(**{parameter: float(told[1])}))
+    assert float(told[1]) == pytest.approx(least, rel=1e-5)
+    assert int(told[2]) == smaller
     # At the least itself there is exactly one choice for the smaller class.
     result = iopt.solve(problem, getattr(iopt, name)(**{parameter: least}))
     weights = result.values.get("alpha", result.values.get("alphabar"))

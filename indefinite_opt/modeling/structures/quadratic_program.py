@@ -110,7 +110,7 @@ class BoxLineQP(ConvexBounds):
             if weight > members * float(self.upper) * (1.0 + 1e-12):
                 among = "the smaller class, of size" if self.lines == 2 else "all points,"
                 raise InfeasibleProblem(
-                    "upper", f"at least {weight:g}/{members} = {weight / members!r}",
+                    "upper", f"at least {weight / members!r} = {weight:g}/{members}",
                     repr(float(self.upper)),
                     f"Otherwise the weights of {among} {members}, cannot sum to {weight:g}.",
                 )  # fmt: skip
@@ -278,7 +278,7 @@ def _refuse_weight(qp: BoxLineQP) -> None:
     worst = int(np.argmin(np.where(endless, diagonal, np.inf)))
     raise UnboundedProblem(
         f"without an upper bound and without a bias the program is unbounded: K[{worst}, {worst}] "
-        f"= {diagonal[worst]:.6g} ≤ 0, so the objective grows without end along that weight (Lin & "
+        f"= {diagonal[worst]:.6g} ≤ 0, so the objective is unbounded along that weight (Lin & "
         "Lin 2003, Theorem 10). Use a finite C.",
         np.where(np.arange(qp.n) == worst, 1.0, 0.0),
     )
@@ -301,7 +301,7 @@ def _refuse_pair(qp: BoxLineQP) -> None:
                 raise UnboundedProblem(
                     f"without an upper bound the program is unbounded: points {i} and {j} of "
                     f"opposite classes have K_ii + K_jj - 2K_ij = {exact:.6g} ≤ 0, so the "
-                    "objective grows without end along that pair (Lin & Lin 2003, Theorem 5). Use "
+                    "objective is unbounded along that pair (Lin & Lin 2003, Theorem 5). Use "
                     "a finite C.",
                     np.where(np.isin(np.arange(qp.n), [int(i), j]), 1.0, 0.0),
                 )

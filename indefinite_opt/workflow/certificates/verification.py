@@ -100,7 +100,7 @@ def verify(
         One entry per declared constraint, of the minimisation form: L = F + Σ λᵀ(lhs - rhs) with
         nonnegative λ for inequalities. They are recovered if not given. Given multipliers are
         checked as given: with a wrong sign or value the claim is at most FEASIBLE. They never
-        weaken the bound, as recovered multipliers are used as well if theirs is better.
+        weaken the bound, because recovered multipliers are used where their bound is better.
     tol : float
         Relative tolerance of every test; for gaps in the unit that `gaps` defines.
     bound : bool
@@ -232,5 +232,5 @@ def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Struc
     except TimeLimitReached:
         raise SolverFailed(
             f"{formulation} was not verified: its program could not be set up within the "
-            f"{seconds:.3g} s that were left; `verify` with a longer time_limit does more"
+            f"{seconds:.3g} s that were left; call `verify` with a longer time_limit"
         ) from None

@@ -302,14 +302,13 @@ class Descent:
         advice = "Use a finite C." if hasattr(self.task.formulation, "C") else "Add bounds."
         if ray is not None:
             return UnboundedProblem(
-                f"{self.task.formulation} is unbounded: no curvature opposes a direction of the "
-                f"weights that {self.iterations} steps have reached. {advice}",
+                f"{self.task.formulation} is unbounded along a direction of the weights that was "
+                f"found after {self.iterations} steps. {advice}",
                 ray,
             )
         return SolverFailed(
-            f"{self.task.formulation} falls without end as far as rounding tells: no curvature "
-            f"opposes a direction of the weights that {self.iterations} steps have reached, but "
-            f"nothing proves that it has no optimum. {advice}"
+            f"{self.task.formulation} seems to be unbounded along a direction of the weights that "
+            f"was found after {self.iterations} steps, but this is not proved. {advice}"
         )
 
     def _proved(self, near: Array) -> Array | None:
