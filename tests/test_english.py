@@ -31,6 +31,7 @@ PAGES = sorted(
         "docs/**/*.md",
         "*.md",
         "notebooks/*.py",
+        "notebooks/*.ipynb",
     )
     for path in ROOT.glob(pattern)
     if "_build" not in path.parts
