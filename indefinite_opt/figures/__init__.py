@@ -21,6 +21,7 @@ from indefinite_opt.figures.landscape import landscape
 from indefinite_opt.figures.path import path_figure
 from indefinite_opt.figures.ranks import critical_difference_figure
 from indefinite_opt.figures.regions import decision_regions, regions_figure
+from indefinite_opt.figures.result import result_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 from indefinite_opt.figures.steps import StepByStep, step_by_step
 from indefinite_opt.figures.tree import tree_figure
@@ -35,6 +36,7 @@ __all__ = [
     "landscape",
     "path_figure",
     "regions_figure",
+    "result_figure",
     "spectrum_figure",
     "step_by_step",
     "tree_figure",
