@@ -150,7 +150,9 @@ class Plane:
             for slope, room in zip(sign * slopes, sign * (end - at), strict=True):
                 if np.isfinite(room):
                     corners = clipped(corners, slope, float(room))
-        return corners
+        # Borders that meet in one point cut corners there, which differ by rounding.
+        apart = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+        return corners[apart > 1e-9 * np.abs(corners).max(initial=0.0)]
 
     def window(self, places: Array, polygon: Array) -> tuple[Array, Array]:
         """The corners of what is drawn, for points at these coordinates."""
