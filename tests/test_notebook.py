@@ -213,7 +213,7 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
     )),
     "06": (4, (r"\{'GLOBAL'\}", r"after \d+ cuts [\d.]+")),
     "07": (2, ()),
-    "08": (4, (
+    "08": (3, (
         "213 proteins;|a stand-in: edit distances of 80 words", r"rows agree up to 0e\+00",
     )),
     "09": (2, (
