@@ -192,7 +192,7 @@ SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
         # Spoilt multipliers prove less, by a positive number.
         r"weaker by +(?!0\.0+\n)\d+\.\d+\n",
     )),
-    "03": (2, (
+    "03": (3, (
         r"LOCAL: the point is a local optimum", "PROVED: optimal value >=",
         "GLOBAL: the point is a global optimum",
         r"the convex stand-in is worse than the best portfolio by (?!0\.00 )\d+\.\d+ percentage",
