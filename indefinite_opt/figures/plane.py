@@ -204,7 +204,7 @@ class Plane:
             figure = ax.get_figure(root=True)
             scale = figure.colorbar(filled, ax=ax, shrink=0.85)  # type: ignore[union-attr]
             scale.set_label(f"objective ({better} is better)")
-            ticks = levels[:: (levels.size - 1) // 2]
+            ticks = levels[:: (levels.size - 1) // 2].tolist()
             scale.set_ticks(ticks, labels=[f"{tick:.3g}".replace("-", "−") for tick in ticks])
             scale.minorticks_off()
 

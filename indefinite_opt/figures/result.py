@@ -68,6 +68,8 @@ def _reports(result: Any) -> int:
 
 def _draw_ends(ax: Axes, result: Any) -> None:
     """How many descents have ended at each objective, and the one that the result has."""
+    from matplotlib.ticker import MaxNLocator
+
     values = np.array([end.objective for end in result.optima])
     counts = np.array([end.count for end in result.optima])
     if values.size <= MOST_BARS:
@@ -85,7 +87,7 @@ def _draw_ends(ax: Axes, result: Any) -> None:
     better = "larger" if result.formulation.structure(result.problem).sense < 0 else "smaller"
     ax.set(xlabel=f"objective ({better} is better)", ylabel="descents")
     ax.set_ylim(0.0, None)
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.grid(axis="y")
 
 

@@ -344,8 +344,9 @@ class _Cuts(_Path):
             return self.view, 1.0
         scale = ENLARGED_FROM ** np.floor(np.log(size) / np.log(ENLARGED_FROM))
         middle = 0.5 * (low + high)
-        ends = [middle + 0.5 * np.ptp(self.view.first) / scale * side for side in (-1.0, 1.0)]
-        return self.plane.view_between(*ends, RESOLUTION), float(scale)
+        reach = 0.5 * np.ptp(self.view.first) / scale
+        view = self.plane.view_between(middle - reach, middle + reach, RESOLUTION)
+        return view, float(scale)
 
     def draw(self, left: Axes, right: Axes, k: int) -> None:
         from matplotlib.patches import Polygon

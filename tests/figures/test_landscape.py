@@ -9,8 +9,8 @@ import indefinite_opt as iopt
 from helpers.problems import heptagon, three_points
 from indefinite_opt import figures
 from indefinite_opt.errors import ParameterError
-from indefinite_opt.figures.landscape import program_of
 from indefinite_opt.figures.plane import Plane, clipped
+from indefinite_opt.figures.surface import program_of
 
 
 def test_the_feasible_part_of_a_polygon_is_the_polygon() -> None:

@@ -192,7 +192,7 @@ def draw_marks(ax: Axes, plane: Plane, found: Sequence[Found]) -> None:
     s = plane.place(np.array([each.best for each in found]))
     claims = [each.claim for each in found]
     before = len(ax.lines)
-    draw_claims(ax, *s.T, claims, size=10.0)
+    draw_claims(ax, s[:, 0], s[:, 1], claims, size=10.0)
     other = np.array([claim not in CLAIM_COLORS for claim in claims])
     if other.any():
         ax.plot(
