@@ -20,4 +20,7 @@ formulations = [
     iopt.KernelLogistic(C=10.0),
 ]
 figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
-alt = "Six maps of decision values over the plane, with the training points of a diamond in a ring."
+
+# %%
+# Six maps of decision values over the plane, one for each formulation. All machines find the
+# diamond in the ring, with different borders. Rings round points mark support vectors.

@@ -19,4 +19,8 @@ results = {
     name: iopt.solve(problem, robust, solver=name, max_iter=300, time_limit=5) for name in methods
 }
 figure = convergence_figure(results)
-alt = "Falling duality gaps of four methods on a logarithmic axis."
+
+# %%
+# Duality gaps of four methods on a logarithmic axis, over iterations on the left and over seconds
+# on the right. A straight line on the left is linear convergence. The order differs between the
+# panels, as the methods differ in what an iteration costs.

@@ -1,0 +1,35 @@
+"""
+One picture for each claim
+==========================
+
+Five points of one dual in two weights, each with the strongest claim that `verify` can prove of it.
+"""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import indefinite_opt as iopt
+from indefinite_opt.figures import landscape
+
+problem = iopt.KernelProblem([[1.0, -3.0], [-3.0, 1.4]], [1, -1])
+dual = iopt.SVMDual(C=1.0, bias=False)
+Q = problem.K * np.outer(problem.y, problem.y)
+points = {
+    "outside of the box": [1.15, 0.6],
+    "anywhere inside": [0.6, 0.7],
+    "gradient zero: a saddle": np.linalg.solve(Q, [1.0, 1.0]),
+    "no better point nearby": [0.0, 1.0 / 1.4],
+    "no better point at all": [1.0, 0.0],
+}
+figure = Figure(figsize=(11.0, 2.9), layout="constrained")
+for ax, (words, alpha) in zip(figure.subplots(1, 5, sharey=True), points.items(), strict=True):
+    certificate = iopt.verify(problem, dual, {"alpha": alpha}, bound=True)
+    landscape(problem, dual, certificate, ax=ax)
+    ax.get_legend().remove()
+    ax.set_title(f"{certificate.claim.name}\n{words}", fontsize=10)
+
+# %%
+# The same saddle five times, with one point in each panel. A point outside of the box has no claim,
+# one inside is feasible, and at the saddle the first-order conditions hold. The last two points are
+# both better than all their neighbours, but only the right one is the best of all, which takes a
+# bound to prove.
