@@ -69,17 +69,26 @@ def skip_requests(
 
 
 def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
-    """Save the variable `figure` of the gallery where it is new, with `alt` as its text.
+    """Save the variable `figure` of the gallery where it is new.
 
-    Figures of this package are not managed by pyplot.
+    Its text is the first sentence below it in the script, which says what to see. Of several panels
+    the first is a picture of its own, for a thumbnail that can be read. Figures of this package are
+    not managed by pyplot.
     """
-    variables = block_vars["example_globals"]
-    figure = variables.pop("figure", None)
+    figure = block_vars["example_globals"].pop("figure", None)
     if not isinstance(figure, Figure):
         return ""
     path = Path(next(block_vars["image_path_iterator"]))
     figure.savefig(path, dpi=110)  # sharp at the width of the page, and about 50 kB
-    return str(figure_rst([str(path)], gallery_conf["src_dir"], variables["alt"]))
+    panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    if len(panels) > 1:
+        first = panels[0].get_tightbbox()
+        area = first.transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
+        figure.savefig(next(block_vars["image_path_iterator"]), dpi=160, bbox_inches=area)
+    below = Path(block_vars["src_file"]).read_text(encoding="utf-8").rpartition("# %%\n")[2]
+    seen = " ".join(line.lstrip("# ") for line in below.splitlines())
+    alt = re.split(r"(?<=\.) ", seen, maxsplit=1)[0]
+    return str(figure_rst([str(path)], gallery_conf["src_dir"], alt))
 
 
 def copy_notebooks(source: Path, target: Path) -> None:

@@ -7,6 +7,7 @@ imaginary one. Squared distances are differences of both kinds of squares (Haasd
 Proposition 1).
 """
 
+# sphinx_gallery_thumbnail_number = 2
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt

@@ -6,6 +6,7 @@ Twenty of the eighty words of the data set `words`, English and Italian, and the
 kernel -d²/2 of all of them: a fifth of it is negative.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 

@@ -5,6 +5,7 @@ Formulations on the same folds
 Accuracy with its spread over the folds, time, and what was proved of each solution.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 
 data = iopt.datasets.load("checkerboard(n=100, cells=2)")

@@ -6,6 +6,7 @@ The same machine with six kernels, of which the city-block Gaussian, the sigmoid
 are indefinite here. The share of the negative part is in the titles.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 

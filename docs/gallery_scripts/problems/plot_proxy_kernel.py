@@ -6,6 +6,7 @@ Luss & d'Aspremont learn a positive semidefinite kernel together with the machin
 says how far it may be from K: at a high penalty it is K's own positive part.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 

@@ -6,6 +6,7 @@ One class fills a diamond, the other a ring around it (Haasdonk 2005, Figure 4a)
 same indefinite kernel.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import regions_figure
 

@@ -6,6 +6,7 @@ Haasdonk's Figure 3: points in a plane with one imaginary coordinate. Both machi
 local optima of the same problem, and only one of them is the best.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 
 import indefinite_opt as iopt

@@ -6,6 +6,7 @@ The best point found so far and the proved bound, over time. The optimum is betw
 whenever the search is stopped.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 
 reference = iopt.reference_library.load("chebyshev-gaussian-060-c1")

@@ -5,13 +5,14 @@ One picture for each claim
 Five points of one dual in two weights, each with the strongest claim that `verify` can prove of it.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from indefinite_opt.figures import landscape
 
-problem = iopt.KernelProblem([[1.0, -3.0], [-3.0, 1.4]], [1, -1])
+problem = iopt.KernelProblem([[1.0, -1.6], [-1.6, 1.4]], [1, -1])
 dual = iopt.SVMDual(C=1.0, bias=False)
 Q = problem.K * np.outer(problem.y, problem.y)
 points = {
@@ -26,6 +27,8 @@ for ax, (words, alpha) in zip(figure.subplots(1, 5, sharey=True), points.items()
     certificate = iopt.verify(problem, dual, {"alpha": alpha}, bound=True)
     landscape(problem, dual, certificate, ax=ax)
     ax.get_legend().remove()
+    ax.label_outer()
+    ax.set(xlim=(-0.06, 1.26), ylim=(-0.06, 1.06))
     ax.set_title(f"{certificate.claim.name}\n{words}", fontsize=10)
 
 # %%

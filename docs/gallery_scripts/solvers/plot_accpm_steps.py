@@ -6,6 +6,7 @@ The dual of Luss & d'Aspremont (2007) is convex. `accpm` makes one cut after ano
 centre of what the cuts before have left.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import step_by_step
 

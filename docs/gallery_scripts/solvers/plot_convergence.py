@@ -6,6 +6,7 @@ The gap of Luss and d'Aspremont's problem over iterations and seconds, for the t
 paper and two newer ones.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import convergence_figure
 
