@@ -22,17 +22,18 @@ points = {
     "no better point nearby": [0.0, 1.0 / 1.4],
     "no better point at all": [1.0, 0.0],
 }
-figure = Figure(figsize=(11.0, 2.9), layout="constrained")
-for ax, (words, alpha) in zip(figure.subplots(1, 5, sharey=True), points.items(), strict=True):
+figure = Figure(figsize=(9.0, 5.8), layout="constrained")
+*axes, empty = figure.subplots(2, 3, sharex=True, sharey=True).flat
+empty.set_axis_off()
+for ax, (words, alpha) in zip(axes, points.items(), strict=True):
     certificate = iopt.verify(problem, dual, {"alpha": alpha}, bound=True)
     landscape(problem, dual, certificate, ax=ax)
     ax.get_legend().remove()
-    ax.label_outer()
     ax.set(xlim=(-0.06, 1.26), ylim=(-0.06, 1.06))
     ax.set_title(f"{certificate.claim.name}\n{words}", fontsize=10)
 
 # %%
-# The same saddle five times, with one point in each panel. A point outside of the box has no claim,
-# one inside is feasible, and at the saddle the first-order conditions hold. The last two points are
-# both better than all their neighbours, but only the right one is the best of all, which takes a
-# bound to prove.
+# The same saddle five times, each with one point and its claim. A point outside of the box has no
+# claim, one inside is feasible, and at the saddle the first-order conditions hold. The last two
+# points are both better than all their neighbours, but only the right one is the best of all, which
+# takes a bound to prove.

@@ -15,9 +15,8 @@ from indefinite_opt.figures import step_by_step
 angles = 2.0 * np.pi * np.arange(7) / 7.0
 G = np.column_stack([np.cos(angles), np.sin(angles)])
 qp = iopt.QuadraticProgram(-2.0 * np.eye(2), [0.05, 0.02], G, np.ones(7), lb=-1.5, ub=1.5)
-work = step_by_step(iopt.bound(qp, gap=1e-6))
-figure = work.frames[-4]
-work
+figure = step_by_step(iopt.bound(qp, gap=1e-6))
+figure
 
 # %%
 # On the left each box of the search at the height of its bound, on the right the same boxes in the

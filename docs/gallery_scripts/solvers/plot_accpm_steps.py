@@ -13,9 +13,8 @@ from indefinite_opt.figures import step_by_step
 K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.2], [-1.0, 0.2, 0.3]]
 problem = iopt.KernelProblem(K, [1, 1, -1])
 result = iopt.solve(problem, iopt.LussDual(C=1.0, rho=0.05), solver="accpm", record=True)
-work = step_by_step(result, most=16)
-figure = work.frames[3]
-work
+figure = step_by_step(result, most=16)
+figure
 
 # %%
 # A triangle of weights, most of it shaded because cuts have removed it. The tangent at a centre

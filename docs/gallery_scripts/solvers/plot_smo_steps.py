@@ -13,9 +13,8 @@ from indefinite_opt.figures import step_by_step
 data = iopt.datasets.load("checkerboard(n=40, cells=2)")
 problem = iopt.KernelProblem.from_data(data.X, data.y, "sigmoid(a=1, r=-1)", scaling="minmax")
 result = iopt.solve(problem, iopt.SVMDual(C=1.0), solver="smo-lin-lin", record=True)
-work = step_by_step(result, most=25)
-figure = work.frames[8]
-work
+figure = step_by_step(result, most=25)
+figure
 
 # %%
 # Bars are weights, the red ones those that a step has moved, beside the objective so far. Most
