@@ -157,11 +157,12 @@ class Plane:
     def window(self, places: Array, polygon: Array) -> tuple[Array, Array]:
         """The corners of what is drawn, for points at these coordinates."""
         size = 0.5 * FAR
-        ends = polygon if self.whole and polygon.size and np.abs(polygon).max() < size else places
+        all_of_it = self.whole and polygon.size and np.abs(polygon).max() < size
+        ends = np.vstack([polygon, places]) if all_of_it else places
         low, high = ends.min(axis=0), ends.max(axis=0)
         width = np.maximum(high - low, 0.5 * float((high - low).max()) or 1.0)
         middle = 0.5 * (low + high)
-        reach = 0.5 * width * (1.0 + 2.0 * (MARGIN if ends is polygon else WIDE_MARGIN))
+        reach = 0.5 * width * (1.0 + 2.0 * (MARGIN if all_of_it else WIDE_MARGIN))
         return middle - reach, middle + reach
 
     def view(self, places: Array, resolution: int) -> View:
