@@ -40,7 +40,7 @@ exclude_patterns = [
     "_build",
     "extensions",
     "gallery_scripts",
-    "gallery/*.ipynb",
+    "gallery/**/*.ipynb",
     "**/sg_execution_times.rst",
     "sg_execution_times.rst",
 ]
@@ -78,6 +78,9 @@ suppress_warnings = ["config.cache", "ref.citation"]
 sphinx_gallery_conf = {
     "examples_dirs": str(DOCS / "gallery_scripts"),
     "gallery_dirs": "gallery",
+    "subsection_order": [
+        f"gallery_scripts/{group}" for group in ("geometry", "problems", "solvers", "proofs")
+    ],
     "filename_pattern": r".*\.py",
     "thumbnail_size": (640, 480),
     "image_scrapers": ("rendering.scraper",),

@@ -43,6 +43,7 @@ PAGES = sorted(
         "*.md",
         "notebooks/*.py",
         ".github/**/*.md",
+        "notebooks/*.ipynb",
     )
     for path in ROOT.glob(pattern)
     if not {"_build", "api", "commands", "gallery"} & {*path.parts}  # generated from the others

@@ -30,7 +30,7 @@ RESULTS = {
     "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
     "indefinite_opt.modeling": ("Program", "Classifier"),
     "indefinite_opt.problem": ("Spectrum",),
-    "indefinite_opt.solvers": ("Optimum", "Solution", "Task", "Trace"),
+    "indefinite_opt.solvers": ("Iterate", "Optimum", "Solution", "Task", "Trace"),
 }
 """What public functions return or take, and what the formulations of users are made of."""
 

@@ -25,6 +25,7 @@ from sphinx.util.typing import stringify_annotation
 from sphinx_gallery.scrapers import figure_rst
 
 import indefinite_opt as iopt
+from indefinite_opt.figures import StepByStep
 from indefinite_opt.foundation import Array
 
 K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.0], [-1.0, 0.0, 1.0]]
@@ -144,17 +145,34 @@ def skip_requests(
 
 
 def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
-    """Save the variable `figure` of the gallery where it is new, with `alt` as its text.
+    """Save the variable `figure` of the gallery where it is new, or a frame of a `StepByStep`.
 
-    Figures of this package are not managed by pyplot.
+    The latter shows itself, with its slider, on the page. The text of a picture is the first
+    sentence below it in the script, which says what to see. Of several panels the first is a
+    picture of its own, for a thumbnail that can be read. Figures of this package are not managed by
+    pyplot.
     """
-    variables = block_vars["example_globals"]
-    figure = variables.pop("figure", None)
+    figure = block_vars["example_globals"].pop("figure", None)
+    slider = isinstance(figure, StepByStep)
+    if slider:
+        figure = figure.frames[len(figure.frames) // 3]
     if not isinstance(figure, Figure):
         return ""
     path = Path(next(block_vars["image_path_iterator"]))
     figure.savefig(path, dpi=110)  # sharp at the width of the page, and about 50 kB
-    return str(figure_rst([str(path)], gallery_conf["src_dir"], variables["alt"]))
+    panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    if len(panels) > 1:
+        for legend in figure.legends:  # they are about all panels
+            legend.set_visible(False)
+        first = panels[0].get_tightbbox()
+        area = first.transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
+        figure.savefig(next(block_vars["image_path_iterator"]), dpi=160, bbox_inches=area)
+    if slider:
+        return ""
+    below = Path(block_vars["src_file"]).read_text(encoding="utf-8").rpartition("# %%\n")[2]
+    seen = " ".join(line.lstrip("# ") for line in below.splitlines())
+    alt = re.split(r"(?<=\.) ", seen, maxsplit=1)[0]
+    return str(figure_rst([str(path)], gallery_conf["src_dir"], alt))
 
 
 def copy_notebooks(source: Path, target: Path) -> None:

@@ -18,13 +18,14 @@ from indefinite_opt.figures.inputs import PathLike as PathLike
 from indefinite_opt.figures.inputs import ResultLike as ResultLike
 from indefinite_opt.figures.inputs import Score as Score
 from indefinite_opt.figures.inputs import scores_of as scores_of
-from indefinite_opt.figures.landscape import landscape
 from indefinite_opt.figures.path import path_figure
 from indefinite_opt.figures.points import hulls_figure, points_figure, reduced_hull
 from indefinite_opt.figures.ranks import critical_difference_figure
 from indefinite_opt.figures.regions import decision_regions, regions_figure
+from indefinite_opt.figures.result import result_figure
 from indefinite_opt.figures.spectrum import spectrum_figure
 from indefinite_opt.figures.steps import StepByStep, step_by_step
+from indefinite_opt.figures.surface import landscape
 from indefinite_opt.figures.tree import tree_figure
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "points_figure",
     "reduced_hull",
     "regions_figure",
+    "result_figure",
     "show",
     "spectrum_figure",
     "step_by_step",

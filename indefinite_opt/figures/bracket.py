@@ -48,7 +48,7 @@ def bracket_figure(bracket: BracketLike) -> Figure:
         ax.plot(seconds, values, color=color, drawstyle="steps-post", linewidth=1.6, label=label)
         # The line of a bracket that took no time is invisible.
         ax.plot(seconds[-1:], values[-1:], "o", color=color, markersize=4.0, clip_on=False)
-        ax.set_xlim(0.0, 1.02 * max(float(seconds[-1]), 1e-3))
+        ax.set_xlim(0.0, 1.04 * max(float(seconds[-1]), 1e-3))
         ax.set_xlabel("seconds")
         ax.grid(True)
     ends.set_ylim(_around(seconds, objective, bound))

@@ -150,16 +150,19 @@ class Plane:
             for slope, room in zip(sign * slopes, sign * (end - at), strict=True):
                 if np.isfinite(room):
                     corners = clipped(corners, slope, float(room))
-        return corners
+        # Borders that meet in one point cut corners there, which differ by rounding.
+        apart = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+        return corners[apart > 1e-9 * np.abs(corners).max(initial=0.0)]
 
     def window(self, places: Array, polygon: Array) -> tuple[Array, Array]:
         """The corners of what is drawn, for points at these coordinates."""
         size = 0.5 * FAR
-        ends = polygon if self.whole and polygon.size and np.abs(polygon).max() < size else places
+        all_of_it = self.whole and polygon.size and np.abs(polygon).max() < size
+        ends = np.vstack([polygon, places]) if all_of_it else places
         low, high = ends.min(axis=0), ends.max(axis=0)
         width = np.maximum(high - low, 0.5 * float((high - low).max()) or 1.0)
         middle = 0.5 * (low + high)
-        reach = 0.5 * width * (1.0 + 2.0 * (MARGIN if ends is polygon else WIDE_MARGIN))
+        reach = 0.5 * width * (1.0 + 2.0 * (MARGIN if all_of_it else WIDE_MARGIN))
         return middle - reach, middle + reach
 
     def view(self, places: Array, resolution: int) -> View:
@@ -202,7 +205,7 @@ class Plane:
             figure = ax.get_figure(root=True)
             scale = figure.colorbar(filled, ax=ax, shrink=0.85)  # type: ignore[union-attr]
             scale.set_label(f"objective ({better} is better)")
-            ticks = levels[:: (levels.size - 1) // 2]
+            ticks = levels[:: (levels.size - 1) // 2].tolist()
             scale.set_ticks(ticks, labels=[f"{tick:.3g}".replace("-", "−") for tick in ticks])
             scale.minorticks_off()
 

@@ -11,7 +11,6 @@ from indefinite_opt.errors import ParameterError, ProblemError
 from indefinite_opt.figures import style
 from indefinite_opt.foundation import Array, checked_points, checks, finite_array
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.problem.kernels import Linear, PseudoEuclidean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 HULL_DIRECTIONS = 361
 """Directions in which the boundary of a reduced hull is computed, one for each degree; the last
 one is the first one again."""
+
+INNER_PRODUCTS = ("linear", "pseudo-euclidean")
+"""The kernels in which a line of the plane has a normal in the plane."""
 
 
 @style.styled
@@ -113,7 +115,7 @@ def hulls_figure(
     if ends is not None:
         ax.plot(*ends.T, color=style.INK, marker="D", markersize=5, zorder=4)
         middle = ends.mean(axis=0)
-        u, v = problem.kernel(np.eye(2)) @ (ends[0] - ends[1])  # type: ignore[misc]
+        u, v = problem.kernel(np.eye(2)) @ (ends[0] - ends[1])
         ax.axline(
             middle, middle + np.array([-v, u]), color=style.LINE_COLORS[2], linewidth=2, zorder=2
         )
@@ -205,7 +207,7 @@ def _check_bound(mu: float, size: int) -> None:
 
 def _two_means(problem: KernelProblem, X: Array, weights: ArrayLike) -> Array:
     """z₊ and z₋: the means of both classes with these weights, (2, 2)."""
-    if not isinstance(problem.kernel, (Linear, PseudoEuclidean)):
+    if getattr(problem.kernel, "name", None) not in INNER_PRODUCTS:
         raise ProblemError(
             "problem", "a linear or pseudo-Euclidean kernel, to draw a line", str(problem.kernel),
             "Leave out the weights, or draw the classifier with `decision_regions`.",

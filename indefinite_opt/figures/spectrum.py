@@ -1,12 +1,13 @@
-"""The figure of the eigenvalues of a kernel matrix, as it is and centred."""
+"""The figure of the eigenvalues of a kernel matrix and its centred one, or of several kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.problem import KernelProblem
 
@@ -17,18 +18,44 @@ if TYPE_CHECKING:
     from indefinite_opt.quadratic import Spectrum
 
 
+WIDE = 15.0
+"""Ratio of the largest to the smallest eigenvalue in size from which on the axis is logarithmic:
+within a decade it would have one tick."""
+
+MIN_TICK_DISTANCE = 0.08
+"""Between two ticks on one side of zero and zero itself, as a share of the axis."""
+
+
 @style.styled
-def spectrum_figure(problem: KernelProblem) -> Figure:
-    """Eigenvalues of K and of PKP, ranked by size for each sign.
+def spectrum_figure(problem: KernelProblem | Mapping[str, KernelProblem]) -> Figure:
+    """Eigenvalues of K and of PKP, ranked by size for each sign, or those of several kernels.
 
-    Both signs start at rank 1 and both axes are logarithmic, the vertical one on both sides of
-    zero, so that a few negative eigenvalues among many positive ones stay visible.
+    Of one kernel both signs start at rank 1 and both axes are logarithmic, the vertical one on both
+    sides of zero, so that a few negative eigenvalues among many positive ones stay visible. Of
+    several kernels there is one panel, with a curve for each over the rank among all.
 
+    Parameters
+    ----------
+    problem : KernelProblem, or mapping of str to KernelProblem
+        The keys become the legend.
+
+    Raises
+    ------
+    ParameterError
+        If the mapping is empty.
+
+    Examples
+    --------
     >>> import indefinite_opt as iopt
     >>> problem = iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
     >>> len(spectrum_figure(problem).axes)
     2
+    >>> several = {"K": problem, "clip": problem.transformed("clip")}
+    >>> len(spectrum_figure(several).axes)
+    1
     """
+    if isinstance(problem, Mapping):
+        return _compared(problem)
     positive, negative = problem.signature
     titles = "kernel K", f"centred kernel PKP, signature ({positive}, {negative})"
     spectra = problem.spectrum, problem.centered_spectrum
@@ -40,20 +67,48 @@ def spectrum_figure(problem: KernelProblem) -> Figure:
     return figure
 
 
+def _compared(problems: Mapping[str, KernelProblem]) -> Figure:
+    """The eigenvalues of several kernels in descending order, in one panel."""
+    if not problems:
+        raise ParameterError("problem", "at least one kernel", "none")
+    figure, (ax,) = style.panels(7.0, 4.0)
+    spectra = {name: each.spectrum for name, each in problems.items()}
+    for k, (name, spectrum) in enumerate(spectra.items()):
+        values = np.where(np.abs(spectrum.values) > spectrum.zero_tolerance, spectrum.values, 0.0)
+        ax.plot(
+            np.arange(1, values.size + 1), values[::-1], label=name, color=style.line_color(k),
+            linewidth=3.0 if k == 0 else 1.6, alpha=0.55 if k == 0 else 1.0,
+            linestyle=style.LINE_STYLES[k % len(style.LINE_STYLES)],
+        )  # fmt: skip
+    _signed_log_axis(ax, [*spectra.values()])
+    ax.axhline(0.0, color=style.GREY, linewidth=0.8, zorder=0)
+    ax.set(xlabel="rank, from the largest", ylabel="eigenvalue", xlim=(0.5, None))
+    ax.grid(axis="y")
+    style.legend_above(ax, columns=5)
+    return figure
+
+
 def _signed_log_axis(ax: Axes, spectra: Sequence[Spectrum]) -> None:
+    """A vertical axis that is logarithmic on both sides of zero, if sizes differ by a decade."""
     from matplotlib.ticker import NullLocator
 
     # The axis becomes linear below every eigenvalue, but at most 12 decades down.
     sizes = [np.abs(s.values[np.abs(s.values) > s.zero_tolerance]) for s in spectra]
-    ends = [f(part) for part in sizes if part.size for f in (np.min, np.max)] or [1.0]
+    ends = [f(part) for part in sizes if part.size for f in (np.min, np.max)]
+    if ends and max(ends) <= WIDE * min(ends):
+        return
+    ends = ends or [1.0]
     threshold = float(10.0 ** np.floor(np.log10(max(min(ends), 1e-12 * max(ends)))))
     lowest = min(0.0, *(s.minimum for s in spectra))
     highest = max(0.0, *(s.maximum for s in spectra))
     largest = max(threshold, -lowest, highest)
     width = float(np.log10(largest / threshold))
     # The linear part around zero takes a fixed share of the axis, and no tick comes near its 0.
-    ax.set_yscale("symlog", linthresh=threshold, linscale=max(0.3, 0.06 * width))
-    ticks = style.decades(threshold * 10.0 ** (0.15 * width), largest, at_most=4)
+    linear = max(0.3, 0.06 * width)
+    ax.set_yscale("symlog", linthresh=threshold, linscale=linear)
+    height = (linear + width) * (2.0 if lowest < 0.0 < highest else 1.0)
+    least = threshold * 10.0 ** (MIN_TICK_DISTANCE * height - linear)
+    ticks = [t for t in style.decades(threshold, largest, at_most=4) if t >= least]
     ax.set_yticks([-t for t in ticks if -t >= lowest] + [0.0] + [t for t in ticks if t <= highest])
     ax.set_ylim(3.0 * lowest - threshold, 3.0 * highest + threshold)
     ax.yaxis.set_major_formatter(style.power)

@@ -16,10 +16,10 @@ from indefinite_opt.algebra import symbol_text
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.comparison import CLAIM_COLORS
-from indefinite_opt.figures.plane import Plane, View, clipped
+from indefinite_opt.figures.plane import Plane, clipped
 from indefinite_opt.figures.tree import Boxes, proof_of
 from indefinite_opt.foundation import Array, checks, write_bytes, writing
-from indefinite_opt.quadratic import Iterate, QuadraticProgram, VectorProgram
+from indefinite_opt.quadratic import QP, Iterate, QuadraticProgram, VectorProgram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 DOTS_PER_INCH = 90
 """Sharp enough on a page; 40 frames take some megabytes."""
 
-RESOLUTION = 121
-"""Grid points along each axis of a plane."""
+RESOLUTION, LEAST_RESOLUTION = 121, 61
+"""Grid points along each axis of a plane, and those of a program that is not quadratic, whose
+objective is evaluated at each."""
 
 ENLARGED_FROM = 4.0
 """Where the part of the feasible set that cuts leave is so many times smaller than what is drawn,
@@ -232,6 +233,7 @@ class _Path(_Frames):
     def __init__(self, result: Any, program: Any, iterates: list[Iterate], plane: Any) -> None:
         self.program, self.iterates, self.count = program, iterates, len(iterates)
         self.problem = result.problem
+        self.resolution = RESOLUTION if isinstance(program, QP) else LEAST_RESOLUTION
         self.title = f"{result.formulation} by {result.solver}"
         vector = isinstance(program, VectorProgram)
         self.points = [
@@ -243,7 +245,7 @@ class _Path(_Frames):
         self.plane = self._plane(plane) if vector else None
         if self.plane is not None:
             self.places = self.plane.place(np.array(self.points))
-            self.view = self.plane.view(self.places, RESOLUTION)
+            self.view = self.plane.view(self.places, self.resolution)
         self.objectives = [each.objective for each in iterates]
 
     def _plane(self, chosen: Any) -> Plane | None:
@@ -330,28 +332,26 @@ class _Cuts(_Path):
         assert gradient is not None
         return gradient @ plane.steps, float(gradient @ (self.points[k] - plane.origin))
 
-    def _enlarged(self, k: int) -> tuple[View, float]:
-        """What to draw so that the part that is left before the k-th cut is seen, and the scale."""
-        assert self.plane is not None
+    def _enlarged(self, k: int) -> tuple[Array, float]:
+        """The middle of what is left before the k-th cut, and how much larger to draw it."""
         left = self.view.polygon
         for j in range(k):
             left = clipped(left, *self._tangent(j))
         if len(left) < 3:
-            return self.view, 1.0
+            return np.zeros(2), 1.0
         low, high = left.min(axis=0), left.max(axis=0)
         size = float(np.ptp(self.view.first)) / max(float((high - low).max()), 1e-9)
-        if size < ENLARGED_FROM:
-            return self.view, 1.0
-        scale = ENLARGED_FROM ** np.floor(np.log(size) / np.log(ENLARGED_FROM))
-        middle = 0.5 * (low + high)
-        ends = [middle + 0.5 * np.ptp(self.view.first) / scale * side for side in (-1.0, 1.0)]
-        return self.plane.view_between(*ends, RESOLUTION), float(scale)
+        power = np.floor(np.log(size) / np.log(ENLARGED_FROM))
+        return 0.5 * (low + high), float(ENLARGED_FROM ** max(power, 0.0))
 
     def draw(self, left: Axes, right: Axes, k: int) -> None:
         from matplotlib.patches import Polygon
 
         assert self.plane is not None
-        view = self._enlarged(k)[0]
+        view, (middle, scale) = self.view, self._enlarged(k)
+        if scale > 1.0:
+            reach = 0.5 * np.ptp(view.first) / scale
+            view = self.plane.view_between(middle - reach, middle + reach, self.resolution)
         self.plane.draw(left, view, bar=False)
         border = Polygon(view.polygon, closed=True, transform=left.transData)
         s = np.stack(np.meshgrid(view.first, view.second), axis=-1)

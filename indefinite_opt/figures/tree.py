@@ -196,7 +196,7 @@ class Boxes:
                 # A box that is divided has its parts on one side.
                 outwards = self.program.sense * (-1.0 if self.children[k] else 1.0)
                 ax.annotate(
-                    f"{self.bounds[k]:.3g}".replace("-", "−"), (self.places[k], heights[k]),
+                    f"{self.bounds[k]:.4g}".replace("-", "−"), (self.places[k], heights[k]),
                     (0.0, 8.0 * outwards), textcoords="offset points", ha="center",
                     va="top" if outwards < 0.0 else "bottom", fontsize=8.0,
                 )  # fmt: skip

@@ -267,10 +267,13 @@ class Result:
         return html_card(f"{own} on {self.problem.name}", rows) + self.certificate._repr_html_()
 
     def plot(self) -> Figure:
-        """Draw what the solver stopped by, against its iterations and seconds."""
-        from indefinite_opt.figures import convergence_figure
+        """Draw the ends of its descents, else its convergence, else its values.
 
-        return convergence_figure({f"{self.formulation}, {self.solver}": self})
+        See `figures.result_figure`; `figures.step_by_step` draws what `record=True` has kept.
+        """
+        from indefinite_opt.figures import result_figure
+
+        return result_figure(self)
 
     def __repr__(self) -> str:
         return (

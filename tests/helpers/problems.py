@@ -175,3 +175,16 @@ def whole_numbers(
     K = mirrored(generator.integers(-2, 3, (n, n)).astype(float))
     y = np.append([1, -1], generator.choice([-1, 1], n - 2))
     return iopt.KernelProblem(K, y), formulations[seed % len(formulations)]
+
+
+def heptagon() -> iopt.QuadraticProgram:
+    """-‖x‖² over a regular polygon of inradius 1, tilted so that one corner is the best."""
+    angles = 2.0 * np.pi * np.arange(7) / 7.0
+    G = np.column_stack([np.cos(angles), np.sin(angles)])
+    return iopt.QuadraticProgram(-2.0 * np.eye(2), [0.05, 0.02], G, np.ones(7), lb=-1.5, ub=1.5)
+
+
+def three_points() -> iopt.KernelProblem:
+    """An indefinite kernel of three points, so that yᵀα = 0 leaves two dimensions."""
+    K = [[1.0, 0.5, -1.0], [0.5, -1.0, 0.2], [-1.0, 0.2, 0.3]]
+    return iopt.KernelProblem(K, [1, 1, -1])

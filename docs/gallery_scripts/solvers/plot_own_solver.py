@@ -32,4 +32,8 @@ ax.plot(tolerances, gaps, "s-", label="gap to the proved optimum")
 ax.set(xscale="log", yscale="log", xlabel="tolerance of LIBSVM")
 ax.invert_xaxis()
 ax.legend()
-alt = "Two curves over the tolerance: the residual falls with it, the gap stays."
+
+# %%
+# Two curves over the tolerance of LIBSVM. The residual falls with the tolerance, so the points
+# become stationary. The gap to the optimum stays: a smaller tolerance does not lead to a better
+# local optimum.

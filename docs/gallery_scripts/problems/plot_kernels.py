@@ -6,6 +6,7 @@ The same machine with six kernels, of which the city-block Gaussian, the sigmoid
 are indefinite here. The share of the negative part is in the titles.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -29,4 +30,8 @@ for ax, kernel in zip(figure.subplots(2, 3).flat, kernels, strict=True):
     told = f"{100 * problem.negative_share:.2g} % negative, {result.certificate.claim.name}"
     ax.set_title(f"{kernel}\n{told}", fontsize=10)
     ax.set(xticks=[], yticks=[], aspect="equal")
-alt = "Six decision maps of a diamond in a ring, one for each kernel."
+
+# %%
+# Six maps of decision values for the same points, one for each kernel. The decision changes on the
+# black curves, most of which are closed round the diamond. Above each map are the share of the
+# negative eigenvalues and what is proved of the solution.

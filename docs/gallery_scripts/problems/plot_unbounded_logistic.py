@@ -26,4 +26,7 @@ ax.plot(t, 0.5 * t**2 + losses, label="½‖α‖² + losses, (33)")
 ax.set(xlabel="t, with α = tv", ylabel="objective", ylim=(-150, 250))
 ax.axhline(0.0, color="grey", linewidth=0.8)
 ax.legend()
-alt = "Objectives along an eigenvector: one falls without end, the other one rises."
+
+# %%
+# Two objectives along one eigenvector of a negative eigenvalue. The one with the usual penalty
+# falls without end. The one with the penalty of (33) rises, so that it has a minimum.

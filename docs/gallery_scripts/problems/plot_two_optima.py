@@ -6,6 +6,7 @@ Haasdonk's Figure 3: points in a plane with one imaginary coordinate. Both machi
 local optima of the same problem, and only one of them is the best.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 
 import indefinite_opt as iopt
@@ -19,4 +20,7 @@ for ax, alpha in zip(axes, data.optima["alpha"], strict=True):
     certificate = iopt.verify(problem, dual, {"alpha": alpha})
     decision_regions(problem, dual.classifier(problem, {"alpha": alpha}), ax=ax)
     ax.set_title(f"{certificate.claim.name}, objective {certificate.objective:.4f}", pad=24)
-alt = "Two decision maps of the same points: the planes lean to opposite sides."
+
+# %%
+# The same points of two classes twice, with decision regions that lean to opposite sides. Both are
+# certified local optima of one problem. Their objectives, above the panels, say which is better.

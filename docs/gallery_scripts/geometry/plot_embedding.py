@@ -7,6 +7,7 @@ imaginary one. Squared distances are differences of both kinds of squares (Haasd
 Proposition 1).
 """
 
+# sphinx_gallery_thumbnail_number = 2
 from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
@@ -24,4 +25,8 @@ for ax, (i, j) in zip(figure.subplots(1, 2), [(0, 1), (0, p)], strict=True):
     ax.set(xlabel="first real coordinate")
     ax.set_ylabel("second real coordinate" if j < p else "first imaginary coordinate")
 ax.legend()
-alt = "Two scatter plots of two classes of words; real coordinates separate them in part."
+
+# %%
+# Two pictures of the same eighty words, each by two of their coordinates. The two real coordinates
+# separate English from Italian in part. The imaginary coordinate on the right varies with the
+# words, too: it is a part of the data.

@@ -42,4 +42,8 @@ ax.set(
     aspect="equal",
 )
 ax.axis("off")
-alt = "Thirteen vertices on a circle with their edges; a triangle is red."
+
+# %%
+# Thirteen vertices on a circle with their edges; those of the clique are red. The red triangle is
+# the support of the best point. The bound in the title is below that of four vertices, so no larger
+# clique exists.

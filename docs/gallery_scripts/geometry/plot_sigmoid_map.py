@@ -29,4 +29,8 @@ ax = figure.subplots()
 drawn = ax.pcolormesh(a, r, 100 * share, cmap="magma_r", shading="nearest")
 ax.set(xscale="log", xlabel="a", ylabel="r")
 figure.colorbar(drawn, label="negative part of the spectrum, %")
-alt = "A map over a and r: the negative share grows with a, and with r where a is large."
+
+# %%
+# The share of the negative eigenvalues over both parameters; the darker, the more indefinite. On
+# the left, for small a, the kernel is nearly positive semidefinite. On the right it is not, and
+# more so for positive r.

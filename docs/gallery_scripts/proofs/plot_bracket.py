@@ -6,10 +6,15 @@ The best point found so far and the proved bound, over time. The optimum is betw
 whenever the search is stopped.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 
 reference = iopt.reference_library.load("chebyshev-gaussian-060-c1")
 bracket = iopt.bound(reference.problem(), reference.formulation, gap=1e-6)
 print(bracket)
 figure = bracket.plot()
-alt = "Two step functions over seconds, an upper and a lower bound, meet; their gap falls."
+
+# %%
+# Two step functions over seconds, the best point and the proved bound, with the gap on the right.
+# The best point is found at once, and the rest of the time is for the proof. The bracket is valid
+# wherever the search is stopped.

@@ -56,7 +56,7 @@ def landscape(
         Arrays or values by name. By default the best point, the ends and the recorded points, as
         far as they are not on a line.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Where to draw, without a scale of the colours; by default on a new figure, with one.
     resolution : int
         Grid points along each axis.
 
@@ -81,9 +81,10 @@ def landscape(
     found = [Found.of(program, item) for item in items]
     points = [x for each in found for x in each.points]
     drawn = Plane.of(program, points, plane)
+    bar = ax is None
     figure, ax = style.panel(ax, 5.8, 5.0)
     places = drawn.place(np.array(points or [program.start()]))
-    drawn.draw(ax, drawn.view(places, resolution))
+    drawn.draw(ax, drawn.view(places, resolution), bar)
     for each in found:
         each.draw_path(ax, drawn)
     for each in found:
@@ -192,7 +193,7 @@ def draw_marks(ax: Axes, plane: Plane, found: Sequence[Found]) -> None:
     s = plane.place(np.array([each.best for each in found]))
     claims = [each.claim for each in found]
     before = len(ax.lines)
-    draw_claims(ax, *s.T, claims, size=10.0)
+    draw_claims(ax, s[:, 0], s[:, 1], claims, size=10.0)
     other = np.array([claim not in CLAIM_COLORS for claim in claims])
     if other.any():
         ax.plot(

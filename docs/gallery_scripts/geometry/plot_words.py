@@ -6,6 +6,7 @@ Twenty of the eighty words of the data set `words`, English and Italian, and the
 kernel -d²/2 of all of them: a fifth of it is negative.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -26,4 +27,8 @@ right.bar(range(len(values)), values[::-1], width=1.0, color=np.where(values[::-
 right.set(
     title=f"{100 * problem.negative_share:.3g} % negative", xlabel="rank", ylabel="eigenvalue"
 )
-alt = "A square of grey cells between words, and bars of eigenvalues that fall below zero."
+
+# %%
+# Edit distances between twenty words as a square of grey cells, and the eigenvalues of the kernel
+# of all eighty. The lighter a cell, the more similar are two words. The negative eigenvalues show
+# that these are not distances of points in a Euclidean space.

@@ -17,4 +17,8 @@ filled = ax.contourf(u, v, u**2 - v**2, levels, cmap="RdBu", extend="both")
 ax.contour(u, v, u**2 - v**2, [0.0], colors="black")
 figure.colorbar(filled, label="squared distance from the origin")
 ax.set(xlabel="real coordinate u", ylabel="imaginary coordinate v", aspect="equal")
-alt = "Hyperbolas of equal squared distance; a black cross where it is zero."
+
+# %%
+# Hyperbolas of equal squared distance from the origin, blue where it is positive and red where it
+# is negative. On the black cross it is zero, for points far from the origin as well. Kernels with
+# negative eigenvalues have such points.

@@ -6,6 +6,7 @@ One class fills a diamond, the other a ring around it (Haasdonk 2005, Figure 4a)
 same indefinite kernel.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import indefinite_opt as iopt
 from indefinite_opt.figures import regions_figure
 
@@ -20,4 +21,7 @@ formulations = [
     iopt.KernelLogistic(C=10.0),
 ]
 figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
-alt = "Six maps of decision values over the plane, with the training points of a diamond in a ring."
+
+# %%
+# Six maps of decision values over the plane, one for each formulation. All machines find the
+# diamond in the ring, with different borders. Rings round points mark support vectors.
