@@ -72,9 +72,10 @@ def skip_requests(
 def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
     """Save the variable `figure` of the gallery where it is new, or a frame of a `StepByStep`.
 
-    The latter shows itself, with its slider, on the page. The text of a picture is the first sentence below it in the script, which says what to see. Of several panels
-    the first is a picture of its own, for a thumbnail that can be read. Figures of this package are
-    not managed by pyplot.
+    The latter shows itself, with its slider, on the page. The text of a picture is the first
+    sentence below it in the script, which says what to see. Of several panels the first is a
+    picture of its own, for a thumbnail that can be read. Figures of this package are not managed by
+    pyplot.
     """
     figure = block_vars["example_globals"].pop("figure", None)
     slider = isinstance(figure, StepByStep)
