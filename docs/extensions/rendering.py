@@ -155,7 +155,7 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]
     figure = block_vars["example_globals"].pop("figure", None)
     slider = isinstance(figure, StepByStep)
     if slider:
-        figure = figure.frames[len(figure.frames) // 3]
+        figure = figure.frames[len(figure.frames) // 5]
     if not isinstance(figure, Figure):
         return ""
     path = Path(next(block_vars["image_path_iterator"]))

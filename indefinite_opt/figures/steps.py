@@ -257,7 +257,7 @@ class _Path(_Frames):
     def caption(self, k: int) -> str:
         step, objective = self.iterates[k].step, f"objective {self.objectives[k] + 0.0:.6g}"
         if k == 0:
-            return f"Start: {objective}"
+            return f"{step.capitalize()}: {objective}"
         moved = np.flatnonzero(self.points[k] != self.points[k - 1])
         names = [symbol_text(f"{self.name}{i + 1}") for i in moved[:2]]
         if len(moved) > 2:

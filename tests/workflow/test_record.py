@@ -59,7 +59,8 @@ def test_more_points_than_blocks_take_are_recorded_in_chunks() -> None:
     plain = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
     result = iopt.solve(problem, "SVMDual(C=1)", solver="smo", record=True)
     np.testing.assert_array_equal(result.values["alpha"], plain.values["alpha"])
-    assert {each.step for each in result.trace.iterates} <= {"pair steps", "Newton step"}
+    assert {each.step for each in result.trace.iterates} <= {"start", "pair steps", "Newton step"}
+    assert not result.trace.iterates[0].values["alpha"].any()
 
 
 def test_single_steps_end_at_a_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ Fifty values of C, each solved from the solution of the one before: objective, s
 the accuracy on the training points and on others.
 """
 
-# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 
 import indefinite_opt as iopt

@@ -17,6 +17,6 @@ figure = step_by_step(result, most=16)
 figure
 
 # %%
-# A triangle of weights, most of it shaded because cuts have removed it. The tangent at a centre
-# proves that no point on its shaded side is better than the centre. On the right the objective of
-# the best centre and the bound of all cuts meet; later frames are enlarged.
+# A triangle of weights, of which each cut removes a part; move the slider to see them. The tangent
+# at a centre proves that no point on its shaded side is better than the centre. On the right the
+# objective of the best centre and the bound of all cuts meet; later frames are enlarged.

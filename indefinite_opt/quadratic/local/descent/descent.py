@@ -253,6 +253,8 @@ class Descent:
         complementary = COMPLEMENTARITY_SHARE * self.task.tol
         target = self.task.tol * (HARD_MARGIN_SHARE if self._endless else 1.0)
         loops = self.loops
+        if self.trace is not None and not self.trace.iterates:
+            self._visit("start")
         while True:
             steps = max(self._limit - self.iterations, 0)
             state, violation = self.pair_steps(target * self.unit, steps)
@@ -390,8 +392,6 @@ class Descent:
 
         if self.trace is None or not self._recording:
             return made(steps, work)
-        if not self.trace.iterates:
-            self._report(np.nan, "start")
         whole = made(0, work)
         while whole.state == loops.RUNNING and whole.steps < steps and whole.work - n < work:
             single = self._recording
