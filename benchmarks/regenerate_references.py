@@ -12,7 +12,6 @@ import argparse
 import csv
 import dataclasses
 import datetime
-import importlib.metadata
 import io
 import json
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from reference_instances import LIBRARY, instances
 
+import indefinite_opt as iopt
 from indefinite_opt.foundation import Array, checks, writing
 from indefinite_opt.studies.reference_library import (
     Digest,
@@ -87,7 +87,7 @@ def computed(
         upper=limit if sense == "max" else best,
         method=method,
         date=datetime.date.today().isoformat(),
-        version=importlib.metadata.version("indefinite_opt"),
+        version=iopt.__version__,
         digest=Digest.of_problem(problem),
         values=qp.values(x),
     )

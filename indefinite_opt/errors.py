@@ -144,10 +144,10 @@ class UnknownName(BadArgument):
     def __init__(self, argument: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         folded = {candidate.casefold(): candidate for candidate in names}
-        wanted = str(name).casefold()
-        longer = [key for key in folded if wanted and key.startswith(wanted)]
-        close = difflib.get_close_matches(wanted, folded, n=3)
-        near = [folded[key] for key in dict.fromkeys([*longer[:3], *close])]
+        asked = str(name).casefold()
+        longer = [key for key in folded if asked and key.startswith(asked)]
+        close = difflib.get_close_matches(asked, folded, n=3)
+        near = [folded[key] for key in dict.fromkeys([*longer, *close])][:3]
         hint = f"Did you mean {' or '.join(near)}?" if near else ""
         super().__init__(argument, f"one of {_listed(names)}", repr(name), hint)
         self.name = name

@@ -19,8 +19,15 @@ from indefinite_opt.command_line import options
 from indefinite_opt.command_line.terminal import print_json, say
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import split_calls
+from indefinite_opt.modeling import pair_problems
+from indefinite_opt.workflow import in_pairs
 
-FIVE = "SVMDual, ConvexHullDual, GuoSchuurmansLP, LussDual, LPSVM"
+USUAL = {
+    "classification": "SVMDual, ConvexHullDual, GuoSchuurmansLP, LussDual, LPSVM",
+    "regression": "EpsilonSVR, NuSVR",
+    "one class": "OneClassSVM, SVDD, OneClassLP",
+}
+"""The formulations that are solved by default, by the task of the data."""
 
 COLUMNS = {
     "formulation": "<", "solver": "<", "claim": "<", "objective": ">.6g", "bound": ">.6g",
@@ -44,7 +51,9 @@ class DataOptions(options.DataOptions):
 @options.with_options
 def side_by_side(
     data: DataOptions,
-    formulations: str = Option(FIVE, help="A list: 'SVMDual(C=10), mine.py:MyDual'."),
+    formulations: str | None = Option(
+        None, help="A list: 'SVMDual(C=10), mine.py:MyDual'; by default some that fit the data."
+    ),
     tol: float = options.TOL,
     time_limit: float = Option(60.0, help="Seconds for each solve, and for each proof."),
     seed: int = options.SEED,
@@ -54,17 +63,23 @@ def side_by_side(
 
     Each row has the declared problem, the best objective found, a bound that is proved, and their
     relative gap; for a nonconvex problem the bound is that of a bracket. Objectives of different
-    formulations belong to different problems. The exit code is 1 if nothing was proved about any.
+    formulations belong to different problems. If there are more than two classes, each pair has a
+    row. The exit code is 1 if nothing was proved about any.
     """
     problem = data.problem()
-    titles = split_calls(formulations) or [formulations]
-    chosen = [options.chosen_formulation(title) for title in titles]
-    programs = [formulation.declare(problem) for formulation in chosen]
+    listed = formulations or USUAL[problem.task]
+    chosen = [options.chosen_formulation(title) for title in split_calls(listed) or [listed]]
+    parts = [
+        (name, formulation, pair, part)
+        for name, formulation in zip(_names(chosen), chosen, strict=True)
+        for pair, part in _parts(problem, formulation)
+    ]
+    programs = [formulation.declare(part) for _, formulation, _, part in parts]
     _solved(LOADING, iopt.SVMDual(), tol, time_limit, seed)
     rows = [
-        {"formulation": name, "problem": formula(program.text())}
-        | _solved(problem, formulation, tol, time_limit, seed)
-        for name, formulation, program in zip(_names(chosen), chosen, programs, strict=True)
+        {"formulation": name, "classes": pair, "problem": formula(program.text())}
+        | _solved(part, formulation, tol, time_limit, seed)
+        for (name, formulation, pair, part), program in zip(parts, programs, strict=True)
     ]
     if as_json:
         print_json({**options.facts(problem), "rows": rows})
@@ -74,6 +89,13 @@ def side_by_side(
         say(_table(rows))
     if all(row["claim"] in ("FAILED", "NONE") for row in rows):
         raise Exit(1)
+
+
+def _parts(problem: iopt.KernelProblem, formulation: Any) -> list[tuple[Any, iopt.KernelProblem]]:
+    """The problem of each pair of several classes, else the problem itself, whose pair is None."""
+    if not in_pairs(problem, formulation):
+        return [(None, problem)]
+    return [(one.pair, one.problem) for one in pair_problems(problem)]
 
 
 def formula(text: str) -> str:
@@ -138,7 +160,8 @@ def _table(rows: list[dict[str, Any]]) -> str:
     head, *told = ("  ".join(map(format, texts, forms)).rstrip() for texts in cells)
     lines = [head, "─" * (sum(widths) + 2 * len(widths) - 2)]
     for row, numbers in zip(rows, told, strict=True):
-        problem = row.get("error", row["problem"])
+        of = "{} | {}: ".format(*row["classes"]) if row.get("classes") else ""
+        problem = of + row.get("error", row["problem"])
         parts = [problem] if len(problem) <= WIDTH - 2 else problem.split("  ", 1)
         lines.append(numbers)
         for indent, part in zip(("  ", "    "), parts, strict=False):

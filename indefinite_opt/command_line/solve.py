@@ -26,6 +26,9 @@ from indefinite_opt.workflow import (
     training_fit,
 )
 
+PROGRESS_FROM = 1000
+"""Points from which a solve may take seconds, so that its progress is shown in a terminal."""
+
 
 @options.with_options
 def diagnose(data: options.DataOptions) -> None:
@@ -76,7 +79,10 @@ def solve(
     """
     terminal.check_writable(output=output, save=save)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
-    result = iopt.solve(problem, chosen, solver=solver, max_iter=max_iter, **vars(limits))
+    patient = terminal.stderr.is_terminal and problem.n >= PROGRESS_FROM
+    result = iopt.solve(
+        problem, chosen, solver=solver, max_iter=max_iter, verbose=patient, **vars(limits)
+    )
     terminal.save_values(output, _values(result))
     if save is not None:
         result.save(save)

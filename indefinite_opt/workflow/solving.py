@@ -105,9 +105,9 @@ def solve(
     callback : callable, optional
         Called with the `Trace` at every report; a true return value stops the solver.
     verbose : bool
-        Whether to log to the logger `indefinite_opt` what is solved, at most one line of progress
-        per second where the solver reports any, and how it ended; unless logging has been set up,
-        the lines go to standard error.
+        Whether to log to the logger `indefinite_opt` what is solved, long computations of
+        eigenvalues, at most one line of progress per second where the solver reports any, and how
+        it ended; unless logging has been set up, the lines go to standard error.
     prove : float, optional
         Seconds of branch and bound that follow where the program is nonconvex and has a finite box,
         as in `bound`. The certificate then has a bound on the global optimum: it claims GLOBAL, or
@@ -284,7 +284,8 @@ def solve_with(
         return structure, None if given is None else _feasible_start(structure, given)
 
     try:
-        structure, start = limited(formulation.structure_order(problem), limit, begun)
+        with shown(options.verbose):
+            structure, start = limited(formulation.structure_order(problem), limit, begun)
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(

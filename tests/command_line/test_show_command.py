@@ -57,7 +57,7 @@ def test_show_takes_parameters_that_fit_other_data(title: str) -> None:
 def test_show_suggests() -> None:
     assert "Did you mean solvers?" in complaint("list", "solver")
     assert "Did you mean SVMDual?" in complaint("show", "SVMDaul")
-    assert "Did you mean SVMDual or " in complaint("show", "SVM")
+    assert "Did you mean SVMDual or KSVM or ESVM?" in complaint("show", "SVM")
     assert "expected NAME or NAME(key=value, ...)" in complaint("show", "SVMDual(1)")
     assert "got 'SVMDual(C=1'" in complaint("show", "SVMDual(C=1")
 

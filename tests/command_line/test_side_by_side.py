@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run, strict
 from indefinite_opt.command_line import terminal
-from indefinite_opt.command_line.side_by_side import FIVE, formula
+from indefinite_opt.command_line.side_by_side import USUAL, formula
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +34,7 @@ def test_the_first_pages_show_the_table(page: str, monkeypatch: pytest.MonkeyPat
     assert shown
     assert words(shown[1]) == words(told)
     assert max(map(len, told.splitlines())) <= 80
-    for name in FIVE.split(", "):
+    for name in USUAL["classification"].split(", "):
         assert re.search(rf"^{name} .* GLOBAL ", told, re.MULTILINE)
 
 
@@ -77,3 +79,34 @@ def test_one_that_fails_does_not_stop_the_others(folder: Path) -> None:
     assert run(*command, "SVMDual(C=inf)").exit_code == 1
     assert "Did you mean LPSVM" in complaint(*command, "LPSVMM")
     assert "targets" in complaint(*command, "EpsilonSVR")
+
+
+def test_each_pair_of_several_classes_has_a_row(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    np.savez(tmp_path / "iris.npz", X=X[::5], y=np.array(["a", "b", "c"])[y[::5]])
+    command = ("side-by-side", tmp_path / "iris.npz", "--formulations", "SVMDual, LPSVM")
+    command += ("--kernel", "gaussian(gamma=0.5)")
+    rows = strict(printed(*command, "--json"))["rows"]
+    problem = api_problem(tmp_path / "iris.npz", "gaussian(gamma=0.5)", scaling="minmax")
+    expected = [
+        (name, list(pair), one.objective)
+        for name in ("SVMDual", "LPSVM")
+        for pair, one in iopt.solve(problem, name).items()
+    ]
+    assert [(row["formulation"], row["classes"]) for row in rows] == [one[:2] for one in expected]
+    objectives = [row["objective"] for row in rows]
+    assert objectives == pytest.approx([one[2] for one in expected], rel=1e-6)
+    assert {row["claim"] for row in rows} == {"GLOBAL"}
+    told = printed(*command)
+    assert "  a | c: max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 1" in told
+
+
+@pytest.mark.parametrize("task", ["regression", "one-class"])
+def test_the_default_formulations_fit_the_task(task: str, tmp_path: Path) -> None:
+    X, _ = load_iris(return_X_y=True)
+    np.savez(tmp_path / "iris.npz", X=X[::5, :3], y=X[::5, 3])
+    rows = strict(printed("side-by-side", tmp_path / "iris.npz", "--task", task, "--json"))["rows"]
+    usual = USUAL[task.replace("-", " ")].split(", ")
+    assert [row["formulation"] for row in rows] == usual
+    assert {row["claim"] for row in rows} == {"GLOBAL"}
+    assert {row["classes"] for row in rows} == {None}

@@ -267,6 +267,27 @@ def test_an_inactive_box_costs_no_claim(C: float) -> None:
     assert objectives[0] == pytest.approx(unboxed.solve(solver="CLARABEL"), rel=1e-6)
 
 
+@pytest.mark.parametrize("C", [1e3, 1e6, 1e9])
+def test_an_inactive_box_costs_no_claim_where_curvature_is_small(C: float) -> None:
+    """The curvature of K² alone proves a gap of 2e-8 for the larger C, and its residual times C
+    more; the optimum is that of Clarabel."""
+    g = np.random.default_rng(4)
+    V = np.linalg.qr(g.standard_normal((40, 40)))[0]
+    values = np.geomspace(1e-4, 50.0, 40) * np.resize([1.0, 1.0, -1.0], 40)
+    problem = iopt.KernelProblem(V * values @ V.T, np.resize([1, -1], 40), symmetrize=True)
+    z = cp.Variable(40)
+    fit = cp.sum_squares(problem.Q @ z - 1.0)
+    unboxed = cp.Problem(cp.Minimize(fit), [z >= 0, problem.y @ z == 0])
+    expected = unboxed.solve(solver="CLARABEL")
+    result = iopt.solve(problem, iopt.KSVM(C=C))
+    assert result.values["alpha"].max() < 1e3
+    assert result.objective == pytest.approx(expected, rel=1e-6)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.certificate.bound <= expected * (1.0 + 1e-7)
+    tight = iopt.verify(problem, iopt.KSVM(C=C), result.values, tol=2e-9)
+    assert tight.relative_gap <= 2e-9
+
+
 def test_a_wide_box_leaves_no_bracket_of_a_convex_dual_open() -> None:
     """α = (t, t): 2t - t² is 1 at t = 1."""
     problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 2.0]], [1, -1])

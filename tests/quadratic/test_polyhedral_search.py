@@ -162,3 +162,24 @@ def test_a_callback_stops_the_search(how: str, when: int) -> None:
     assert values == sorted(values, reverse=True)
     assert values[-1] == pytest.approx(LONG.value(solution.values["x"]), rel=1e-12)
     assert LONG.violation(solution.values["x"]) <= 1e-14
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_entries_that_vanish_beside_others_do_not_spoil_the_units(seed: int) -> None:
+    """The kernel exp(-5d²) of distances up to 4 times their mean, with entries of 1e-32 to 1e-64,
+    in the program of the ν-SVM. No exchange of weight within a class may lower the objective."""
+    g, n = np.random.default_rng(seed), 60
+    X = g.standard_normal((n, 5)) * np.where(g.random(n) < 0.2, 4.0, 1.0)[:, None]
+    D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    K, y = np.exp(-5.0 * (D / D.mean()) ** 2), np.where(X[:, 0] > 0.0, 1.0, -1.0)
+    assert K.min() < 1e-30
+    assert np.linalg.eigvalsh(K)[0] < -0.1
+    P = K * y * y[:, None]
+    qp = iopt.QuadraticProgram(P, G=-np.ones((1, n)), h=[-0.3], A=y[None], b=[0.0], lb=0, ub=1 / n)
+    result = iopt.solve(qp)
+    assert result.certificate.claim is iopt.Claim.LOCAL
+    x, gradient = result.x, P @ result.x
+    for members in (y > 0.0, y < 0.0):
+        more = members & (x < 1.0 / n - 1e-9)
+        less = members & (x > 1e-9)
+        assert gradient[less].max() - gradient[more].min() <= 1e-5 * np.abs(gradient).max()

@@ -11,13 +11,16 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
+from scipy.stats import binomtest
 
 import indefinite_opt as iopt
 from helpers.comparisons import hand_made
 from indefinite_opt.studies import report
 from indefinite_opt.studies.report.tables import failures_text
+from indefinite_opt.studies.report.verdict import near_chance
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 # The centred matrix has the eigenvalues 2, -9/4, 0 and 0: 2.25/4.25 is 52.9 %.
@@ -77,6 +80,34 @@ def page(text: str) -> Page:
     return Page(text)
 
 
+# ----------------------------------------------------------------------------- chance
+
+
+def test_methods_at_the_level_of_the_largest_class() -> None:
+    """The test is the exact one of scipy.stats."""
+    y = np.repeat(["a", "b", "c"], [60, 40, 20])
+    for right in range(121):
+        p = binomtest(right, 120, 0.5, alternative="greater").pvalue
+        assert near_chance(y, {"A": right / 120}) == (["A"] if p >= 0.05 else [])
+    assert near_chance(y, {"A": 0.0, "B": float("nan"), "C": 0.55, "D": 0.9}) == ["A", "C"]
+
+
+def test_a_comparison_names_methods_at_the_level_of_the_largest_class() -> None:
+    g = np.random.default_rng(0)
+    y = g.permutation(np.repeat([-1, 1], 40))
+    X = np.column_stack([y + 0.1 * g.standard_normal(80), g.standard_normal(80)])
+    problem = iopt.KernelProblem.from_data(X, y, "linear")
+    told = " ".join(iopt.compare(problem, ["SVMDual", "KNN"], folds=4).conclusions)
+    assert "largest class" not in told
+    noise = iopt.KernelProblem.from_data(X[:, 1:], y, "linear")
+    told = " ".join(iopt.compare(noise, ["SVMDual"], folds=4).conclusions)
+    assert "SVMDual is not significantly more accurate than the prediction of the largest" in told
+    assert "(binomial test of 80 points, 5 % level)" in told
+    # Of a test set of its own the share of the largest class is not that of the training points.
+    fixed = iopt.compare(noise, ["SVMDual"], test=(noise.kernel_with(X[:9, 1:]), y[:9]))
+    assert "largest class" not in " ".join(fixed.conclusions)
+
+
 # ----------------------------------------------------------------------------- Markdown, terminal
 
 
@@ -98,6 +129,10 @@ def test_markdown_rows() -> None:
         "",
         "The best mean accuracy is 87.5 %, of SVMDual · smo, shared by SpectrumSVM(transform=flip)."
         " Differences cannot be tested with so few folds.",
+        "",
+        "SVMDual · smo, SVMDual · uno, SpectrumSVM(transform=clip) and SpectrumSVM(transform=flip)"
+        " are not significantly more accurate than the prediction of the largest class for every"
+        " point (binomial test of 4 points, 5 % level).",
         "",
         "1 of 4 solved problems are proved global optima in every fold; 1 is LOCAL, 1 is"
         " FEASIBLE and 1 is STATIONARY, where a better point may exist; 1 failed."

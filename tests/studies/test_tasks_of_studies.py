@@ -223,6 +223,16 @@ def test_the_described_class_is_the_larger_one_and_of_equal_ones_the_positive() 
     assert described_class(iopt.KernelProblem(K)) is None
 
 
+def test_the_described_class_is_called_by_its_name() -> None:
+    """Labels -1 and 1 that stand for names, as those of the option --positive do."""
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    labels = np.repeat([1, -1], [8, 4])
+    problem = iopt.KernelProblem.from_data(points, labels, "rbf", task="one class")
+    problem.meanings = {"1": "sound", "-1": "cracked"}
+    told = iopt.compare(problem, ["OneClassSVM"], folds=2).conclusions[0]
+    assert told.startswith("The class that is described is sound, 8 of 12 points;")
+
+
 def test_without_labels_only_rejections_are_known(outliers: iopt.KernelProblem) -> None:
     problem = outliers.relabelled(None)
     comparison = iopt.compare(problem, ["OneClassSVM(nu=0.1)", "SVDD", "KNNDistance"], folds=3)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.peers import libsvm
@@ -41,6 +44,39 @@ def test_the_alpha_of_the_paper_for_esvm(problem: iopt.KernelProblem) -> None:
     certificate = iopt.verify(problem, iopt.ESVM(C=C), {"alpha": paper})
     assert certificate.claim <= iopt.Claim.FEASIBLE
     assert "as the paper's α" in said(certificate)
+
+
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-4])
+def test_the_tolerance_that_a_solution_of_libsvm_meets(
+    problem: iopt.KernelProblem, accuracy: float
+) -> None:
+    """LIBSVM ends where no pair, by numpy, violates the conditions by more than its tolerance."""
+    svc = SVC(C=C, kernel="precomputed", tol=accuracy).fit(problem.K, problem.y)
+    alpha = np.zeros(problem.n)
+    alpha[svc.support_] = np.abs(svc.dual_coef_[0])
+    y = problem.y
+    slope = y * (1.0 - y * (problem.K @ (y * alpha)))
+    up = np.where(y > 0.0, alpha < C, alpha > 0.0)
+    down = np.where(y > 0.0, alpha > 0.0, alpha < C)
+    violation = slope[up].max() - slope[down].min()
+    assert 0.0 < violation <= accuracy
+    tight = iopt.verify(problem, iopt.SVMDual(C=C), alpha, tol=1e-9)
+    assert tight.claim is iopt.Claim.FEASIBLE
+    told = re.search(r"With tol (\S+) the claim is (\w+)\.", said(tight))
+    assert told is not None
+    tol, name = float(told[1]), told[2]
+    assert 0.05 * violation <= tol <= 2.0 * violation  # the unit of the gradient is about 1
+    assert iopt.verify(problem, iopt.SVMDual(C=C), alpha, tol=tol).claim.name == name
+    assert iopt.Claim[name] >= iopt.Claim.STATIONARY
+    below = iopt.verify(problem, iopt.SVMDual(C=C), alpha, tol=0.4 * tol)
+    assert below.claim is iopt.Claim.FEASIBLE
+
+
+def test_a_point_far_from_stationary_gets_no_tolerance(problem: iopt.KernelProblem) -> None:
+    middle = np.where(problem.y > 0.0, 1.0 / np.sum(problem.y > 0.0), 1.0 / np.sum(problem.y < 0.0))
+    certificate = iopt.verify(problem, iopt.SVMDual(C=C), middle)
+    assert certificate.claim is iopt.Claim.FEASIBLE
+    assert "With tol" not in said(certificate)
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,19 @@ def test_arrays_that_are_not_written_to_remain_so_in_a_copy() -> None:
         assert not array.flags.writeable
 
 
+def test_verbose_says_that_eigenvalues_are_computed(caplog: pytest.LogCaptureFixture) -> None:
+    """Before the solver begins, which may be after a minute."""
+    points = np.random.default_rng(0).standard_normal((1000, 2))
+    problem = iopt.KernelProblem.from_data(points, np.resize([-1, 1], 1000), "sigmoid(r=-1)")
+    iopt.solve(problem, "ESVM", solver="smo", max_iter=1)
+    assert caplog.records == []
+    problem = iopt.KernelProblem(problem.K, problem.labels)
+    iopt.solve(problem, "ESVM", solver="smo", max_iter=1, verbose=True)
+    first, second = (record.getMessage() for record in caplog.records[:2])
+    assert first == "computing the eigenvalues of a matrix of order 1000"
+    assert second == "ESVM by smo"
+
+
 @pytest.mark.parametrize(
     ("title", "first"), [("SVMDual(C=10)", " by multistart"), ("LPSVM", " by highs")]
 )

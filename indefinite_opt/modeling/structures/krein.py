@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from indefinite_opt.algebra import Definition, DiagonalFactor, MatrixFactor, Operator
-from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived
+from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock, derived, one_thread
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
@@ -260,20 +262,50 @@ class KreinLeastSquares(BoxLineQP):
 
     def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[LowerBound]]:
         attained = self.surely(point)
-        return lambda x: iter((LowerBound(self._bound_by_residuals(x), attained),))
+        y, gram = self.problem.y, self.source.gram
 
-    def _bound_by_residuals(self, x: Array) -> float:
-        """The bound of w = Gx - e, F(z) + n ≥ (2Gw)ᵀz - 2eᵀw - ‖w‖², as ‖Gz - e - w‖² ≥ 0.
+        def bounds(x: Array) -> Iterator[LowerBound]:
+            w = y * gram.times(y * x) - 1.0
+            bound, shortfall = self._bound_by_residuals(w)
+            yield LowerBound(bound, attained)
+            if shortfall > 0.0 and self.lifting is not None:
+                # Twice what is missing pays for the rounding of the longer w, too.
+                lifted = w + 2.0 * shortfall * self.lifting
+                yield LowerBound(self._bound_by_residuals(lifted)[0], attained)
 
-        It holds for any w. Each entry of Gw is off by (n + 4)·eps of its terms at most.
+        return bounds
+
+    @cached_property
+    def lifting(self) -> Array | None:
+        """A w with 2Gw ≥ e, to which Gw = e leads; None if rounding leaves too little of that.
+
+        A multiple of it, added to the residuals, makes all entries of (2Gw - λy) nonnegative for
+        some λ. Then the bound of w does not depend on C.
+        """
+        from scipy.linalg import LinAlgError, LinAlgWarning, solve
+
+        y, gram = self.problem.y, self.source.gram
+        with one_thread(), warnings.catch_warnings(), suppress(LinAlgError):
+            warnings.simplefilter("ignore", LinAlgWarning)
+            w = y * solve(self.source.K, y, assume_a="sym", check_finite=False)
+            if float(np.min(2.0 * y * gram.times(y * w))) >= 1.0:
+                return w
+        return None
+
+    def _bound_by_residuals(self, w: Array) -> tuple[float, float]:
+        """The bound F(z) + n ≥ (2Gw)ᵀz - 2eᵀw - ‖w‖², as ‖Gz - e - w‖² ≥ 0, for any w.
+
+        The second number is what must be added to all entries of 2Gw for a bound that holds for
+        every C. Each entry of Gw is off by (n + 4)·eps of its terms at most.
         """
         y, gram = self.problem.y, self.source.gram
-        w = y * gram.times(y * x) - 1.0
         image, sizes = 2.0 * y * gram.times(y * w), 2.0 * (np.abs(self.source.K) @ np.abs(w))
-        least = self.linear_minimum(image - (self.n + 8.0) * (EPS * sizes + LEAST))
+        costs = image - (self.n + 8.0) * (EPS * sizes + LEAST)
+        least = self.linear_minimum(costs)
+        shortfall = -0.5 * (float(costs[y > 0].min()) + float(costs[y < 0].min()))
         parts = [2.0 * float(w.sum()), float(w @ w), self.constant]
         terms = abs(least) + 2.0 * float(np.abs(w).sum()) + parts[1] + self.constant
-        return least - sum(parts) - (self.n + 8.0) * EPS * terms
+        return least - sum(parts) - (self.n + 8.0) * EPS * terms, shortfall
 
     def proved_curvature(self, most: int) -> float:
         known = self.source.gram.decompositions.get(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ from indefinite_opt.foundation import (
     read_only,
 )
 from indefinite_opt.quadratic.matrices.sparse import Matrix, largest_in_rows
+
+_LOGGER = logging.getLogger(__name__)
+
+_LOGGED_ORDER = 1000
+"""Order from which eigenvalues take some tenths of a second, of 5000 a minute: a log says so."""
 
 _MIN_NORM = 1e-140
 """Norm from which the squares that have vanished, of entries below 1e-162, are no share of it."""
@@ -333,6 +339,9 @@ def eigendecomposition(K: Array, leading: int | None = None, norm: float = 0.0) 
 
     order = K.shape[0]
     checks.whole("leading", leading, most=order, optional=True)
+    if order >= _LOGGED_ORDER:
+        which = "the eigenvalues" if leading is None else f"{leading} eigenvalues"
+        _LOGGER.info("computing %s of a matrix of order %d", which, order)
     with one_thread():
         if leading is None or leading > order // 2:
             values, vectors = np.linalg.eigh(K)

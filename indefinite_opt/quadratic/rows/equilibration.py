@@ -16,6 +16,10 @@ from indefinite_opt.quadratic.program.standard_form import StandardForm
 _SPARSE_SHARE = 0.1
 """Share of entries that are not zero below which a system is factorised as a sparse one."""
 
+_NEGLIGIBLE = 2.0**-10
+"""Share of the largest entries below which others do not say in which units a program is: in good
+units most entries of a program differ by a factor of 2⁴ or so."""
+
 
 class ScaledRows:
     """{x : Gx ≤ h, Ax = b, lower ≤ x ≤ upper}.
@@ -197,8 +201,9 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
     The logarithms c and r of the units fit log|R_ij| + r_i + c_j = 0, log|q_j| + c_j + t = 0,
     log|P_ij| + c_i + c_j + s = 0 and log(width_j) - c_j - u = 0 for all nonzero entries and finite
     widths, with least squares (Curtis & Reid 1972) that are weighted again and again, so that
-    entries that are only rounding do not matter. They are rounded, and the largest entry of each
-    row is then near 1. P and rows are dense or sparse.
+    entries that are only rounding do not matter. Entries of P below `_NEGLIGIBLE` of the largest
+    ones of their row and column, such as most of a narrow Gaussian kernel, take no part. Units are
+    rounded, and the largest entry of each row is then near 1. P and rows are dense or sparse.
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -206,7 +211,7 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
     n, m = P.shape[0], rows.shape[0]
     s, t, u = n + m, n + m + 1, n + m + 2
     # Every entry of P, rows, q and widths as a sum of two or three unknowns.
-    quadratic, linear = as_sparse(P).tocoo(), as_sparse(rows).tocoo()
+    quadratic, linear = _essential(P), as_sparse(rows).tocoo()
     tilted, wide = np.flatnonzero(q), np.flatnonzero(np.isfinite(width) & (width > 0.0))
     first = np.concatenate([quadratic.row, linear.row + n, tilted, wide])
     second = np.concatenate(
@@ -243,6 +248,17 @@ def units_of(P: Matrix, q: Array, rows: Matrix, width: Array) -> tuple[Array, Ar
     heights = np.zeros(m)
     np.maximum.at(heights, linear.row, entries)
     return column, power_near(1.0 / np.where(heights == 0.0, 1.0, heights))
+
+
+def _essential(P: Matrix) -> Any:
+    """P without entries below `_NEGLIGIBLE` where the largest ones of rows and columns are 1."""
+    from scipy import sparse
+
+    found = as_sparse(P).tocoo()
+    row, column = balancing_units(P)
+    kept = np.abs(found.data) * row[found.row] * column[found.col] >= _NEGLIGIBLE
+    places = found.row[kept], found.col[kept]
+    return sparse.coo_array((found.data[kept], places), shape=found.shape)
 
 
 def balancing_units(matrix: Matrix) -> tuple[Array, Array]:

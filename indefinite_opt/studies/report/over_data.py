@@ -19,7 +19,15 @@ from indefinite_opt.quadratic import Claim, at_most
 from indefinite_opt.studies.metrics import METRICS
 from indefinite_opt.studies.report.latex import Cell, latex_table
 from indefinite_opt.studies.report.tables import markdown_table
-from indefinite_opt.studies.report.verdict import CLOSE, LEVEL, holm, listed, told_apart
+from indefinite_opt.studies.report.verdict import (
+    CLOSE,
+    LEVEL,
+    holm,
+    listed,
+    near_chance,
+    near_chance_in_words,
+    told_apart,
+)
 from indefinite_opt.workflow import aligned, html_table
 
 RANK = "mean rank"
@@ -183,9 +191,10 @@ def to_latex(outcome: Any, caption: str, label: str) -> str:
 
 def conclusions(outcome: Any) -> list[str]:
     """What failed, which methods differ over the data sets beyond chance, and what was proved."""
+    scores = Scores.of(outcome)
     return [
-        *_failures(outcome), *_differences(Scores.of(outcome)), *_proofs(outcome),
-        *_choice(outcome),
+        *_failures(outcome), *_differences(scores), *_near_chance(outcome, scores),
+        *_proofs(outcome), *_choice(outcome),
     ]  # fmt: skip
 
 
@@ -240,6 +249,18 @@ def _signed_ranks(gains: Array, names: list[str], best: int) -> str:
     holms = f", Holm's adjustment{adjusted}" if adjusted else ""
     how = f"(Wilcoxon's signed-rank test over {count} data sets, {100 * LEVEL:g} % level{holms})"
     return told_apart(worse, open_, how)
+
+
+def _near_chance(outcome: Any, scores: Scores) -> list[str]:
+    """Which methods are at the level of the largest class, and on which data."""
+    if scores.score.name != "accuracy":
+        return []
+    found = [
+        f"{method} on {name}"
+        for (name, data), means in zip(outcome.study.sources.items(), scores.means, strict=True)
+        for method in near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
+    ]
+    return [near_chance_in_words(found, "the points of each data set")] if found else []
 
 
 FEWEST_DATA = 5

@@ -125,7 +125,8 @@ def conclusions(comparison: ComparisonLike) -> list[str]:
     """
     problem = comparison.problem
     return [
-        *_described(problem), *_ranking(comparison), _proofs(comparison), _negative_part(problem)
+        *_described(problem), *_ranking(comparison), *_near_chance(comparison),
+        _proofs(comparison), _negative_part(problem),
     ]  # fmt: skip
 
 
@@ -141,8 +142,8 @@ def _described(problem: KernelProblem) -> list[str]:
         ]
     count = int(np.sum(problem.labels == described))
     return [
-        f"The class that is described is {described}, {count} of {problem.n} points; the others "
-        "are outliers, with which methods are tested only."
+        f"The class that is described is {problem.meaning(described)}, {count} of {problem.n} "
+        "points; the others are outliers, with which methods are tested only."
     ]
 
 
@@ -187,6 +188,47 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
         f"{100 * LEVEL:g} % level, Holm's adjustment for {others})"
     )
     return [f"{told} {told_apart(worse, open_, how)}"]
+
+
+def near_chance(y: ArrayLike, accuracies: Mapping[str, float]) -> list[str]:
+    """The methods that are not significantly more accurate than the largest class for every point.
+
+    Of n points, p of them in the largest class, a method of accuracy a has na right labels. By
+    chance they are that many or more with the probability Σ_{j ≥ na} (n over j) p^j (1-p)^(n-j),
+    which is then at least `LEVEL`.
+
+    >>> near_chance([1, 1, -1, -1] * 50, {"A": 0.53, "B": 0.6})
+    ['A']
+    """
+    from scipy.special import bdtrc
+
+    counts = np.unique(np.asarray(y), return_counts=True)[1]
+    n = int(counts.sum())
+    return [
+        name
+        for name, accuracy in accuracies.items()
+        if not math.isnan(accuracy) and bdtrc(round(n * accuracy) - 1, n, counts.max() / n) >= LEVEL
+    ]
+
+
+def near_chance_in_words(methods: Sequence[str], of: str) -> str:
+    """The sentence on methods that `near_chance` names; `of` says of which points the test is."""
+    are = "is" if len(methods) == 1 else "are"
+    return (
+        f"{listed(methods)} {are} not significantly more accurate than the prediction of the "
+        f"largest class for every point (binomial test of {of}, {100 * LEVEL:g} % level)."
+    )
+
+
+def _near_chance(comparison: ComparisonLike) -> list[str]:
+    """Which methods are at the level of the largest class, where folds cover the data."""
+    problem = comparison.problem
+    if problem.task != "classification" or math.isnan(comparison.test_per_train):
+        return []
+    rows, labels = records_of(comparison.summary), row_labels(comparison)
+    accuracies = {name: float(row["accuracy"]) for name, row in zip(labels, rows, strict=True)}
+    found = near_chance(problem.labels, accuracies)
+    return [near_chance_in_words(found, f"{problem.n} points")] if found else []
 
 
 def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:

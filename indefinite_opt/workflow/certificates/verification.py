@@ -32,13 +32,14 @@ from indefinite_opt.quadratic import (
     QuadraticProgram,
     Structure,
     Task,
+    at_most,
     claim_of,
     no_optimum,
 )
 from indefinite_opt.workflow.arguments import as_problem, from_cvxpy
 from indefinite_opt.workflow.certificates.explanation import explain
-from indefinite_opt.workflow.certificates.hints import completed, hint, named, sign_hint
-from indefinite_opt.workflow.certificates.measurement import measure
+from indefinite_opt.workflow.certificates.hints import FITTING, completed, hint, named, sign_hint
+from indefinite_opt.workflow.certificates.measurement import Measurement, measure
 
 
 @overload
@@ -218,10 +219,33 @@ def certify(
         relative_gap=measured.relative_gap,
         gap_kind=found.gap_kind,
         tol=tol,
-        reasons=tuple(explain(found, claim, values)),
+        reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
         multipliers=multipliers,
         basis=(problem, formulation, values, multipliers, witness),
     )
+
+
+def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bool) -> list[str]:
+    """The claim of a failing point with the least tolerance of one digit that it meets, if any.
+
+    The point is measured again, as what is free, and which curvature counts, depends on `tol`.
+    """
+    measured = found.measured
+    task, gap = measured.task, measured.relative_gap
+    known = not task.structure.multipliers_from_solver
+    residual = max(found.optimality.stationarity, found.complementarity) if known else np.inf
+    least = max(measured.primal, min(residual, gap))
+    if claim > Claim.FEASIBLE or not task.tol < least <= FITTING:
+        return []
+    if task.elapsed >= task.time_limit:
+        return []
+    enough = at_most(least)
+    again = replace(task, tol=float(enough))
+    multipliers = dict(found.optimality.multipliers) if given else None
+    found = measure(again, values, multipliers, given, None, False, measured.atol)
+    facts = replace(found.facts, relative_gap=min(found.facts.relative_gap, gap))
+    reached = claim_of(facts, again.tol)
+    return [f"With tol {enough} the claim is {reached.name}."] if reached > claim else []
 
 
 def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Structure[Any]:
