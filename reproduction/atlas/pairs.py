@@ -27,8 +27,9 @@ DISTANCES = ("distance(form=linear, gamma=1)", *(
 SIGMOIDS = ((1.0, -1.0), (0.3, -1.0), (3.0, -1.0), (1.0, 0.0))
 """d a and r of tanh(a⟨x, x′⟩ + r), for points with d features."""
 
-RADII = (0.7, 0.5, 0.3, 0.1)
-"""ρ/d of the truncated ℓ1 distance; 0.7 is that of Huang et al. (2018)."""
+RADII = (0.2, 0.15, 0.3, 0.7)
+"""ρ/d of the truncated ℓ1 distance; 0.7 is that of Huang et al. (2018), at which few pairs of these
+points are far enough apart to be truncated."""
 
 EXTRA = "pip install '.[atlas]' installs the packages that ship data of the atlas."
 
