@@ -1,4 +1,4 @@
-"""Run the atlas, or make its report from the stored table: `python -m reproduction.atlas --help`."""
+"""Run the atlas, or make its report from its table: `python -m reproduction.atlas --help`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     made = argparse.ArgumentParser(
         prog="python -m reproduction.atlas",
-        description="Run the formulations on many real similarities, with proofs. Each finished cell "
-        "is stored, so that a run that was ended in any way continues where it was. A run ends with "
-        "the table of its cells and its page in the store.",
+        description="Run the formulations on many real similarities, with proofs. Each finished "
+        "cell is stored, so that a run that was ended in any way continues where it was. A run "
+        "ends with the table of its cells and its page in the store.",
     )
     add = made.add_argument
     add("--list", action="store_true", help="list the pairs of data and similarity")
@@ -76,6 +76,7 @@ def execute(given: argparse.Namespace) -> None:
     data = at_hand(chosen, given.store / "matrices")
     if not data:
         raise DataError("pairs", "one whose data are there", "none", "See the reasons above.")
+    given.store.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     with Console(stderr=True).status("") as shown:
 

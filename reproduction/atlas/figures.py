@@ -18,7 +18,7 @@ FLOOR = 1e-7
 
 
 def misses(table: pd.DataFrame, protocol: Protocol) -> Figure:
-    """By how much LIBSVM and one descent miss the best known objective, and what that is worth."""
+    """By how much LIBSVM and one descent miss the best objective, and what that is worth."""
     found = questions.misses(table)
     figure = Figure(figsize=(7.5, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -33,7 +33,7 @@ def misses(table: pd.DataFrame, protocol: Protocol) -> Figure:
              ylabel="share of the programs", ylim=(0.0, 1.02))  # fmt: skip
     left.legend(frameon=False)
     right.axhline(0.0, color=GREY, linewidth=0.8)
-    right.set(xscale="log", xlabel="relative miss, above 0.0001",
+    right.set(xscale="log", xlim=(questions.CLOSE, 1.0), xlabel="relative miss, above 0.0001",
               ylabel="accuracy of the proved point less that of the method (points)")  # fmt: skip
     return figure
 
@@ -44,7 +44,7 @@ def ranks(table: pd.DataFrame, protocol: Protocol) -> Figure:
 
 
 def proofs(table: pd.DataFrame, protocol: Protocol) -> Figure:
-    """The time of a search for a proof over the number of points, and the share that is negative."""
+    """Seconds of the search for a proof, over the number of points and the negative share."""
     found = questions.misses(table)
     found = found[found["q"] > 0]
     closed = found["proved_within"] <= questions.CLOSE
@@ -59,7 +59,9 @@ def proofs(table: pd.DataFrame, protocol: Protocol) -> Figure:
             rows = found[chosen]
             ax.plot(rows[name], rows["seconds"], mark, color=colour, alpha=0.6, markersize=4,
                     label=label)  # fmt: skip
-        ax.set(xscale=scale, yscale="log", xlabel=text)
+        if len(found):
+            ax.set(xscale=scale, yscale="log")
+        ax.set_xlabel(text)
     figure.axes[0].set_ylabel("seconds")
     figure.axes[0].legend(frameon=False)
     return figure
@@ -83,3 +85,9 @@ FIGURES: dict[str, tuple[Callable[[pd.DataFrame, Protocol], Figure], str]] = {
     ),
 }
 """The figures by the names of their files, with their captions."""
+
+
+def drawn(table: pd.DataFrame) -> list[str]:
+    """The names of the figures that a table is enough for: ranks are means over several pairs."""
+    several = table.loc[table["part"] == "study", "pair"].nunique() > 1
+    return [name for name in FIGURES if several or name != "atlas-ranks"]

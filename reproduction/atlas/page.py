@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from reproduction.atlas import questions
-from reproduction.atlas.figures import FIGURES
+from reproduction.atlas.figures import FIGURES, drawn
 from reproduction.atlas.pairs import Pair, pairs
 from reproduction.atlas.protocol import (
     BOUNDS,
@@ -22,6 +23,7 @@ from reproduction.atlas.protocol import (
 )
 from reproduction.atlas.questions import CLOSE, Estimate
 from reproduction.markup import markdown_table, svg
+from reproduction.pages import duration
 
 TITLE = "The atlas: formulations for indefinite kernels on real similarities"
 
@@ -44,9 +46,9 @@ def write(
     written = []
     page.parent.mkdir(parents=True, exist_ok=True)
     if table is not None:
-        for name, (draw, _) in FIGURES.items():
+        for name in drawn(table):
             path = page.with_name(f"{name}.svg")
-            path.write_bytes(svg(draw(table, protocol), name, small=True))
+            path.write_bytes(svg(FIGURES[name][0](table, protocol), name, small=True))
             written.append(path)
     lead = [NOT_RUN] if table is None else extent(table)
     body = sections(table, protocol, "")
@@ -75,9 +77,9 @@ def front(table: pd.DataFrame | None) -> list[str]:
         *abstract,
         "## Introduction",
         "Alignment scores, edit distances and time warping give kernel matrices with negative "
-        "eigenvalues. The dual of the support vector machine is then a nonconvex quadratic program. "
-        "Software stops at a stationary point of it, and many papers propose another problem "
-        "instead. Accuracies alone cannot tell whether a formulation is better or a solver "
+        "eigenvalues. The dual of the support vector machine is then a nonconvex quadratic "
+        "program. Software stops at a stationary point of it, and many papers propose another "
+        "problem instead. Accuracies alone cannot tell whether a formulation is better or a solver "
         "stopped too early. The atlas runs the formulations on the same folds of many real "
         "similarities, and brackets the optimum of each nonconvex program that is tested.",
     ]
@@ -87,21 +89,18 @@ def sections(table: pd.DataFrame | None, protocol: Protocol, folder: str) -> lis
     """What the page and the manuscript share; `folder` is where the figures are."""
     parts = ["## Method", *method(protocol), "## Pairs of data and similarity", *listed(table)]
     if table is not None:
+        figures = {name: f"![{text}]({folder}{name}.svg)\n\n*{text}*" for name, text in (
+            (name, FIGURES[name][1]) for name in drawn(table)
+        )}  # fmt: skip
         parts += [
-            "## How often solvers miss the optimum", *misses(table), figure("atlas-misses", folder),
+            "## How often solvers miss the optimum", *misses(table), figures["atlas-misses"],
             "## Whether accuracy follows the objective", *follows(table),
             "## Which formulation classifies best", *winners(table, protocol),
-            figure("atlas-ranks", folder),
-            "## What a proof costs", *costs(table), figure("atlas-proofs", folder),
+            *(figures[name] for name in figures if name == "atlas-ranks"),
+            "## What a proof costs", *costs(table), figures["atlas-proofs"],
             "## What was not proved", *unproved(table),
         ]  # fmt: skip
     return [*parts, "## Run it again", *again()]
-
-
-def figure(name: str, folder: str) -> str:
-    """A figure with its caption as text."""
-    caption = FIGURES[name][1]
-    return f"![{caption}]({folder}{name}.svg)\n\n*{caption}*"
 
 
 def method(protocol: Protocol) -> list[str]:
@@ -129,14 +128,17 @@ def method(protocol: Protocol) -> list[str]:
 
 
 def listed(table: pd.DataFrame | None) -> list[str]:
-    """The pairs with their sources; with a table those that were run, and who is missing."""
+    """The pairs with their sources; with a table those that were run, and which are missing."""
     known = pairs()
-    spectra = {} if table is None else table[table["part"] == "pair"].set_index("pair")
-    chosen = known if table is None else {name: known[name] for name in spectra.index}
+    shares: dict[str, float] = {}
+    if table is not None:
+        rows = table[table["part"] == "pair"]
+        shares = dict(zip(rows["pair"], rows["negative"], strict=True))
+    chosen = {name: pair for name, pair in known.items() if table is None or name in shares}
 
     def row(pair: Pair) -> list[str]:
         n, k = str(pair.n), str(len(pair.classes))
-        negative = [] if table is None else [f"{100 * spectra.at[pair.name, 'negative']:.1f}"]
+        negative = [] if table is None else [f"{100 * shares[pair.name]:.1f}"]
         compared = f"{pair.similarity.meaning} ({pair.similarity.citation})"
         source = f"{pair.source.origin} ({pair.source.citation}); {pair.source.licence}"
         return [pair.name, n, k, *negative, compared, source]
@@ -146,20 +148,20 @@ def listed(table: pd.DataFrame | None) -> list[str]:
     sides = "lrr" + "r" * len(share) + "ll"
     shown = "\n".join(markdown_table(heads, map(row, chosen.values()), sides))
     absent = [f"`{name}`" for name in known if name not in chosen]
-    lost = [f"Not run, as the data or packages were missing: {', '.join(absent)}."]
-    return [shown, *(lost if absent else [])]
+    lost = f"{len(absent)} of the {len(known)} pairs of the list were not run: {', '.join(absent)}."
+    return [shown, *([lost] if absent else [])]
 
 
 def extent(table: pd.DataFrame) -> list[str]:
     """How much was run."""
     described, rows = table[table["part"] == "pair"], table[table["part"] == "study"]
-    hours = (rows["cell_seconds"].sum() + table.loc[table["part"] == "end", "seconds"].sum()) / 3600
+    spent = rows["cell_seconds"].sum() + table.loc[table["part"] == "end", "seconds"].sum()
     failed = int((rows["error"] != "").sum())
     return [
         f"{len(described)} pairs of data and similarity with {int(described['n'].min())} to "
         f"{int(described['n'].max())} objects, {rows['method'].nunique()} methods, "
         f"{rows['run'].nunique()} seed{'s' * (rows['run'].nunique() != 1)}: {len(rows)} tested "
-        f"fits, of which {failed} failed, in {hours:.1f} hours of one core."
+        f"fits, of which {failed} failed, in {duration(float(spent))} of one core."
     ]
 
 
@@ -181,14 +183,15 @@ def misses(table: pd.DataFrame) -> list[str]:
     )
     for name in (LIBSVM, DESCENT, USUAL):
         missed = indefinite[indefinite[f"miss {name}"] > CLOSE]
-        said = f"{_capital(name)} misses the best known objective by more than {CLOSE:g} in "
-        said += percent(questions.missed_share(indefinite, name))
+        said = f"{_capital(name)} misses the best known objective of these programs by more than "
+        said += f"{CLOSE:g} in {percent(questions.missed_share(indefinite, name))}"
         if len(missed):
             miss = missed[f"miss {name}"]
-            worth = questions.bootstrapped(missed, lambda rows, name=name: _mean_gain(rows, name))
+            worth = questions.bootstrapped(missed, partial(_mean_gain, name=name))
             said += (
                 f", by {100 * miss.median():.2g} % in the median and {100 * miss.max():.2g} % at "
-                f"most; there the accuracy of the best point is {percent(worth, True)} from its own"
+                "most; there the test accuracy of the proved point less that of its own is "
+                f"{percent(worth, True)} in the mean"
             )
         told.append(f"{said}.")
     return [" ".join(told)]
@@ -252,8 +255,8 @@ def costs(table: pd.DataFrame) -> list[str]:
         return ["No nonconvex program was proved."]
     quartiles = np.quantile(closed["seconds"], [0.25, 0.5, 0.75])
     told = (
-        f"The {len(closed)} proved programs of {len(found)} took {quartiles[1]:.2g} s in the median, "
-        f"and the middle half {quartiles[0]:.2g} to {quartiles[2]:.2g} s."
+        f"{len(closed)} of {len(found)} nonconvex programs were proved, in {quartiles[1]:.2g} s in "
+        f"the median; the middle half took {quartiles[0]:.2g} to {quartiles[2]:.2g} s."
     )
     if closed["pair"].nunique() >= 5:
         grown = questions.growth(found)
@@ -280,7 +283,7 @@ def unproved(table: pd.DataFrame) -> list[str]:
     if open_.empty:
         return told
     lines = [
-        [row.pair, row.method, str(row.run), str(row.fold), f"{row.proved_within:.1e}"]
+        [row.pair, row.method, f"{row.run:.0f}", f"{row.fold:.0f}", f"{row.proved_within:.1e}"]
         for row in open_.head(MOST_OPEN).itertuples()
     ]
     told.append(
@@ -295,11 +298,13 @@ def again() -> list[str]:
     """The commands."""
     return [
         "In a copy of the repository:",
-        "```sh\npip install '.[atlas]'\npython -m reproduction.atlas --quick  # a handful of pairs\n"
+        "```sh\npip install '.[atlas]'\n"
+        "python -m reproduction.atlas --quick  # a handful of pairs\n"
         "python -m reproduction.atlas --jobs 2 --store atlas  # all; runs again what is missing\n"
         "python -m reproduction.atlas --report  # this page from the stored table\n```",
-        "`INDEFINITE_OPT_DATA` names the folder of the sets that no package ships. The cells run on "
-        "any back end of joblib; `--cluster ADDRESS` takes a Dask scheduler.",
+        "`INDEFINITE_OPT_DATA` names the folder of the sets that no package ships. `--seeds 2` "
+        "adds a second seed of the folds. `--cluster ADDRESS` runs the cells on a Dask scheduler, "
+        "by joblib's back end.",
     ]
 
 

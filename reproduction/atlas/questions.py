@@ -61,12 +61,10 @@ def bootstrapped(
     """
     if table.empty:
         return Estimate(np.nan, np.nan, np.nan, 0)
-    parts = [part for _, part in table.groupby("pair", sort=False)]
+    parts = list(table.groupby("pair", sort=False).indices.values())
     draws = np.random.default_rng(seed)
-    found = [
-        statistic(pd.concat([parts[k] for k in draws.integers(len(parts), size=len(parts))]))
-        for _ in range(RESAMPLES)
-    ]
+    chosen = draws.integers(len(parts), size=(RESAMPLES, len(parts)))
+    found = [statistic(table.iloc[np.concatenate([parts[k] for k in sample])]) for sample in chosen]
     low, high = np.nanquantile(found, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     return Estimate(float(statistic(table)), float(low), float(high), len(parts))
 

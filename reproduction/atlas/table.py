@@ -42,7 +42,7 @@ def _short(name: str, value: Any) -> str:
 
 
 def read(path: Path = CELLS) -> pd.DataFrame:
-    """The table, with the pairs in the order of the list.
+    """The table, one row per cell.
 
     Raises
     ------
