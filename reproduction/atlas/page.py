@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,10 @@ NOT_RUN = (
     "before, and no result."
 )
 
+MISSES = "How often solvers miss the optimum"
+FOLLOWS = "Whether accuracy follows the objective"
+"""The headings whose first paragraphs are also in the abstract."""
+
 MOST_OPEN = 40
 """Fits whose gaps are listed."""
 
@@ -51,14 +56,16 @@ def write(
             path.write_bytes(svg(FIGURES[name][0](table, protocol), name, small=True))
             written.append(path)
     lead = [NOT_RUN] if table is None else extent(table)
-    body = sections(table, protocol, "")
+    parts = sections(table, protocol)
+    body = [text for heading, texts in parts.items() for text in (f"## {heading}", *texts)]
     page.write_text(joined(["---\norphan: true\n---", f"# {TITLE}", *lead, *body]), "utf-8")
     written.append(page)
     if manuscript is not None:
-        folder = Path("../" * len(manuscript.parent.parts)) / page.parent
-        prose = sections(table, protocol, f"{folder.as_posix()}/")
+        abstract = [*lead, *parts.get(MISSES, [])[:1], *parts.get(FOLLOWS, [])]
+        beside = Path(os.path.relpath(page.parent, manuscript.parent)).as_posix()
+        prose = [text.replace("](atlas-", f"]({beside}/atlas-") for text in body]
         manuscript.parent.mkdir(parents=True, exist_ok=True)
-        manuscript.write_text(joined([*front(table), *prose, *references()]), "utf-8")
+        manuscript.write_text(joined([*front(abstract), *prose, *references()]), "utf-8")
         written.append(manuscript)
     return written
 
@@ -68,9 +75,8 @@ def joined(paragraphs: list[str]) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def front(table: pd.DataFrame | None) -> list[str]:
+def front(abstract: list[str]) -> list[str]:
     """Title, abstract and introduction of the manuscript."""
-    abstract = [NOT_RUN] if table is None else [*extent(table), *misses(table), *follows(table)]
     return [
         f"# {TITLE}",
         "## Abstract",
@@ -85,22 +91,27 @@ def front(table: pd.DataFrame | None) -> list[str]:
     ]
 
 
-def sections(table: pd.DataFrame | None, protocol: Protocol, folder: str) -> list[str]:
-    """What the page and the manuscript share; `folder` is where the figures are."""
-    parts = ["## Method", *method(protocol), "## Pairs of data and similarity", *listed(table)]
+def sections(table: pd.DataFrame | None, protocol: Protocol) -> dict[str, list[str]]:
+    """The paragraphs that the page and the manuscript share, by their headings."""
+    parts = {"Method": method(protocol), "Pairs of data and similarity": listed(table)}
     if table is not None:
-        figures = {name: f"![{text}]({folder}{name}.svg)\n\n*{text}*" for name, text in (
-            (name, FIGURES[name][1]) for name in drawn(table)
-        )}  # fmt: skip
-        parts += [
-            "## How often solvers miss the optimum", *misses(table), figures["atlas-misses"],
-            "## Whether accuracy follows the objective", *follows(table),
-            "## Which formulation classifies best", *winners(table, protocol),
-            *(figures[name] for name in figures if name == "atlas-ranks"),
-            "## What a proof costs", *costs(table), figures["atlas-proofs"],
-            "## What was not proved", *unproved(table),
-        ]  # fmt: skip
-    return [*parts, "## Run it again", *again()]
+        pictures = {name: _figure(name) for name in drawn(table)}
+        parts |= {
+            MISSES: [*misses(table), pictures["atlas-misses"]],
+            FOLLOWS: follows(table),
+            "Which formulation classifies best": [
+                *winners(table, protocol),
+                *(text for name, text in pictures.items() if name == "atlas-ranks"),
+            ],
+            "What a proof costs": [*costs(table), pictures["atlas-proofs"]],
+            "What was not proved": unproved(table),
+        }
+    return {**parts, "Run it again": again()}
+
+
+def _figure(name: str) -> str:
+    caption = FIGURES[name][1]
+    return f"![{caption}]({name}.svg)\n\n*{caption}*"
 
 
 def method(protocol: Protocol) -> list[str]:
