@@ -16,10 +16,14 @@ BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#666666"
 FLOOR = 1e-7
 """Where smaller misses are drawn."""
 
+TICKS = (12, 25, 50, 100, 200, 400, 800)
+"""Numbers of points that are marked."""
+
 
 def misses(table: pd.DataFrame, protocol: Protocol) -> Figure:
     """By how much LIBSVM and one descent miss the best objective, and what that is worth."""
     found = questions.misses(table)
+    found = found[found["q"] > 0]
     figure = Figure(figsize=(7.5, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for name, colour, mark in ((LIBSVM, VERMILLION, "o"), (DESCENT, BLUE, "^")):
@@ -34,7 +38,7 @@ def misses(table: pd.DataFrame, protocol: Protocol) -> Figure:
     left.legend(frameon=False)
     right.axhline(0.0, color=GREY, linewidth=0.8)
     right.set(xscale="log", xlim=(questions.CLOSE, 1.0), xlabel="relative miss, above 0.0001",
-              ylabel="accuracy of the proved point less that of the method (points)")  # fmt: skip
+              ylabel="gain in accuracy (points)")  # fmt: skip
     return figure
 
 
@@ -62,6 +66,9 @@ def proofs(table: pd.DataFrame, protocol: Protocol) -> Figure:
         if len(found):
             ax.set(xscale=scale, yscale="log")
         ax.set_xlabel(text)
+    ticks = [k for k in TICKS if len(found) and found["n"].min() <= k <= found["n"].max()]
+    figure.axes[0].set_xticks(ticks, map(str, ticks))
+    figure.axes[0].minorticks_off()
     figure.axes[0].set_ylabel("seconds")
     figure.axes[0].legend(frameon=False)
     return figure
@@ -71,7 +78,8 @@ FIGURES: dict[str, tuple[Callable[[pd.DataFrame, Protocol], Figure], str]] = {
     "atlas-misses": (
         misses,
         "Left: the share of the programs that miss the best known objective by at most so much. "
-        "Right: the test accuracy of the proved point less that of the method, where it misses.",
+        "Right: the test accuracy of the proved point less that of the method, where it misses. "
+        "Programs are those that are not convex.",
     ),
     "atlas-ranks": (
         ranks,

@@ -19,8 +19,8 @@ from indefinite_opt.studies import Data
 from reproduction.atlas.objects import LOADERS, Matrix
 from reproduction.atlas.similarities import SIMILARITIES
 
-DISTANCES = ("distance(form=linear, gamma=1)", *(
-    f"distance(form=gaussian, gamma={gamma})" for gamma in (0.1, 1, 10)
+DISTANCES = ("distance(distance=precomputed, form=linear)", *(
+    f"distance(distance=precomputed, form=gaussian, gamma={gamma})" for gamma in (0.1, 1, 10)
 ))  # fmt: skip
 """-d²/2 and exp(-γd²), for distances in units of their median."""
 

@@ -165,7 +165,7 @@ def random_start(y: Array, C: float, seed: int) -> Array:
 
     >>> y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
     >>> alpha = random_start(y, 2.0, seed=3)
-    >>> abs(y @ alpha) < 1e-12, alpha.min() >= 0.0, alpha.max() <= 2.0
+    >>> bool(abs(y @ alpha) < 1e-12), bool(alpha.min() >= 0.0), bool(alpha.max() <= 2.0)
     (True, True, True)
     """
     draws = np.random.default_rng(seed)
