@@ -38,7 +38,7 @@ PAGES = sorted(
     path
     for pattern in (
         "indefinite_opt/**/*.py",
-        "reproduction/*.py",
+        "reproduction/**/*.py",
         "docs/**/*.md",
         "*.md",
         "notebooks/*.py",

@@ -63,7 +63,9 @@ def hidden(text: str) -> list[str]:
     return [name for name in used(text) if name not in PUBLIC]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "reproduction").glob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "reproduction").rglob("*.py")), ids=lambda path: path.stem
+)
 def test_it_uses_public_names_only(path: Path) -> None:
     assert hidden(path.read_text(encoding="utf-8")) == []
 

@@ -1,0 +1,8 @@
+"""The atlas: formulations for indefinite kernels on many real similarities, with proofs.
+
+`python -m reproduction.atlas` runs it, in the folder that holds this package, and resumes it.
+
+`sets.toml` lists the pairs of data and similarity, each with its source, licence and citation. The
+data are read where packages or the folder of `INDEFINITE_OPT_DATA` have them; a pair whose data are
+not there is skipped by name.
+"""

@@ -1,0 +1,63 @@
+"""The finished cells as one compact table, from which the report is made."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from indefinite_opt.errors import DataError
+
+CELLS = Path(__file__).with_name("cells.csv.gz")
+"""The table of the full run; there is none before it."""
+
+COLUMNS = (
+    "part", "pair", "method", "run", "fold", "C", "chosen", "n", "classes", "p", "q", "negative",
+    "objective", "accuracy", "claim", "proved_within", "seconds", "cell_seconds", "error",
+)  # fmt: skip
+"""Columns that a part does not have are empty in its rows."""
+
+DIGITS = {"objective": 12, "negative": 6, "seconds": 4, "cell_seconds": 4, "proved_within": 4}
+"""Significant digits; all others have six."""
+
+
+def write(rows: Iterable[dict[str, Any]], path: Path) -> Path:
+    """Write the table; the same rows give the same bytes."""
+    kept = [{name: _short(name, row.get(name)) for name in COLUMNS} for row in rows]
+    kept.sort(key=lambda row: [row[name] for name in COLUMNS])
+    text = pd.DataFrame(kept, columns=list(COLUMNS)).to_csv(index=False, lineterminator="\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+    return path
+
+
+def _short(name: str, value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.{DIGITS.get(name, 6)}g}" if isinstance(value, float) else str(value)
+
+
+def read(path: Path = CELLS) -> pd.DataFrame:
+    """The table, one row per cell.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or is no table of the atlas.
+    """
+    advice = "`python -m reproduction.atlas` runs the atlas and writes it."
+    if not path.is_file():
+        raise DataError("table", "the finished cells of a run", f"no file {path}", advice)
+    texts = ("part", "pair", "method", "chosen", "claim", "error")
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        for name in COLUMNS:
+            if name not in texts:
+                table[name] = pd.to_numeric(table[name])
+    except (ValueError, KeyError, OSError, EOFError):
+        raise DataError("table", "a table of the atlas", str(path), advice) from None
+    return table
