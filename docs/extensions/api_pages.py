@@ -26,7 +26,7 @@ NAMESPACES = {
 """The public modules and the titles of their pages."""
 
 RESULTS = {
-    "indefinite_opt.workflow": ("Result", "Path", "Bracket"),
+    "indefinite_opt.workflow": ("Result", "PairwiseResult", "Path", "Bracket"),
     "indefinite_opt.workflow.certificates": ("Certificate", "NoOptimum"),
     "indefinite_opt.modeling": ("Program", "Classifier"),
     "indefinite_opt.problem": ("Spectrum",),

@@ -300,7 +300,8 @@ def bracket_fields(bracket: Any) -> dict[str, Any]:
         names = "formulation status seconds relative_gap rigorous"
         return {name: getattr(bracket, name) for name in names.split()} | {"pairs": pairs}
     ends = {"objective": bracket.objective, "bound": bracket.bound}
-    return public(bracket) | ends | {"trace": vars(bracket.trace)}
+    trace = {name: column for name, column in vars(bracket.trace).items() if name != "iterates"}
+    return public(bracket) | ends | {"trace": trace}
 
 
 @options.with_options

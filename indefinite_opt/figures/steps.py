@@ -43,10 +43,10 @@ SIZE = (9.4, 4.3)
 def step_by_step(result: Any, plane: Sequence[Any] | None = None, most: int = 40) -> StepByStep:
     """What a solver has done, as frames that a notebook shows with a slider.
 
-    Of a solver that goes step by step the weights, or the feasible set if it has two dimensions,
-    and the objective so far. Of `accpm` the cutting planes: by the tangent at each centre no point
-    on the shaded side is better than the centre. Of branch and bound the tree with the boxes, in
-    the order in which one thread bounds them.
+    A solver that goes step by step shows the weights, or the feasible set if it has two dimensions,
+    and the objective so far. `accpm` shows its cutting planes: by the tangent at each centre no
+    point on the shaded side is better than the centre. Branch and bound shows its tree with the
+    boxes, in the order in which one thread bounds them.
 
     Parameters
     ----------

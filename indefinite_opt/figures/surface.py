@@ -41,7 +41,7 @@ def landscape(
 ) -> Figure:
     """The objective over a feasible set of two dimensions, with paths, ends and claims.
 
-    That is the set of a program in two variables, or in three with an equation. Of more dimensions
+    That is the set of a program in two variables, or in three with an equation. In more dimensions
     a plane through three points is drawn; points beside it stand where they are nearest to it.
 
     Parameters
@@ -187,7 +187,7 @@ class Found:
 
 
 def draw_marks(ax: Axes, plane: Plane, found: Sequence[Found]) -> None:
-    """The best points, with shapes and colours that say what is proved of them."""
+    """The best points, with shapes and colours that say what is proved about them."""
     if not found:
         return
     s = plane.place(np.array([each.best for each in found]))

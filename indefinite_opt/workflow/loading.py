@@ -33,8 +33,8 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Result | PairwiseResul
     """The result in a file of `Result.save`, or of the command `solve --save`.
 
     It predicts, and is certified again from its values when `certificate` is read. Its trace and
-    the other ends of descents are not in the file. Of more than two classes it is the
-    `PairwiseResult` that was saved.
+    the other ends of descents are not in the file. A model of more than two
+    classes is the `PairwiseResult` that was saved.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _OF_THE_PROBLEM = ("name", "scaling", "cache_mb", "objects", "meanings")
 _OF_THE_RESULT = (
     "solver", "message", "doubt", "objective", "seconds", "residual", "iterations", "offset",
 )  # fmt: skip
-"""Of these the offset may be None."""
+"""The offset may be None."""
 
 
 def facts_of_result(result: Any) -> dict[str, Any]:

@@ -288,8 +288,8 @@ def unproved(table: pd.DataFrame) -> list[str]:
     told = [
         f"{len(rows) - len(open_)} of {len(rows)} tested fits of nonconvex formulations "
         f"({100 * (1 - len(open_) / max(1, len(rows))):.1f} %) are proved to {CLOSE:g}. With more "
-        "than two classes this is said of the worst pair of classes. Of convex programs the gap "
-        "is that of duality. Fits that choose parameters are not proved."
+        "than two classes this is said of the worst pair of classes. The gap of a convex program "
+        "is its duality gap. Fits that choose parameters are not proved."
     ]
     if open_.empty:
         return told

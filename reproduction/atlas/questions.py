@@ -102,7 +102,7 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Spearman's correlation of objective and accuracy over the local optima of one program.
 
     One row per pair, C and fold with three distinct optima or more, where accuracies differ.
-    Of ends at one optimum only the first counts.
+    Only the first of several ends at one optimum counts.
     """
     from scipy.stats import spearmanr
 

@@ -193,7 +193,7 @@ def _ranking(comparison: ComparisonLike) -> list[str]:
 def near_chance(y: ArrayLike, accuracies: Mapping[str, float]) -> list[str]:
     """The methods that are not significantly more accurate than the largest class for every point.
 
-    Of n points, p of them in the largest class, a method of accuracy a has na right labels. By
+    A method of accuracy a labels na of n points correctly; a share p is in the largest class. By
     chance they are that many or more with the probability Σ_{j ≥ na} (n over j) p^j (1-p)^(n-j),
     which is then at least `LEVEL`.
 
