@@ -30,9 +30,9 @@ MIN_TICK_DISTANCE = 0.08
 def spectrum_figure(problem: KernelProblem | Mapping[str, KernelProblem]) -> Figure:
     """Eigenvalues of K and of PKP, ranked by size for each sign, or those of several kernels.
 
-    The signs of one kernel both start at rank 1 and both axes are logarithmic, the vertical one on both
-    sides of zero, so that a few negative eigenvalues among many positive ones stay visible. Of
-    several kernels there is one panel, with a curve for each over the rank among all.
+    Both signs of one kernel start at rank 1. Both axes are logarithmic, the vertical one on both
+    sides of zero, so that a few negative eigenvalues among many positive ones stay visible.
+    Several kernels share one panel, with a curve for each over the rank among all.
 
     Parameters
     ----------

@@ -181,8 +181,8 @@ class Result:
         X : (m, d) array_like or DataFrame
             Points as they were given to `from_data`, of a DataFrame the columns of the same names;
             distances from the training points, (m, n), of a problem of `from_distances`; else
-            kernel values with the training points, (m, n). If the training points have names, as those
-            of a file have, columns with names may be in any order.
+            kernel values with the training points, (m, n). If the training points have names, as
+            those of a file have, columns with names may be in any order.
 
         Raises
         ------
