@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-DOTS_PER_INCH = 90
-"""Sharp enough on a page."""
-
-COLORS = 128
-"""A PNG file with a table of so many colours has a third of the size."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,6 @@ def show(figure: Figure, alt: str) -> None:
     A falling line.
     """
     import matplotlib.pyplot as plt
-    from PIL import Image
 
     if not isinstance(alt, str) or not alt.strip():
         raise ParameterError("alt", "a text that says what the figure shows", repr(alt))
@@ -73,8 +66,6 @@ def show(figure: Figure, alt: str) -> None:
             "figure", "a notebook, with IPython, to show it in", "a Python without IPython",
             "Save the figure instead: figure.savefig('figure.png').",
         ) from None  # fmt: skip
-    drawn, stored = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=DOTS_PER_INCH)
+    stored = style.png(figure)
     plt.close(figure)
-    Image.open(drawn).convert("RGB").quantize(COLORS).save(stored, format="png", optimize=True)
-    display(_Described(stored.getvalue(), alt))  # type: ignore[no-untyped-call]
+    display(_Described(stored, alt))  # type: ignore[no-untyped-call]

@@ -69,7 +69,7 @@ class Plane:
         if chosen is None and (exact := cls.of_all(program)) is not None:
             return exact
         if chosen is not None:
-            points = [_vector(program, each) for each in chosen]
+            points = [vector_of(program, each) for each in chosen]
             if len(points) != 3:
                 raise ParameterError("plane", "three points", f"{len(points)}")
         corners = _corners(points) if points else []
@@ -252,7 +252,7 @@ def constraints(program: VectorProgram) -> tuple[Array, Array, Array, Array, Arr
     )  # fmt: skip
 
 
-def _vector(program: VectorProgram, point: Any) -> Array:
+def vector_of(program: VectorProgram, point: Any) -> Array:
     """A point as users give it: an array, or values by name."""
     if isinstance(point, Mapping):
         return program.from_values(checked_values("plane", point, program.shapes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from indefinite_opt.algebra import symbol_text
 from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.comparison import CLAIM_COLORS
-from indefinite_opt.figures.plane import Plane, clipped
+from indefinite_opt.figures.plane import Plane, clipped, vector_of
 from indefinite_opt.figures.tree import Boxes, proof_of
 from indefinite_opt.foundation import Array, checks, write_bytes, writing
 from indefinite_opt.quadratic import QP, Iterate, QuadraticProgram, VectorProgram
@@ -24,9 +23,6 @@ from indefinite_opt.quadratic import QP, Iterate, QuadraticProgram, VectorProgra
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-DOTS_PER_INCH = 90
-"""Sharp enough on a page; 40 frames take some megabytes."""
 
 RESOLUTION, LEAST_RESOLUTION = 121, 61
 """Grid points along each axis of a plane, and those of a program that is not quadratic, whose
@@ -53,7 +49,8 @@ def step_by_step(result: Any, plane: Sequence[Any] | None = None, most: int = 40
     result : Result or Bracket
         Of `solve` with `record=True`, or of `bound`, whose proof has the boxes.
     plane : three points, optional
-        Arrays or values by name; steps are drawn on the plane through them; see `landscape`.
+        Arrays or values by name; steps, cuts and boxes are drawn on the plane through them; see
+        `landscape`.
     most : int
         Most frames: the first, the last, and others at equal distances.
 
@@ -64,7 +61,8 @@ def step_by_step(result: Any, plane: Sequence[Any] | None = None, most: int = 40
     Raises
     ------
     ParameterError
-        If the result has no recorded points, and no proof by branch and bound.
+        If the result has no recorded points, and no proof by branch and bound, or if there is a
+        plane but the program has several variables by name.
 
     Examples
     --------
@@ -130,7 +128,7 @@ class StepByStep:
         figures = "".join(
             f'<figure style="margin:0"{" hidden" * (k > 0)}>'
             f'<img alt="{html.escape(caption)}" style="max-width:100%" '
-            f'src="data:image/png;base64,{base64.b64encode(_png(figure)).decode()}">'
+            f'src="data:image/png;base64,{base64.b64encode(style.png(figure)).decode()}">'
             f"<figcaption>{k + 1}/{last + 1}. {html.escape(caption)}</figcaption></figure>"
             for k, (figure, caption) in enumerate(zip(self.frames, self.captions, strict=True))
         )
@@ -160,14 +158,8 @@ class StepByStep:
         with writing("path", path, "folder"):
             path.mkdir(parents=True, exist_ok=True)
         for k, figure in enumerate(self.frames, 1):
-            write_bytes(path / f"step-{k:03d}.png", _png(figure))
+            write_bytes(path / f"step-{k:03d}.png", style.png(figure))
         return path
-
-
-def _png(figure: Figure) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
-    return stream.getvalue()
 
 
 def _distinct(iterates: Sequence[Iterate]) -> list[Iterate]:
@@ -236,6 +228,9 @@ class _Path(_Frames):
         self.resolution = RESOLUTION if isinstance(program, QP) else LEAST_RESOLUTION
         self.title = f"{result.formulation} by {result.solver}"
         vector = isinstance(program, VectorProgram)
+        if plane is not None and not vector:
+            expected = "none for a program of several variables by name"
+            raise ParameterError("plane", expected, f"{len(plane)} points")
         self.points = [
             program.from_values(each.values) if vector
             else np.concatenate([np.ravel(value) for value in each.values.values()])
@@ -249,10 +244,7 @@ class _Path(_Frames):
         self.objectives = [each.objective for each in iterates]
 
     def _plane(self, chosen: Any) -> Plane | None:
-        """The plane that was asked for, or that of a feasible set of two dimensions."""
-        return (
-            Plane.of(self.program, [], chosen) if chosen is not None else Plane.of_all(self.program)
-        )
+        return _asked_plane(self.program, chosen)
 
     def caption(self, k: int) -> str:
         step, objective = self.iterates[k].step, f"objective {self.objectives[k] + 0.0:.6g}"
@@ -302,6 +294,11 @@ class _Path(_Frames):
         style.legend_above(ax, self.title)
 
 
+def _asked_plane(program: VectorProgram, chosen: Any) -> Plane | None:
+    """The plane that was asked for, or that of a feasible set of two dimensions."""
+    return Plane.of_all(program) if chosen is None else Plane.of(program, [], chosen)
+
+
 class _Cuts(_Path):
     """The centres of cutting planes, with the side that each cuts off."""
 
@@ -313,9 +310,16 @@ class _Cuts(_Path):
         ]
         self.best = [self.trace.objective[i] for i in rows]
         self.bound = [self.trace.bound[i] for i in rows]
+        gradients = [np.asarray(each.gradient) for each in iterates]
+        self.tangents = [
+            (g @ self.cut_plane.steps, float(g @ (x - self.cut_plane.origin)))
+            for g, x in zip(gradients, self.points, strict=True)
+        ]
+        """a and b with a·s - b what each tangent says that F rises by above its centre."""
 
     def _plane(self, chosen: Any) -> Plane | None:
-        return Plane.of(self.program, self.points[::-1], chosen)
+        self.cut_plane = Plane.of(self.program, self.points[::-1], chosen)
+        return self.cut_plane
 
     def caption(self, k: int) -> str:
         gap, size = abs(self.best[k] - self.bound[k]), self._enlarged(k)[1]
@@ -325,18 +329,11 @@ class _Cuts(_Path):
             f"the bound is {self.bound[k]:.6g}, the gap {gap:.2g}{enlarged}"
         )
 
-    def _tangent(self, k: int) -> tuple[Array, float]:
-        """a and b with a·s - b what the k-th tangent says that F rises by above its centre."""
-        plane, gradient = self.plane, self.iterates[k].gradient
-        assert plane is not None
-        assert gradient is not None
-        return gradient @ plane.steps, float(gradient @ (self.points[k] - plane.origin))
-
     def _enlarged(self, k: int) -> tuple[Array, float]:
         """The middle of what is left before the k-th cut, and how much larger to draw it."""
         left = self.view.polygon
-        for j in range(k):
-            left = clipped(left, *self._tangent(j))
+        for tangent in self.tangents[:k]:
+            left = clipped(left, *tangent)
         if len(left) < 3:
             return np.zeros(2), 1.0
         low, high = left.min(axis=0), left.max(axis=0)
@@ -347,15 +344,14 @@ class _Cuts(_Path):
     def draw(self, left: Axes, right: Axes, k: int) -> None:
         from matplotlib.patches import Polygon
 
-        assert self.plane is not None
         view, (middle, scale) = self.view, self._enlarged(k)
         if scale > 1.0:
             reach = 0.5 * np.ptp(view.first) / scale
-            view = self.plane.view_between(middle - reach, middle + reach, self.resolution)
-        self.plane.draw(left, view, bar=False)
+            view = self.cut_plane.view_between(middle - reach, middle + reach, self.resolution)
+        self.cut_plane.draw(left, view, bar=False)
         border = Polygon(view.polygon, closed=True, transform=left.transData)
         s = np.stack(np.meshgrid(view.first, view.second), axis=-1)
-        rises = [s @ a - b for a, b in map(self._tangent, range(k + 1))]
+        rises = [s @ a - b for a, b in self.tangents[: k + 1]]
         newest, before = rises[-1], np.max([np.full_like(rises[0], -1.0), *rises[:-1]], axis=0)
         new = np.where(before > 0.0, -1.0, newest)
         for values, color, alpha in ((before, style.GREY, 0.8), (new, style.VERMILLION, 0.5)):
@@ -371,13 +367,9 @@ class _Cuts(_Path):
         )  # fmt: skip
         edge.set_clip_path(border)
         left.plot(
-            *self.places[:k].T,
-            "o",
-            color="white",
-            markeredgecolor=style.INK,
-            markersize=4.0,
+            *self.places[:k].T, "o", color="white", markeredgecolor=style.INK, markersize=4.0,
             zorder=4,
-        )
+        )  # fmt: skip
         left.plot(
             *self.places[k], "o", color=style.VERMILLION, markeredgecolor=style.INK, markersize=9.0,
             label="centre", zorder=5, clip_on=False,
@@ -400,10 +392,12 @@ class _Tree(_Frames):
 
     def __init__(self, boxes: Boxes, plane: Any) -> None:
         self.boxes, self.count, self.title = boxes, len(boxes.tree), boxes.title
-        self.plane = Plane.of_all(boxes.program) if plane is None else None
+        self.plane = _asked_plane(boxes.program, plane)
         if self.plane is not None:
-            start = self.plane.place(np.array([boxes.program.start()]))
-            self.view = self.plane.view(start, RESOLUTION)
+            places = self.plane.place(np.array([boxes.program.start()]))
+            if plane is not None:
+                places = self.plane.place(np.array([vector_of(boxes.program, x) for x in plane]))
+            self.view = self.plane.view(places, RESOLUTION)
 
     def caption(self, k: int) -> str:
         boxes, now = self.boxes, self.boxes.order[k]
@@ -425,7 +419,7 @@ class _Tree(_Frames):
         if self.plane is None:
             self._draw_ends(right, k)
         else:
-            self._draw_boxes(right, k)
+            self._draw_boxes(right, self.plane, k)
 
     def _draw_ends(self, ax: Axes, k: int) -> None:
         """The bound after each box, and the objective of the best point."""
@@ -438,12 +432,11 @@ class _Tree(_Frames):
         ax.grid(True)
         style.legend_above(ax)
 
-    def _draw_boxes(self, ax: Axes, k: int) -> None:
+    def _draw_boxes(self, ax: Axes, plane: Plane, k: int) -> None:
         """The boxes on the landscape: those that are closed are shaded."""
         from matplotlib.patches import Polygon
 
-        plane, boxes, order = self.plane, self.boxes, self.boxes.order
-        assert plane is not None
+        boxes, order = self.boxes, self.boxes.order
         plane.draw(ax, self.view, bar=False)
         bounded = set(order[: k + 1])
         for j in order:
@@ -460,9 +453,10 @@ class _Tree(_Frames):
             ))  # fmt: skip
         now = boxes.tree[order[k]]
         corners = plane.polygon(now.lower, now.upper)
-        ax.add_patch(Polygon(
-            corners, fill=False, edgecolor=style.VERMILLION, linewidth=2.4, zorder=4
-        ))  # fmt: skip
+        if len(corners) >= 3:  # else the plane passes it
+            ax.add_patch(Polygon(
+                corners, fill=False, edgecolor=style.VERMILLION, linewidth=2.4, zorder=4
+            ))  # fmt: skip
         ax.plot([], [], color=style.VERMILLION, linewidth=2.4, label="box in work")
         ax.fill([], [], color=(0.4, 0.4, 0.4, 0.72), label="closed or excluded")
         style.legend_above(ax)

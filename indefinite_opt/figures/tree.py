@@ -13,7 +13,7 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.comparison import CLAIM_COLORS
 from indefinite_opt.foundation import Array
-from indefinite_opt.quadratic import QP, Proof, ProvedBox, proved_tree
+from indefinite_opt.quadratic import QP, Proof, ProvedBox, Status, proved_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,9 @@ class Boxes:
         else:
             program = item.formulation.structure(item.problem)
             gap, title = item.certificate.gap, f"{item.formulation} on {item.problem.name}"
-        return cls(program, proof, float(item.objective), float(gap), title)
+        # A gap that is left when a limit ends the search closes no box.
+        goal = float(gap) if item.status is Status.SOLVED else 0.0
+        return cls(program, proof, float(item.objective), goal, title)
 
     def _kind(self, k: int, goal: float) -> str:
         box, sense = self.tree[k], self.program.sense

@@ -156,6 +156,25 @@ def test_a_slider_without_scripts_of_others(tmp_path: Path) -> None:
         work.save(page / "inside")
 
 
+def test_a_plane_cuts_the_boxes_of_more_variables() -> None:
+    """The plane of the first two of three variables, where the whole box is a square of side 2."""
+    program = iopt.QuadraticProgram(-np.eye(3), [0.1, 0.0, 0.0], lb=-1.0, ub=1.0)
+    points = [np.zeros(3), np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])]
+    frame = figures.step_by_step(iopt.bound(program), plane=points).frames[0]
+    box = [patch.get_xy() for patch in frame.axes[1].patches if len(patch.get_xy()) > 3][-1]
+    np.testing.assert_allclose(np.ptp(box, axis=0), [2.0, 2.0])
+
+
+def test_a_box_that_the_search_has_left_is_open() -> None:
+    """Its bound is below the best point, and a gap that was not asked for closes nothing."""
+    program = heptagon()
+    bracket = iopt.bound(program, gap=1e-9, max_nodes=1)
+    boxes = Boxes.of(bracket)
+    assert bracket.status is not iopt.Status.SOLVED
+    assert boxes.kinds[int(np.argmin(boxes.bounds))] != "closed: no better point"
+    assert "open" in boxes.kinds
+
+
 def test_results_without_records_are_refused() -> None:
     problem = three_points()
     with pytest.raises(ParameterError, match=r"result: .*record=True"):

@@ -258,6 +258,7 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
     found = [
         f"{method} on {name}"
         for (name, data), means in zip(outcome.study.sources.items(), scores.means, strict=True)
+        if data.test is None  # else the points of the test are others
         for method in near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
     ]
     return [near_chance_in_words(found, "the points of each data set")] if found else []

@@ -90,8 +90,8 @@ def verify(
     Parameters
     ----------
     problem : KernelProblem, QuadraticProgram or cvxpy.Problem
-        For a cvxpy problem without values, `verify(problem)`, the values of its variables are
-        certified, whichever solver has set them.
+        `verify(problem)` of a cvxpy problem certifies the values of its variables, whichever solver
+        has set them.
     formulation : Formulation or str
         Left out for a quadratic program: `verify(qp, {"x": x})`.
     values : mapping of str to array_like, or array_like
