@@ -16,7 +16,7 @@ from indefinite_opt.errors import ParameterError
 from indefinite_opt.figures import style
 from indefinite_opt.figures.comparison import CLAIM_COLORS
 from indefinite_opt.figures.plane import Plane, clipped, vector_of
-from indefinite_opt.figures.tree import Boxes, proof_of
+from indefinite_opt.figures.tree import Boxes, proof_of, refuse_pairs
 from indefinite_opt.foundation import Array, checks, write_bytes, writing
 from indefinite_opt.quadratic import QP, Iterate, QuadraticProgram, VectorProgram
 
@@ -74,6 +74,7 @@ def step_by_step(result: Any, plane: Sequence[Any] | None = None, most: int = 40
     (3, 'Step 1, pair step: α₁ moves; objective 4')
     """
     checks.whole("most", most, least=2)
+    refuse_pairs("result", result)
     iterates = _distinct(getattr(getattr(result, "trace", None), "iterates", []))
     if iterates:
         program = result.formulation.structure(result.problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,6 +92,7 @@ class Boxes:
     @classmethod
     def of(cls, item: Any) -> Boxes:
         """Those of a bracket, or of a result whose witness is such a proof."""
+        refuse_pairs("bracket", item)
         proof = proof_of(item)
         if proof is None:
             expected = "one with the proof of branch and bound"
@@ -208,6 +209,16 @@ class Boxes:
         ax.set(ylabel="bound", xticks=[], xlim=(-0.7, self.places.max() + 0.7))
         ax.set_ylim(low - margin, high + margin)
         ax.spines["bottom"].set_visible(False)
+
+
+def refuse_pairs(argument: str, item: Any) -> None:
+    """Raise `ParameterError` for the results or brackets of several pairs of classes."""
+    if isinstance(item, Mapping):
+        a, b = next(iter(item))
+        raise ParameterError(
+            argument, "that of one pair of classes", f"a {type(item).__name__} of {len(item)}",
+            f"Take one of them, such as {argument}[{a!r}, {b!r}].",
+        )  # fmt: skip
 
 
 def proof_of(item: Any) -> Proof | None:

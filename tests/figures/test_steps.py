@@ -181,5 +181,10 @@ def test_results_without_records_are_refused() -> None:
         figures.step_by_step(iopt.solve(problem, "SVMDual(C=2)"))
     with pytest.raises(ParameterError, match=r"bracket: .*proof"):
         figures.tree_figure(iopt.solve(problem, "SVMDual(C=2)"))
+    three = iopt.KernelProblem(np.diag([1.0, -1.0, 0.5] * 4), np.repeat([0, 1, 2], 4))
+    with pytest.raises(ParameterError, match=r"result\[0, 1\]"):
+        figures.step_by_step(iopt.solve(three, "SVMDual(C=2)", record=True))
+    with pytest.raises(ParameterError, match=r"bracket\[0, 1\]"):
+        figures.tree_figure(iopt.bound(three, "SVMDual(C=2)"))
     with pytest.raises(ParameterError, match="most"):
         figures.step_by_step(iopt.solve(problem, "SVMDual(C=2)", record=True), most=1)
