@@ -200,6 +200,7 @@ def test_a_page_without_a_table_claims_nothing(tmp_path: Path) -> None:
     assert "svg" not in text
 
 
+@pytest.mark.slow
 def test_the_command_lists_runs_and_resumes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
