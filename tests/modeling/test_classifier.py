@@ -118,7 +118,8 @@ def test_rows_of_new_points_are_multiplied_by_the_kernel_for_the_square(centered
 
 def test_the_square_is_the_dual_of_a_machine_on_rows_of_the_kernel() -> None:
     """scikit-learn's on the precomputed KKᵀ, whose new rows are products of rows; the separability
-    problem has the same optimum, and is solved in its coefficients."""
+    problem has the same optimum, and is solved in its coefficients. LIBSVM keeps the products in
+    single precision: 1e-7 of entries up to 20, in sums of 30."""
     whole = random_problem("sigmoid", n=40, seed=5)
     split = whole.split(np.arange(30), np.arange(30, 40))
     K, rows = split.problem.K, split.K_new
@@ -126,7 +127,7 @@ def test_the_square_is_the_dual_of_a_machine_on_rows_of_the_kernel() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
     theirs = SVC(C=0.3, kernel="precomputed", tol=1e-9).fit(K @ K.T, split.problem.y)
     np.testing.assert_allclose(
-        result.classifier.decision_function(rows), theirs.decision_function(rows @ K.T), atol=1e-6
+        result.classifier.decision_function(rows), theirs.decision_function(rows @ K.T), atol=1e-4
     )
     primal = iopt.solve(split.problem, iopt.SeparabilitySVM(C=0.3))
     assert primal.objective == pytest.approx(result.objective, rel=1e-6)
