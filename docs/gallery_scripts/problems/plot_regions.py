@@ -1,9 +1,9 @@
 """
-Decision regions of six formulations
-====================================
+Decision regions of fifteen formulations
+========================================
 
-One class fills a diamond, the other a ring around it (Haasdonk 2005, Figure 4a). All six see the
-same indefinite kernel.
+One class fills a diamond, the other a ring around it (Haasdonk 2005, Figure 4a). All formulations
+see the same indefinite kernel.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -14,14 +14,22 @@ data = iopt.datasets.load("haasdonk-figure4a(n=100, seed=0)")
 problem = iopt.KernelProblem.from_data(data.X, data.y, "l1-gaussian(gamma=2)")
 formulations = [
     iopt.SVMDual(C=10.0),
-    iopt.SpectrumSVM(C=10.0, transform="clip"),
+    iopt.NuSVM(nu=0.2),
+    iopt.ConvexHullDual(mu=0.1),
+    iopt.GuoSchuurmansQP(beta=0.1),
     iopt.LPSVM(C=10.0),
+    iopt.GuoSchuurmansLP(beta=0.1),
+    iopt.SeparabilitySVM(C=10.0),
+    iopt.KernelLogistic(C=10.0),
+    iopt.KSVM(C=10.0),
+    iopt.SpectrumSVM(C=10.0, transform="clip"),
+    iopt.SpectrumSVM(C=10.0, transform="flip"),
     iopt.ESVM(C=10.0),
     iopt.LussDual(C=10.0, rho=1.0),
-    iopt.KernelLogistic(C=10.0),
+    iopt.LussBall(C=10.0),
+    iopt.UniformWeights(),
 ]
 figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
 
 # %%
-# Six maps of decision values over the plane, one for each formulation. All machines find the
-# diamond in the ring, with different borders. Rings round points mark support vectors.
+# Maps of decision values over the plane. Rings round points mark support vectors.
