@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,20 @@ def test_has_three_exercises_with_hidden_solutions(path: Path) -> None:
     assert re.findall(r"^\*\*(\d)\.\*\*", exercises, re.MULTILINE) == ["1", "2", "3"]
     assert exercises.count("<details><summary>Solution</summary>") == 3
     assert len(solutions(notebook)) == 3
+
+
+def test_handouts_have_the_exercises_without_their_solutions(tmp_path: Path) -> None:
+    command = [sys.executable, str(FOLDER / "execute.py"), "--handouts", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=HANGS)
+    for path in NOTEBOOKS:
+        copy = nbformat.read(tmp_path / path.name, as_version=4)
+        kept, whole = copy.cells[-1].source, nbformat.read(path, as_version=4).cells[-1].source
+        assert re.findall(r"^\*\*\d\.\*\*.*", kept, re.MULTILINE) == re.findall(
+            r"^\*\*\d\.\*\*.*", whole, re.MULTILINE
+        )
+        assert "References" in kept or "References" not in whole
+        assert "Solution" not in kept
+        assert "details" not in kept
 
 
 SHOWS: dict[str, tuple[int, tuple[str, ...]]] = {
