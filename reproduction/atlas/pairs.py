@@ -163,7 +163,7 @@ def pairs() -> dict[str, Pair]:
 
     >>> pair = pairs()["mutag-ged"]
     >>> pair.n, pair.similarity.citation
-    (188, 'Riesen & Bunke (2009)')
+    (188, 'Riesen & Bunke (2009); Blumenthal & Gamper (2018)')
     """
     text = Path(__file__).with_name("sets.toml").read_text(encoding="utf-8")
     listed = tomllib.loads(text)

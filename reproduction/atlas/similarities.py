@@ -83,15 +83,17 @@ def smith_waterman(sequences: Sequence[str]) -> Matrix:
 
 
 def ged(molecules: Sequence[Molecule]) -> Matrix:
-    """Atoms and bonds to insert, delete or replace, as Riesen & Bunke (2009) estimate them."""
+    """A lower bound of the atoms and bonds to insert, delete or replace."""
     return Matrix("D", _all_pairs(molecules, assignment_cost))
 
 
 def assignment_cost(first: Molecule, second: Molecule) -> float:
-    """The least cost of an assignment of the atoms of two graphs (Riesen & Bunke 2009, section 3).
+    """The least cost of an assignment of the atoms of two graphs (Riesen & Bunke 2009).
 
     To replace an atom costs 1 if the labels differ, to delete or insert one costs 1. To this is
-    added half the edit distance of the bonds at both atoms, as each bond has two ends.
+    added half the edit distance of the bonds at both atoms, as each bond has two ends. So the cost
+    is at most the graph edit distance (Blumenthal & Gamper 2018, BRANCH); Riesen & Bunke add the
+    whole, and take the cost of the edits that the assignment implies.
 
     >>> atom = Molecule(np.array([6]), np.array([[0]]))
     >>> bond = Molecule(np.array([6, 8]), np.array([[0, 1], [1, 0]]))
