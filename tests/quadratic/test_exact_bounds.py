@@ -148,7 +148,9 @@ def squares(seed: int) -> Iterator[Square]:
         yield Square(B, C, h, q, low, high, count, y)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))]
+)
 def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int) -> None:
     """From any point, on the rows or not: where w is at an end only rounding decides its slope."""
     g, tight = np.random.default_rng([9, seed]), 0
@@ -172,7 +174,9 @@ def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int
     assert tight > 20
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
+)
 def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum(seed: int) -> None:
     """x - 7y = 0 twice, once in units of 3, so that (7, 1)t is feasible, with t up to 10⁹.
 

@@ -107,7 +107,10 @@ def test_intervals_of_the_bootstrap_are_those_of_the_binomial_distribution() -> 
     assert [found.low, found.high] == pytest.approx([14 / 40, 26 / 40], abs=1.01 / 40)
 
 
-def test_growth_is_that_of_the_law_by_which_seconds_were_made() -> None:
+def test_growth_is_that_of_the_law_by_which_seconds_were_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(questions, "RESAMPLES", 100)
     n, share, C = RNG.integers(50, 800, 60), RNG.random(60) / 3.0, RNG.choice([0.1, 1.0], 60)
     found = pd.DataFrame({
         "pair": np.arange(60) % 12, "n": n, "negative": share, "C": C, "q": 5,

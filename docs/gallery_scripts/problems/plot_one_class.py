@@ -25,4 +25,5 @@ formulations = [iopt.OneClassSVM(nu=0.1), iopt.SVDD(C=0.125), iopt.OneClassLP(nu
 figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
 
 # %%
-# Points inside the curve are accepted.
+# Points inside the curve are accepted. The regions of the two machines with inner products agree;
+# that of the linear program is narrower. Rings round points mark support vectors.

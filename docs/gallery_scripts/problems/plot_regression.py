@@ -34,5 +34,4 @@ show(figure, "Noisy values, a curve through them, and a tube around it, for two 
 
 # %%
 # Points inside the tube have no weight. ``EpsilonSVR`` needs a small C here: with an indefinite
-# kernel large weights can pay off without a better fit, and C = 1 gives a curve that swings between
-# the points.
+# kernel large weights can pay off without a better fit. At C = 1 its curve swings between the points.
