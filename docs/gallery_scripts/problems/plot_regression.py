@@ -34,4 +34,5 @@ show(figure, "Noisy values, a curve through them, and a tube around it, for two 
 
 # %%
 # Points inside the tube have no weight. ``EpsilonSVR`` needs a small C here: with an indefinite
-# kernel large weights can pay off without a better fit. At C = 1 its curve swings between the points.
+# kernel large weights can pay off without a better fit. At C = 1 its curve swings between the
+# points.
