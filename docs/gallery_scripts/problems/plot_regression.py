@@ -11,12 +11,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import indefinite_opt as iopt
-from indefinite_opt.figures import show
 
 generator = np.random.default_rng(0)
 x = np.sort(generator.uniform(-3.0, 3.0, 60))
 t = np.sinc(x) + 0.1 * generator.standard_normal(60)
-problem = iopt.KernelProblem.from_data(x[:, None], t, "epanechnikov(gamma=0.7)", task="regression")
+kernel = "epanechnikov(gamma=0.7)"
+problem = iopt.KernelProblem.from_data(x[:, None], t, kernel, task="regression")
 
 grid = np.linspace(-3.0, 3.0, 400)
 formulations = [iopt.EpsilonSVR(C=0.1, epsilon=0.15), iopt.NuSVR(C=10.0, nu=0.3)]
@@ -30,7 +30,6 @@ for ax, formulation in zip(axes, formulations, strict=True):
     ax.plot(grid, f)
     ax.plot(x, t, "k.")
     ax.set(title=f"{formulation}: {result.certificate.claim}", xlabel="x")
-show(figure, "Noisy values, a curve through them, and a tube around it, for two formulations.")
 
 # %%
 # Points inside the tube have no weight. ``EpsilonSVR`` needs a small C here: with an indefinite
