@@ -95,7 +95,8 @@ def test_a_model_of_several_classes_predicts(kind: str, folder: Path) -> None:
     assert table["label"].tolist() == svc.predict(K)[::-1].tolist()
     ties = SVC(C=2, kernel="precomputed", tol=1e-10, decision_function_shape="ovr").fit(K, NAMES)
     expected = ties.decision_function(K)[::-1]
-    np.testing.assert_allclose(table[votes].to_numpy(), expected, atol=1e-5)  # K in singles
+    # LIBSVM has K in single precision.
+    np.testing.assert_allclose(table[votes].to_numpy(), expected, atol=1e-5)
     right = 100.0 * np.mean(svc.predict(K) == NAMES)
     assert f"{right:.1f} % of 50 labels agree" in outcome.stderr
 

@@ -18,7 +18,7 @@ def test_a_definite_kernel_gives_what_libsvm_gives(seed: int) -> None:
     result = iopt.solve(problem, iopt.SVMDual(C=2.0, weights=weights), tol=1e-8)
     expected = machine.decision_function(problem.K)
     decisions = result.classifier.decision_function(problem.K)
-    np.testing.assert_allclose(decisions, expected, atol=1e-5)  # LIBSVM's K is in singles
+    np.testing.assert_allclose(decisions, expected, atol=1e-5)  # LIBSVM has K in single precision
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.objective == pytest.approx(objective, rel=1e-9)
 

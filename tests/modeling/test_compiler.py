@@ -74,6 +74,7 @@ class Written(iopt.Formulation):
 def some(formulation: iopt.Formulation, problem: iopt.KernelProblem, count: int) -> list[Any]:
     """So many changes of a model, evenly from all of them; others for another formulation."""
     everything = list(changes(formulation.model(problem)))
+    assert len(everything) > 80
     step = max(len(everything) // count, 1)
     return everything[FORMULATIONS.index(formulation) % step :: step]
 

@@ -32,6 +32,6 @@ formulations = [
 figure = regions_figure(problem, [iopt.solve(problem, each, seed=0) for each in formulations])
 
 # %%
-# Maps of decision values over the plane, of which ``KSVM`` alone misses the diamond. Machines that
-# keep the kernel follow single points, and those that change it have smoother borders. Rings round
-# points mark support vectors.
+# Maps of decision values over the plane. The borders of ``SVMDual``, ``NuSVM`` and
+# ``ConvexHullDual`` have spikes that reach for single points of the ring; those of ``LPSVM``,
+# ``ESVM`` and the clipped kernel are round. Rings round points mark support vectors.
