@@ -40,6 +40,7 @@ exclude_patterns = [
     "_build",
     "extensions",
     "gallery_scripts",
+    "reproduction/atlas-summary.md",
     "gallery/**/*.ipynb",
     "**/sg_execution_times.rst",
     "sg_execution_times.rst",

@@ -33,20 +33,19 @@ NOT_RUN = (
     "before, and no result."
 )
 
+FIRST = 4
+"""Methods that the summary names for each group of pairs."""
+
 MISSES = "How often solvers miss the optimum"
 FOLLOWS = "Whether accuracy follows the objective"
 """The headings whose first paragraphs are also in the abstract."""
 
-MOST_OPEN = 40
-"""Fits whose gaps are listed."""
-
-
 def write(
     table: pd.DataFrame | None, protocol: Protocol, page: Path, manuscript: Path | None = None
 ) -> list[Path]:
-    """Write the page with its figures beside it, and the manuscript; the paths are returned.
+    """Write the page with figures and a summary beside it, and the manuscript; return the paths.
 
-    Without a table both have the method and the list only, and there are no figures.
+    Without a table both have the method and the list only, and there is nothing beside them.
     """
     written = []
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -58,8 +57,12 @@ def write(
     lead = [NOT_RUN] if table is None else extent(table)
     parts = sections(table, protocol)
     body = [text for heading, texts in parts.items() for text in (f"## {heading}", *texts)]
-    page.write_text(joined(["---\norphan: true\n---", f"# {TITLE}", *lead, *body]), "utf-8")
+    page.write_text(joined([f"# {TITLE}", *lead, *body]), "utf-8")
     written.append(page)
+    if table is not None:
+        summary = page.with_name("atlas-summary.md")
+        summary.write_text(joined(summarised(table, protocol)), "utf-8")
+        written.append(summary)
     if manuscript is not None:
         abstract = [*lead, *parts.get(MISSES, [])[:1], *parts.get(FOLLOWS, [])]
         beside = Path(os.path.relpath(page.parent, manuscript.parent)).as_posix()
@@ -257,6 +260,19 @@ def winners(table: pd.DataFrame, protocol: Protocol) -> list[str]:
     return told
 
 
+def summarised(table: pd.DataFrame, protocol: Protocol) -> list[str]:
+    """The methods with the best mean ranks, over all pairs and in groups, for the guide."""
+    outcome, groups = questions.study(table, protocol), questions.group_ranks(table, protocol)
+    count = len(outcome.study.sources)
+    ranks = {f"all ({count})": pd.Series(outcome.ranks), **{name: groups[name] for name in groups}}
+    rows = []
+    for name, column in ranks.items():
+        best = column.sort_values(kind="stable").iloc[:FIRST]
+        rows.append([name, ", ".join(f"`{method}` {rank:.1f}" for method, rank in best.items())])
+    heads = ["pairs of the atlas", f"best mean ranks of {len(outcome.ranks)} methods by accuracy"]
+    return [outcome.conclusions[0], "\n".join(markdown_table(heads, rows, "ll"))]
+
+
 def costs(table: pd.DataFrame) -> list[str]:
     """The seconds of proofs, and how they grow with n and with the negative share."""
     found = questions.misses(table)
@@ -295,13 +311,11 @@ def unproved(table: pd.DataFrame) -> list[str]:
         return told
     lines = [
         [row.pair, row.method, f"{row.run:.0f}", f"{row.fold:.0f}", f"{row.proved_within:.1e}"]
-        for row in open_.head(MOST_OPEN).itertuples()
+        for row in open_.itertuples()
     ]
     told.append(
         "\n".join(markdown_table(["pair", "method", "seed", "fold", "gap"], lines, "llrrr"))
     )
-    if len(open_) > MOST_OPEN:
-        told.append(f"{len(open_) - MOST_OPEN} more have smaller gaps.")
     return told
 
 

@@ -255,12 +255,12 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
     """Which methods are at the level of the largest class, and on which data."""
     if scores.score.name != "accuracy":
         return []
-    found = [
-        f"{method} on {name}"
-        for (name, data), means in zip(outcome.study.sources.items(), scores.means, strict=True)
-        if data.test is None  # else the points of the test are others
-        for method in near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
-    ]
+    found = []
+    for (name, data), means in zip(outcome.study.sources.items(), scores.means, strict=True):
+        if data.test is None:  # else the points of the test are others
+            near = near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
+            every = len(near) == len(scores.methods) > 1
+            found += [f"{method} on {name}" for method in (["All methods"] if every else near)]
     return [near_chance_in_words(found, "the points of each data set")] if found else []
 
 
