@@ -430,8 +430,11 @@ class _Reader:
     def _indexed(self, e: Any) -> Affine:
         from scipy import sparse
 
-        inner = self.affine(e.args[0])
-        chosen = np.atleast_1d(np.arange(inner.m)[e.key])
+        inner, key = self.affine(e.args[0]), e.key
+        if _is_of_cvxpy(e) and isinstance(key, tuple):  # whose slices end at -1 before the first
+            (cut,) = key
+            key = slice(cut.start, None if cut.stop < 0 else cut.stop, cut.step)
+        chosen = np.atleast_1d(np.arange(inner.m)[key])
         ones, places = np.ones(chosen.size), np.arange(chosen.size)
         pick = sparse.csr_array((ones, (places, chosen)), (chosen.size, inner.m))
         return inner.through(Operator.of(MatrixFactor(pick)))
