@@ -88,19 +88,15 @@ def test_values_and_translations(name: str) -> None:
     np.testing.assert_allclose(original.value, expected, rtol=1e-13)
 
 
-def test_variables_are_translated_once() -> None:
-    x, translated = cp.Variable(3, name="x"), Translation()
+def test_variables_are_translated_once_and_those_of_cvxpy_never() -> None:
+    x, theirs, translated = cp.Variable(3, name="x"), cvxpy.Variable(2), Translation()
     both = translated(cp.sum(x) + cp.norm1(x)), translated(x <= 1)
     assert both[0].variables() == both[1].variables() == [translated(x)]
     assert translated(x).name() == "x"
+    assert translated(theirs) is theirs
 
 
-def test_what_is_of_cvxpy_is_not_translated() -> None:
-    x = cvxpy.Variable(2)
-    assert Translation()(x) is x
-
-
-MISFITS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
+MISFITS: dict[str, tuple[Any, str, str]] = {
     "a sum": (lambda x, v: x + v, "(4,)", "(3,)"),
     "a difference": (lambda x, v: x - v, "(4,)", "(3,)"),
     "a difference from an array": (lambda x, v: np.ones(5) - v, "(5,)", "(3,)"),
@@ -121,9 +117,8 @@ MISFITS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", MISFITS)
-def test_shapes_that_do_not_fit_are_named(name: str) -> None:
-    write, one, other = MISFITS[name]
+@pytest.mark.parametrize(("write", "one", "other"), MISFITS.values(), ids=MISFITS)
+def test_shapes_that_do_not_fit_are_named(write: Any, one: str, other: str) -> None:
     with pytest.raises(ProblemError) as caught:
         write(cp.Variable(4, name="x"), cp.Variable(3, name="v"))
     assert one in str(caught.value)
@@ -153,8 +148,10 @@ def test_no_truth_values() -> None:
         bool(x)
 
 
-def test_violations() -> None:
+def test_values_of_variables_and_violations_at_them() -> None:
     x = cp.Variable(3, name="x")
+    with pytest.raises(ValueError, match=r"\(2,\) for the shape \(3,\)"):
+        x.value = np.ones(2)
     x.value = np.array([-1.0, 0.5, 2.0])
     np.testing.assert_array_equal((x <= 1).violation(), [0.0, 0.0, 1.0])
     np.testing.assert_array_equal((x >= 0).violation(), [1.0, 0.0, 0.0])
@@ -166,11 +163,6 @@ def test_violations() -> None:
     M = cp.Variable((2, 2), name="M")
     M.value = np.diag([1.0, -2.0])
     assert Constraint("PSD", M).violation() == pytest.approx(2.0)
-
-
-def test_values_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"\(2,\) for the shape \(3,\)"):
-        cp.Variable(3, name="x").value = np.ones(2)
 
 
 NAMES = {
@@ -193,11 +185,8 @@ def test_expressions_in_messages_are_as_they_are_written(text: str) -> None:
     assert str(written) == text
 
 
-def test_a_constant_may_be_an_operator_that_nothing_forms(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problem = iopt.KernelProblem(S, [1, 1, -1, -1])
-    (K,) = problem.symbols("K")
+def test_a_constant_is_an_operator_that_nothing_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    (K,) = iopt.KernelProblem(S, [1, 1, -1, -1]).symbols("K")
     monkeypatch.setattr(Operator, "dense", lambda _: pytest.fail("the matrix was formed"))
     x = cp.Variable(4, name="x")
     x.value = X
