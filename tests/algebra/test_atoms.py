@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import cvxpy
@@ -30,7 +29,7 @@ def hinge(u: Any) -> Any:
     return np.where(u > 0.0, u, 0.0)
 
 
-ATOMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+ATOMS: dict[str, tuple[Any, Any]] = {
     "sum": (lambda cp, x, z, b: cp.sum(x), lambda x, z, b: x.sum()),
     "a scalar product": (lambda cp, x, z, b: C @ x, lambda x, z, b: C.dot(x)),
     "from the right": (lambda cp, x, z, b: x @ C, lambda x, z, b: C.dot(x)),
@@ -64,10 +63,9 @@ ATOMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ATOMS)
-def test_values_and_translations(name: str) -> None:
+@pytest.mark.parametrize(("write", "formula"), ATOMS.values(), ids=ATOMS)
+def test_values_and_translations(write: Any, formula: Any) -> None:
     """Against numpy; the translation is also the expression as cvxpy itself writes it."""
-    write, formula = ATOMS[name]
     x, z, b = cp.Variable(4, name="x"), cp.Variable(4, name="z"), cp.Variable(name="b")
     expression = write(cp, x, z, b)
     assert expression.value is None
@@ -98,7 +96,6 @@ def test_variables_are_translated_once_and_those_of_cvxpy_never() -> None:
 
 MISFITS: dict[str, tuple[Any, str, str]] = {
     "a sum": (lambda x, v: x + v, "(4,)", "(3,)"),
-    "a difference": (lambda x, v: x - v, "(4,)", "(3,)"),
     "a difference from an array": (lambda x, v: np.ones(5) - v, "(5,)", "(3,)"),
     "products of entries": (lambda x, v: cp.multiply(x, v), "(4,)", "(3,)"),
     "quotients": (lambda x, v: x / np.ones(3), "(4,)", "(3,)"),
@@ -110,7 +107,6 @@ MISFITS: dict[str, tuple[Any, str, str]] = {
     "a form that is no square": (lambda x, v: cp.quad_form(x, A), "(4,)", "(3, 4)"),
     "a star between vectors": (lambda x, v: x * x, "(4,)", "(4,)"),
     "an inequality": (lambda x, v: x <= v, "(4,)", "(3,)"),
-    "an inequality the other way": (lambda x, v: x >= np.ones(2), "(2,)", "(4,)"),
     "an equation": (lambda x, v: v == np.ones(2), "(3,)", "(2,)"),
     "a place": (lambda x, v: v[3], "(3,)", "3"),
     "two places": (lambda x, v: v[0, 1], "(3,)", "0, 1"),
