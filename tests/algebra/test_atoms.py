@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import cvxpy
@@ -30,7 +29,7 @@ def hinge(u: Any) -> Any:
     return np.where(u > 0.0, u, 0.0)
 
 
-ATOMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+ATOMS: dict[str, tuple[Any, Any]] = {
     "sum": (lambda cp, x, z, b: cp.sum(x), lambda x, z, b: x.sum()),
     "a scalar product": (lambda cp, x, z, b: C @ x, lambda x, z, b: C.dot(x)),
     "from the right": (lambda cp, x, z, b: x @ C, lambda x, z, b: C.dot(x)),
@@ -64,10 +63,9 @@ ATOMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ATOMS)
-def test_values_and_translations(name: str) -> None:
+@pytest.mark.parametrize(("write", "formula"), ATOMS.values(), ids=ATOMS)
+def test_values_and_translations(write: Any, formula: Any) -> None:
     """Against numpy; the translation is also the expression as cvxpy itself writes it."""
-    write, formula = ATOMS[name]
     x, z, b = cp.Variable(4, name="x"), cp.Variable(4, name="z"), cp.Variable(name="b")
     expression = write(cp, x, z, b)
     assert expression.value is None
@@ -88,21 +86,16 @@ def test_values_and_translations(name: str) -> None:
     np.testing.assert_allclose(original.value, expected, rtol=1e-13)
 
 
-def test_variables_are_translated_once() -> None:
-    x, translated = cp.Variable(3, name="x"), Translation()
+def test_variables_are_translated_once_and_those_of_cvxpy_never() -> None:
+    x, theirs, translated = cp.Variable(3, name="x"), cvxpy.Variable(2), Translation()
     both = translated(cp.sum(x) + cp.norm1(x)), translated(x <= 1)
     assert both[0].variables() == both[1].variables() == [translated(x)]
     assert translated(x).name() == "x"
+    assert translated(theirs) is theirs
 
 
-def test_what_is_of_cvxpy_is_not_translated() -> None:
-    x = cvxpy.Variable(2)
-    assert Translation()(x) is x
-
-
-MISFITS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
+MISFITS: dict[str, tuple[Any, str, str]] = {
     "a sum": (lambda x, v: x + v, "(4,)", "(3,)"),
-    "a difference": (lambda x, v: x - v, "(4,)", "(3,)"),
     "a difference from an array": (lambda x, v: np.ones(5) - v, "(5,)", "(3,)"),
     "products of entries": (lambda x, v: cp.multiply(x, v), "(4,)", "(3,)"),
     "quotients": (lambda x, v: x / np.ones(3), "(4,)", "(3,)"),
@@ -114,16 +107,14 @@ MISFITS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "a form that is no square": (lambda x, v: cp.quad_form(x, A), "(4,)", "(3, 4)"),
     "a star between vectors": (lambda x, v: x * x, "(4,)", "(4,)"),
     "an inequality": (lambda x, v: x <= v, "(4,)", "(3,)"),
-    "an inequality the other way": (lambda x, v: x >= np.ones(2), "(2,)", "(4,)"),
     "an equation": (lambda x, v: v == np.ones(2), "(3,)", "(2,)"),
     "a place": (lambda x, v: v[3], "(3,)", "3"),
     "two places": (lambda x, v: v[0, 1], "(3,)", "0, 1"),
 }
 
 
-@pytest.mark.parametrize("name", MISFITS)
-def test_shapes_that_do_not_fit_are_named(name: str) -> None:
-    write, one, other = MISFITS[name]
+@pytest.mark.parametrize(("write", "one", "other"), MISFITS.values(), ids=MISFITS)
+def test_shapes_that_do_not_fit_are_named(write: Any, one: str, other: str) -> None:
     with pytest.raises(ProblemError) as caught:
         write(cp.Variable(4, name="x"), cp.Variable(3, name="v"))
     assert one in str(caught.value)
@@ -153,8 +144,10 @@ def test_no_truth_values() -> None:
         bool(x)
 
 
-def test_violations() -> None:
+def test_values_of_variables_and_violations_at_them() -> None:
     x = cp.Variable(3, name="x")
+    with pytest.raises(ValueError, match=r"\(2,\) for the shape \(3,\)"):
+        x.value = np.ones(2)
     x.value = np.array([-1.0, 0.5, 2.0])
     np.testing.assert_array_equal((x <= 1).violation(), [0.0, 0.0, 1.0])
     np.testing.assert_array_equal((x >= 0).violation(), [1.0, 0.0, 0.0])
@@ -166,11 +159,6 @@ def test_violations() -> None:
     M = cp.Variable((2, 2), name="M")
     M.value = np.diag([1.0, -2.0])
     assert Constraint("PSD", M).violation() == pytest.approx(2.0)
-
-
-def test_values_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"\(2,\) for the shape \(3,\)"):
-        cp.Variable(3, name="x").value = np.ones(2)
 
 
 NAMES = {
@@ -193,11 +181,8 @@ def test_expressions_in_messages_are_as_they_are_written(text: str) -> None:
     assert str(written) == text
 
 
-def test_a_constant_may_be_an_operator_that_nothing_forms(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problem = iopt.KernelProblem(S, [1, 1, -1, -1])
-    (K,) = problem.symbols("K")
+def test_a_constant_is_an_operator_that_nothing_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    (K,) = iopt.KernelProblem(S, [1, 1, -1, -1]).symbols("K")
     monkeypatch.setattr(Operator, "dense", lambda _: pytest.fail("the matrix was formed"))
     x = cp.Variable(4, name="x")
     x.value = X

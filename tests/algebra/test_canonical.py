@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import cvxpy
@@ -24,14 +23,7 @@ VALUES = {"x": GENERATOR.standard_normal(4), "b": np.array(0.7)}
 PROBLEM = iopt.KernelProblem(S, [1, -1, 1, -1])
 
 
-def in_atoms_of(library: Any, write: Callable[[Any, Any, Any], Any]) -> Any:
-    """An expression in x and b, which have their values."""
-    x, b = library.Variable(4, name="x"), library.Variable(name="b")
-    x.value, b.value = VALUES["x"], VALUES["b"]
-    return write(library, x, b)
-
-
-OBJECTIVES: dict[str, tuple[Callable[[Any, Any, Any], Any], int, int]] = {
+OBJECTIVES: dict[str, tuple[Any, int, int]] = {
     "affine": (lambda cp, x, b: C @ x - 2 * b + 1, 0, 0),
     "two squares": (lambda cp, x, b: cp.sum_squares(x - b) / 4 + cp.square(b), 2, 0),
     "a form about a point": (lambda cp, x, b: cp.quad_form(x - C, S), 1, 0),
@@ -49,19 +41,20 @@ OBJECTIVES: dict[str, tuple[Callable[[Any, Any, Any], Any], int, int]] = {
 }
 
 
-@pytest.mark.parametrize("library", [cp, cvxpy], ids=["own", "cvxpy"])
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_values_are_those_of_cvxpy(name: str, library: Any) -> None:
-    write, quadratics, separables = OBJECTIVES[name]
-    expected = float(in_atoms_of(cvxpy, write).value)
-    for model, sign in (
-        (Model(minimize=in_atoms_of(library, write)), 1.0),
-        (Model(maximize=in_atoms_of(library, write)), -1.0),
-    ):
-        form = canonical(model)
-        assert form.value(VALUES) == pytest.approx(sign * expected, rel=1e-12)
-        assert form.size(VALUES) >= abs(expected) * (1.0 - 1e-12)
-        assert (len(form.quadratics), len(form.separables)) == (quadratics, separables)
+@pytest.mark.parametrize(("write", "quadratics", "separables"), OBJECTIVES.values(), ids=OBJECTIVES)
+def test_values_are_those_of_cvxpy(write: Any, quadratics: int, separables: int) -> None:
+    written = []
+    for library in (cvxpy, cp):
+        x, b = library.Variable(4, name="x"), library.Variable(name="b")
+        x.value, b.value = VALUES["x"], VALUES["b"]
+        written.append(write(library, x, b))
+    expected = float(written[0].value)
+    for one in written:
+        for model, sign in ((Model(minimize=one), 1.0), (Model(maximize=one), -1.0)):
+            form = canonical(model)
+            assert form.value(VALUES) == pytest.approx(sign * expected, rel=1e-12)
+            assert form.size(VALUES) >= abs(expected) * (1.0 - 1e-12)
+            assert (len(form.quadratics), len(form.separables)) == (quadratics, separables)
 
 
 @pytest.mark.parametrize("library", [cp, cvxpy], ids=["own", "cvxpy"])
@@ -82,9 +75,11 @@ def test_bounds_are_found_however_they_are_written(library: Any) -> None:
     assert [row.name for row in form.rows] == list(rows)
     assert [row.equal for row in form.rows] == [False, False, False, True, False]
     assert not form.bounds
+    found = affine(S @ (2 * cp.Variable(4, name="x")[::-1] - 1)).at({"x": C})
+    np.testing.assert_allclose(found, S @ (2 * C[::-1] - 1), rtol=1e-12)
 
 
-REFUSED: dict[str, tuple[Callable[[Any, Any], Model], str]] = {
+REFUSED: dict[str, tuple[Any, str]] = {
     "a norm below a variable": (
         lambda x, b: Model(minimize=b, subject_to={"ball": cp.norm1(x) <= b}), "norm1(x)"
     ),
@@ -95,12 +90,8 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Model], str]] = {
     "a division by zero": (lambda x, b: Model(minimize=b / 0), "b / 0.0"),
     "a vector": (lambda x, b: Model(minimize=x), "x of shape (4,)"),
     "an infinite price": (lambda x, b: Model(minimize=np.inf * cp.norm1(x)), "inf"),
-    "an infinite entry": (
-        lambda x, b: Model(minimize=b, subject_to={"a": C @ x <= np.inf}), "a: "
-    ),
-    "a lower bound of inf": (
-        lambda x, b: Model(minimize=b, subject_to={"a": b >= np.inf}), "a: "
-    ),
+    "an infinite entry": (lambda x, b: Model(minimize=b, subject_to={"a": C @ x <= np.inf}), "a: "),
+    "a lower bound of inf": (lambda x, b: Model(minimize=b, subject_to={"a": b >= np.inf}), "a: "),
     "one name of two variables": (
         lambda x, b: Model(minimize=b, subject_to={"a": cp.Variable(2, name="b") >= 0}), "b"
     ),
@@ -121,9 +112,8 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Model], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_place_is_quoted(name: str) -> None:
-    make, quoted = REFUSED[name]
+@pytest.mark.parametrize(("make", "quoted"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_place_is_quoted(make: Any, quoted: str) -> None:
     with pytest.raises(NotCanonical) as caught:
         canonical(make(cp.Variable(4, name="x"), cp.Variable(name="b")))
     assert quoted in str(caught.value)
@@ -131,8 +121,7 @@ def test_what_has_no_place_is_quoted(name: str) -> None:
 
 def test_residuals_are_those_of_the_declared_constraints() -> None:
     """Of all changed models of a formulation with rows, bounds and equations."""
-    seen = 0
-    generator = np.random.default_rng(0)
+    seen, generator = 0, np.random.default_rng(0)
     for _, model in changes(iopt.GuoSchuurmansLP().model(PROBLEM)):
         try:
             form = canonical(model)
@@ -152,12 +141,6 @@ def test_residuals_are_those_of_the_declared_constraints() -> None:
                 np.testing.assert_allclose(found, violation, rtol=1e-11, atol=1e-13)
         seen += 1
     assert seen > 100
-
-
-def test_an_affine_expression_at_values() -> None:
-    x = cp.Variable(4, name="x")
-    found = affine(S @ (2 * x[::-1] - 1)).at({"x": C})
-    np.testing.assert_allclose(found, S @ (2 * C[::-1] - 1), rtol=1e-12)
 
 
 LARGE = 20_000

@@ -40,16 +40,15 @@ def factors(generator: np.random.Generator) -> list[tuple[Factor, Array]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("k", range(8))
-def test_factors_are_their_arrays(k: int) -> None:
-    factor, array = factors(np.random.default_rng(1))[k]
-    x = np.random.default_rng(2).standard_normal(array.shape[1])
-    assert factor.shape == array.shape
-    np.testing.assert_allclose(factor.times(x), array @ x, rtol=1e-12)
-    np.testing.assert_array_equal(factor.dense(), array)
-    np.testing.assert_array_equal(factor.T.dense(), array.T)
-    assert np.all(factor.terms(np.abs(x)) >= np.abs(array) @ np.abs(x) * (1.0 - 1e-12))
-    assert factor.same(factor)
+def test_factors_are_their_arrays() -> None:
+    for factor, array in factors(np.random.default_rng(1)):
+        x = np.random.default_rng(2).standard_normal(array.shape[1])
+        assert factor.shape == array.shape
+        np.testing.assert_allclose(factor.times(x), array @ x, rtol=1e-12)
+        np.testing.assert_array_equal(factor.dense(), array)
+        np.testing.assert_array_equal(factor.T.dense(), array.T)
+        assert np.all(factor.terms(np.abs(x)) >= np.abs(array) @ np.abs(x) * (1.0 - 1e-12))
+        assert factor.same(factor)
 
 
 def drawn(generator: np.random.Generator, depth: int) -> Pair:
@@ -73,7 +72,7 @@ def drawn(generator: np.random.Generator, depth: int) -> Pair:
     return (A @ B, a @ b) if a.shape[1] == b.shape[0] else (A @ A.T, a @ a.T)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(60))
 def test_sums_and_products_are_those_of_arrays(seed: int) -> None:
     generator = np.random.default_rng(seed)
     A, a = drawn(generator, seed % 4)
@@ -116,9 +115,8 @@ def test_signs_that_meet_cancel() -> None:
 def test_a_row_times_a_column_is_a_number() -> None:
     v, w = np.array([1.0, 2.0]), np.array([3.0, -1.0])
     assert (Operator.of(RowFactor(v)) @ Operator.of(ColumnFactor(w))).multiple == 1.0
-    product = (
-        Operator.of(ColumnFactor(v)) @ Operator.of(RowFactor(v)) @ Operator.of(ColumnFactor(w))
-    )
+    column, row = Operator.of(ColumnFactor(v)), Operator.of(RowFactor(v))
+    product = column @ row @ Operator.of(ColumnFactor(w))
     np.testing.assert_array_equal(product.column, v)
 
 

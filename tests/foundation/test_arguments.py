@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -41,22 +42,12 @@ def parameters(cls: type) -> dict[str, Any]:
     return checked({field.name: field.type for field in fields if field.init})
 
 
-CLASSES: list[type] = [
-    cls
-    for cls in (
-        *known_formulations().values(),
-        *known_solvers().values(),
-        *known_baselines().values(),
-        *(kernels.get(name).__class__ for name in kernels.names()),
-    )
-    if parameters(cls)
-]  # fmt: skip
-
-GENERATORS = [
-    function
-    for name in synthetic.__all__
-    if inspect.isfunction(function := getattr(synthetic, name))
-]
+KNOWN = (known_formulations(), known_solvers(), known_baselines())
+KERNELS = [kernels.get(name).__class__ for name in kernels.names()]
+CLASSES = [cls for cls in (*(c for known in KNOWN for c in known.values()), *KERNELS)
+           if parameters(cls)]  # fmt: skip
+GENERATORS = [each for each in (getattr(synthetic, name) for name in synthetic.__all__)
+              if inspect.isfunction(each)]  # fmt: skip
 
 
 def refuses(call: Callable[..., Any], argument: str, value: Any) -> None:
@@ -66,16 +57,11 @@ def refuses(call: Callable[..., Any], argument: str, value: Any) -> None:
     assert repr(value) in str(caught.value)
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_parameters_of_classes_are_checked(cls: type) -> None:
-    for name, value in parameters(cls).items():
-        refuses(cls, name, value)
-
-
-@pytest.mark.parametrize("function", GENERATORS, ids=lambda function: function.__name__)
-def test_parameters_of_generators_are_checked(function: Callable[..., Any]) -> None:
-    for name, value in checked(function.__annotations__).items():
-        refuses(function, name, value)
+@pytest.mark.parametrize("made", [*CLASSES, *GENERATORS], ids=lambda made: made.__name__)
+def test_parameters_of_classes_and_generators_are_checked(made: Any) -> None:
+    annotated = parameters(made) if isinstance(made, type) else checked(made.__annotations__)
+    for name, value in annotated.items():
+        refuses(made, name, value)
 
 
 LEAST = {
@@ -101,15 +87,13 @@ TAKEN = {
 def taken(cls: type, name: str, values: list[Any]) -> list[Any]:
     found = []
     for value in values:
-        try:
+        with suppress(iopt.errors.BadArgument):
             cls(**{name: value})
-        except iopt.errors.BadArgument:
-            continue
-        found.append(value)
+            found.append(value)
     return found
 
 
-def test_ranges_of_parameters() -> None:
+def test_ranges_of_parameters_whose_defaults_may_be_numbers_of_numpy() -> None:
     titles = set()
     for cls in CLASSES:
         for name, bad in parameters(cls).items():
@@ -119,15 +103,10 @@ def test_ranges_of_parameters() -> None:
                 assert taken(cls, name, list(range(-2, 6)))[0] == LEAST.get(title, 1), title
             elif bad is BAD["float"]:
                 assert taken(cls, name, REAL) == TAKEN.get(title, [0.5, 2.0]), title
-    assert set(LEAST) | set(TAKEN) <= titles
-
-
-def test_numbers_of_numpy_are_taken() -> None:
-    for cls in CLASSES:
-        for name, bad in parameters(cls).items():
             default = getattr(cls(), name, None)
             if default is not None and bad in (True, 2.5):
                 cls(**{name: np.asarray(default)[()]})
+    assert set(LEAST) | set(TAKEN) <= titles
 
 
 PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
@@ -165,21 +144,14 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         partial(theory.krein_certificate, PAIR, iopt.ESVM(), HALF), {"tol": 0.0}
     ),
     "lift": (partial(theory.haasdonk_proposition_2, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
-    "proposition 2": (
-        partial(theory.haasdonk_proposition_2, PAIR, 1.0, [0.5, 0.5]), {"tol": 1.0}
-    ),
+    "its tolerance": (partial(theory.haasdonk_proposition_2, PAIR, 1.0, [0.5, 0.5]), {"tol": 1.0}),
     "theorem_1": (partial(theory.lin_lin_theorem_1, PAIR, alpha=[0.5, 0.5]), {"C": np.inf}),
     "svm_to_hull": (partial(theory.svm_to_hull, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
     "lemma_5": (partial(theory.haasdonk_lemma_5, PAIR, alpha=[0.5, 0.5]), {"C": -1.0}),
     "hull_to_svm": (partial(theory.hull_to_svm, PAIR, alphabar=[1.0, 1.0]), {"mu": 0.0}),
-    "analyse_sigmoid": (
-        partial(theory.analyse_sigmoid, X, Y), {"a": np.nan, "r": np.inf}
-    ),
+    "analyse_sigmoid": (partial(theory.analyse_sigmoid, X, Y), {"a": np.nan, "r": np.inf}),
     "shift_threshold": (partial(theory.shift_threshold, X), {"a": -1.0}),
-    "from_data": (
-        partial(iopt.KernelProblem.from_data, X, Y, "linear"),
-        {"cache_mb": 0},
-    ),
+    "from_data": (partial(iopt.KernelProblem.from_data, X, Y, "linear"), {"cache_mb": 0}),
     "from_distances": (
         partial(iopt.KernelProblem.from_distances, [[0.0, 1.0], [1.0, 0.0]], Y),
         {"gamma": "1", "form": "linaer"},
@@ -204,9 +176,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_arguments_of_functions_are_checked(name: str) -> None:
-    call, wrong = FUNCTIONS[name]
+@pytest.mark.parametrize(("call", "wrong"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_arguments_of_functions_are_checked(call: Any, wrong: dict[str, Any]) -> None:
     for argument, value in wrong.items():
         refuses(call, argument, value)
 

@@ -23,6 +23,7 @@ def test_tiles_cover_everything_once(count: int, size: int) -> None:
 
 
 def test_the_library_has_one_thread_inside_and_its_own_number_afterwards() -> None:
+    """Also after a failure."""
     with threadpool_limits(2):
         before = library_threads()
         with one_thread():
@@ -31,7 +32,9 @@ def test_the_library_has_one_thread_inside_and_its_own_number_afterwards() -> No
             with one_thread():
                 assert library_threads() == {1}
             assert library_threads() == {1}
-        assert library_threads() == before
+        with pytest.raises(ZeroDivisionError), one_thread():
+            raise ZeroDivisionError
+        assert library_threads() == before == {2}
 
 
 def test_the_limit_ends_when_the_last_of_two_threads_leaves_it() -> None:
@@ -58,22 +61,13 @@ def test_the_limit_ends_when_the_last_of_two_threads_leaves_it() -> None:
         assert library_threads() == {2}
 
 
-def test_threads_of_a_pool_count_as_one() -> None:
+def test_threads_of_a_pool_and_of_a_pool_in_it_count_as_one() -> None:
     with threadpool_limits(2), pool(2) as executor:
         assert list(executor.map(lambda _: thread_count(), range(4))) == [1] * 4
 
-
-def test_a_pool_in_a_pool_counts_as_one_thread() -> None:
     def inner(_: int) -> list[int]:
         with one_thread(), pool(2) as executor:
             return [thread_count(), *executor.map(lambda _: thread_count(), range(2))]
 
     with threadpool_limits(2), one_thread(), pool(2) as executor:
         assert list(executor.map(inner, range(3))) == [[1, 1, 1]] * 3
-
-
-def test_a_failure_ends_the_limit() -> None:
-    with threadpool_limits(2):
-        with pytest.raises(ZeroDivisionError), one_thread():
-            raise ZeroDivisionError
-        assert library_threads() == {2}

@@ -28,6 +28,7 @@ __all__ = [
     "as_vector",
     "clique_number",
     "dot",
+    "fractions",
     "global_minimisers",
     "global_minimum",
     "independent",
@@ -55,6 +56,11 @@ def as_vector(x: Sequence[float] | Array) -> Vector:
 def as_matrix(A: Sequence[Sequence[float]] | Array) -> Matrix:
     """The very numbers, as fractions."""
     return [as_vector(row) for row in A]
+
+
+def fractions(array: Any) -> NDArray[np.object_]:
+    """The very numbers, as an array of fractions."""
+    return np.vectorize(Fraction, otypes=[object])(array)
 
 
 def symmetric(A: Matrix) -> Matrix:

@@ -36,7 +36,7 @@ def by_highs(path: Path) -> float:
     return float(highs.getInfo().objective_function_value)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_optimum_is_that_of_highs_and_exact_on_its_face(seed: int, tmp_path: Path) -> None:
     qp = drawn(seed)
     structure = qp.as_written()
@@ -84,12 +84,10 @@ def test_a_solution_beside_the_active_constraints_is_polished(solver: str | None
 
     An interior point ends 1e-4 beside it, and claims no more than is proved of that.
     """
-    result = iopt.solve(
-        iopt.QuadraticProgram(
-            [[4.0, 0.0], [0.0, 0.0]], [-2.0, 3.0], G=[[-2.0, -1.0]], h=[-7.0], lb=[2.0, -np.inf]
-        ),
-        solver=solver,
+    qp = iopt.QuadraticProgram(
+        np.diag([4.0, 0.0]), [-2.0, 3.0], G=[[-2.0, -1.0]], h=[-7.0], lb=[2.0, -np.inf]
     )
+    result = iopt.solve(qp, solver=solver)
     proved = result.certificate.claim is iopt.Claim.GLOBAL
     assert proved or (solver and result.status is not iopt.Status.SOLVED)
     assert 13.0 - (1e-4 if solver else 1e-11) < result.certificate.bound <= 13.0

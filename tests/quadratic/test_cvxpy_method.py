@@ -44,8 +44,7 @@ def svm_dual(n: int = 20) -> cp.Problem:
     return cp.Problem(cp.Maximize(cost), [y @ alpha == 0, alpha >= 0, alpha <= 1])
 
 
-@pytest.mark.parametrize("maximised", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "maximised"), [(0, False), (1, True)])
 def test_values_and_duals_are_those_of_clarabel(seed: int, maximised: bool) -> None:
     problem = convex_problem(seed, maximised)
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
@@ -63,6 +62,7 @@ def test_values_and_duals_are_those_of_clarabel(seed: int, maximised: bool) -> N
 
 
 def test_what_cvxpy_refuses_is_solved_and_proved() -> None:
+    """By its own method, and by `solve` and `bound`, which take its problem."""
     dual = svm_dual()
     with pytest.raises(cp.error.DCPError):
         dual.solve()
@@ -72,9 +72,12 @@ def test_what_cvxpy_refuses_is_solved_and_proved() -> None:
     proved = dual.solve(method=METHOD, prove=HANGS)
     assert (dual.status, dual.solution.attr["claim"]) == (cp.OPTIMAL, "GLOBAL")
     assert proved >= value - 1e-9
+    result = iopt.solve(dual, prove=HANGS)
     problem = iopt.KernelProblem(symmetric(20, 0), np.resize([1, -1], 20))
-    bracket = iopt.bound(problem, "SVMDual(C=1)", gap=1e-6)
-    assert bracket.lower - 1e-9 <= proved <= bracket.upper + 1e-9
+    for bracket in (iopt.bound(problem, "SVMDual(C=1)", gap=1e-6), iopt.bound(dual, gap=1e-6)):
+        for objective in (proved, result.objective):
+            assert bracket.lower - 1e-9 <= objective <= bracket.upper + 1e-9
+    assert dual.objective.value == pytest.approx(result.objective, rel=1e-5)
     assert dual.solution.attr["bound"] >= proved - 1e-9
     # The first-order conditions in cvxpy's signs, of the minimisation.
     balance, lower, upper = (one.dual_value for one in dual.constraints)
@@ -98,14 +101,6 @@ def test_verify_certifies_the_values_of_a_problem() -> None:
     alpha.save_value(None)
     with pytest.raises(ProblemError, match="variables and parameters with values"):
         iopt.verify(dual)
-
-
-def test_solve_and_bound_take_a_problem() -> None:
-    dual = svm_dual()
-    result = iopt.solve(dual, prove=HANGS)
-    bracket = iopt.bound(dual, gap=1e-6)
-    assert bracket.lower - 1e-9 <= result.objective <= bracket.upper + 1e-9
-    assert dual.objective.value == pytest.approx(result.objective, rel=1e-5)
 
 
 def test_the_present_values_are_the_start() -> None:
@@ -138,7 +133,8 @@ def test_proofs_that_there_is_no_optimum(
     assert problem.solve(solver=cp.CLARABEL) == value
 
 
-def test_what_cannot_be_solved_is_quoted() -> None:
+def test_what_cannot_be_solved_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a point of which nothing is proved is an error."""
     z = cp.Variable(2, name="z")
     for problem, words in (
         (cp.Problem(cp.Minimize(cp.norm(z)), [z >= 1]), "PnormApprox"),
@@ -149,8 +145,6 @@ def test_what_cannot_be_solved_is_quoted() -> None:
     with pytest.raises(ParameterError, match="gp"):
         cp.Problem(cp.Minimize(cp.sum(z)), [z >= 1]).solve(method=METHOD, gp=True)
 
-
-def test_a_point_of_which_nothing_is_proved_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def failed(*given: Any, **options: Any) -> None:
         raise SolverFailed("no point")
 

@@ -33,14 +33,10 @@ def small_blocks(patch: pytest.MonkeyPatch, size: int, **others: float) -> None:
         patch.setattr(descent, name, value)
 
 
-# ------------------------------------------------------------------------------- bounds and lines
-
-
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize(("n", "d", "gamma"), [(60, 2, 0.02), (100, 3, 0.05)])
-def test_long_runs_do_not_drift(n: int, d: int, gamma: float, name: str) -> None:
+def test_long_runs_do_not_drift(name: str) -> None:
     """C = 1e4 and a Gaussian of low numerical rank: 10⁴ to 10⁵ steps or more."""
-    K, y = gaussian(n, d, gamma), np.resize([1.0, -1.0], n)
+    K, y = gaussian(60, 2, 0.02), np.resize([1.0, -1.0], 60)
     formulation = form(name, y, 3.0 if name in FORMS[2:] else 1e4)
     result = smo(iopt.KernelProblem(K, y), formulation, max_iter=100_000)
     assert result.iterations > 3_000
@@ -52,11 +48,10 @@ def test_long_runs_do_not_drift(n: int, d: int, gamma: float, name: str) -> None
     assert not np.any((x < program.upper) & (x > program.upper * (1.0 - EPS)))
 
 
-# ----------------------------------------------------------------------------- monotone, prefixes
-
-
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("kind", ["indefinite", "positive", "rows"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*(("indefinite", name) for name in FORMS), ("positive", "no bias"), ("rows", "SVMDual")],
+)
 def test_a_trace_tells_of_the_points_on_the_way(
     kind: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +77,7 @@ def test_a_trace_tells_of_the_points_on_the_way(
     assert np.all(np.diff(program.sense * np.array(told.objective)) <= rounding)
     assert told.iterations == sorted(told.iterations)
     assert told.seconds == sorted(told.seconds)
-    for k in range(1, len(told), max(len(told) // 8, 1)):
+    for k in range(1, len(told), max(len(told) // 4, 1)):
         part = run(max_iter=told.iterations[k])
         assert part.iterations == told.iterations[k]
         assert part.objective == pytest.approx(told.objective[k], abs=rounding)
@@ -98,31 +93,24 @@ def test_more_stationary_points_than_steps_allowed() -> None:
         assert result.iterations <= limit
 
 
-# ---------------------------------------------------------------------------------- any kernel
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[Array, Array, float]:
-    """A kernel, labels, and a bound."""
-    n, seed = draw(st.integers(2, 12)), draw(st.integers(0, 2**32 - 1))
-    scale = 10.0 ** draw(st.integers(-8, 8))
-    size = 10.0 ** draw(st.floats(-3.0, 3.0))
-    return scale * kernel(draw(st.sampled_from(FAMILIES)), n, seed), labels(n, seed), size
-
-
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=60, phases=[Phase.explicit, Phase.generate])  # shrinking takes minutes
-@given(case=cases(), block=st.sampled_from([None, None, None, 2, 4, 6]))
-@example(case=(1e5 * kernel("rank one", 7, 761985053), labels(7, 761985053), 963.0), block=4)
-def test_any_kernel(name: str, case: tuple[Array, Array, float], block: int | None) -> None:
+@settings(max_examples=20, phases=[Phase.explicit, Phase.generate])  # shrinking takes minutes
+@given(
+    st.sampled_from(FAMILIES), st.integers(2, 12), st.integers(0, 2**32 - 1), st.integers(-8, 8),
+    st.floats(-3.0, 3.0), st.sampled_from([None, None, None, 2, 4, 6]),
+)  # fmt: skip
+@example("rank one", 7, 761985053, 5, float(np.log10(963.0)), 4)
+def test_any_kernel(
+    name: str, family: str, n: int, seed: int, power: int, size: float, block: int | None
+) -> None:
     """Also in small blocks. The example takes more steps than are allowed, as some do; its point
     must be honest, too."""
-    K, y, size = case
-    formulation = form(name, y, size)
+    K, y = 10.0**power * kernel(family, n, seed), labels(n, seed)
+    formulation = form(name, y, 10.0**size)
     with pytest.MonkeyPatch.context() as patch:
         if block:
             small_blocks(patch, block)
-        result = smo(iopt.KernelProblem(K, y), formulation, max_iter=300_000)
+        result = smo(iopt.KernelProblem(K, y), formulation, max_iter=100_000)
     program = Program.of(K, y, formulation)
     if result.status is not iopt.Status.MAX_ITER:
         program.check(result)
@@ -137,7 +125,7 @@ def test_any_kernel(name: str, case: tuple[Array, Array, float], block: int | No
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("exponent", [-300, -200, -170, -100, 100, 150])
+@pytest.mark.parametrize("exponent", [-300, -170, 150])
 def test_kernels_at_the_ends_of_the_range(exponent: int, name: str) -> None:
     """Squares of the slopes over- or underflow from 1e±154 on."""
     K, y = 10.0**exponent * symmetric(6, 0), np.resize([1.0, -1.0], 6)
@@ -148,10 +136,13 @@ def test_kernels_at_the_ends_of_the_range(exponent: int, name: str) -> None:
     assert result.status is iopt.Status.SOLVED
 
 
-@pytest.mark.parametrize("how", ["whole", "rows on demand", "steps of LIBSVM first"])
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [*(("whole", name) for name in FORMS), ("rows on demand", "ConvexHullDual"),
+     ("steps of LIBSVM first", "SVMDual")],
+)  # fmt: skip
 def test_interior_points_lead_to_the_optimum(
-    name: str, how: str, monkeypatch: pytest.MonkeyPatch
+    how: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tried at once: the kernel has rank 3, of any storage. Clarabel has the same optimum."""
     X, y = np.random.default_rng(3).standard_normal((80, 3)), np.resize([1.0, -1.0, -1.0], 80)
@@ -169,25 +160,15 @@ def test_interior_points_lead_to_the_optimum(
     assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
-# ------------------------------------------------------------------------------ rows on demand
-
-
-STORED: dict[str, dict[str, Any]] = {
-    "whole": {},
-    "all rows": {"cache_mb": 1.0},
-    "rows": {"cache_mb": 10.5 * 8e-6 * 70},
-    "5 rows": {"cache_mb": 5.5 * 8e-6 * 70},
-    "2 rows": {"cache_mb": 2.5 * 8e-6 * 70},
-}
-"""How K is kept, for 70 points."""
-
-
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("how", STORED)
-def test_any_storage_ends_at_a_stationary_point(how: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("rows", "name"),
+    [*((rows, "SVMDual") for rows in (None, 1000, 10, 5)), *((2, name) for name in FORMS)],
+)
+def test_any_storage_ends_at_a_stationary_point(rows: int | None, name: str) -> None:
     """An indefinite kernel has many; what a result says holds for the matrix that is kept."""
     X, y = points(70, 9)
-    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.2, r=-1)", **STORED[how])
+    room = None if rows is None else (rows + 0.5) * 8e-6 * 70
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.2, r=-1)", cache_mb=room)
     K = problem.gram.block(np.arange(70), np.arange(70))
     formulation = form(name, y, 2.0)
     result = smo(problem, formulation)
@@ -201,10 +182,7 @@ def test_any_storage_ends_at_a_stationary_point(how: str, name: str) -> None:
     assert exact.violation(x) <= 2.0 * TOL * exact.unit(x) + 1e-6 * float(x.sum())
 
 
-# ----------------------------------------------------------------------------- unbounded, C = ∞
-
-
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_hard_margin_on_a_cone_of_two_rays(seed: int) -> None:
     """α = (s, t, s + t) for y = (1, 1, -1): strictly copositive is bounded, else it is not."""
@@ -234,8 +212,7 @@ def test_hard_margin_on_a_cone_of_two_rays(seed: int) -> None:
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("how", ["whole", "rows"])
+@pytest.mark.parametrize(("how", "seed"), [("whole", 0), ("rows", 0), ("rows", 1)])
 def test_hard_margin_with_a_pair_that_opposes_nothing(how: str, seed: int, bias: bool) -> None:
     """Minkowski space: pairs at distance (+, -) of negative square, points of negative norm."""
     X, y = points(20, seed)
@@ -252,12 +229,8 @@ def test_hard_margin_with_a_pair_that_opposes_nothing(how: str, seed: int, bias:
         smo(problem, iopt.SVMDual(C=INF, bias=bias))
 
 
-# ------------------------------------------------------------------------------------- stops
-
-
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("C", [1.0, INF])
-@pytest.mark.parametrize("call", [2, 3, 4])
+@pytest.mark.parametrize(("call", "C"), [(2, 1.0), (2, INF), (3, 1.0), (4, INF)])
 def test_an_interrupt_during_a_gradient(
     call: int, C: float, bias: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import indefinite_opt as iopt
 from helpers.exact import stationary_points
 from helpers.problems import FAMILIES, kernel, labels
-from helpers.programs import EPS, FORMS, TOL, Program, form, smo
+from helpers.programs import EPS, FORMS, INF, TOL, Program, form, smo
 from indefinite_opt.formulations import as_formulation
 
 Array = NDArray[np.float64]
@@ -21,12 +22,18 @@ Array = NDArray[np.float64]
 
 def escapes(result: iopt.workflow.Result) -> int:
     """How many steps along negative curvature the message tells of."""
-    found = re.search(r"(\d+) along negative curvature", result.message)
-    assert found is not None
-    return int(found[1])
+    return int(re.findall(r"(\d+) along negative curvature", result.message)[0])
 
 
-# --------------------------------------------------------------------------------- second order
+def ended(
+    K: Array, y: Any, formulation: iopt.Formulation, start: Any, rounding: float = 0.0
+) -> tuple[iopt.workflow.Result, Program, Array]:
+    """The checked end of a descent from a stationary point."""
+    program = Program.of(K, y, formulation)
+    assert program.violation(np.array(start)) <= rounding
+    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
+    return result, program, program.check(result)
+
 
 BARRIER = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and -1; Q(⅓, ⅓) = e
 TWO_BARRIERS = np.kron(np.eye(2), BARRIER)
@@ -62,11 +69,8 @@ def test_stationary_points_that_are_no_optima_are_left(
         Q = np.block([[Q, np.full((2, 1), 2.5)], [np.full((1, 2), 2.5), np.ones((1, 1))]])
         start = [*start, 0.0]
     K = Q * np.outer(y, y)
-    program = Program.of(K, y, as_formulation(formulation))
-    assert program.violation(np.array(start)) <= 4.0 * EPS
+    result, program, _ = ended(K, y, as_formulation(formulation), start, 4.0 * EPS)
     assert program.sense * program.value(np.array(start)) == pytest.approx(first)
-    result = smo(iopt.KernelProblem(K, y), as_formulation(formulation), start=start)
-    program.check(result)
     assert escapes(result) >= 1
     assert result.objective == pytest.approx(last, abs=TOL)
     assert result.certificate.claim >= iopt.Claim.LOCAL
@@ -100,11 +104,7 @@ MIXED = {
 )
 def test_negative_curvature_inward_is_followed(Q: Array, C: float, start: list[float]) -> None:
     y = np.resize([1.0, -1.0], len(Q))
-    K, formulation = Q * np.outer(y, y), iopt.SVMDual(C=C, bias=False)
-    program = Program.of(K, y, formulation)
-    assert program.violation(np.array(start)) == 0.0
-    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
-    x = program.check(result)
+    result, program, x = ended(Q * np.outer(y, y), y, iopt.SVMDual(C=C, bias=False), start)
     assert escapes(result) >= 1
     assert program.value(x) < program.value(np.array(start)) - 1e-3
     ends = stationary_points(Q, np.full(len(Q), -1.0), C, np.empty((0, len(Q))), np.empty(0))
@@ -112,27 +112,23 @@ def test_negative_curvature_inward_is_followed(Q: Array, C: float, start: list[f
     assert result.certificate.claim is iopt.Claim.LOCAL
 
 
-@pytest.mark.parametrize("bound", [0.2, 0.2098])
 @pytest.mark.parametrize(
-    "S",
+    ("S", "bound"),
     [
-        np.diag([-1.0, -2.0, -3.0]),
-        np.array([[-0.48, -0.3, 0.38], [-0.3, -0.52, 0.6], [0.38, 0.6, -3.09]]),
-        np.array([[-0.55, 1.82, 0.58], [1.82, -10.31, -2.49], [0.58, -2.49, -0.92]]),
+        (np.diag([-1.0, -2.0, -3.0]), 0.2),
+        ([[-0.48, -0.3, 0.38], [-0.3, -0.52, 0.6], [0.38, 0.6, -3.09]], 0.2098),
+        ([[-0.55, 1.82, 0.58], [1.82, -10.31, -2.49], [0.58, -2.49, -0.92]], 0.2098),
     ],
 )
-def test_slopes_of_mere_rounding_do_not_hold_back(S: Array, bound: float) -> None:
+def test_slopes_of_mere_rounding_do_not_hold_back(S: ArrayLike, bound: float) -> None:
     """Opposite twins of equal weight: ∇F = 0, and αᵀQα = zᵀSz for the differences z, S < 0."""
     K, y = np.kron(S, np.ones((2, 2))), np.tile([1.0, -1.0], 3)
     formulation = iopt.GuoSchuurmansQP(beta=bound)
     start = np.repeat([bound, 0.5 - 2.0 * bound], [4, 2])
-    program = Program.of(K, y, formulation)
-    assert program.violation(start) <= 1e-15
+    result, program, _ = ended(K, y, formulation, start, 1e-15)
     better = start + np.array([-0.1, 0.0, 0.0, 0.0, 0.1, 0.0])
     program.check_feasible(better)
     assert program.value(better) < -0.02
-    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
-    program.check(result)
     assert result.objective < -0.005
     assert result.certificate.claim is iopt.Claim.LOCAL
 
@@ -151,42 +147,36 @@ def test_slopes_of_mere_rounding_do_not_hold_back(S: Array, bound: float) -> Non
 )  # fmt: skip
 def test_negative_curvature_outward_decides_nothing(Q: Array, C: float, start: list[float]) -> None:
     """Local minima, as the form is nonnegative on all feasible directions."""
-    y = np.array([1.0, -1.0, 1.0])
-    K, formulation = Q * np.outer(y, y), iopt.SVMDual(C=C, bias=False)
-    program = Program.of(K, y, formulation)
-    x = np.array(start)
-    assert program.violation(x) == 0.0
+    y, x = np.array([1.0, -1.0, 1.0]), np.array(start)
     moves = np.random.default_rng(0).uniform(-1.0, 1.0, (10_000, 3))
     inside = np.where(x == 0.0, np.abs(moves), np.where(x == C, -np.abs(moves), moves))
     assert np.einsum("ki,ij,kj->k", inside, Q, inside).min() >= 0.0
-    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
-    np.testing.assert_array_equal(program.check(result), x)
+    result, _, end = ended(Q * np.outer(y, y), y, iopt.SVMDual(C=C, bias=False), start)
+    np.testing.assert_array_equal(end, x)
     assert "curvature negative on the free weights and those at a bound" in result.message
     assert result.certificate.claim is iopt.Claim.STATIONARY
     assert "decides nothing" in str(result.certificate)
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
-    n=st.integers(2, 10),
-    seed=st.integers(0, 2**32 - 1),
-    family=st.sampled_from(FAMILIES),
+    n=st.integers(2, 10), seed=st.integers(0, 2**32 - 1), family=st.sampled_from(FAMILIES),
     scale=st.sampled_from([1e-2, 1.0, 1e2]),
-)
+)  # fmt: skip
 def test_an_end_is_called_improvable_only_if_it_is(
     name: str, n: int, seed: int, family: str, scale: float
 ) -> None:
     """STATIONARY leaves open what zero multipliers leave open, and nothing more."""
     K, y = scale * kernel(family, n, seed), labels(n, seed)
-    result = smo(iopt.KernelProblem(K, y), form(name, y, 1.5), max_iter=300_000)
+    result = smo(iopt.KernelProblem(K, y), form(name, y, 1.5), max_iter=100_000)
     claim = result.certificate.claim
     assert claim >= iopt.Claim.STATIONARY
     if claim is iopt.Claim.STATIONARY:
         assert "decides nothing" in str(result.certificate)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-4, 1e-8])
+@pytest.mark.parametrize("scale", [1.0, 1e-8])
 def test_flat_is_flat_at_any_scale(scale: float) -> None:
     """αᵀQα = -sα₃²: α₃ = ½, and how the others share their weight changes nothing."""
     K = -scale * np.diag([0.0, 0.0, 1.0, 0.0, 0.0])
@@ -199,15 +189,13 @@ def test_flat_is_flat_at_any_scale(scale: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["SVMDual", *FORMS[2:]])
-@pytest.mark.parametrize("level", [0.0, 0.1, -1.0, 1e8])
-def test_a_constant_kernel_has_no_curvature(level: float, name: str) -> None:
+def test_a_constant_kernel_has_no_curvature(name: str) -> None:
     """αᵀQα = κ(yᵀα)² = 0."""
-    K, y = np.full((5, 5), level), np.array([1.0, 1.0, 1.0, -1.0, -1.0])
-    formulation = form(name, y, 1.3)
-    program = Program.of(K, y, formulation)
-    start = np.array([2.0, 2.0, 2.0, 3.0, 3.0]) * program.total / 12.0
-    result = smo(iopt.KernelProblem(K, y), formulation, start=start)
-    program.check(result)
-    assert "curvature negative" not in result.message
-    assert escapes(result) == 0
-    assert result.iterations <= 5
+    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    for K in (np.zeros((5, 5)), np.full((5, 5), -1.0), np.full((5, 5), 1e8)):
+        total = Program.of(K, y, form(name, y, 1.3)).total
+        start = np.array([2.0, 2.0, 2.0, 3.0, 3.0]) * total / 12.0
+        result, _, _ = ended(K, y, form(name, y, 1.3), start, INF)
+        assert "curvature negative" not in result.message
+        assert escapes(result) == 0
+        assert result.iterations <= 5

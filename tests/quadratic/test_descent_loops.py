@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops, perturbation_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
-from indefinite_opt.modeling.structures import BoxLineQP
 from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.solving.solver import Task
 
@@ -22,16 +22,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-def box(K: Array, y: Array, formulation: iopt.Formulation) -> BoxLineQP:
-    """The structure that a descent reads."""
-    return program_of(iopt.KernelProblem(K, y), formulation)
-
-
-# ----------------------------------------------------------------------------- compiled loops
-
-
-@dataclass(frozen=True, eq=False)
-class State:
+class State(NamedTuple):
     """v, weights, signs and groups of points on their way, many of them at a bound."""
 
     v: Array
@@ -43,37 +34,23 @@ class State:
     upper: Array
 
     @property
-    def alone(self) -> NDArray[np.bool_]:
-        return self.group == self.groups
-
-    @property
     def loops(self) -> tuple[descent_loops.PairProgram, descent_loops.DescentPoint]:
         """The state as the loops take it; its kernel matrix is not read."""
-        n, singles = self.v.size, bool(self.alone.any())
+        n, singles = self.v.size, bool(np.any(self.group == self.groups))
         program = descent_loops.pair_program(
             np.empty((0, n)), np.ones(n), 1.0, self.y, self.group, self.groups, singles,
             self.lower, self.upper,
         )  # fmt: skip
         return program, descent_loops.DescentPoint(self.alpha, self.v)
 
-    @property
-    def rises(self) -> NDArray[np.bool_]:
-        return np.where(self.y > 0, self.alpha < self.upper, self.alpha > self.lower)
-
-    @property
-    def falls(self) -> NDArray[np.bool_]:
-        return np.where(self.y > 0, self.alpha > self.lower, self.alpha < self.upper)
-
     def worst(self, chosen: Indices) -> float:
         """Largest violation among some points, pair by pair and one by one."""
-        rises, falls = self.rises, self.falls
-        alone = [max(self.v[i] * rises[i], -self.v[i] * falls[i]) for i in chosen if self.alone[i]]
-        pairs = [
-            self.v[i] - self.v[j]
-            for i in chosen
-            for j in chosen
-            if rises[i] and falls[j] and self.group[i] == self.group[j] != self.groups
-        ]
+        below, above = self.alpha < self.upper, self.alpha > self.lower
+        rises, falls = np.where(self.y > 0, (below, above), (above, below))
+        v, group = self.v, self.group
+        alone = [max(v[i] * rises[i], -v[i] * falls[i]) for i in chosen if group[i] == self.groups]
+        pairs = [v[i] - v[j] for i, j in itertools.product(chosen, repeat=2)
+                 if rises[i] and falls[j] and group[i] == group[j] != self.groups]  # fmt: skip
         return max([0.0, *alone, *pairs])
 
 
@@ -104,7 +81,7 @@ def chosen_block(
     return members[:count], worst
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(state=states(), size=st.integers(2, 30), offset=st.integers(0, 23))
 def test_a_block_holds_the_worst_violators(state: State, size: int, offset: int) -> None:
     n = state.v.size
@@ -132,8 +109,8 @@ def test_a_block_holds_the_worst_of_those_that_rise_and_of_those_that_fall() -> 
     assert {0, 1, 6, 7} <= set(order[block].tolist()) <= {0, 1, 2, 6, 7, 8}
 
 
-@pytest.mark.parametrize("sizes", [[5], [1], [4, 3], [1, 3], [2, 1], [1, 1], [0, 3], [2, 3, 1, 2]])
-@pytest.mark.parametrize("free", [0, 1, 4])
+@pytest.mark.parametrize("sizes", [[5], [1], [4, 3], [1, 3], [0, 3], [2, 3, 1, 2]])
+@pytest.mark.parametrize("free", [0, 4])
 def test_reduced_matrix(free: int, sizes: list[int]) -> None:
     """NᵀKN, the columns of N being e_p - e_b, b the last of the group of p, or e_p alone."""
     m = sum(sizes) + free
@@ -155,115 +132,76 @@ def test_reduced_matrix(free: int, sizes: list[int]) -> None:
     np.testing.assert_array_equal(np.triu(matrix, 1), 0.0)
 
 
-@dataclass(eq=False)
-class Loose:
-    """A point, and v there, as the loops take them."""
-
-    program: Program
-    K: Array
-    group: Indices
-    alpha: Array
-    v: Array
-
-    @classmethod
-    def at(cls, program: Program, alpha: Array) -> Loose:
-        """With K protected, as in a problem: loops would be compiled anew for other types."""
-        group = (program.y < 0).astype(np.int64) * (program.lines == 2)
-        K = np.ascontiguousarray(program.Q * np.outer(program.y, program.y))
-        K.setflags(write=False)
-        return cls(program, K, group, alpha, -program.y * program.gradient(alpha))
-
-    @property
-    def error(self) -> float:
-        """Of v against the gradient."""
-        return float(np.abs(self.v + self.program.y * self.program.gradient(self.alpha)).max())
-
-    @property
-    def loops(self) -> tuple[descent_loops.PairProgram, descent_loops.DescentPoint]:
-        """The program and the point as the loops take them."""
-        p, n = self.program, self.v.size
-        program = descent_loops.pair_program(
-            self.K, np.diag(self.K).copy(), p.h, p.y.copy(), self.group, p.lines, p.lines == 0,
-            np.zeros(n), np.full(n, p.upper),
-        )  # fmt: skip
-        return program, descent_loops.DescentPoint(self.alpha, self.v)
-
-    def perturb(self, state: NDArray[np.uint64], slack: float) -> tuple[int, int, float]:
-        n = self.v.size
-        plan = perturbation_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
-        linear = np.full(n, self.program.c)
-        return perturbation_loops.perturb(*self.loops, linear, plan, state)
+def running(
+    K: Array, y: Array, formulation: iopt.Formulation, start: Array | None = None,
+    seed: int | None = None,
+) -> tuple[Descent, Program]:  # fmt: skip
+    """A descent from a point, from a random one, or from where it starts by default."""
+    qp = program_of(iopt.KernelProblem(K, y), formulation)
+    if start is None:
+        start = qp.start() if seed is None else qp.random_start(np.random.default_rng(seed))
+    run = Descent(Task(qp.problem, formulation, qp), start.copy())
+    return run, Program.of(K, y, formulation)
 
 
-@pytest.mark.parametrize("slack", [0.0, 0.05])
+def error_of_v(run: Descent, program: Program) -> float:
+    return float(np.abs(run.v + program.y * program.gradient(run.alpha)).max())
+
+
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("kind", ["indefinite", "negative", "positive"])
+@pytest.mark.parametrize(
+    ("kind", "slack"), [("indefinite", 0.05), ("negative", 0.0), ("positive", 0.05)]
+)
 def test_perturbations_only_go_down(kind: str, name: str, slack: float) -> None:
     n = 30
     K = symmetric(n, 1) if kind == "indefinite" else gaussian(n, 3, 0.5)
     K = -K if kind == "negative" else K
     y = np.resize([1.0, -1.0], n)
-    formulation = form(name, y, 2.0)
-    program = Program.of(K, y, formulation)
-    qp = box(K, y, formulation)
-    point = Loose.at(program, qp.random_start(np.random.default_rng(0)))
-    generator = np.array([7], np.uint64)
-    value, useful = program.value(point.alpha), 0
-    for _ in range(6):
-        before = point.alpha.copy()
-        made, steps, work = point.perturb(generator, slack)
+    run, program = running(K, y, form(name, y, 2.0), seed=0)
+    plan = perturbation_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
+    linear, generator = np.full(n, program.c), np.array([7], np.uint64)
+    values = [program.value(run.alpha)]
+    for _ in range(4):
+        before = run.alpha.copy()
+        given = run.program, run.point, linear, plan, generator
+        made, steps, work = perturbation_loops.perturb(*given)
         assert made == 50
-        assert steps > 0
-        assert work > 0.0
-        program.check_feasible(point.alpha)
-        assert point.error <= 1e-10 * float(np.abs(K).max()) * max(1.0, point.alpha.sum())
-        reached = program.value(point.alpha)
-        assert reached < value or np.array_equal(before, point.alpha)
-        value, useful = reached, useful + (reached < value)
-    assert useful > 0
+        assert min(steps, work) > 0
+        program.check_feasible(run.alpha)
+        error = error_of_v(run, program)
+        assert error <= 1e-10 * float(np.abs(K).max()) * max(1.0, run.alpha.sum())
+        values.append(program.value(run.alpha))
+        assert values[-1] < values[-2] or np.array_equal(before, run.alpha)
+    assert values[-1] < values[0]
 
 
-@pytest.mark.parametrize("steps", [1, 7, 400])
+@pytest.mark.parametrize("steps", [1, 400])
 @pytest.mark.parametrize("name", FORMS)
 def test_a_block_of_steps(name: str, steps: int) -> None:
     """Only weights of the block change, v everywhere, and F by what is told."""
     n, m = 25, 10
     y = np.resize([1.0, -1.0], n)
-    K = symmetric(n, 6)
-    formulation = form(name, y, 3.0)
-    program = Program.of(K, y, formulation)
-    qp = box(np.eye(n), y, formulation)
-    point = Loose.at(program, qp.random_start(np.random.default_rng(1)))
-    before = point.alpha.copy()
-    at = point.loops
+    run, program = running(symmetric(n, 6), y, form(name, y, 3.0), seed=1)
+    before, at = run.alpha.copy(), (run.program, run.point)
     block, _ = chosen_block(at, m)
     # The work that is allowed is used up by one block.
     *outcome, offset, blocks = descent_loops.block_steps(*at, 2e-9, m, 0, steps, 1.0)
     outcome = descent_loops.StepOutcome(*outcome)
     assert blocks == 1
     assert 1 <= outcome.steps <= steps
-    moved = np.flatnonzero(point.alpha != before)
+    moved = np.flatnonzero(run.alpha != before)
     assert outcome.work >= n * moved.size
     assert offset == (block[-1] + 1) % n
     assert np.isin(moved, block).all()
-    program.check_feasible(point.alpha)
-    assert point.error <= 1e-14 * n
+    program.check_feasible(run.alpha)
+    assert error_of_v(run, program) <= 1e-14 * n
     assert outcome.decrease > 0.0
-    fallen = program.value(before) - program.value(point.alpha)
+    fallen = program.value(before) - program.value(run.alpha)
     assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
 
 
-# ----------------------------------------------------------------------------------- rounding
-
-
-def running(K: Array, y: Array, formulation: iopt.Formulation, start: Array | None) -> Descent:
-    qp = box(K, y, formulation)
-    task = Task(qp.problem, formulation, qp)
-    return Descent(task, qp.start() if start is None else start.copy())
-
-
-def rounding_of_v(run: Descent, program: Program) -> tuple[float, float, float]:
-    """Largest error that pair steps have made of v, the bound on it, and error of the value."""
+def assert_rounding_is_bounded(run: Descent, program: Program) -> None:
+    """The largest error that pair steps have made of v."""
 
     def exact(alpha: Array) -> NDArray[np.longdouble]:
         product = program.Q.astype(np.longdouble) @ alpha.astype(np.longdouble)
@@ -275,23 +213,18 @@ def rounding_of_v(run: Descent, program: Program) -> tuple[float, float, float]:
         if state != descent_loops.RUNNING:
             break
     assert run.gradient is None
-    error = np.abs(exact(run.alpha) - run.v - before).max()
-    value = abs(run.value - program.value(run.alpha))
-    return float(error), float(run.rounding), value
+    assert np.abs(exact(run.alpha) - run.v - before).max() <= run.rounding
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("kind", ["indefinite", "gaussian", "large"])
+@pytest.mark.parametrize("kind", ["indefinite", "large"])
 def test_rounding_is_bounded(kind: str, name: str) -> None:
     n = 60
-    K = symmetric(n, 1) if kind == "indefinite" else gaussian(n, 3, 0.05)
-    K = 1e4 * K if kind == "large" else K
+    K = symmetric(n, 1) if kind == "indefinite" else 1e4 * gaussian(n, 3, 0.05)
     y = np.resize([1.0, -1.0], n)
-    formulation = form(name, y, 5.0 if name in FORMS[2:] else 100.0)
-    run = running(K, y, formulation, None)
-    error, bound, value = rounding_of_v(run, Program.of(K, y, formulation))
-    assert error <= bound
-    assert value <= 1e-9 * max(1.0, abs(run.value))
+    run, program = running(K, y, form(name, y, 5.0 if name in FORMS[2:] else 100.0))
+    assert_rounding_is_bounded(run, program)
+    assert run.value == pytest.approx(program.value(run.alpha), rel=1e-9, abs=1e-9)
 
 
 def test_rounding_is_bounded_beside_heavy_weights() -> None:
@@ -303,7 +236,5 @@ def test_rounding_is_bounded_beside_heavy_weights() -> None:
     K[few:, few:] = -np.outer(y[few:], y[few:])
     K[:few, few:] = 1e-6 * np.outer(np.ones(few), y[few:] * np.resize([1, 1, -1, -1], heavy))
     K[few:, :few] = K[:few, few:].T
-    formulation = iopt.SVMDual(C=C, bias=False)
-    run = running(K, y, formulation, np.append(np.zeros(few), np.full(heavy, C)))
-    error, bound, _ = rounding_of_v(run, Program.of(K, y, formulation))
-    assert error <= bound
+    start = np.append(np.zeros(few), np.full(heavy, C))
+    assert_rounding_is_bounded(*running(K, y, iopt.SVMDual(C=C, bias=False), start))

@@ -96,20 +96,17 @@ def drawn(kind: str, n: int, seed: int) -> Rows:
     return program(n, P, q, A=rows, b=rhs, lower=lower, upper=upper)
 
 
-# ------------------------------------------------------------------------- against enumeration
-
-
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6))])
+@pytest.mark.parametrize("n", [2, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_small_programs_end_at_their_optimum(n: int, kind: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         one = drawn(kind, n, seed)
         assert one.value(search(one)) == pytest.approx(lowest(one), rel=1e-6, abs=1e-6), seed
 
 
 @pytest.mark.parametrize("lines", [0, 1, 2])
 def test_a_vector_as_linear_term_of_a_kernel_program(lines: int) -> None:
-    for seed in range(6):
+    for seed in range(3):
         n, y = 5, labels(5, seed)
         linear = np.random.default_rng(seed).standard_normal(n)
         problem = iopt.KernelProblem(symmetric(n, seed), y)
@@ -124,7 +121,7 @@ def test_a_vector_as_linear_term_of_a_kernel_program(lines: int) -> None:
 @pytest.mark.parametrize("n", [8, 40])
 def test_a_descent_ends_at_a_stationary_point(n: int, kind: str) -> None:
     """One multiplier per row explains the gradient up to signs at the bounds."""
-    for seed in range(4):
+    for seed in range(2):
         one = drawn(kind, n, seed)
         qp, restore, place = forms(one)
         generator = np.random.default_rng(seed)
@@ -152,26 +149,23 @@ def test_a_descent_ends_at_a_stationary_point(n: int, kind: str) -> None:
                 assert most >= -allowed
 
 
-# ------------------------------------------------------------------------------- closed forms
+def test_optima_in_closed_form() -> None:
+    """min ½‖x‖², aᵀx = b, all variables free: x = ab/‖a‖².
 
-
-def test_the_least_norm_on_a_hyperplane() -> None:
-    """min ½‖x‖², aᵀx = b, all variables free: x = ab/‖a‖²."""
+    -(x - c)² on [0, 1] is least at the end that is farther from c, whichever end is nearer; -x² on
+    [0, 5] beside a free convex variable has a ray that a bound ends.
+    """
     a = np.array([1e-2, -3.0, 0.5, 1e2])
     qp, restore, place = forms(program(4, np.eye(4), A=a, b=7.0))
     z, _ = descend(qp, place(np.zeros(4)), tol=1e-12)
     np.testing.assert_allclose(restore(z), 7.0 * a / (a @ a), rtol=1e-6)
-
-
-def test_a_flip_across_a_barrier() -> None:
-    """-(x - c)² on [0, 1] is least at the end that is farther from c, whichever end is nearer."""
     c = np.array([0.4, 0.6, 0.45, 0.55])
     one = program(4, -2.0 * np.eye(4), 2.0 * c, lower=0.0, upper=1.0)
     x = search(one, Effort(starts=1, perturbations=1, jobs=1))
     np.testing.assert_array_equal(x, np.where(c < 0.5, 1.0, 0.0))
-
-
-# ------------------------------------------------------------------------------- unboundedness
+    low, q = np.array([0.0, -INF]), np.array([0.0, -2.0])
+    one = program(2, np.diag([-2.0, 2.0]), q, lower=low, upper=np.array([5.0, INF]))
+    np.testing.assert_allclose(search(one), [5.0, 1.0])
 
 
 UNBOUNDED = {
@@ -202,26 +196,12 @@ def test_unbounded_programs_have_a_direction(name: str) -> None:
     assert values[2] < values[1] < values[0] < 0.0
 
 
-def test_curved_rays_that_a_bound_ends_are_no_error() -> None:
-    """-x² on [0, 5] beside a free convex variable."""
-    ends = np.array([0.0, -INF]), np.array([5.0, INF])
-    one = program(2, np.diag([-2.0, 2.0]), np.array([0.0, -2.0]), lower=ends[0], upper=ends[1])
-    np.testing.assert_allclose(search(one), [5.0, 1.0])
-
-
-# ------------------------------------------------------------------------------ the scaled form
-
-
-def test_a_variable_in_two_rows_has_no_form() -> None:
-    rows = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
-    two = iopt.QuadraticProgram(np.eye(3), A=rows, b=np.ones(2), lb=0.0, ub=1.0).structure()
-    assert as_paired(two) is None
-    empty = iopt.QuadraticProgram(np.eye(3), A=0.0 * rows, b=np.zeros(2), lb=0.0, ub=1.0)
-    assert as_paired(empty.structure()) is not None
-
-
 def test_the_form_of_a_program() -> None:
     """Coefficients ±1 after the change of variables; bounds that a row implies."""
+    rows = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    for A, b in ((rows, np.ones(2)), (0.0 * rows, np.zeros(2))):
+        two = iopt.QuadraticProgram(np.eye(3), A=A, b=b, lb=0.0, ub=1.0).structure()
+        assert (as_paired(two) is None) == A.any()  # x₂ is in two rows
     P = np.arange(9.0).reshape(3, 3)
     row, upper = np.array([4.0, 0.0, -2.0]), np.array([INF, INF, 3.0])
     one = program(3, P + P.T, np.ones(3), A=row, b=8.0, lower=0.0, upper=upper)
@@ -240,7 +220,7 @@ def test_the_form_of_a_program() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_form_is_a_structure(kind: str) -> None:
     """Residuals, multipliers and violations are those of the program itself."""
-    for seed in range(5):
+    for seed in range(2):
         one = drawn(kind, 7, seed)
         qp, restore, place = forms(one)
         generator = np.random.default_rng(seed)
@@ -258,7 +238,7 @@ def test_the_form_is_a_structure(kind: str) -> None:
         outside = 4.0 * generator.standard_normal(7)
         nearest = qp.project(outside)
         assert qp.infeasibility(nearest) <= 1e-14
-        for _ in range(20):
+        for _ in range(10):
             other = qp.random_start(generator)
             assert (outside - nearest) @ (other - nearest) <= 1e-11
         assert qp.infeasibility(z + 1.0) > 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,10 +13,9 @@ from numpy.typing import NDArray
 
 import indefinite_opt as iopt
 from helpers.exact import (
-    Vector,
     as_matrix,
     as_vector,
-    dot,
+    fractions,
     global_minimisers,
     linear_optimum,
     solved,
@@ -34,43 +34,35 @@ Array = NDArray[np.float64]
 EPS = 2.0**-52
 
 
-# ------------------------------------------------------------------------- bounds in fractions
-
-
 def in_fractions(qp: iopt.QuadraticProgram, x: Any, z: Any = (), y: Any = ()) -> float:
     """`exact_bound` at these points and multipliers."""
     body = qp.structure()
-    x, z, y = (np.array(part, float) for part in (x, z, y))
-    return exact_bound(body.P, body.q, body, x, z, y)
+    return exact_bound(body.P, body.q, body, *(np.array(part, float) for part in (x, z, y)))
 
 
-@pytest.mark.parametrize(
-    "rows", [{"G": [[0.0, 1.0]], "h": [0.0]}, {"G": [[0.0, 1.0], [1.0, 1.0]], "h": [0.0, 5.0]}]
-)
-@pytest.mark.parametrize("z", [0.0, 1.0, 2.0])
-def test_a_negative_multiplier_of_an_inequality_proves_no_bound(rows: Any, z: float) -> None:
-    """½x₁² + x₂ falls without end under x₂ ≤ 0, of which the multiplier would be -1."""
-    qp = iopt.QuadraticProgram(np.diag([1.0, 0.0]), [0.0, 1.0], **rows)
-    multipliers = [z, *[0.0] * (len(rows["h"]) - 1)]
-    assert in_fractions(qp, [0.0, 0.0], multipliers) == -np.inf
-    # Of x₂ ≥ 0 it is 1, and of x₂ = 0 it may be -1.
-    turned = iopt.QuadraticProgram(qp.P, qp.q, G=[[0.0, -1.0]], h=[3.0])
-    assert in_fractions(turned, [0.0, -3.0], [z or 1.0]) == -3.0
-    equation = iopt.QuadraticProgram(qp.P, qp.q, A=[[0.0, 1.0]], b=[3.0])
-    assert in_fractions(equation, [0.0, 3.0], [], [-z]) == 3.0
+def test_a_negative_multiplier_of_an_inequality_proves_no_bound() -> None:
+    """½x₁² + x₂ falls without end under x₂ ≤ 0, of which the multiplier would be -1.
+
+    Of x₂ ≥ 0 it is 1, and of x₂ = 0 it may be -1.
+    """
+    f, G, h = (np.diag([1.0, 0.0]), [0.0, 1.0]), [[0.0, 1.0], [1.0, 1.0]], [0.0, 5.0]
+    turned = iopt.QuadraticProgram(*f, G=[[0.0, -1.0]], h=[3.0])
+    equation = iopt.QuadraticProgram(*f, A=[[0.0, 1.0]], b=[3.0])
+    for z in (0.0, 1.0, 2.0):
+        for rows in (1, 2):
+            qp = iopt.QuadraticProgram(*f, G=G[:rows], h=h[:rows])
+            assert in_fractions(qp, [0.0, 0.0], [z, 0.0][:rows]) == -np.inf
+        assert in_fractions(turned, [0.0, -3.0], [z or 1.0]) == -3.0
+        assert in_fractions(equation, [0.0, 3.0], [], [-z]) == 3.0
 
 
-@pytest.mark.parametrize("k", range(1, 40))
-def test_a_bound_that_is_no_float_is_rounded_down(k: int) -> None:
+def test_a_bound_that_is_no_float_is_rounded_down() -> None:
     """½kx² - x is -1/(2k) at 1/k; with one unit in the last place to spare."""
-    for scale in (1.0, 2.0**-30, 3.0):
+    for k, scale in itertools.product(range(1, 12), (1.0, 2.0**-30, 3.0)):
         qp = iopt.QuadraticProgram([[float(k)]], [scale])
         found, least = in_fractions(qp, [-scale / k]), -(Fraction(scale) ** 2) / (2 * k)
         assert Fraction(found) <= least
         assert Fraction(np.nextafter(found, np.inf)) > least
-
-
-# -------------------------------------------------------------------------------- linear programs
 
 
 class Square(NamedTuple):
@@ -100,25 +92,16 @@ class Square(NamedTuple):
         ).structure()  # fmt: skip
 
     @property
-    def multipliers(self) -> Vector:
-        """-B⁻ᵀq_u."""
-        n = len(self.B)
-        columns = zip(as_matrix(self.B.T), as_vector(self.q[:n]), strict=True)
-        found = solved([[*column, -cost] for column, cost in columns])
-        assert found is not None
-        return found
-
-    @property
     def optimum(self) -> Fraction | None:
-        """-hᵀy + Σ min over w of (q_w + Cᵀy)w; None if an inequality has a negative multiplier."""
-        y = self.multipliers
-        if min(y[: self.count], default=Fraction(0)) < 0:
+        """-hᵀy + Σ min over w of (q_w + Cᵀy)w for y = -B⁻ᵀq_u; None if an inequality has y < 0."""
+        n = len(self.B)
+        found = solved(np.column_stack([fractions(self.B.T), -fractions(self.q[:n])]).tolist())
+        assert found is not None
+        if min(found[: self.count], default=0) < 0:
             return None
-        value, slopes = -dot(y, as_vector(self.h)), self.q[len(self.B) :]
-        for column, cost, low, high in zip(self.C.T, slopes, self.low, self.high, strict=True):
-            slope = Fraction(cost) + dot(as_vector(column), y)
-            value += min(slope * Fraction(low), slope * Fraction(high))
-        return value
+        y, low, high = np.array(found), fractions(self.low), fractions(self.high)
+        slopes = fractions(self.q[n:]) + fractions(self.C.T) @ y
+        return np.minimum(slopes * low, slopes * high).sum() - y @ fractions(self.h)
 
 
 def ill_conditioned(g: np.random.Generator, n: int, power: int) -> Array:
@@ -135,7 +118,7 @@ def ill_conditioned(g: np.random.Generator, n: int, power: int) -> Array:
 def squares(seed: int) -> Iterator[Square]:
     """Multipliers of inequalities and slopes in w are 0 but for the rounding of q."""
     g = np.random.default_rng(seed)
-    for _ in range(40):
+    for _ in range(20):
         n, m = int(g.integers(2, 5)), int(g.integers(0, 3))
         count = int(g.integers(0, n + 1))
         B = ill_conditioned(g, n, int(g.integers(2, 40)))
@@ -148,9 +131,7 @@ def squares(seed: int) -> Iterator[Square]:
         yield Square(B, C, h, q, low, high, count, y)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))]
-)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int) -> None:
     """From any point, on the rows or not: where w is at an end only rounding decides its slope."""
     g, tight = np.random.default_rng([9, seed]), 0
@@ -171,19 +152,16 @@ def test_multipliers_of_linear_programs_prove_no_more_than_the_optimum(seed: int
             else:
                 assert bound == -np.inf or Fraction(bound) <= optimum
                 tight += bound >= float(optimum) - 1e-6 * abs(float(optimum))
-    assert tight > 20
+    assert tight > 10
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
-)
-def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum(seed: int) -> None:
+def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum() -> None:
     """x - 7y = 0 twice, once in units of 3, so that (7, 1)t is feasible, with t up to 10⁹.
 
     Slopes of 10⁸ cancel to some 10⁻⁸, which rounding changes in each variable by as much.
     """
-    g = np.random.default_rng(seed)
-    for _ in range(100):
+    g = np.random.default_rng(0)
+    for _ in range(20):
         q, first = 1e-8 * g.standard_normal(2), 1e8 * g.standard_normal()
         structure = iopt.QuadraticProgram(
             np.zeros((2, 2)), q, A=[[1.0, -7.0], [3.0, -21.0]], b=np.zeros(2), lb=0.0,
@@ -196,56 +174,51 @@ def test_large_multipliers_that_cancel_prove_no_more_than_the_optimum(seed: int)
         assert Fraction(bound) <= least
 
 
-@pytest.mark.parametrize("share", [-1e-3, 1e-3])
+TWO_ROWS = np.array([[1.0, 1.0], [1.0, -1.0]])
+
+
+def two_rows(q: Array, y: Array, inequalities: int) -> Square:
+    """u₁ ± u₂ = 1 or ≤ 1, without w."""
+    free = np.zeros(0)
+    return Square(TWO_ROWS, np.zeros((2, 0)), np.ones(2), q, free, free, inequalities, y)
+
+
 def test_an_inverse_that_is_none_proves_no_more_than_the_optimum(
-    share: float, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of an ill-conditioned matrix it may have no right digit; u₁ ± u₂ = 1 stands for it.
 
-    With a tenth of the inverse, multipliers stay near those that were given, and seem right.
+    With a tenth of the inverse, multipliers stay near those that were given, and seem right. One
+    of -2⁻¹⁷ of u₁ + u₂ ≤ 1 is still near the given 2⁻¹⁰ with seven tenths of the inverse.
     """
     inverse = np.linalg.inv
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.1 * inverse(matrix))
-    nothing = np.zeros(0)
-    program = Square(np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros((2, 0)), np.ones(2),
-                     np.array([-1.0, 5.0]), nothing, nothing, 0,
-                     (1.0 + share) * np.array([-2.0, 3.0]))  # fmt: skip
-    structure, optimum = program.structure, program.optimum
-    assert optimum == -1
-    for x in ([3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.0, -3.0]):
-        bound = best_bound(structure, structure.at(np.array(x)), {"equalities": program.y})
-        assert bound == -np.inf or Fraction(bound) <= optimum
-
-
-def test_a_multiplier_that_may_be_negative_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """-2⁻¹⁷ of u₁ + u₂ ≤ 1: with seven tenths of the inverse it is still near the given 2⁻¹⁰."""
-    inverse = np.linalg.inv
+    for share in (-1e-3, 1e-3):
+        program = two_rows(np.array([-1.0, 5.0]), (1.0 + share) * np.array([-2.0, 3.0]), 0)
+        structure, optimum = program.structure, program.optimum
+        assert optimum == -1
+        for x in ([3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.0, -3.0]):
+            bound = best_bound(structure, structure.at(np.array(x)), {"equalities": program.y})
+            assert bound == -np.inf or Fraction(bound) <= optimum
     monkeypatch.setattr(np.linalg, "inv", lambda matrix: 0.7 * inverse(matrix))
-    G, free = np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros(0)
     for true, expected in ((-(2.0**-17), -np.inf), (2.0**-9, -1.0 - 2.0**-9)):
-        q = -G.T @ np.array([true, 1.0])
-        program = Square(G, np.zeros((2, 0)), np.ones(2), q, free, free, 2, np.array([2.0**-10, 1]))
+        program = two_rows(-TWO_ROWS.T @ np.array([true, 1.0]), np.array([2.0**-10, 1.0]), 2)
         assert program.optimum == (None if true < 0.0 else expected)
         structure = program.structure
-        bound = best_bound(
-            structure, structure.at(np.array([1.0, 0.0])), {"inequalities": program.y}
-        )
+        point = structure.at(np.array([1.0, 0.0]))
+        bound = best_bound(structure, point, {"inequalities": program.y})
         assert bound == pytest.approx(expected, abs=1e-3)
         assert bound <= expected
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_residuals_of_rows_are_rounded_once(seed: int) -> None:
+def test_residuals_of_rows_are_rounded_once() -> None:
     """Where the products of a row cancel to their last digits."""
-    g = np.random.default_rng(seed)
-    rows, x = g.standard_normal((9, 4)), g.standard_normal(4) * 2.0 ** g.integers(-40, 40, 4)
-    rhs = rows @ x
-    exact = [dot(row, as_vector(x)) - end
-             for row, end in zip(as_matrix(rows), as_vector(rhs), strict=True)]  # fmt: skip
-    assert exact_residuals(rows, x, rhs).tolist() == [float(each) for each in exact]
-
-
-# ---------------------------------------------------------------------------------- kernel duals
+    g = np.random.default_rng(0)
+    for _ in range(8):
+        rows, x = g.standard_normal((9, 4)), g.standard_normal(4) * 2.0 ** g.integers(-40, 40, 4)
+        rhs = rows @ x
+        exact = fractions(rows) @ fractions(x) - fractions(rhs)
+        assert exact_residuals(rows, x, rhs).tolist() == exact.astype(float).tolist()
 
 
 @pytest.mark.parametrize("lines", [0, 1, 2])
@@ -269,7 +242,7 @@ def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
     g = np.random.default_rng(1)
     for n in (2, 6, 10, 14, 30):
         problem = iopt.KernelProblem(np.zeros((n, n)), [1.0, -1.0] * (n // 2))
-        for C in (0.1, *(10.0 ** g.uniform(-8.0, 8.0, 20))):
+        for C in (0.1, *(10.0 ** g.uniform(-8.0, 8.0, 6))):
             qp = BoxLineQP.svm(problem, C, lines=lines)
             x = np.full(n, C) * g.integers(0, 2)
             bound = qp.dual_bound(x, qp.gradient(x))
@@ -277,8 +250,7 @@ def test_sums_of_a_kernel_dual_are_rounded(lines: int) -> None:
             assert bound >= -n * C * (1.0 + (2 * n + 16) * EPS)
 
 
-@pytest.mark.parametrize("tilt", [1.0, 3.0])
-@pytest.mark.parametrize("least", [0.5, 8.0])
+@pytest.mark.parametrize(("tilt", "least"), [(1.0, 8.0), (3.0, 0.5)])
 def test_what_a_ray_stands_for(tilt: float, least: float) -> None:
     """½hαᵀQα - c eᵀα along α = tz, eᵀz = 1: t²q - ct is least at t = c/(2q), with -c²/(4q)."""
     qp = BoxLineQP(iopt.KernelProblem(np.eye(2), [1.0, -1.0]), 4.0 * least, -tilt, np.inf, 1)
@@ -292,7 +264,7 @@ def test_what_a_ray_stands_for(tilt: float, least: float) -> None:
     assert form.original(0.0) == form.original(-least) == -np.inf
 
 
-@pytest.mark.parametrize("share", [1.0, 1e-3, 1e-8, 1e-12])
+@pytest.mark.parametrize("share", [1.0, 1e-3, 1e-12])
 @pytest.mark.parametrize("lines", [0, 1])
 def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: float) -> None:
     """½Σk_iα_i² - α₁ - α₂ is least at 1/k_i, or at 2/(k₁ + k₂) on α₁ = α₂.
@@ -300,7 +272,7 @@ def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: floa
     Where margins are of the size of `share`, their rounding counts 1/share times.
     """
     g = np.random.default_rng(0)
-    for k in g.uniform(0.5, 2.0, (100, 2)):
+    for k in g.uniform(0.5, 2.0, (20, 2)):
         qp = BoxLineQP.svm(iopt.KernelProblem(np.diag(k), [1.0, -1.0]), np.inf, lines=lines)
         one, other = as_vector(k)
         least = -2 / (one + other) if lines else -(1 / one + 1 / other) / 2
@@ -310,11 +282,8 @@ def test_the_bound_of_a_hard_margin_far_from_its_optimum(lines: int, share: floa
         assert bound == pytest.approx(float(least), rel=1e-13 / share)
 
 
-# ------------------------------------------------------------------------------ ranges and slacks
-
-
 @pytest.mark.parametrize("power", [0, 6])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(6))
 def test_ranges_hold_every_point_of_a_simplex_in_fractions(seed: int, power: int) -> None:
     """Of n + 1 rows over free variables, without a bound and then with some, of any size."""
     g = np.random.default_rng(seed)
@@ -336,49 +305,45 @@ def test_ranges_hold_every_point_of_a_simplex_in_fractions(seed: int, power: int
     for i, (least, most) in enumerate(zip(low, high, strict=True)):
         cost = np.zeros(2 * n + len(rows))
         cost[[i, n + i]] = 1.0, -1.0
-        exact = [linear_optimum(as_vector(c), standard, as_vector(ends)) for c in (cost, -cost)]
-        if exact[0] is None or exact[1] is None:
+        low_end, high_end = (
+            linear_optimum(as_vector(c), standard, as_vector(ends)) for c in (cost, -cost)
+        )
+        if low_end is None or high_end is None:
             return
-        assert Fraction(least) <= exact[0]
-        assert -exact[1] <= Fraction(most)
+        assert Fraction(least) <= low_end
+        assert -high_end <= Fraction(most)
         if not np.isfinite(lb).any():
-            width = float(-exact[1] - exact[0])
-            assert most - least == pytest.approx(width, rel=1e-9)
+            assert most - least == pytest.approx(float(-high_end - low_end), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("delta", "sizes"),
-    [
-        # |z₁| ≤ 1 and |z₂| ≤ 2, whatever the third is.
-        ([[0, 0, 0], [0, 0, 0], [0, 0, 0]], [1, 2, np.inf]),
-        # |z₁| ≤ 1 + |z₃|/10, and that one has no end; nor has what depends on |z₁|.
-        ([[0, 0, 0.1], [0, 0, 0], [0, 0, 0]], [np.inf, 2, np.inf]),
-        ([[0, 0, 0.1], [0.1, 0, 0], [0, 0, 0]], [np.inf, np.inf, np.inf]),
-        # With w = (1, 2) the shares are (2/8)/1 and (1/8)/2.
-        ([[0, 0.125, 0], [0.125, 0, 0], [0, 0, 0]], [4 / 3, 8 / 3, np.inf]),
-        ([[0, 0.6, 0], [0, 0, 0], [0, 0, 0]], [np.inf, np.inf, np.inf]),
-    ],
-)
-def test_sizes_of_variables_that_bound_each_other(delta: Any, sizes: list[float]) -> None:
+def test_sizes_of_variables_that_bound_each_other() -> None:
     """z ≤ c + Δz with positive weights w = c: |z| ≤ w / (1 - max (Δw)_i/w_i)."""
-    found = _sizes(np.array([1.0, 2.0, 5.0]), np.array(delta, float), np.array([1, 1, 0]) == 1)
-    assert np.all(found >= sizes)
-    np.testing.assert_allclose(found, sizes, rtol=1e-12)
+    inf = np.inf
+    for rows, sizes in (
+        # |z₁| ≤ 1 and |z₂| ≤ 2, whatever the third is.
+        ([[0, 0, 0], [0, 0, 0]], [1, 2, inf]),
+        # |z₁| ≤ 1 + |z₃|/10, and that one has no end; nor has what depends on |z₁|.
+        ([[0, 0, 0.1], [0, 0, 0]], [inf, 2, inf]), ([[0, 0, 0.1], [0.1, 0, 0]], [inf, inf, inf]),
+        # With w = (1, 2) the shares are (2/8)/1 and (1/8)/2.
+        ([[0, 0.125, 0], [0.125, 0, 0]], [4 / 3, 8 / 3, inf]),
+        ([[0, 0.6, 0], [0, 0, 0]], [inf, inf, inf]),
+    ):  # fmt: skip
+        delta = np.array([*rows, [0, 0, 0]], float)
+        found = _sizes(np.array([1.0, 2.0, 5.0]), delta, np.array([True, True, False]))
+        assert np.all(found >= sizes)
+        np.testing.assert_allclose(found, sizes, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_slacks_reach_to_every_feasible_point_in_fractions(seed: int) -> None:
     """h - Gx is largest at a corner of the box; whatever cancels there is rounded."""
-    g = np.random.default_rng(seed)
-    n = 6
+    g, n = np.random.default_rng(seed), 6
     low = g.uniform(-2.0, 1.0, n)
     high = low + g.uniform(0.0, 1.0, n)
     G = g.standard_normal((1, n)) * g.choice([0.0, 1.0, 1e8], (1, n))
     h = np.where(G > 0.0, G * low, G * high).sum(axis=1) + 1e-3 * g.random(1)
     structure = iopt.QuadraticProgram(np.eye(n), np.zeros(n), G=G, h=h, lb=low, ub=high).structure()
-    slacks = with_slacks(structure, low, high).upper[n:]
-    for row, end, slack in zip(as_matrix(G), as_vector(h), slacks, strict=True):
-        ends = zip(row, as_vector(low), as_vector(high), strict=True)
-        least = [min(a * left, a * right) for a, left, right in ends]
-        most, size = max(end - sum(least), Fraction(0)), sum(map(abs, least)) + abs(end)
-        assert most <= Fraction(float(slack)) <= most + size * Fraction((2 * n + 8) * EPS)
+    (slack,), end = with_slacks(structure, low, high).upper[n:], Fraction(h[0])
+    least = np.minimum(fractions(G[0]) * fractions(low), fractions(G[0]) * fractions(high))
+    most, size = max(end - least.sum(), 0), abs(least).sum() + abs(end)
+    assert most <= Fraction(slack) <= most + size * Fraction((2 * n + 8) * EPS)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 import indefinite_opt as iopt
-from helpers.exact import Exactly, as_vector, dot
+from helpers.exact import Exactly, as_vector, fractions
 from helpers.polyhedra import best_bound
 from indefinite_opt.quadratic.structures.gaps import CANCELLED
 
@@ -38,48 +38,41 @@ def drawn(seed: int, definite: bool = True) -> tuple[Any, Array, dict[str, Array
     return qp.structure(), g.uniform(lower, upper), prices
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("left_out", [None, *PARTS])
+@pytest.mark.parametrize(("seed", "left_out"), list(enumerate([None, *PARTS])))
 def test_residuals_of_given_multipliers(seed: int, left_out: str | None) -> None:
     """‖∇F + Gᵀz + Aᵀy - l + u‖∞, relative to max(‖q‖∞, ‖Px‖∞), and z(h - Gx) + l(x - lb) + ..."""
     structure, x, prices = drawn(seed, definite=False)
-    prices = {name: price for name, price in prices.items() if name != left_out}
+    z, y, low, high = (fractions((name != left_out) * prices[name]) for name in PARTS)
+    prices.pop(left_out, None)
     found = structure.optimality(structure.at(x), prices)
-    exact = Exactly(structure, x)
-    sizes = zip(PARTS, (3, 2, 5, 5), strict=True)
-    z, y, low_price, high_price = (prices.get(name, np.zeros(size)) for name, size in sizes)
-    reduced = exact.reduced(z, y)
-    sides = as_vector(low_price), as_vector(high_price)
-    left = [r - a + b for r, a, b in zip(reduced, *sides, strict=True)]
-    unit = max(max(map(abs, exact.q)), max(map(abs, exact.curved)))
-    paid = dot(as_vector(z), [abs(entry) for entry in exact.over])
-    low = [a - b for a, b in zip(exact.x, as_vector(structure.lower), strict=True)]
-    high = [b - a for a, b in zip(exact.x, as_vector(structure.upper), strict=True)]
-    paid += dot(sides[0], low) + dot(sides[1], high)
+    P, q, G, h, A, lb, ub = (
+        fractions(getattr(structure, part)) for part in ("P", "q", "G", "h", "A", "lower", "upper")
+    )
+    at = fractions(x)
+    reduced = P @ at + q + G.T @ z + A.T @ y
+    unit = max(abs(q).max(), abs(P @ at).max())
+    paid = z @ abs(G @ at - h) + low @ (at - lb) + high @ (ub - at)
     # Sums of 15 terms below 100: 1e-13, with a factor of ten to spare.
     assert found.unit == pytest.approx(float(unit), rel=1e-12)
-    assert found.stationarity == pytest.approx(float(max(map(abs, left)) / unit), rel=1e-12)
+    left = abs(reduced - low + high).max() / unit
+    assert found.stationarity == pytest.approx(float(left), rel=1e-12)
     assert found.complementarity == pytest.approx(float(paid), rel=1e-12)
-    np.testing.assert_allclose(found.reduced, [float(r) for r in reduced], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(found.reduced, reduced.astype(float), rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> None:
     """F(x) + z(Gx - h) + y(Ax - b) + Σ min rt + ½σt² between the ends, but for rounding."""
     structure, x, prices = drawn(seed)
     x = x * scale
     z, y = prices["inequalities"] * scale, prices["equalities"] * scale
-    exact = Exactly(structure, x)
+    exact, at = Exactly(structure, x), fractions(x)
     value = exact.lagrangian(z, y)
-    sums = zip(
-        exact.reduced(z, y), as_vector(structure.along_rows.least),
-        [low - at for low, at in zip(as_vector(structure.lower), exact.x, strict=True)],
-        [high - at for high, at in zip(as_vector(structure.upper), exact.x, strict=True)],
-        strict=True,
-    )  # fmt: skip
-    for slope, sigma, low, high in sums:
-        low, high = min(low, Fraction(0)), max(high, Fraction(0))
+    lows = np.minimum(fractions(structure.lower) - at, 0)
+    highs = np.maximum(fractions(structure.upper) - at, 0)
+    sigmas = as_vector(structure.along_rows.least)
+    for slope, sigma, low, high in zip(exact.reduced(z, y), sigmas, lows, highs, strict=True):
         ends = [low, high, min(max(-slope / sigma, low), high)] if sigma > 0 else [low, high]
         value += min(slope * t + sigma * t * t / 2 for t in ends)
     bound = best_bound(structure, structure.at(x), {"inequalities": z, "equalities": y})
@@ -87,40 +80,25 @@ def test_the_bound_is_the_minimum_of_its_parabolas(seed: int, scale: float) -> N
     assert 0 <= value - Fraction(bound) <= Fraction(40 * 1e5 * scale**2 * 2.0**-52)
 
 
-@pytest.mark.parametrize(
-    ("x", "lower", "upper", "at"),
-    [
-        (0.0, 0.0, 1.0, "lower"),
-        (1.0, 0.0, 1.0, "upper"),
-        (0.5, 0.0, 1.0, ""),
-        (0.009, 0.0, 1.0, "lower"),
-        (0.011, 0.0, 1.0, ""),
-        (0.991, 0.0, 1.0, "upper"),
-        (0.989, 0.0, 1.0, ""),
-        (1.5, 0.0, 1.0, "upper"),
-        (-0.5, 0.0, 1.0, "lower"),
+def test_which_variables_are_at_their_bounds() -> None:
+    """Within 0.01 of the range, of the largest variable, and of a bound that is not zero."""
+    inf = np.inf
+    for x, lower, upper, at in (
+        (0.0, 0.0, 1.0, "lower"), (1.0, 0.0, 1.0, "upper"), (0.5, 0.0, 1.0, ""),
+        (0.009, 0.0, 1.0, "lower"), (0.011, 0.0, 1.0, ""), (0.991, 0.0, 1.0, "upper"),
+        (0.989, 0.0, 1.0, ""), (1.5, 0.0, 1.0, "upper"), (-0.5, 0.0, 1.0, "lower"),
         (3.0, 3.0, 3.0, "lower upper"),
         # Within a hundredth of the range, but not of the bound.
-        (0.055, 0.05, 9.0, ""),
-        (0.0505, 0.05, 9.0, "lower"),
-        (-0.0505, -9.0, -0.05, "upper"),
+        (0.055, 0.05, 9.0, ""), (0.0505, 0.05, 9.0, "lower"), (-0.0505, -9.0, -0.05, "upper"),
         # Within a hundredth of the largest variable, 5, whatever the range.
-        (0.04, 0.0, np.inf, "lower"),
-        (0.06, 0.0, np.inf, ""),
-        (-0.04, -np.inf, 0.0, "upper"),
-        (0.04, -np.inf, np.inf, ""),
-    ],
-)
-def test_which_variables_are_at_their_bounds(x: float, lower: float, upper: float, at: str) -> None:
-    """Within 0.01 of the range, of the largest variable, and of a bound that is not zero."""
-    qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -np.inf], ub=[upper, np.inf])
-    low, high = qp.structure().at_bounds(np.array([x, 5.0]), 0.01)
-    assert (bool(low[0]), bool(high[0])) == ("lower" in at, "upper" in at)
-    assert not low[1]
-    assert not high[1]
-
-
-def test_at_the_origin_only_zero_is_a_bound_that_is_reached() -> None:
+        (0.04, 0.0, inf, "lower"), (0.06, 0.0, inf, ""), (-0.04, -inf, 0.0, "upper"),
+        (0.04, -inf, inf, ""),
+    ):  # fmt: skip
+        qp = iopt.QuadraticProgram(np.eye(2), [0.0, 0.0], lb=[lower, -inf], ub=[upper, inf])
+        low, high = qp.structure().at_bounds(np.array([x, 5.0]), 0.01)
+        assert low.tolist() == ["lower" in at, False], (x, lower, upper)
+        assert high.tolist() == ["upper" in at, False], (x, lower, upper)
+    # At the origin only zero is a bound that is reached.
     qp = iopt.QuadraticProgram(np.eye(3), np.zeros(3), lb=[0.0, -1e-9, -np.inf], ub=[1.0, 1.0, 0.0])
     low, high = qp.structure().at_bounds(np.zeros(3), 1e-6)
     assert low.tolist() == [True, False, False]
@@ -132,35 +110,28 @@ def test_the_nearest_exact_point_moves_variables_inside_their_bounds() -> None:
     ends = {"lb": [1e9, 0.0, 0.0], "ub": [2e9, 2.0, 2.0]}
     qp = iopt.QuadraticProgram(q=np.ones(3), A=[[1.0, 1.0, 1.0]], b=[1e9 + 2.0], **ends)
     structure = qp.structure()
-    exact = structure.near(np.array([1e9, 1.0, 1.0]))
-    assert exact is not None
-    assert not exact.radius.any()
+    assert not structure.near(np.array([1e9, 1.0, 1.0])).radius.any()
     moved = structure.near(np.array([1e9, 1.0 - 2.0**-20, 1.0]))
-    assert moved is not None
     assert moved.x[0] == 1e9
     assert moved.x.sum() == pytest.approx(1e9 + 2.0, abs=2.0**-22)
     assert moved.radius.max() <= 1e-6
 
 
-@pytest.mark.parametrize("rows", [[[0.1, 0.2, -0.3]], [[0.1, 0.2, -0.3], [0.2, 0.4, -0.6]]])
-@pytest.mark.parametrize("x", [[0.5, 0.5, 0.5], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
-def test_a_point_near_is_within_its_radius_of_an_exact_solution(
-    rows: list[list[float]], x: list[float]
-) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("share", [0.5, 1.0, 0.0])
+def test_a_point_near_is_within_its_radius_of_an_exact_solution(count: int, share: float) -> None:
     """0.1 + 0.2 - 0.3 is not 0 in doubles; the second row is twice the first, exactly."""
-    qp = iopt.QuadraticProgram(q=np.ones(3), A=rows, b=np.zeros(len(rows)), lb=0.0, ub=1.0)
-    found = qp.structure().near(np.array(x))
+    row = np.array([0.1, 0.2, -0.3])
+    rows = np.outer([1.0, 2.0][:count], row)
+    qp = iopt.QuadraticProgram(q=np.ones(3), A=rows, b=np.zeros(count), lb=0.0, ub=1.0)
+    found = qp.structure().near(np.full(3, share))
     assert found is not None
-    row, point = [Fraction(a) for a in rows[0]], [Fraction(v) for v in found.x.tolist()]
-    left = sum(a * v for a, v in zip(row, point, strict=True))
-    reach = sum(abs(a) * Fraction(r) for a, r in zip(row, found.radius.tolist(), strict=True))
-    assert abs(left) <= reach
-    assert reach <= Fraction(1, 10**14)
+    reach = fractions(np.abs(row)) @ fractions(found.radius)
+    assert abs(fractions(row) @ fractions(found.x)) <= reach <= Fraction(1, 10**14)
     assert np.all((found.x - found.radius >= 0.0) & (found.x + found.radius <= 1.0))
 
 
-@pytest.mark.parametrize("size", [1e6, 1e9, 1e13])
-@pytest.mark.parametrize("gap", [1.0, 1e-3])
+@pytest.mark.parametrize(("size", "gap"), [(1e6, 1.0), (1e9, 1e-3), (1e13, 1.0), (1e13, 1e-3)])
 def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) -> None:
     """x₁ = x₂ and x₁ - x₂ ≤ -gap, which beside terms of 10¹³ is less than their rounding."""
     rows = {"G": [[1.0, -1.0]], "h": [-gap], "A": [[-1.0, 1.0]], "b": [0.0]}
@@ -171,16 +142,15 @@ def test_no_point_is_near_where_equations_leave_none(size: float, gap: float) ->
         assert written.infeasibility(np.array(x)) > 0.1
     with pytest.raises(iopt.errors.InfeasibleProblem, match="row 0"):
         iopt.solve(qp)
+    # A row without entries is decided by its side.
+    for side in (0.0, -1e-3):
+        qp = iopt.QuadraticProgram(
+            q=[1.0, 1.0], G=[[0.0, 0.0], [-1.0, 0.0]], h=[side, 1e16], lb=0.0
+        )
+        assert (qp.as_written().near(np.ones(2)) is None) == (side < 0.0)
 
 
-def test_a_row_without_entries_is_decided_by_its_side() -> None:
-    rows = np.array([[0.0, 0.0], [-1.0, 0.0]])
-    for side, least in ((0.0, 0.0), (-1e-3, np.inf)):
-        qp = iopt.QuadraticProgram(q=[1.0, 1.0], G=rows, h=[side, 1e16], lb=0.0)
-        assert (qp.as_written().near(np.ones(2)) is None) == (least == np.inf)
-
-
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_repaired_points_satisfy_every_row(seed: int) -> None:
     """Points outside rows and bounds, of which the rows alone determine three variables."""
     g = np.random.default_rng(seed)
@@ -199,7 +169,7 @@ def test_repaired_points_satisfy_every_row(seed: int) -> None:
 
 
 @pytest.mark.parametrize("power", [0, 20])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(8))
 def test_multipliers_of_a_stationary_point_are_recovered(seed: int, power: int) -> None:
     """In any units: the gradient is made of multipliers of constraints that are active.
 
@@ -230,7 +200,7 @@ def test_multipliers_of_a_stationary_point_are_recovered(seed: int, power: int) 
     assert not np.any(prices["lower"][x > -1.0])
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     """Nonnegative least squares over all active constraints leaves a residual, and so do these."""
     g = np.random.default_rng(seed)

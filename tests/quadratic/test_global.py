@@ -60,11 +60,9 @@ def checked(seed: int, **options) -> iopt.workflow.Bracket:
     return bracket
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (50, 150))]
-)
-def test_brackets_hold_the_enumerated_optimum_and_close(first: int) -> None:
-    for seed in range(first, first + 50):
+@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(25, 100), marks=pytest.mark.slow)])
+def test_brackets_hold_the_enumerated_optimum_and_close(seeds: range) -> None:
+    for seed in seeds:
         # Integer kernels have hulls that meet in a point, where no gap is small beside zero.
         bracket = checked(seed, gap=1e-6, time_limit=HANGS, atol=1e-9)
         assert bracket.status is iopt.Status.SOLVED
@@ -79,8 +77,8 @@ def test_boxes_are_divided_without_losing_the_optimum(steps: int) -> None:
         root_idle_iterations=1, idle_iterations=1, idle_gap_share=0.0,
     )  # fmt: skip
     options = {"gap": 1e-4, "time_limit": HANGS, "settings": settings}
-    boxes = sum(checked(seed, **options).nodes for seed in range(200, 230))
-    assert boxes >= {1: 22, 5: 6}[steps]
+    boxes = sum(checked(seed, **options).nodes for seed in range(200, 208))
+    assert boxes >= {1: 6, 5: 2}[steps]
 
 
 @pytest.mark.parametrize(
@@ -90,24 +88,23 @@ def test_boxes_are_divided_without_losing_the_optimum(steps: int) -> None:
     ids=["one box", "no time", "callback", "gap 0.3", "cheap", "relaxation"],
 )  # fmt: skip
 def test_brackets_hold_wherever_the_search_stops(options: dict) -> None:
-    for seed in range(300, 315):
+    for seed in range(300, 306):
         checked(seed, **options)
 
 
-def test_the_search_ends_soon_after_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_ends_soon_after_its_time_limit_or_an_exception(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """On a clock that goes on by 10 ms whenever it is read: it is read a few times more."""
     ticks = itertools.count()
     monkeypatch.setattr(Task, "elapsed", property(lambda task: 0.01 * next(ticks)))
     problem = random_problem("sigmoid", n=150, seed=0)
-    bracket = iopt.bound(problem, iopt.SVMDual(C=10.0), time_limit=5.0, gap=1e-12)
+    bracket = iopt.bound(problem, iopt.SVMDual(C=10.0), time_limit=2.0, gap=1e-12)
     assert bracket.status is iopt.Status.TIME_LIMIT
     assert bracket.nodes > 0
-    assert next(ticks) <= 500 + 60
+    assert next(ticks) <= 200 + 60
 
-
-def test_exceptions_of_the_callback_come_through() -> None:
-    problem = random_problem("sigmoid", n=150, seed=0)
-
+    # An exception of a callback comes through.
     def fails(trace: iopt.solvers.Trace) -> bool:
         raise RuntimeError("of the callback")
 
@@ -118,7 +115,7 @@ def test_exceptions_of_the_callback_come_through() -> None:
 def test_verify_brackets_a_worse_local_optimum() -> None:
     """Any other enumerated local optimum is LOCAL at best, and the better one is named."""
     worse = 0
-    for seed in range(500, 520):
+    for seed in range(500, 512):
         problem, formulation, qp, least = random_instance(seed)
         points, values = Program.of(problem.K, problem.y, formulation).stationary_points()
         at = int(values.argmax())
@@ -137,7 +134,7 @@ def test_verify_brackets_a_worse_local_optimum() -> None:
         assert iopt.verify(problem, formulation, best).gap_kind == "KKT residual"
         outside = qp.values(points[at] + 2.0 * qp.upper)
         assert iopt.verify(problem, formulation, outside, bound=True).claim is iopt.Claim.NONE
-    assert worse >= 3
+    assert worse >= 2
 
 
 def test_a_start_is_used_also_along_rays() -> None:
@@ -159,8 +156,15 @@ def test_a_start_is_used_also_along_rays() -> None:
 
 
 def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Optimum 4 of [[0, 2], [2, 0]]: a search that came to 3 must not pass for a bracket."""
+    """Optimum 4 of [[0, 2], [2, 0]]: a search that came to 3 must not pass for a bracket.
+
+    2a + 2a² at a = 1 + 9e-8 is 5e-7 more than the optimum 4, and 4e-7 are tolerated.
+    """
     problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
+    beyond = {"alpha": np.full(2, 1.0 + 9e-8)}
+    certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), beyond, tol=1e-7, bound=True)
+    assert certificate.claim < iopt.Claim.GLOBAL
+    assert any("lies beyond the bound" in reason for reason in certificate.reasons)
     honest = GlobalSearch.begin
 
     def wrong(search: GlobalSearch) -> iopt.Status:
@@ -174,15 +178,6 @@ def test_a_bound_that_a_point_disproves_is_called_wrong(monkeypatch: pytest.Monk
     assert "WRONG" in str(bracket)
     assert bracket.status is not iopt.Status.SOLVED
     assert bracket.relative_gap == pytest.approx(0.25)
-
-
-def test_a_point_beyond_the_bound_is_not_said_to_meet_it() -> None:
-    """2a + 2a² at a = 1 + 9e-8: 5e-7 more than the optimum 4, and 4e-7 are tolerated."""
-    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
-    alpha = np.full(2, 1.0 + 9e-8)
-    certificate = iopt.verify(problem, iopt.SVMDual(C=1.0), {"alpha": alpha}, tol=1e-7, bound=True)
-    assert certificate.claim < iopt.Claim.GLOBAL
-    assert any("lies beyond the bound" in reason for reason in certificate.reasons)
 
 
 class Recorded:
