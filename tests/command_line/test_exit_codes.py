@@ -28,25 +28,20 @@ def program(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("value", "claim", "code"), [(OUTSIDE, "NONE", 1), (ORIGIN, "FEASIBLE", 0)]
-)
-def test_solve(
-    value: float, claim: str, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    ("command", "value", "claim"),
+    [
+        ("solve", OUTSIDE, "NONE"), ("solve", ORIGIN, "FEASIBLE"),
+        ("qp", OUTSIDE, "NONE"), ("qp", -1.0, "FEASIBLE"), ("qp", ORIGIN, "GLOBAL"),
+    ],
+)  # fmt: skip
+def test_solve_and_qp(
+    command: str, value: float, claim: str, folder: Path, program: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     everywhere(monkeypatch, value)
-    outcome = run("solve", folder / "points.npz", INDEFINITE, "--json")
-    assert (strict(outcome.stdout)["claim"], outcome.exit_code) == (claim, code)
-
-
-@pytest.mark.parametrize(
-    ("value", "claim", "code"), [(OUTSIDE, "NONE", 1), (-1.0, "FEASIBLE", 0), (0.0, "GLOBAL", 0)]
-)
-def test_qp(
-    value: float, claim: str, code: int, program: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    everywhere(monkeypatch, value)
-    outcome = run("qp", program, "--json")
-    assert (strict(outcome.stdout)["claim"], outcome.exit_code) == (claim, code)
+    given = (program,) if command == "qp" else (folder / "points.npz", INDEFINITE)
+    outcome = run(command, *given, "--json")
+    assert (strict(outcome.stdout)["claim"], outcome.exit_code) == (claim, int(claim == "NONE"))
 
 
 @pytest.mark.parametrize(("rigorous", "code"), [(True, 0), (False, 1)])
@@ -73,14 +68,9 @@ def test_a_bracket_that_its_point_contradicts(
     ],
 )
 def test_predict(
-    value: float | None,
-    status: Any,
-    code: int,
-    told: str,
-    folder: Path,
-    tmp_path: Path,
+    value: float | None, status: Any, code: int, told: str, folder: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     points, model = folder / "points.npz", tmp_path / "model.npz"
     if value is not None:
         everywhere(monkeypatch, value, status)
@@ -96,13 +86,9 @@ def test_predict(
     ("value", "claim", "code"), [(OUTSIDE, "NONE", 1), (ORIGIN, "FEASIBLE", 0)]
 )
 def test_compare(
-    value: float,
-    claim: str,
-    code: int,
-    folder: Path,
-    tmp_path: Path,
+    value: float, claim: str, code: int, folder: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     """Cells are marked by their claims, and all of them are run."""
     monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
     everywhere(monkeypatch, value)

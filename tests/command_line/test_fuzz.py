@@ -96,7 +96,7 @@ FORMATS: dict[str, tuple[str, bytes, Callable[[Path], None]]] = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("times", [150, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [60, pytest.param(1_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FORMATS)
 def test_damage_is_refused_by_name_or_changes_nothing_else(
     name: str, times: int, tmp_path: Path
@@ -112,16 +112,11 @@ def test_damage_is_refused_by_name_or_changes_nothing_else(
 
 
 @pytest.mark.parametrize("digits", ["9" * 25, "9" * 400, "9" * 5000, "1e400", "inf"])
-@pytest.mark.parametrize("place", [(0, 0), (1, 0), (1, 2), (0, 2)])
-def test_numbers_that_no_type_holds_in_a_table(
-    digits: str, place: tuple[int, int], tmp_path: Path
-) -> None:
+def test_numbers_that_no_type_holds_in_a_table(digits: str, tmp_path: Path) -> None:
     """They are refused, or are texts: names, labels and categories."""
-    rows = [["a", "b", "label"], ["1", "2", "1"], ["3", "4", "2"], ["5", "6", "2"]]
-    rows[place[0]][place[1]] = digits
-    (tmp_path / "table.csv").write_text("\n".join(map(",".join, rows)), encoding="utf-8")
-    try:
-        data = iopt.datasets.read(tmp_path / "table.csv")
-    except iopt.IndefiniteOptError:
-        return
-    assert np.isfinite(data.X).all()
+    for row, column in ((0, 0), (1, 0), (1, 2), (0, 2)):
+        rows = [["a", "b", "label"], ["1", "2", "1"], ["3", "4", "2"], ["5", "6", "2"]]
+        rows[row][column] = digits
+        (tmp_path / "table.csv").write_text("\n".join(map(",".join, rows)), encoding="utf-8")
+        with contextlib.suppress(iopt.IndefiniteOptError):
+            assert np.isfinite(iopt.datasets.read(tmp_path / "table.csv").X).all()

@@ -67,7 +67,7 @@ def test_solve_with_a_formulation_of_a_file_or_module(
 def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path) -> None:
     text = printed(
         "compare", *DATA, "--formulations", f"{mine}:HalfDual(C=2), {mine}:Majority, SVMDual(C=1)",
-        "--grid", "none", "--jobs", 2, "--output", tmp_path / "report",
+        "--grid", "none", "--folds", 2, "--jobs", 2, "--output", tmp_path / "report",
     )  # fmt: skip
     assert all(name in text for name in ("HalfDual", "Majority", "SVMDual"))
     table = (tmp_path / "report" / "cells.csv").read_text()
@@ -87,11 +87,10 @@ def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path)
     ],
 )
 def test_what_cannot_be_loaded(mine: Path, tmp_path: Path, title: str, message: str) -> None:
-    files = {"broken": "class", "empty": "", "json": ""}
     paths = {name: tmp_path / f"{name}{mine.stem}.py" for name in ("broken", "empty")}
     paths["json"] = tmp_path / "json.py"
     for name, path in paths.items():
-        path.write_text(files[name])
+        path.write_text("class" if name == "broken" else "")
     result = run("solve", *DATA, title.format(mine=mine, **paths))
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())

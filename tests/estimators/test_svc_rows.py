@@ -95,8 +95,5 @@ def test_what_needs_the_matrix_has_it(rows_read: list[int]) -> None:
     iopt.IndefiniteSVC(solver="multistart", cache_size=SMALL).fit(X, y)
     iopt.IndefiniteSVC(kernel="rbf", gamma=50.0, C=np.inf, cache_size=SMALL).fit(X, y)
     assert rows_read == []
-
-
-def test_a_cache_of_no_size_is_refused() -> None:
     with pytest.raises(iopt.errors.ParameterError, match="cache_size"):
-        iopt.IndefiniteSVC(cache_size=0).fit(*points(60))
+        iopt.IndefiniteSVC(cache_size=0).fit(X, y)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -32,27 +30,27 @@ def test_an_embedding_has_the_distances_of_the_kernel() -> None:
     inner = (step.transform(NEW) * signs) @ Z.T
     centered = rows - rows.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
     np.testing.assert_allclose(inner, centered, atol=1e-8)
+    # Sparse points are the same points.
+    sparse = step.fit(scipy.sparse.csr_array(X)).transform(scipy.sparse.csr_array(NEW))
+    np.testing.assert_array_equal(sparse, step.fit(X).transform(NEW))
 
 
 def test_an_embedding_of_a_definite_kernel_is_kernel_pca() -> None:
     ours = iopt.PseudoEuclideanEmbedding(2, "gaussian(gamma=0.3)").fit(X)
     theirs = KernelPCA(2, kernel="rbf", gamma=0.3).fit(X)
-    expected = theirs.transform(NEW)
-    found = ours.transform(NEW)
+    expected, found = theirs.transform(NEW), ours.transform(NEW)
     signs = np.sign(np.sum(found * expected, axis=0))
     np.testing.assert_allclose(found * signs, expected, atol=1e-8)
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_)
 
 
 def test_distances_of_a_plane_are_embedded_in_two_coordinates() -> None:
-    points = X[:, :2]
+    D, D_new = cdist(X[:, :2], X[:, :2]), cdist(NEW[:, :2], X[:, :2])
     step = iopt.PseudoEuclideanEmbedding(kernel="distance(form=linear)", metric="precomputed")
-    Z = step.fit_transform(cdist(points, points))
+    Z = step.fit_transform(D)
     assert step.signature_ == (2, 0)
-    np.testing.assert_allclose(cdist(Z, Z), cdist(points, points), atol=1e-7)
-    np.testing.assert_allclose(
-        cdist(step.transform(cdist(NEW[:, :2], points)), Z), cdist(NEW[:, :2], points), atol=1e-7
-    )
+    np.testing.assert_allclose(cdist(Z, Z), D, atol=1e-7)
+    np.testing.assert_allclose(cdist(step.transform(D_new), Z), D_new, atol=1e-7)
 
 
 @pytest.mark.parametrize("spectrum", ["clip", "flip", "shift", "square"])
@@ -80,21 +78,10 @@ def test_rows_of_training_points_are_found_whatever_their_order() -> None:
     assert step.transform(K)[0, 0] == K[0, 0] - step.eigenvalues_[0]
 
 
-def test_an_embedding_of_sparse_points_is_that_of_the_same_points() -> None:
-    step = iopt.PseudoEuclideanEmbedding(3, KERNEL)
-    dense = step.fit(X).transform(NEW)
-    np.testing.assert_array_equal(
-        step.fit(scipy.sparse.csr_array(X)).transform(scipy.sparse.csr_array(NEW)), dense
-    )
-
-
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
+def test_what_cannot_be_used_is_refused() -> None:
+    for step, message in (
         (iopt.SpectrumTransformer("clap"), "spectrum: expected one of clip, flip, shift, square"),
         (iopt.PseudoEuclideanEmbedding(0), "n_components: expected a positive integer or None"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(step: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        step.fit(KERNEL(X))
+    ):
+        with pytest.raises(ValueError, match=message):
+            step.fit(KERNEL(X))

@@ -23,18 +23,24 @@ INF = float("inf")
 ROUNDING = 1e-12
 """Of the expected values, whose closed forms and linear systems are computed in doubles."""
 
+CONVEX_CASES = {
+    "two points, C = inf", "zero kernel", "conditionally PSD only", "weights, no bias", "clip",
+    "hull, reduced to the means", "ν-form of the identity", "regression, bounded",
+    "nu regression of two points",
+}  # fmt: skip
+"""Those of the known cases that are bracketed by their duals, one for each set of rows."""
+
 CHEAP = {"spectral", "box-diagonal", "separable"}
 
 
-def problem_of(n: int, seed: int, scale: float = 1.0) -> iopt.KernelProblem:
+def problem_of(n: int, seed: int) -> iopt.KernelProblem:
     """About half of the eigenvalues are negative, and the labels are given in turn."""
-    K, y = symmetric(n, seed), np.resize([-1, 1], n)
-    return iopt.KernelProblem(scale * K, y, name="gaussian-matrix")
+    return iopt.KernelProblem(symmetric(n, seed), np.resize([-1, 1], n), name="gaussian-matrix")
 
 
-def assert_holds(bracket: iopt.workflow.Bracket, optimum: float, scale: float = 1.0) -> None:
+def assert_holds(bracket: iopt.workflow.Bracket, optimum: float) -> None:
     """The contract of a `Bracket` with a known optimum."""
-    slack = ROUNDING * max(scale, abs(optimum))
+    slack = ROUNDING * max(1.0, abs(optimum))
     assert bracket.lower <= optimum + slack
     assert bracket.upper >= optimum - slack
     assert_consistent(bracket)
@@ -64,14 +70,15 @@ def assert_consistent(bracket: iopt.workflow.Bracket) -> None:
     assert bracket.seconds >= trace.seconds[-1]
 
 
-# --------------------------------------------------------------------------------- closed forms
-
-
 @pytest.mark.parametrize(
     "case",
-    [c for c in CASES if isinstance(c.formulation.structure(c.problem()), BoxLineQP)],
+    [
+        case for case in CASES
+        if isinstance(case.formulation.structure(case.problem()), BoxLineQP)
+        and (case.claim is iopt.Claim.LOCAL or case.name in CONVEX_CASES)
+    ],
     ids=lambda case: case.name,
-)
+)  # fmt: skip
 def test_cases(case: Any) -> None:
     bracket = iopt.bound(case.problem(), case.formulation, gap=1e-8)
     assert_holds(bracket, case.objectives[0])
@@ -79,15 +86,14 @@ def test_cases(case: Any) -> None:
     assert bracket.status is iopt.Status.SOLVED
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    ("formulation", "optimum"),
+    ("formulation", "optimum", "method"),
     [
         # The lemma's first vertex v has ⟨v, v⟩ = 4: 2/⟨v, v⟩, -⟨v, v⟩, and ¼⟨v, v⟩.
-        (iopt.SVMDual(C=1.0), 0.5),
-        (iopt.SVMDual(C=INF), 0.5),
-        (iopt.ConvexHullDual(mu=1.0), -4.0),
-        (iopt.GuoSchuurmansQP(beta=0.5), 1.0),
+        *((iopt.SVMDual(C=1.0), 0.5, method) for method in METHODS),
+        (iopt.SVMDual(C=INF), 0.5, "branch-and-bound"),
+        (iopt.ConvexHullDual(mu=1.0), -4.0, "branch-and-bound"),
+        (iopt.GuoSchuurmansQP(beta=0.5), 1.0, "branch-and-bound"),
     ],
     ids=str,
 )
@@ -110,22 +116,15 @@ def test_eight_local_optima(formulation: iopt.Formulation, optimum: float, metho
 
 
 def test_zero_kernel() -> None:
-    """As many whole pairs as there are, 2C each; separations of squared length 0."""
+    """Separations of squared length 0."""
     problem = iopt.KernelProblem(np.zeros((5, 5)), [1, 1, 1, -1, -1])
-    assert_holds(iopt.bound(problem, iopt.SVMDual(C=2.0)), 8.0)
     for formulation in (iopt.ConvexHullDual(), iopt.GuoSchuurmansQP()):
         bracket = iopt.bound(problem, formulation)
         assert (bracket.lower, bracket.upper, bracket.relative_gap) == (0.0, 0.0, 0.0)
-
-
-def test_sensitivities_of_a_game_that_is_no_kernel() -> None:
-    """αᵀΔα at the only feasible point (½, ½): ¼ (0 + 1 + 3 + 0)."""
-    problem = iopt.KernelProblem(np.zeros((2, 2)), [1, -1])
+    # A game that is no kernel: αᵀΔα at the only feasible point (½, ½) is ¼ (0 + 1 + 3 + 0).
+    two = iopt.KernelProblem(np.zeros((2, 2)), [1, -1])
     Delta = np.array([[0.0, 1.0], [3.0, 0.0]])
-    assert_holds(iopt.bound(problem, iopt.GuoSchuurmansQP(beta=0.5, sensitivity=Delta)), 1.0)
-
-
-# ----------------------------------------------------------------------------------- hard margin
+    assert_holds(iopt.bound(two, iopt.GuoSchuurmansQP(beta=0.5, sensitivity=Delta)), 1.0)
 
 
 def test_a_hard_margin_that_no_pair_refuses() -> None:
@@ -137,17 +136,6 @@ def test_a_hard_margin_that_no_pair_refuses() -> None:
     assert iopt.bound(problem, iopt.SVMDual(C=1.0)).relative_gap <= 1e-4
 
 
-def test_no_bias_needs_a_finite_bound() -> None:
-    problem = iopt.KernelProblem([[1.0, 3.0], [3.0, 1.0]], [1, -1])
-    with pytest.raises(
-        iopt.errors.IncompatibleSolver, match="without a bias the weights need a finite"
-    ):
-        iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
-
-
-# ----------------------------------------------------------------------------------------- limits
-
-
 @pytest.mark.parametrize("end", [stop, press])
 def test_a_callback_or_ctrl_c_keeps_the_bracket(end: Any) -> None:
     bracket = iopt.bound(problem_of(50, 0), "ConvexHullDual", gap=1e-12, callback=end(2))
@@ -156,9 +144,6 @@ def test_a_callback_or_ctrl_c_keeps_the_bracket(end: Any) -> None:
     assert 2 <= len(bracket.trace) <= 3  # the end may be one more report
     assert np.isfinite(bracket.bound)
     assert "interrupted" in str(bracket)
-
-
-# ----------------------------------------------------------------------------------------- answers
 
 
 def open_program() -> iopt.QuadraticProgram:
@@ -197,24 +182,25 @@ def test_what_would_help_before_the_root_is_divided(options: Any, advice: str) -
     assert advice in " ".join(text.split())
 
 
-# ------------------------------------------------------------------------------------------ errors
+def test_what_cannot_be_bracketed_is_refused() -> None:
+    for name in ("LPSVM", "LussDual", "KernelLogistic"):
+        with pytest.raises(iopt.errors.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
+            iopt.bound(problem_of(4, 0), name)
+    problem = iopt.KernelProblem([[1.0, 3.0], [3.0, 1.0]], [1, -1])
+    with pytest.raises(
+        iopt.errors.IncompatibleSolver, match="without a bias the weights need a finite"
+    ):
+        iopt.bound(problem, iopt.SVMDual(C=INF, bias=False))
 
 
-@pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP", "LussDual", "KernelLogistic"])
-def test_other_structures_are_refused(name: str) -> None:
-    with pytest.raises(iopt.errors.IncompatibleSolver, match=f"^{name}.* cannot be bracketed"):
-        iopt.bound(problem_of(4, 0), name)
-
-
-def almost_empty(missing: float) -> iopt.QuadraticProgram:
+@pytest.mark.parametrize("missing", [1e-12, 1e-11, 1e-6])
+def test_a_program_has_a_bracket_if_it_is_empty_by_rounding_only(missing: float) -> None:
     """x₁ + x₂ = 2 + missing on the unit square: the only point within reach has the value -1."""
-    return iopt.QuadraticProgram(
-        -np.eye(2), [0.0, 0.0], A=[[1.0, 1.0]], b=[2.0 + missing], lb=0.0, ub=1.0
-    )
-
-
-def test_a_program_that_is_empty_by_rounding_has_a_bracket() -> None:
-    qp, missing = almost_empty(1e-12), 1e-12
+    qp = iopt.QuadraticProgram(-np.eye(2), A=[[1.0, 1.0]], b=[2.0 + missing], lb=0.0, ub=1.0)
+    if missing > 1e-12:
+        with pytest.raises(iopt.errors.InfeasibleProblem, match=r"row 0 of A, ub\[0\] and ub\[1\]"):
+            iopt.bound(qp)
+        return
     bracket = iopt.bound(qp, time_limit=HANGS)
     certificate = iopt.verify(qp, bracket.values)
     # The row is missed by what is missing, beside its side of 2; rounding is far below.
@@ -222,12 +208,6 @@ def test_a_program_that_is_empty_by_rounding_has_a_bracket() -> None:
     assert bracket.lower == pytest.approx(-1.0, abs=4.0 * missing)
     assert bracket.upper == pytest.approx(-1.0, abs=4.0 * missing)
     assert bracket.rigorous != ("WRONG" in str(bracket))  # a contradiction is always shown
-
-
-@pytest.mark.parametrize("missing", [1e-11, 1e-9, 1e-6])
-def test_a_program_that_is_empty_by_more_has_none(missing: float) -> None:
-    with pytest.raises(iopt.errors.InfeasibleProblem, match=r"row 0 of A, ub\[0\] and ub\[1\]"):
-        iopt.bound(almost_empty(missing))
 
 
 CONVEX = {
@@ -270,7 +250,7 @@ def test_a_convex_program_is_bracketed_by_its_dual(name: str) -> None:
 
 def test_a_hard_margin_that_rounding_does_not_decide_has_no_infinite_bracket() -> None:
     """Of K = vvᵀ, which is unbounded in exact numbers, and bounded or not as rounding makes it."""
-    for v in np.random.default_rng(0).uniform(0.1, 1.0, (20, 4)):
+    for v in np.random.default_rng(0).uniform(0.1, 1.0, (10, 4)):
         problem = iopt.KernelProblem(np.outer(v, v), [1, -1, 1, -1])
         try:
             bracket = iopt.bound(problem, iopt.SVMDual(C=np.inf), time_limit=HANGS)

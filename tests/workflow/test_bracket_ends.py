@@ -10,10 +10,8 @@ import pytest
 import indefinite_opt as iopt
 from helpers.exact import as_matrix, as_vector, is_psd, mirrored
 from helpers.kernel_programs import beside, exact_program
-from indefinite_opt.quadratic import proof_checker
 from indefinite_opt.quadratic.bracket.finite_forms import finite_form
 from indefinite_opt.quadratic.bracket.search import GlobalSearch
-from indefinite_opt.quadratic.proof.proof_document import bracket_document
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
@@ -43,7 +41,7 @@ def formulations(problem: iopt.KernelProblem, g: np.random.Generator) -> list[io
     ]
 
 
-@pytest.mark.parametrize("exponent", range(20, 51, 3))
+@pytest.mark.parametrize("exponent", [20, 35, 50])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_constant_in_the_kernel_moves_no_end_beyond_the_optimum(seed: int, exponent: int) -> None:
     """With yᵀα = 0 it has no effect. In doubles it is rounded to 2^-2 at 2^50, before and after."""
@@ -61,11 +59,11 @@ def test_a_constant_in_the_kernel_moves_no_end_beyond_the_optimum(seed: int, exp
         assert abs(bracket.check(problem) - bracket.bound) <= 1e-9 * abs(bracket.bound)
 
 
-@pytest.mark.parametrize("exponent", [42, 46, 50])
+@pytest.mark.parametrize("exponent", [46, 50])
 def test_curvature_beside_a_constant_does_not_pass_for_rounding(exponent: int) -> None:
     """n·eps·2^46 is 0.06: K - c decides, in fractions on the differences of two points."""
     signs = set()
-    for seed in range(30):
+    for seed in range(9):
         g = np.random.default_rng(seed)
         A = g.standard_normal((4, 4))
         K = mirrored((A @ A.T if seed % 3 == 0 else A + A.T) + 2.0**exponent)
@@ -86,19 +84,7 @@ def test_curvature_beside_a_constant_does_not_pass_for_rounding(exponent: int) -
     assert signs == {True, False}
 
 
-def test_the_proof_of_a_kernel_with_a_constant_is_checked_in_exact_arithmetic() -> None:
-    """Its program has K - c: the bound is that of K, as no entry of K - c is rounded."""
-    problem, g = kernel(2, 44)
-    for formulation in formulations(problem, g):
-        bracket = iopt.bound(problem, formulation)
-        document = bracket_document(bracket.program, bracket.proof, bracket.bound)
-        assert np.abs(np.concatenate(document["program"]["H"])).max() < 1e3
-        exact = bracket.program.sense * exact_program(problem, formulation).minimum()[0]
-        proved, _ = proof_checker.check(document)
-        assert proved >= exact if bracket.maximised else proved <= exact
-
-
-@pytest.mark.parametrize("exponent", [20, 35, 50])
+@pytest.mark.parametrize("exponent", [20, 50])
 @pytest.mark.parametrize(
     "formulation", [iopt.SVMDual(C=3.0, bias=False), iopt.KSVM(C=2.0)], ids=str
 )
@@ -106,7 +92,7 @@ def test_ends_are_right_where_a_constant_has_an_effect(
     formulation: iopt.Formulation, exponent: int
 ) -> None:
     """Without a line; and for KSVM, whose matrix K² is rounded, so that it need not be near."""
-    for seed in range(6):
+    for seed in range(3):
         problem, _ = kernel(seed, exponent)
         program = exact_program(problem, formulation)
         bracket = iopt.bound(problem, formulation, time_limit=5.0, max_nodes=50)
@@ -116,14 +102,14 @@ def test_ends_are_right_where_a_constant_has_an_effect(
         assert bracket.rigorous
 
 
-@pytest.mark.parametrize("exponent", [0, 12, 40])
+@pytest.mark.parametrize("exponent", [0, 40])
 def test_the_attained_value_is_one_of_a_feasible_point_nearby(exponent: int) -> None:
     """Of every feasible point that differs in a weight, or in one of each class.
 
     The points are rounded: in most of them the sum of a class misses its total by 1e-17 or more.
     """
     compared = 0
-    for seed in range(20):
+    for seed in range(8):
         problem, g = kernel(seed, exponent)
         others = [iopt.SVMDual(C=2.0, bias=False), iopt.KSVM(C=2.0)]
         for formulation in formulations(problem, g) + others:
@@ -138,7 +124,7 @@ def test_the_attained_value_is_one_of_a_feasible_point_nearby(exponent: int) -> 
                 # A few hundred roundings of its terms, or of K² those of its factors.
                 near = 1e-12 if not isinstance(formulation, iopt.KSVM) else 1e-11
                 assert attained - program.value(as_vector(x)) <= near * size
-    assert compared >= 200
+    assert compared >= 100
 
 
 def test_a_point_outside_of_the_box_attains_what_one_inside_does() -> None:
@@ -155,7 +141,7 @@ def test_a_point_outside_of_the_box_attains_what_one_inside_does() -> None:
         assert 2.0 * t <= point.value + error <= 8.0 * t
 
 
-@pytest.mark.parametrize("count", [3, 5, 7, 11, 13, 49, 93])
+@pytest.mark.parametrize("count", [3, 49])
 def test_the_least_bound_that_rounding_leaves_too_small(count: int) -> None:
     """As doubles, three weights of 1/3 sum to less than 1; the next number is meant."""
     y = np.where(np.arange(2 * count) < count, 1, -1)
@@ -169,10 +155,7 @@ def test_the_least_bound_that_rounding_leaves_too_small(count: int) -> None:
     assert bracket.relative_gap <= 1e-9
 
 
-# ------------------------------------------------------------------------------------ underflow
-
-
-@pytest.mark.parametrize("scale", [1e-150, 1e-165, 1e-200, 1e-280, 1e-300, 1e-310, 1e-320])
+@pytest.mark.parametrize("scale", [1e-150, 1e-280, 1e-320])
 def test_tiny_kernels_are_as_curved_as_others(scale: float) -> None:
     """The squares of their entries are 0: the separation of -I is no convex program.
 
@@ -191,9 +174,9 @@ def test_tiny_kernels_are_as_curved_as_others(scale: float) -> None:
         assert bracket.relative_gap <= 1e-4
 
 
-@pytest.mark.parametrize("scale", [1e-320, 1e-310, 1e-300, 1e-280])
+@pytest.mark.parametrize("scale", [1e-320, 1e-300])
 def test_bounds_hold_where_products_underflow(scale: float) -> None:
-    for seed in range(6):
+    for seed in range(3):
         g = np.random.default_rng(seed)
         A = g.standard_normal((3, 3))
         K = mirrored(scale * (A @ A.T if seed % 2 else A + A.T))
@@ -218,9 +201,6 @@ def test_bounds_hold_where_products_underflow(scale: float) -> None:
             assert Fraction(search.bracket.value) >= optimum
 
 
-# ------------------------------------------------------------------- what a bracket says of itself
-
-
 def test_a_relative_gap_is_zero_only_for_equal_ends() -> None:
     assert relative(5e-324, 1e10) > 0.0
     # F = αᵀQα - 2eᵀα + 2 = 0 at (1, 1): the constant 2 rounds what is left of 0.
@@ -234,17 +214,16 @@ def test_a_relative_gap_is_zero_only_for_equal_ends() -> None:
 
 
 @pytest.mark.parametrize("method", ["branch-and-bound", "relaxation", "clarabel", "cheap"])
-@pytest.mark.parametrize("gap", [1e-2, 1e-6, 1e-15])
+@pytest.mark.parametrize("gap", [1e-2, 1e-15])
 def test_solved_means_that_the_goal_is_met(method: str, gap: float) -> None:
     g = np.random.default_rng(3)
     A = g.standard_normal((8, 8))
     problem = iopt.KernelProblem(A + A.T, np.resize([1, -1], 8))
     for formulation in (iopt.SVMDual(C=1.0), iopt.ConvexHullDual()):
         bracket = iopt.bound(problem, formulation, method=method, gap=gap, max_nodes=20)
-        assert (bracket.status is Status.SOLVED) == (bracket.relative_gap <= gap)
-        said = str(bracket).splitlines()
-        if bracket.status is Status.SOLVED:
-            assert said[-1].endswith("s: converged")
+        solved = bracket.relative_gap <= gap
+        assert (bracket.status is Status.SOLVED) == solved
+        assert not solved or str(bracket).endswith("s: converged")
     # An absolute goal counts as well.
     bracket = iopt.bound(problem, iopt.SVMDual(C=1.0), gap=1e-15, atol=1.0, method=method)
     met = bracket.upper - bracket.lower <= 1.0
@@ -252,10 +231,10 @@ def test_solved_means_that_the_goal_is_met(method: str, gap: float) -> None:
     assert met or method == "cheap"
 
 
-@pytest.mark.parametrize("gap", [0.5, 1e-2, 1e-4, 1e-8])
+@pytest.mark.parametrize("gap", [0.5, 1e-8])
 def test_rays_end_where_the_goal_is_met(gap: float) -> None:
     """Their optimum is -1/(4q): boxes are closed where it is within the gap, not q."""
-    for seed in range(4):
+    for seed in range(2):
         g = np.random.default_rng(seed)
         X = g.standard_normal((9, 2))
         K = X @ X.T + np.eye(9) - 0.3 * np.outer(X[:, 0], X[:, 0]) ** 2 / 9.0

@@ -91,13 +91,13 @@ def test_flat_directions_are_flat_to_rounding() -> None:
     assert examined(singular, [0.5, 0.5], [0.0, 0.0])[0] is Curvature.FLAT
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("lines", [0, 1, 2])
 def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> None:
     """λ_min(NᵀHN) with N from the singular vectors of the constraints, for every inertia."""
     generator = np.random.default_rng(seed)
     A = generator.standard_normal((7, 7))
-    K = {0: A + A.T, 1: A @ A.T, 2: -A @ A.T}.get(seed, A + A.T)
+    K = (A + A.T, A @ A.T, -A @ A.T)[seed]
     qp = program(K, lines=lines)
     kept = np.array([0, 2, 3, 5, 6])
     H = qp.H()[np.ix_(kept, kept)]
@@ -111,15 +111,10 @@ def test_least_curvature_against_an_explicit_basis(seed: int, lines: int) -> Non
 @pytest.mark.parametrize("lines", [0, 1])
 def test_units_of_variables_hide_no_curvature(lines: int) -> None:
     """diag(10¹², -10⁻⁵, 10⁻⁶) is negative along (0, 1, 0), and along (0, 1, 1) on yᵀd = 0."""
-    qp = program(np.diag([1e12, -1e-5, 1e-6]), lines=lines)
-    least, rounding = qp.least_curvature(np.arange(3))
-    assert least < -rounding
-    definite = program(np.diag([1e12, 1e-5, 1e-6]), lines=lines)
-    least, rounding = definite.least_curvature(np.arange(3))
-    assert least > rounding
-
-
-# ---------------------------------------------------------------------- what a certificate says
+    for sign in (-1.0, 1.0):
+        qp = program(np.diag([1e12, sign * 1e-5, 1e-6]), lines=lines)
+        least, rounding = qp.least_curvature(np.arange(3))
+        assert sign * least > rounding
 
 
 @pytest.mark.parametrize(
@@ -141,30 +136,28 @@ def test_given_multipliers_of_a_lower_bound(lower: list[float], claim: str) -> N
 
 
 def test_an_unknown_curvature_is_said_to_be_unknown() -> None:
-    X = np.random.default_rng(0).standard_normal((12, 2))
-    y = np.tile([1, -1], 6)
-    gaussian = iopt.kernels.get("gaussian")
+    X, y = np.random.default_rng(0).standard_normal((12, 2)), np.tile([1, -1], 6)
+    gaussian, formulation = iopt.kernels.get("gaussian"), iopt.SVMDual(C=1.0)
     # A function of which no theorem is known.
     rows = iopt.KernelProblem.from_data(X, y, lambda A, B: gaussian(A, B), cache_mb=1)
-    whole = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)")
-    formulation = iopt.SVMDual(C=1.0)
     on_demand = iopt.solve(rows, formulation).certificate
     assert on_demand.claim is Claim.LOCAL
     assert "Convexity was not examined, as the kernel matrix is never formed" in str(on_demand)
+    whole = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)")
     known = iopt.solve(whole, formulation).certificate
     assert known.claim is Claim.LOCAL
     assert (known.bound, known.gap) == (np.inf, np.inf)  # a maximum without a bound above it
     assert "Not convex; no bound on the global optimum is known. First-order" in str(known)
-    bounded = iopt.verify(whole, formulation, {"alpha": np.zeros(12)}, bound=True)
-    assert bounded.gap_kind == "global bracket"
-    assert "A better point exists" in str(bounded)
+
+
+def of_two_features(kernel: str) -> iopt.KernelProblem:
+    X = np.random.default_rng(2).standard_normal((20, 2))
+    return iopt.KernelProblem.from_data(X, np.tile([1, -1], 10), kernel)
 
 
 def test_a_closed_gap_needs_no_first_order_conditions() -> None:
     """The gap of kernel logistic regression is ½‖∇‖²: it closes long before the gradient does."""
-    problem = iopt.KernelProblem.from_data(
-        np.random.default_rng(2).standard_normal((20, 2)), np.tile([1, -1], 10), "sigmoid"
-    )
+    problem = of_two_features("sigmoid")
     formulation = iopt.KernelLogistic(C=1.0)
     rough = iopt.solve(problem, formulation, tol=1e-2).values
     certificate = iopt.verify(problem, formulation, rough, tol=1e-3)
@@ -182,19 +175,6 @@ def test_absolute_tolerances_of_programs_with_slacks(formulation: iopt.Formulati
     certificate = iopt.verify(problem, formulation, values, atol=1.1)
     assert certificate.claim is Claim.GLOBAL
     assert certificate.gap == pytest.approx(1.0, rel=1e-5)
-    endless = iopt.verify(problem, formulation, values, atol=1.1, time_limit=np.inf)
-    assert endless.claim is Claim.GLOBAL
-
-
-def test_the_measure_of_a_certificate_is_what_its_gap_is_called() -> None:
-    problem = iopt.KernelProblem(np.eye(2), [1, -1])
-    convex = iopt.verify(problem, iopt.SVMDual(C=10.0), {"alpha": [0.9, 0.9]})
-    assert convex.gap_kind == "duality gap"
-    assert convex.measure == convex.relative_gap != convex.stationarity
-    curved = iopt.KernelProblem(-np.eye(2), [1, -1])
-    local = iopt.verify(curved, iopt.SVMDual(C=1.0), {"alpha": [0.9, 0.9]})
-    assert local.gap_kind == "KKT residual"
-    assert local.measure == local.stationarity > 0.0
 
 
 def test_absolute_tolerances_of_brackets() -> None:
@@ -210,19 +190,19 @@ def test_absolute_tolerances_of_brackets() -> None:
     assert "bounds of one node meet the objective" in str(closed)
 
 
-@pytest.mark.parametrize("least", [8.0, -8.0])
-def test_a_bound_that_meets_the_objective_is_not_said_to_lie_beyond_it(least: float) -> None:
+@pytest.mark.parametrize(("slope", "x"), [(9.0, 1.0), (-7.0, 2.0)])
+def test_a_bound_that_meets_the_objective_is_not_said_to_lie_beyond_it(
+    slope: float, x: float
+) -> None:
     """-x² + cx on [1, 2] is least at 1 for c > 3, and at 2 for c < 3."""
-    qp = iopt.QuadraticProgram([[-2.0]], [least + 1.0], lb=1.0, ub=2.0)
-    x = 1.0 if least > 0.0 else 2.0
+    qp = iopt.QuadraticProgram([[-2.0]], [slope], lb=1.0, ub=2.0)
     certificate = iopt.verify(qp, {"x": [x]}, bound=True)
     assert certificate.claim is Claim.GLOBAL
     assert "meet the objective" in str(certificate)
 
 
 def test_the_best_point_is_not_said_to_have_a_better_one() -> None:
-    generator = np.random.default_rng(8)
-    A = generator.standard_normal((60, 60))
+    A = np.random.default_rng(8).standard_normal((60, 60))
     problem, formulation = iopt.KernelProblem(A + A.T, np.tile([1, -1], 30)), iopt.SVMDual(C=1.0)
     best = iopt.solve(problem, formulation, tol=1e-9).values
     certificate = iopt.verify(problem, formulation, best, bound=True, time_limit=0.05)
@@ -248,11 +228,9 @@ def test_a_proof_that_is_not_checked_in_time_proves_nothing(
 @pytest.mark.parametrize("formulation", [iopt.SVMDual(C=1.0), iopt.KernelLogistic()], ids=str)
 def test_results_have_no_absolute_tolerance(formulation: iopt.Formulation) -> None:
     """What a few steps leave is no closed gap, small as it may be in units of the objective."""
-    problem = iopt.KernelProblem.from_data(
-        np.random.default_rng(2).standard_normal((20, 2)), np.tile([1, -1], 10), "gaussian"
-    )
-    options = {"solver": "smo"} if isinstance(formulation, iopt.SVMDual) else {}
-    certificate = iopt.solve(problem, formulation, max_iter=1, **options).certificate
+    problem = of_two_features("gaussian")
+    solver = "smo" if isinstance(formulation, iopt.SVMDual) else None
+    certificate = iopt.solve(problem, formulation, solver, max_iter=1).certificate
     assert certificate.claim is Claim.FEASIBLE
     assert certificate.gap > 1e-3
     assert certificate.relative_gap == pytest.approx(

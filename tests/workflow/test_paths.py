@@ -22,10 +22,10 @@ Formulations = list[iopt.Formulation]
 INF = float("inf")
 
 CONVEX = ("gaussian", "linear")
-NONCONVEX = ("sigmoid", "epanechnikov", "random")
+NONCONVEX = ("sigmoid", "random")
 
 
-def path_problem(kernel: str, n: int = 36) -> iopt.KernelProblem:
+def path_problem(kernel: str, n: int = 24) -> iopt.KernelProblem:
     return rugged_problem(n, seed=1) if kernel == "random" else random_problem(kernel, n, seed=1)
 
 
@@ -50,10 +50,9 @@ def nus(shares: ArrayLike, problem: iopt.KernelProblem) -> Formulations:
     return [iopt.GuoSchuurmansQP(beta=float(least + s * (0.5 - least))) for s in np.ravel(shares)]
 
 
-GRID = np.logspace(-3, 3, 13)
-RANDOM = 10.0 ** np.random.default_rng(0).uniform(-3, 3, 12)
-SHARES = np.linspace(0.0, 1.0, 12)
-JUMPS = np.random.default_rng(0).uniform(0, 1, 10)
+GRID = np.logspace(-3, 3, 7)
+RANDOM = 10.0 ** np.random.default_rng(0).uniform(-3, 3, 7)
+SHARES = np.linspace(0.0, 1.0, 7)
 
 
 def routes(problem: iopt.KernelProblem) -> dict[str, Formulations]:
@@ -62,17 +61,11 @@ def routes(problem: iopt.KernelProblem) -> dict[str, Formulations]:
         "C down": svms(GRID[::-1]),
         "C repeated": svms([0.1, 0.1, 0.1, 1.0, 1.0, 30.0, 30.0, 0.1]),
         "C jumps": svms(RANDOM),
-        "C alone": svms(2.0),
-        "weights, up": weighted(GRID, problem.n),
         "weights, jumps": weighted(RANDOM, problem.n),
         "weights, no bias": weighted(RANDOM, problem.n, bias=False),
-        "no bias, up": svms(GRID, bias=False),
-        "no bias, down": svms(GRID[::-1], bias=False),
         "no bias, jumps": svms(RANDOM, bias=False),
         "mu up": hulls(SHARES, problem),
         "mu down": hulls(SHARES[::-1], problem),
-        "mu jumps": hulls(JUMPS, problem),
-        "beta up": nus(SHARES, problem),
         "beta down": nus(SHARES[::-1], problem),
         "mixed": [
             *svms([1.0, 2.0]), *svms([2.0, 1.0], bias=False), *svms([1.0]),
@@ -103,9 +96,6 @@ def check_point(
     assert result.residual <= violation / unit + 1e-9
 
 
-# ------------------------------------------------------------------------------- against one by one
-
-
 @pytest.mark.parametrize(
     ("route", "kernel"),
     [
@@ -134,20 +124,15 @@ def test_each_point_of_a_path_is_stationary_and_the_optimum_of_a_convex_program(
 def test_the_default_solver_is_that_of_solve(sigmoid_problem: iopt.KernelProblem) -> None:
     """A point of a path is no worse than the same call alone."""
     formulations = ["SVMDual(C=1)", "LPSVM", "LussDual", "KernelLogistic"]
-    for formulation, result in zip(
-        formulations, iopt.solve_path(sigmoid_problem, formulations), strict=True
-    ):
+    path = iopt.solve_path(sigmoid_problem, formulations)
+    for formulation, result in zip(formulations, path, strict=True):
         alone = iopt.solve(sigmoid_problem, formulation)
         assert result.solver == alone.solver
         assert result.objective == pytest.approx(alone.objective, rel=1e-6)
 
 
-# -------------------------------------------------------------------------------------------- drift
-
-
-@pytest.mark.parametrize("scale", [1e-8, 1.0])
-@pytest.mark.parametrize("bias", [True, False])
-def test_gradients_that_only_grow_keep_their_digits(bias: bool, scale: float) -> None:
+@pytest.mark.parametrize(("scale", "bias"), [(1e-8, True), (1.0, False)])
+def test_gradients_that_only_grow_keep_their_digits(scale: float, bias: bool) -> None:
     """All weights stay at C over ten decades of C, so that no step ever refreshes the gradient.
 
     At first Qα is far below the 1 of the margins: what is left of it there is scaled up with C.
@@ -173,32 +158,25 @@ def test_a_far_jump_upwards_is_not_believed() -> None:
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_far_jumps_both_ways(bias: bool) -> None:
-    problem = path_problem("gaussian", n=20)
-    for result in iopt.solve_path(
-        problem, svms([1e8, 1e-8, 1e4, 1e-10, 1.0, 1e-12, 1e12], bias), solver="smo"
-    ):
+    problem, values = path_problem("gaussian", n=20), [1e8, 1e-8, 1e4, 1e-10, 1.0, 1e-12, 1e12]
+    for result in iopt.solve_path(problem, svms(values, bias), solver="smo"):
         alone = iopt.solve(problem, result.formulation, solver="smo")
         assert result.objective == pytest.approx(alone.objective, rel=2e-6)
         assert result.residual <= 1e-6
         check_point(problem, result)
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e-4, 1.0])
+@pytest.mark.parametrize("scale", [1e-12, 1.0])
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_far_jumps_downwards_keep_the_balance(kernel: str, scale: float) -> None:
     """A Newton step on the free weights may be far longer than the new bound allows."""
-    for seed in range(6):
+    for seed in range(3):
         source = random_problem(kernel, 8, seed)
-        if source.smaller_class == 1:
-            continue
         problem = iopt.KernelProblem(scale * source.K, source.y)
         values = np.array([1e4, 1e-7, 1e-2, 1e-13, 1e-2, 1e-9, 1e-17])
         for result in iopt.solve_path(problem, svms(values), solver="smo"):
             alpha = weights(result)
             assert abs(problem.y @ alpha) <= 1e-12 * alpha.sum(), f"seed {seed}: {result}"
-
-
-# ------------------------------------------------------------------------------------------ C = inf
 
 
 def test_an_infinite_bound_and_two_optima() -> None:
@@ -207,9 +185,6 @@ def test_an_infinite_bound_and_two_optima() -> None:
     for result in iopt.solve_path(problem, svms([2.0, INF, 1.0, INF]), solver="smo"):
         assert result.objective == pytest.approx(2 / 3, rel=1e-6)
         assert sorted(weights(result)) == pytest.approx([0.0, 2 / 3, 2 / 3], abs=1e-5)
-
-
-# --------------------------------------------------------------------------- points that cannot be
 
 
 def test_a_session_goes_on_after_an_unbounded_point() -> None:
@@ -252,7 +227,7 @@ def test_an_interrupted_point_is_honest_and_the_next_one_whole() -> None:
     assert claim >= iopt.Claim.STATIONARY
 
 
-@pytest.mark.parametrize("route", ["C up", "C down", "mu down", "mixed"])
+@pytest.mark.parametrize("route", ["C down", "mixed"])
 def test_limits_hold_at_each_point(route: str) -> None:
     """Three steps do not solve anything; the residual that is told is that of the point."""
     problem = path_problem("sigmoid")
@@ -275,14 +250,11 @@ def test_points_of_a_path_share_no_memory() -> None:
             assert not np.shares_memory(weights(one), weights(other))
 
 
-# ------------------------------------------------------------------------------------ other solvers
-
-
 @pytest.mark.parametrize("solver", ["multistart", "dca"])
-@pytest.mark.parametrize("route", ["C jumps", "mu down", "mixed"])
+@pytest.mark.parametrize("route", ["C jumps", "mixed"])
 @pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
 def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> None:
-    problem = path_problem(kernel, n=20)
+    problem = path_problem(kernel, n=16)
     for result in iopt.solve_path(problem, routes(problem)[route], solver=solver):
         assert result.solver == solver
         assert result.status is iopt.Status.SOLVED
@@ -292,9 +264,9 @@ def test_paths_of_other_local_solvers(kernel: str, route: str, solver: str) -> N
 
 
 @pytest.mark.parametrize("solver", ["osqp", "highs"])
-@pytest.mark.parametrize("route", ["C up", "C jumps", "mixed"])
+@pytest.mark.parametrize("route", ["C jumps", "mixed"])
 def test_paths_of_solvers_of_convex_programs(route: str, solver: str) -> None:
-    problem = path_problem("gaussian", n=30)
+    problem = path_problem("gaussian", n=20)
     for result in iopt.solve_path(problem, routes(problem)[route], solver=solver):
         assert result.solver == solver
         assert result.certificate.claim is iopt.Claim.GLOBAL
@@ -303,25 +275,23 @@ def test_paths_of_solvers_of_convex_programs(route: str, solver: str) -> None:
 
 
 def sensitivities(n: int) -> list[Array]:
-    factors = np.random.default_rng(0).standard_normal((3, n, n + 5))
+    factors = np.random.default_rng(0).standard_normal((2, n, n + 5))
     return [A @ A.T for A in factors]
 
 
-INFINITE = [1.0, INF, 0.5, INF, INF, 1e3, 3.0, INF]
+INFINITE = [1.0, INF, 0.5, INF, INF, 3.0]
 
 
 @pytest.mark.parametrize(
     ("kernel", "chosen"),
     [
-        *((kernel, svms(INFINITE, bias)) for kernel in ("gaussian", "l1-gaussian")
-          for bias in (True, False)),
+        *(("gaussian", svms(INFINITE, bias)) for bias in (True, False)),
         # Clip, flip and shift share C but no matrix.
-        *((kernel, [iopt.SpectrumSVM(C=C, transform=transform) for C in (0.5, 5.0)
-                    for transform in ("clip", "flip", "shift", "clip")])
-          for kernel in ("gaussian", "sigmoid")),
+        ("sigmoid", [iopt.SpectrumSVM(C=C, transform=transform) for C in (0.5, 5.0)
+                     for transform in ("clip", "flip", "shift", "clip")]),
         # Matrices that differ although the bound does not.
         ("gaussian", [iopt.GuoSchuurmansQP(beta=beta, sensitivity=matrix)
-                      for matrix in sensitivities(36) for beta in (0.1, 0.3)]),
+                      for matrix in sensitivities(24) for beta in (0.1, 0.3)]),
     ],
 )  # fmt: skip
 def test_clarabel_agrees_at_each_point(kernel: str, chosen: Formulations) -> None:

@@ -11,7 +11,8 @@ import pytest
 import indefinite_opt as iopt
 from helpers.problems import random_problem
 from indefinite_opt.errors import IncompatibleSolver, ParameterError
-from indefinite_opt.solvers import known
+from indefinite_opt.quadratic.local.descent import descent
+from indefinite_opt.solvers import as_solver, known
 
 RECORDING = {name for name, solver in known().items() if solver.records}
 
@@ -41,37 +42,32 @@ def test_the_result_is_the_same_and_every_point_is_feasible(solver: str) -> None
         assert each.objective == pytest.approx(objective(problem, alpha), abs=1e-9)
     assert not path[0].values["alpha"].any()
     np.testing.assert_array_equal(path[-1].values["alpha"], result.values["alpha"])
-
-
-@pytest.mark.parametrize("solver", ["smo", "smo-lin-lin"])
-def test_a_pair_step_moves_two_weights_and_goes_up(solver: str) -> None:
-    problem = random_problem("sigmoid", 40, seed=1)
-    path = iopt.solve(problem, "SVMDual(C=1)", solver=solver, record=True).trace.iterates
+    if solver not in ("smo", "smo-lin-lin"):
+        return
+    # A pair step moves two weights and goes up.
     pairs = [(one, other) for one, other in itertools.pairwise(path) if other.step == "pair step"]
-    assert len(pairs) >= 10
+    assert len(pairs) >= 3
     for one, other in pairs:
         assert np.count_nonzero(one.values["alpha"] != other.values["alpha"]) == 2
         assert other.objective > one.objective
 
 
-def test_more_points_than_blocks_take_are_recorded_in_chunks() -> None:
-    problem = random_problem("sigmoid", 600, seed=0)
-    plain = iopt.solve(problem, "SVMDual(C=1)", solver="smo")
-    result = iopt.solve(problem, "SVMDual(C=1)", solver="smo", record=True)
-    np.testing.assert_array_equal(result.values["alpha"], plain.values["alpha"])
-    assert {each.step for each in result.trace.iterates} <= {"start", "pair steps", "Newton step"}
-    assert not result.trace.iterates[0].values["alpha"].any()
-
-
-def test_single_steps_end_at_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    from indefinite_opt.quadratic.local.descent import descent
-
+def test_beyond_a_number_of_steps_they_are_recorded_in_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = random_problem("sigmoid", 30, seed=3)
     whole = iopt.solve(problem, "SVMDual(C=2)", solver="smo", record=True)
     monkeypatch.setattr(descent, "MAX_SINGLE_STEPS", 5)
     short = iopt.solve(problem, "SVMDual(C=2)", solver="smo", record=True)
     assert len(short.trace) < len(whole.trace)
     np.testing.assert_array_equal(short.values["alpha"], whole.values["alpha"])
+
+
+def test_more_points_than_blocks_take_are_recorded_in_chunks() -> None:
+    problem = random_problem("sigmoid", 600, seed=0)
+    result = iopt.solve(problem, "SVMDual(C=1)", solver="smo", record=True)
+    assert {each.step for each in result.trace.iterates} <= {"start", "pair steps", "Newton step"}
+    assert not result.trace.iterates[0].values["alpha"].any()
 
 
 def test_multistart_records_its_first_descent_and_then_its_best_ends() -> None:
@@ -138,22 +134,15 @@ def test_every_solver_that_says_so_records_a_point_for_each_report(solver: str) 
         assert {name: value.shape for name, value in each.values.items()} == shapes
 
 
-@pytest.mark.parametrize("solver", sorted(set(known()) - RECORDING))
-def test_a_solver_without_points_is_refused_by_name(solver: str) -> None:
-    from indefinite_opt.solvers import as_solver
-
-    if as_solver(solver).unavailable():
-        pytest.skip(str(as_solver(solver).unavailable()))
-    convex = "ESVM" if solver in ("osqp", "uno") else "LPSVM"
-    with pytest.raises(IncompatibleSolver, match=f"{solver} cannot solve .*record=True"):
-        iopt.solve(random_problem("sigmoid", 8, seed=0), convex, solver=solver, record=True)
-
-
-def test_the_error_names_solvers_that_record() -> None:
+def test_a_solver_without_points_is_refused_by_name() -> None:
+    problem = random_problem("sigmoid", 8, seed=0)
+    for solver in sorted(set(known()) - RECORDING):
+        if as_solver(solver).unavailable():
+            continue
+        convex = "ESVM" if solver in ("osqp", "uno") else "LPSVM"
+        with pytest.raises(IncompatibleSolver, match=f"{solver} cannot solve .*record=True"):
+            iopt.solve(problem, convex, solver=solver, record=True)
     with pytest.raises(IncompatibleSolver, match=r"Solvers that can: .*multistart, smo"):
-        iopt.solve(random_problem("sigmoid", 8, seed=0), "ESVM", solver="osqp", record=True)
-
-
-def test_record_is_a_switch() -> None:
+        iopt.solve(problem, "ESVM", solver="osqp", record=True)
     with pytest.raises(ParameterError, match="record"):
-        iopt.solve(random_problem("sigmoid", 8, seed=0), "SVMDual", record="x")  # type: ignore[arg-type]
+        iopt.solve(problem, "SVMDual", record="x")  # type: ignore[arg-type]

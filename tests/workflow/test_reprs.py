@@ -15,14 +15,10 @@ MAX_LENGTH = 200
 
 
 @pytest.fixture(scope="module")
-def problem() -> iopt.KernelProblem:
+def things() -> dict[str, Any]:
     X = np.random.default_rng(0).normal(size=(24, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0, "<b>", "no")
-    return iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)", name="<i>")
-
-
-@pytest.fixture(scope="module")
-def things(problem: iopt.KernelProblem) -> dict[str, Any]:
+    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=1, r=-1)", name="<i>")
     result = iopt.solve(problem, "SVMDual(C=3)", seed=0)
     return {
         "problem": problem,
@@ -49,18 +45,12 @@ def test_reprs_are_short(things: dict[str, Any]) -> None:
     assert f"{positive} positive, {negative} negative, {zero} zero" in repr(things["spectrum"])
 
 
-@pytest.mark.parametrize(
-    "name", ["problem", "program", "result", "certificate", "bracket", "comparison"]
-)
-def test_notebooks_show_tables(name: str, things: dict[str, Any]) -> None:
-    shown = things[name]._repr_html_()
-    assert "<table" in shown
-    for tag in ("<b>", "<i>", "<script", "http"):
-        assert tag not in shown
-    assert shown.count("<tr") == shown.count("</tr>")
-
-
-def test_notebooks_have_the_numbers_of_print(things: dict[str, Any]) -> None:
+def test_notebooks_show_tables_with_the_numbers_of_print(things: dict[str, Any]) -> None:
+    for name in ("problem", "program", "result", "certificate", "bracket", "comparison"):
+        shown = things[name]._repr_html_()
+        assert "<table" in shown
+        assert not [tag for tag in ("<b>", "<i>", "<script", "http") if tag in shown], name
+        assert shown.count("<tr") == shown.count("</tr>")
     certificate, bracket = things["certificate"], things["bracket"]
     assert f"{certificate.objective:.10g}" in certificate._repr_html_()
     assert certificate.claim.name in things["result"]._repr_html_()
@@ -72,11 +62,8 @@ def test_notebooks_have_the_numbers_of_print(things: dict[str, Any]) -> None:
         assert accuracy in things["comparison"]._repr_html_()
     assert things["comparison"].conclusions[-1] in " ".join(printed.split())
     assert max(map(len, printed.splitlines())) <= 100
-
-
-def test_formulas_need_no_mathjax(problem: iopt.KernelProblem) -> None:
-    shown = iopt.SVMDual(C=1.0).declare(problem)._repr_html_()
-    assert shown.startswith("<math")
+    # Formulas need no MathJax.
+    assert iopt.SVMDual(C=1.0).declare(things["problem"])._repr_html_().startswith("<math")
 
 
 def test_figures_show_themselves(things: dict[str, Any]) -> None:

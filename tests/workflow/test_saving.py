@@ -100,14 +100,11 @@ def test_new_points_that_are_treated_jointly() -> None:
     assert problem.kernel_among(NEW) == pytest.approx(among, rel=1e-12)
 
 
-def test_another_class_under_a_known_name_is_not_saved(tmp_path: Path) -> None:
-    class Doubled(iopt.kernels.Gaussian):
-        def evaluate(self, A: Any, B: Any) -> Any:
-            return 2.0 * super().evaluate(A, B)
+class Doubled(iopt.kernels.Gaussian):
+    """Another class under a known name."""
 
-    result = iopt.solve(iopt.KernelProblem.from_data(X, Y, Doubled(0.5)), "LPSVM")
-    with pytest.raises(iopt.errors.ParameterError, match="kernel: expected one that has a name"):
-        result.save(tmp_path / "model.npz")
+    def evaluate(self, A: Any, B: Any) -> Any:
+        return 2.0 * super().evaluate(A, B)
 
 
 def test_what_a_file_cannot_hold(tmp_path: Path) -> None:
@@ -117,9 +114,11 @@ def test_what_a_file_cannot_hold(tmp_path: Path) -> None:
         qp.save(path)
     with pytest.raises(iopt.errors.IncompatibleSolver, match="defines no classifier"):
         qp.predict([[1.0]])
-    own = iopt.solve(iopt.KernelProblem.from_data(X, Y, lambda A, B: A @ B.T), "LPSVM")
-    with pytest.raises(iopt.errors.ParameterError, match="kernel: expected one that has a name"):
-        own.save(path)
+    for kernel in (lambda A, B: A @ B.T, Doubled(0.5)):
+        own = iopt.solve(iopt.KernelProblem.from_data(X, Y, kernel), "LPSVM")
+        said = "kernel: expected one that has a name"
+        with pytest.raises(iopt.errors.ParameterError, match=said):
+            own.save(path)
     problem = iopt.KernelProblem.from_data(X, Y)
     weighted = iopt.solve(problem, iopt.SVMDual(weights=np.ones(30)))
     with pytest.raises(iopt.errors.ParameterError, match="without arrays about the points"):
