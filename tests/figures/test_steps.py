@@ -137,10 +137,9 @@ def test_other_solvers_have_frames_too(solver: str) -> None:
 
 
 def test_a_slider_without_scripts_of_others(tmp_path: Path) -> None:
-    problem = three_points()
-    work = figures.step_by_step(
-        iopt.solve(problem, "SVMDual(C=2)", solver="smo", record=True), most=2
-    )
+    result = iopt.solve(three_points(), "SVMDual(C=2)", solver="smo", record=True)
+    work = figures.step_by_step(result, most=2)
+    work.frames = [Figure((1.0, 1.0)), Figure((1.0, 1.0))]
     text = work._repr_html_()
     assert text.count("<figure") == text.count("</figure>") == 2
     assert text.count(" hidden>") == 1
