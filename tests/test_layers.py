@@ -98,27 +98,19 @@ def circle(root: Path, depth: int | None = None) -> list[str]:
     return []
 
 
-def test_layers_are_in_order() -> None:
+def test_layers_are_in_order_and_have_no_circles() -> None:
+    """Folders within a layer neither; `quadratic` knows no kernel, and nothing `reproduction`."""
     assert violations(ROOT) == []
-
-
-def test_quadratic_knows_no_kernel() -> None:
-    """It imports what checks arguments and what prints programs, and nothing else."""
-    found = {
-        layer(module)
-        for path in (ROOT / "quadratic").rglob("*.py")
-        for _, module, _ in imports(path, ROOT)
-        if module.partition(".")[0] == PACKAGE
-    }
-    assert found == {"quadratic", "algebra", "foundation", "errors"}
-
-
-def test_no_circle_of_imports() -> None:
     assert circle(ROOT) == []
-
-
-def test_no_circle_of_folders_within_a_layer() -> None:
     assert circle(ROOT, depth=3) == []
+    modules = {
+        (layer(module_name(path, ROOT)), module)
+        for path in ROOT.rglob("*.py")
+        for _, module, _ in imports(path, ROOT)
+    }
+    found = {layer(m) for here, m in modules if here == "quadratic" and m.startswith(PACKAGE)}
+    assert found == {"quadratic", "algebra", "foundation", "errors"}
+    assert not [module for _, module in modules if module.partition(".")[0] == "reproduction"]
 
 
 def test_every_layer_exists_and_says_what_it_is_for() -> None:

@@ -14,26 +14,21 @@ def figure_3() -> iopt.KernelProblem:
     return iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure3())
 
 
-def test_ends_of_descents_are_counted() -> None:
+def test_ends_of_descents_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In intervals if they are many."""
     result = iopt.solve(figure_3(), "SVMDual(C=10)", seed=0, prove=60)
     ax = result.plot().axes[0]
     ends = next(line for line in ax.lines if line.get_label() == "ends of descents")
     # Haasdonk (2005), Figure 3: the optima are 2/3 and 32/39.
     np.testing.assert_allclose(np.sort(ends.get_xdata()), [2 / 3, 32 / 39], rtol=1e-6)
-    np.testing.assert_array_equal(ends.get_ydata(), [end.count for end in result.optima])
+    counts = [end.count for end in result.optima]
+    np.testing.assert_array_equal(ends.get_ydata(), counts)
     marks = {line.get_label(): line.get_xdata()[0] for line in ax.lines}
     assert marks["GLOBAL, 0.820513"] == pytest.approx(32 / 39)
     assert marks["proved bound"] >= 32 / 39 - 1e-12
-
-
-def test_many_ends_are_counted_in_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    from indefinite_opt.figures import result as module
-
-    monkeypatch.setattr(module, "MOST_BARS", 1)
-    result = iopt.solve(figure_3(), "SVMDual(C=10)", seed=0)
-    ax = result.plot().axes[0]
-    heights = [bar.get_height() for bar in ax.patches]
-    assert sum(heights) == sum(end.count for end in result.optima)
+    monkeypatch.setattr("indefinite_opt.figures.result.MOST_BARS", 1)
+    bars = result.plot().axes[0].patches
+    assert sum(bar.get_height() for bar in bars) == sum(counts)
 
 
 def test_a_solver_that_reports_seldom_shows_its_values() -> None:
@@ -66,7 +61,7 @@ def test_spectra_of_several_kernels_share_a_panel() -> None:
         figures.spectrum_figure({})
 
 
-@pytest.mark.parametrize("least", [0.5, 0.1, 1e-3, 1e-8])
+@pytest.mark.parametrize("least", [0.5, 1e-3, 1e-8])
 def test_no_tick_of_a_spectrum_comes_near_zero(least: float) -> None:
     """Ticks are at least a twentieth of the axis apart from zero, in its own coordinates."""
     values = np.concatenate([np.geomspace(least, 900.0, 40), -np.geomspace(least, 900.0, 30)])

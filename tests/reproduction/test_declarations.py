@@ -13,14 +13,7 @@ import numpy as np
 import pytest
 
 from indefinite_opt.errors import UnknownName
-from indefinite_opt.studies import (
-    Computation,
-    ComputationOutcome,
-    Data,
-    Grid,
-    RepeatedKFold,
-    Study,
-)
+from indefinite_opt.studies import Computation, ComputationOutcome, Data, Grid, RepeatedKFold, Study
 from reproduction import declaration
 from reproduction.comparison import Reproduction, reproduce
 from reproduction.declaration import (
@@ -128,6 +121,14 @@ def test_a_computation_is_compared_with_the_paper() -> None:
     assert reproduction.failed == 1
     tally = reproduction.tally
     assert (tally.published, tally.at_hand, tally.close, tally.reproduced) == (4, 1, 1, 1)
+    # A quick run leaves rows out.
+    compared = run(declared(), quick=True).compared
+    assert set(compared) == {("three", "mean"), ("three", "half")}
+    mean = compared["three", "mean"]
+    assert mean.ours is not None
+    assert mean.ours.value == 2.5
+    assert mean.distance == pytest.approx(4.4)
+    assert not mean.reproduced
 
 
 def test_three_points_are_within_three_points() -> None:
@@ -158,16 +159,6 @@ def test_a_row_of_averages_is_the_mean_of_our_numbers() -> None:
     assert set(run(study, quick=True).compared) == {("a", "size")}
 
 
-def test_a_quick_run_leaves_missing_rows_out() -> None:
-    reproduction = run(declared(), quick=True)
-    assert set(reproduction.compared) == {("three", "mean"), ("three", "half")}
-    mean = reproduction.compared["three", "mean"]
-    assert mean.ours is not None
-    assert mean.ours.value == 2.5
-    assert mean.distance == pytest.approx(4.4)
-    assert not mean.reproduced
-
-
 def test_notes_decide_what_is_counted() -> None:
     for note, at_hand in ((Note("stand_ins", "Other data."), 0), (Note("impossible", "n < 0."), 1)):
         study = declared(notes={("three", "*"): note, ("four", "half"): Note("missing", "Lost.")})
@@ -178,15 +169,10 @@ def test_notes_decide_what_is_counted() -> None:
     )
     tally = run(far).tally
     assert (tally.at_hand, tally.reproduced, tally.explained) == (1, 0, 1)
-    again = declared(
-        notes={
-            ("*", "mean"): Note("uncounted", "Shown twice."),
-            ("four", "*"): Note("missing", "Lost."),
-        }
-    )
-    tally = run(again).tally
-    assert (tally.published, tally.at_hand, tally.uncounted) == (2, 0, 2)
-    assert run(again).compared["three", "mean"].grade == "uncounted"
+    twice, lost = Note("uncounted", "Shown twice."), Note("missing", "Lost.")
+    again = run(declared(notes={("*", "mean"): twice, ("four", "*"): lost}))
+    assert (again.tally.published, again.tally.at_hand, again.tally.uncounted) == (2, 0, 2)
+    assert again.compared["three", "mean"].grade == "uncounted"
 
 
 def test_statements_are_judged_by_the_outcomes() -> None:
@@ -205,20 +191,13 @@ def test_statements_are_judged_by_the_outcomes() -> None:
 def test_finished_settings_are_not_computed_again(tmp_path: Path) -> None:
     store = tmp_path / "cells.jsonl"
     CALLS.clear()
-    first = run(declared(), store=store)
-    again = run(declared(), store=store)
+    first, again = (run(declared(), store=store).outcomes["squares"] for _ in range(2))
     assert CALLS == [3]
-    assert again.outcomes["squares"].rows == first.outcomes["squares"].rows
-    assert first.outcomes["squares"].rows[2]["curve"] == [0, 1, 2]
+    assert again.rows == first.rows
+    assert first.rows[2]["curve"] == [0, 1, 2]
     store.write_text("".join(store.read_text().splitlines(keepends=True)[1:]))
     run(declared(), store=store)
     assert CALLS == [3, 3]
-
-
-def test_a_computation_runs_in_several_processes(tmp_path: Path) -> None:
-    settings = {str(k): {"number": k} for k in range(3)}
-    found = Computation(dict, settings).run(tmp_path / "cells.jsonl", n_jobs=2)
-    assert [row["number"] for row in found.rows] == [0, 1, 2]
 
 
 def test_data_that_cannot_be_loaded_are_left_out() -> None:

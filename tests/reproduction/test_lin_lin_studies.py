@@ -83,12 +83,8 @@ def test_linear_constraint_matters_for_small_r() -> None:
     assert best["heart; (19), without yᵀα = 0; 0.0"] > 80.0
 
 
-def test_table_2_has_the_cells_of_table_1() -> None:
+def test_table_2_has_the_cells_of_table_1_and_long_ones_wait_for_a_request() -> None:
     first, second = (find(f"lin-lin-table-{k}")[f"lin-lin-table-{k}"] for k in (1, 2))
     assert first.experiments is second.experiments
-
-
-def test_long_experiments_wait_for_a_request() -> None:
-    (study,) = find("lin-lin-table-1").values()
-    assert set(study.long) <= set(study.experiments(False))
-    assert not set(study.long) & set(study.experiments(True))
+    assert set(first.long) <= set(first.experiments(False))
+    assert not set(first.long) & set(first.experiments(True))

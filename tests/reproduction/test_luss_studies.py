@@ -21,17 +21,8 @@ def quick(name: str) -> Reproduction:
 def test_figure_1_has_the_order_of_the_paper() -> None:
     """Both methods start from one gap, and ACCPM ends with the smaller one."""
     digits = Data("digits-3-5")
-    settings = {
-        name: {
-            "data": digits,
-            "train": TRAIN,
-            "solver": solver,
-            "iterations": ITERATIONS,
-            "seed": 0,
-            **PARAMETERS,
-        }
-        for name, (solver, _) in METHODS.items()
-    }
+    common = {"data": digits, "train": TRAIN, "iterations": ITERATIONS, "seed": 0, **PARAMETERS}
+    settings = {name: {**common, "solver": solver} for name, (solver, _) in METHODS.items()}
     outcome = Computation(gaps, settings).run()
     curves = {row["setting"]: row["gaps"] for row in outcome.rows}
     (division,) = RepeatedSplit(TRAIN, 1, 0, stratified=False).divisions(digits.y)

@@ -80,8 +80,9 @@ def test_the_counterexample() -> None:
     assert own.solved(19, spaces=False) >= 4 / 5 - 1e-7
 
 
-@pytest.mark.parametrize("C", [0.1, 2.0])
-@pytest.mark.parametrize("kernel", ["noise", "sigmoid(a=1, r=0.5)", "epanechnikov"])
+@pytest.mark.parametrize(
+    ("kernel", "C"), [("noise", 0.1), ("sigmoid(a=1, r=0.5)", 2.0), ("epanechnikov", 2.0)]
+)
 def test_17_and_18_have_the_value_of_15_and_19_has_another(kernel: str, C: float) -> None:
     problem = noisy_problem(kernel, n=10)
     own, found = Restated(problem, C), stabilised(problem, C)
@@ -102,7 +103,7 @@ def test_17_and_18_have_the_value_of_15_and_19_has_another(kernel: str, C: float
     assert found.unrestricted > value + 1e-3
 
 
-@pytest.mark.parametrize(("C", "holds"), [(4.0, True), (2.0, True), (1.0, False)])
+@pytest.mark.parametrize(("C", "holds"), [(2.0, True), (1.0, False)])
 def test_diag_1_minus_1(C: float, holds: bool) -> None:
     """G̃ = I, α̃ = (1, 1): α₊ = (1, 0), α₋ = (0, -1), and C/2 must be at least 1.
 

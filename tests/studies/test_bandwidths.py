@@ -56,11 +56,11 @@ def test_the_best_bandwidth_is_chosen_inside_the_folds(name: str) -> None:
 def test_studies_vary_the_bandwidth_of_each_data_set() -> None:
     study = Study(
         {name: Data(problem) for name, problem in PROBLEMS.items()},
-        {"SVM": Grid("SVMDual", C=[1, 10], relative_gamma=[0.1, 1, 10])},
+        {"SVM": Grid("SVMDual", C=[1, 10], relative_gamma=[0.1, 1])},
         Nested(RepeatedKFold(2), 2),
     )
     outcome = study.run()
-    assert len(study.grids["SVM"].entries) == 6
+    assert len(study.grids["SVM"].entries) == 4
     assert {row["error"] for row in outcome.rows} == {""}
 
 

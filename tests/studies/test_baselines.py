@@ -24,9 +24,6 @@ def new_points(m: int = 30) -> np.ndarray:
     return np.random.default_rng(42).standard_normal((m, 5))
 
 
-# -------------------------------------------------------------------- the contract, for whatever is
-
-
 @pytest.mark.parametrize("name", list(baselines.known()))
 def test_every_baseline_keeps_the_contract(name: str) -> None:
     data = random_problem("sigmoid", n=24, seed=4)
@@ -69,10 +66,7 @@ def test_baselines_are_found_and_read_from_text() -> None:
         as_baseline(3)  # type: ignore[arg-type]
 
 
-# -------------------------------------------------------------------------- k nearest neighbours
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("k", [1, 4, 7])
 def test_neighbours_against_a_loop_over_negative_distances(k: int) -> None:
     """d² in full, k(x, x) included, sorted point by point."""
     problem = random_problem("pseudo-euclidean(p=2)", n=25, seed=1)
@@ -113,14 +107,10 @@ def test_more_neighbours_than_points_are_refused() -> None:
         KNN(4).fit(problem)
 
 
-# ------------------------------------------------------------------------------------------ LIBSVM
-
-
-@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid", "epanechnikov"])
-@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(
+    ("kernel", "C"), [("gaussian", 0.1), ("sigmoid", 1.0), ("epanechnikov", 10.0)]
+)
 def test_libsvm_is_the_svc_of_scikit_learn(kernel: str, C: float) -> None:
-    from sklearn.svm import SVC
-
     problem = random_problem(kernel, n=50, seed=3)
     rows = problem.kernel_with(new_points())
     peer = SVC(C=C, kernel="precomputed").fit(problem.K, problem.labels)
@@ -138,9 +128,10 @@ def test_libsvm_is_the_svc_of_scikit_learn(kernel: str, C: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "kernel", ["gaussian(gamma=2)", "sigmoid(a=1, r=-1)", "linear", "polynomial(degree=2)"]
-)
-@pytest.mark.parametrize("C", [0.1, 3.0, 1e4])
+    ("kernel", "C"),
+    [("gaussian(gamma=2)", 0.1), ("sigmoid(a=1, r=-1)", 3.0), ("sigmoid(a=1, r=-1)", 1e4),
+     ("linear", 1e4)],
+)  # fmt: skip
 def test_least_squares_machine_solves_its_linear_system(kernel: str, C: float) -> None:
     """The bordered system of Suykens and Vandewalle, solved as it is written."""
     data = iopt.datasets.load("checkerboard(n=40)")
@@ -165,9 +156,6 @@ def test_a_singular_least_squares_machine_names_a_price_that_works() -> None:
     np.testing.assert_allclose(fitted.coef, [-2.0, 2.0])
 
 
-# ------------------------------------------------------------------- many classes and other tasks
-
-
 def wine(step: int = 3) -> tuple[np.ndarray, np.ndarray]:
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -182,7 +170,7 @@ def test_neighbours_of_several_classes_vote() -> None:
     rows = problem.kernel_with(new)
     single = KNN(1).fit(problem).predict(rows)
     np.testing.assert_array_equal(single, KNeighborsClassifier(1).fit(X, y).predict(new))
-    for k in (2, 4, 6, 9):
+    for k in (2, 9):
         found = KNN(k).fit(problem)
         nearest = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(new)[1]
         for predicted, indices in zip(found.predict(rows), y[nearest], strict=True):
@@ -208,8 +196,9 @@ def test_other_baselines_train_several_classes_one_against_one() -> None:
             baseline.fit(problem)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian(gamma=0.1)", "linear", "polynomial(degree=2)"])
-@pytest.mark.parametrize("C", [0.3, 20.0])
+@pytest.mark.parametrize(
+    ("kernel", "C"), [("gaussian(gamma=0.1)", 0.3), ("polynomial(degree=2)", 20.0)]
+)
 def test_kernel_ridge_is_that_of_scikit_learn_on_centred_data(kernel: str, C: float) -> None:
     """With the kernel and the targets centred the offset is the mean of the targets."""
     X, _ = wine()

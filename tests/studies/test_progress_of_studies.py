@@ -18,10 +18,16 @@ from indefinite_opt.workflow import LOGGER
 
 
 def study() -> Study:
-    return Study({"board": "checkerboard(n=40, cells=2)"}, {"3-NN": "KNN(k=3)", "LP": "LPSVM"}, 2)
+    return Study({"board": "checkerboard(n=40, cells=2)"}, {"3-NN": "KNN(k=3)", "5-NN": "KNN"}, 2)
 
 
-def test_a_resumed_study_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_resumed_study_says_so(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """To the log, and in a terminal to its user."""
     store = tmp_path / "cells.jsonl"
     with caplog.at_level(logging.INFO, "indefinite_opt"):
         study().run(store)
@@ -31,6 +37,12 @@ def test_a_resumed_study_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixtur
         study().run(store)
     assert caplog.messages == [f"3 of 4 cells are in {store}; 1 broken line was left out"]
     assert len(store.read_text().splitlines()) == 4
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(LOGGER, "propagate", False)  # to the handlers of the tests
+    study().run(store)
+    assert f"4 of 4 cells are in {store}\n" in capsys.readouterr().err
+    study().run(store, progress=False)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_terminal_shows_a_bar(
@@ -45,19 +57,6 @@ def test_a_terminal_shows_a_bar(
     seen: list[Any] = []
     study().run(progress=lambda *given: seen.append(given[:2]))
     assert seen[-1] == (4, 4)
-    assert capsys.readouterr().err == ""
-
-
-def test_a_terminal_says_what_is_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = tmp_path / "cells.jsonl"
-    study().run(store)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(LOGGER, "propagate", False)  # to the handlers of the tests
-    study().run(store)
-    assert f"4 of 4 cells are in {store}\n" in capsys.readouterr().err
-    study().run(store, progress=False)
     assert capsys.readouterr().err == ""
 
 
@@ -96,19 +95,16 @@ def test_what_does_not_fit_the_data_is_refused_before_the_first_cell(
         iopt.compare(iopt.KernelProblem.from_distances(D, y, name="dtw"), [grid, "KNN"], folds=2)
     with pytest.raises(ParameterError, match="methods of classification for board, got SVR, of"):
         Study({"board": "checkerboard"}, {"NN": "KNN", "SVR": "EpsilonSVR"}, 2).run()
-
-
-def test_points_are_checked_without_a_kernel_matrix() -> None:
-    """They may be many, and all cells may be in the store."""
+    # Points, which may be many, are checked without their kernel matrix.
     data = Data("checkerboard(n=40)")
     data.check_kernel(Grid("SVMDual", kernel="gaussian").kernels[0])
     assert "problem" not in vars(data)
 
 
-@pytest.mark.parametrize("path", ["/data/dtw.npz", Path("dtw.npz"), "dtw.npz", r"C:\dtw.csv"])
-def test_the_path_of_a_file_is_told_what_reads_it(path: Any) -> None:
-    with pytest.raises(ParameterError, match=r"Data\(datasets.read\('.*dtw"):
-        Data(path)
-    with pytest.raises(ParameterError, match=r"datasets.read"):
-        Study([path], {"NN": "KNN"})
+def test_the_path_of_a_file_is_told_what_reads_it() -> None:
+    for path in ("/data/dtw.npz", Path("dtw.npz"), r"C:\dtw.csv"):
+        with pytest.raises(ParameterError, match=r"Data\(datasets.read\('.*dtw"):
+            Data(path)
+        with pytest.raises(ParameterError, match=r"datasets.read"):
+            Study([path], {"NN": "KNN"})
     assert Data("checkerboard(n=40, noise=0.1)").source

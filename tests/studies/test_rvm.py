@@ -5,7 +5,6 @@ The dense formulas have the whole n × n covariance C = B⁻¹ + ΦA⁻¹Φᵀ, 
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import numpy as np
@@ -79,11 +78,9 @@ def frozen(fit: RelevanceFit, K: Array, y: Array) -> tuple[Array, Array, Array]:
     return X, *regression_view((w * lengths)[used], X[:, used], y)
 
 
-# ------------------------------------------------------------------------------- mode and evidence
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_mode_is_the_maximum_that_scipy_finds(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_mode_and_evidence_are_those_of_scipy_and_of_the_dense_covariance(seed: int) -> None:
+    """Rasmussen & Williams (2006), (3.32): -½ log|I + B^½ΦA⁻¹ΦᵀB^½| is n × n."""
     Phi, alpha, y = functions(seed=seed)
     mode = mode_of(Phi, alpha, y)
     found = minimize(
@@ -97,13 +94,6 @@ def test_mode_is_the_maximum_that_scipy_finds(seed: int) -> None:
     np.testing.assert_allclose(mode.weights, found.x, rtol=1e-6, atol=1e-8)
     gradient = Phi.T @ (y * expit(-y * (Phi @ mode.weights))) - alpha * mode.weights
     assert np.max(np.abs(gradient)) < 1e-13
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_evidence_is_that_of_the_dense_covariance(seed: int) -> None:
-    """Rasmussen & Williams (2006), (3.32): -½ log|I + B^½ΦA⁻¹ΦᵀB^½| is n × n."""
-    Phi, alpha, y = functions(seed=seed)
-    mode = mode_of(Phi, alpha, y)
     f = Phi @ mode.weights
     root = np.sqrt(expit(f) * expit(-f))
     inner = np.eye(y.size) + root[:, None] * ((Phi / alpha) @ Phi.T) * root
@@ -111,53 +101,40 @@ def test_evidence_is_that_of_the_dense_covariance(seed: int) -> None:
     assert mode.log_evidence == pytest.approx(dense, rel=1e-12)
 
 
-# --------------------------------------------------------------------------------- where it ends
-
-
 PROBLEMS = {
     "sigmoid": random_problem("sigmoid", n=60, seed=0),
-    "gaussian": random_problem("gaussian", n=40, seed=1),
+    "gaussian": random_problem("gaussian", n=30, seed=1),
     "separated": iopt.KernelProblem.from_dataset(iopt.datasets.haasdonk_figure1a()),
 }
 
 
-@functools.cache
-def tight(name: str) -> RelevanceFit:
-    """A fit to as many digits as there are.
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_dense_likelihood_is_stationary(name: str) -> None:
+    """By central differences in each log α in use; and no other function adds anything.
 
     Where the labels are certain the iteration would need tens of thousands of changes for 1e-12.
     """
-    problem = PROBLEMS[name]
-    return fit_relevance(problem.K, problem.y, tol=1e-8 if name == "separated" else TIGHT)
-
-
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_the_dense_likelihood_is_stationary(name: str) -> None:
-    """By central differences in each log α in use; and no other function adds anything."""
     K, y = PROBLEMS[name].K, PROBLEMS[name].y
-    fit, tol = tight(name), 1e-8 if name == "separated" else TIGHT
+    tol = 1e-6 if name == "separated" else TIGHT
+    fit = fit_relevance(K, y, tol=tol)
     assert fit.status is Status.SOLVED
     assert fit.promise <= tol
     X, target, noise = frozen(fit, K, y)
     used = np.flatnonzero(np.isfinite(fit.alpha))
     alpha = fit.alpha[used]
     before = log_normal(target, noise, X[:, used], alpha)
-    step = 1e-3
     for k in range(used.size):
-        sides = []
-        for sign in (1, -1):
-            moved = alpha.copy()
-            moved[k] *= np.exp(sign * step)
-            sides.append(log_normal(target, noise, X[:, used], moved))
-        assert abs(sides[0] - sides[1]) / (2.0 * step) < 10.0 * tol**0.5
+        step = 1e-3 * (np.arange(used.size) == k)
+        sides = [log_normal(target, noise, X[:, used], alpha * np.exp(s * step)) for s in (1, -1)]
+        assert abs(sides[0] - sides[1]) / 2e-3 < 10.0 * tol**0.5
         assert max(sides) < before + tol
     for i in np.setdiff1d(np.arange(fit.alpha.size), used):
-        for value in 10.0 ** np.arange(-6.0, 4.0, 2.0):
+        for value in 10.0 ** np.arange(-6.0, 4.0, 4.0):
             more = log_normal(target, noise, X[:, [*used, i]], np.append(alpha, value))
             assert more < before + max(tol, 1e-9)
 
 
-@pytest.mark.parametrize("positives", [1, 7, 19])
+@pytest.mark.parametrize("positives", [1, 13])
 def test_a_constant_alone(positives: int) -> None:
     """A zero kernel leaves b: n₊ - nσ(b) = αb and, at the best α, αb² = nσσ̄/(nσσ̄ + α)."""
     n = 20
@@ -189,9 +166,6 @@ def test_nothing_is_learned_from_nothing(positives: int) -> None:
     assert np.all(np.isinf(fit.alpha))
 
 
-# ----------------------------------------------------------------------------------- hard problems
-
-
 def repeated_points(seed: int) -> tuple[Array, Array]:
     """60 draws of 15 points, separated classes: on these seeds the papers' steps never end."""
     generator = np.random.default_rng(seed)
@@ -201,7 +175,7 @@ def repeated_points(seed: int) -> tuple[Array, Array]:
     return np.exp(-0.3 * squares), np.where(X[:, 0] > 0, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("seed", [9, 39, 41, 51])
+@pytest.mark.parametrize("seed", [9, 41])
 def test_of_equal_functions_one_is_used(seed: int) -> None:
     K, y = repeated_points(seed)
     fit = fit_relevance(K, y, max_iter=1000)
@@ -212,7 +186,7 @@ def test_of_equal_functions_one_is_used(seed: int) -> None:
 
 def test_the_limit_is_honest() -> None:
     problem = PROBLEMS["sigmoid"]
-    for limit in (1, 5, 20):
+    for limit in (1, 5):
         fit = fit_relevance(problem.K, problem.y, max_iter=limit)
         assert (fit.status, fit.iterations) == (Status.MAX_ITER, limit)
         assert fit.promise > 1e-6
@@ -235,9 +209,15 @@ def best_evidence(Phi: Array, y: Array) -> float:
     return -min(found)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "constant", "sigmoid"])
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
+    ("kind", "seed"),
+    [
+        *(("gaussian", 0), ("sigmoid", 1)),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (("constant", 2), ("gaussian", 3))
+        ),
+    ],
 )
 def test_evidence_is_that_of_brute_force(kind: str, seed: int) -> None:
     """Of two columns and the constant, or of three columns, for 40 points with noisy labels.
@@ -256,7 +236,7 @@ def test_evidence_is_that_of_brute_force(kind: str, seed: int) -> None:
     assert fit.log_evidence > best_evidence(unit(K, constant), y) - 0.3
 
 
-@pytest.mark.parametrize("part", [0.0, 1.0, 3.0, 100.0])
+@pytest.mark.parametrize("part", [0.0, 3.0, 100.0])
 @pytest.mark.parametrize("constant", [False, True])
 def test_a_large_constant_part_is_seen_through(part: float, constant: bool) -> None:
     x = np.r_[np.linspace(-2, -1, 10), np.linspace(1, 2, 10)]
@@ -264,9 +244,6 @@ def test_a_large_constant_part_is_seen_through(part: float, constant: bool) -> N
     classifier = RVM(constant=constant).fit(problem)
     assert classifier.fit.status is Status.SOLVED
     np.testing.assert_array_equal(classifier.predict(problem.K), problem.y)
-
-
-# -------------------------------------------------------------------------------------- as baseline
 
 
 def test_the_classifier_is_a_sum_of_kernel_values() -> None:
@@ -285,9 +262,5 @@ def test_the_classifier_is_a_sum_of_kernel_values() -> None:
     assert 0 < classifier.support.size < 10
     assert np.mean(classifier.predict(problem.K) == np.where(problem.y > 0, "yes", "no")) > 0.8
     assert classifier.fit.status is Status.SOLVED
-
-
-def test_without_a_constant() -> None:
-    classifier = RVM(constant=False).fit(PROBLEMS["sigmoid"])
-    assert classifier.offset == 0.0
-    assert classifier.fit.alpha.shape == (60,)
+    without = RVM(constant=False).fit(problem)
+    assert (without.offset, without.fit.alpha.shape) == (0.0, (60,))
