@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
@@ -26,14 +26,12 @@ def test_eigendecompositions_happen_once_and_only_when_asked(monkeypatch) -> Non
 
     monkeypatch.setattr(problem_module, "eigendecomposition", counted)
     problem = random_problem("sigmoid", n=30, seed=0)
-    result = iopt.solve(problem, iopt.SVMDual(C=1.0))
+    assert iopt.solve(problem, iopt.SVMDual(C=1.0)).objective > 0
     assert calls == []
-    assert result.objective > 0
     for transform in ("clip", "flip", "shift", "square"):
         iopt.solve(problem, iopt.SpectrumSVM(transform=transform))
     assert len(calls) == 1
     assert problem.spectrum.inertia.negative > 0
-    assert problem.signature == problem.signature
     iopt.solve(problem, iopt.SpectrumSVM(transform="flip", centered=True))
     assert len(calls) == 2
 
@@ -50,6 +48,7 @@ def test_signature_of_a_known_matrix() -> None:
     assert problem.class_mean_distance == pytest.approx(1.0, abs=1e-15)
 
 
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 12),
@@ -66,9 +65,7 @@ def test_embedding_reproduces_squared_distances(seed, n, rank, scale) -> None:
     embedding = iopt.theory.embed(problem)
     p, q = embedding.signature
     assert p + q < n
-    assert (p, q) == (
-        problem.signature if any(problem.signature) else (1, 0)
-    )  # a line, not a point
+    assert (p, q) == (problem.signature if any(problem.signature) else (1, 0))  # a line, no point
     largest = np.abs(problem.squared_distances).max()
     np.testing.assert_allclose(
         embedding.squared_distances(), problem.squared_distances, atol=1e-10 * largest
@@ -76,6 +73,7 @@ def test_embedding_reproduces_squared_distances(seed, n, rank, scale) -> None:
     np.testing.assert_allclose(embedding.points.mean(axis=0), 0.0, atol=1e-7 * np.sqrt(scale))
 
 
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 10), lines=st.integers(0, 2))
 def test_convexity_and_its_witness_agree_with_eigenvalues(seed, n, lines) -> None:
     generator = np.random.default_rng(seed)
@@ -100,7 +98,7 @@ def test_convexity_and_its_witness_agree_with_eigenvalues(seed, n, lines) -> Non
 @pytest.mark.parametrize("across", ["e", "y", "both", "none", "elsewhere"])
 def test_a_sample_of_points_decides_convexity_where_it_is_curved(lines: int, across: str) -> None:
     """Negative eigenvalues whose eigenvectors are known, some of them across the lines."""
-    n = 260
+    n = 120
     generator = np.random.default_rng(lines)
     y = generator.permutation(np.resize([1.0, 1.0, -1.0], n))
     factors = generator.standard_normal((n, 30))
@@ -167,34 +165,7 @@ def test_scaling_of_all_points_is_kept(cache_mb: float | None) -> None:
     assert fitted.split(train, np.arange(0)).K_new.shape == (0, 2)
 
 
-@pytest.mark.parametrize("cache_mb", [None, 1.0])
-def test_tl1_of_new_points_and_parts(cache_mb: float | None) -> None:
-    """max(0.7 d - ‖x - z‖₁, 0) by scipy, of features that the training points scale to [0, 1]."""
-    generator = np.random.default_rng(4)
-    X, y = 10.0 * generator.random((30, 4)) - 3.0, np.resize([1, -1], 30)
-    problem = iopt.KernelProblem.from_data(X, y, "tl1", scaling="unit", cache_mb=cache_mb)
-    assert problem.origin == "tl1(rho=2.8)"
-    train, test = np.arange(20), np.arange(20, 30)
-    split = problem.split(train, test)
-    assert split.problem.origin == "tl1(rho=2.8)"
-
-    def expected(known: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        low, width = known.min(axis=0), np.ptp(known, axis=0)
-        apart = cdist((left - low) / width, (right - low) / width, "cityblock")
-        return np.maximum(0.7 * 4 - apart, 0.0)
-
-    for part, known in ((problem, X), (split.problem, X[train])):
-        everything = np.arange(part.n)
-        block = part.gram.block(everything, everything)
-        np.testing.assert_allclose(block, expected(known, known, known), atol=1e-12)
-        new = 10.0 * generator.random((6, 4)) - 3.0
-        np.testing.assert_allclose(part.kernel_with(new), expected(known, new, known), atol=1e-12)
-        np.testing.assert_allclose(part.kernel_among(new), expected(known, new, new), atol=1e-12)
-    np.testing.assert_allclose(split.K_new, expected(X[train], X[test], X[train]), atol=1e-12)
-
-
-@pytest.mark.parametrize("centered", [False, True])
-@pytest.mark.parametrize("scale", [1e-70, 1.0, 1e70])
+@pytest.mark.parametrize(("scale", "centered"), [(1e-70, True), (1.0, False), (1e70, True)])
 def test_the_square_is_the_product_of_the_kernel_with_itself(scale: float, centered: bool) -> None:
     K = random_problem("sigmoid", n=30, seed=0).K
     problem = iopt.KernelProblem(scale * K, np.resize([1, -1], 30))
@@ -204,9 +175,8 @@ def test_the_square_is_the_product_of_the_kernel_with_itself(scale: float, cente
     np.testing.assert_allclose(changed.K / scale / scale, expected, atol=1e-12)
     assert changed.is_psd
     assert changed.spectrum.minimum >= 0.0
-    assert changed.spectrum.maximum == pytest.approx(
-        scale**2 * np.linalg.norm(P @ K @ P, 2) ** 2, rel=1e-12
-    )
+    largest = scale**2 * np.linalg.norm(P @ K @ P, 2) ** 2
+    assert changed.spectrum.maximum == pytest.approx(largest, rel=1e-12)
     assert problem.transformed("square", centered) is changed
 
 
@@ -224,6 +194,27 @@ def test_new_distances_give_kernel_rows(form: str) -> None:
             problem.kernel_with(wrong)
 
 
+@pytest.mark.parametrize("cache_mb", [None, 1.0])
+def test_tl1_of_new_points_and_parts(cache_mb: float | None) -> None:
+    """max(0.7 d - ‖x - z‖₁, 0) by scipy, of features that the training points scale to [0, 1]."""
+    generator = np.random.default_rng(4)
+    X, y = 10.0 * generator.random((30, 4)) - 3.0, np.resize([1, -1], 30)
+    problem = iopt.KernelProblem.from_data(X, y, "tl1", scaling="unit", cache_mb=cache_mb)
+    split = problem.split(np.arange(20), np.arange(20, 30))
+    assert problem.origin == split.problem.origin == "tl1(rho=2.8)"
+
+    def expected(known: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        low, width = known.min(axis=0), np.ptp(known, axis=0)
+        apart = cdist((left - low) / width, (right - low) / width, "cityblock")
+        return np.maximum(0.7 * 4 - apart, 0.0)
+
+    new = 10.0 * generator.random((6, 4)) - 3.0
+    for part, known in ((problem, X), (split.problem, X[:20])):
+        np.testing.assert_allclose(part.kernel_with(new), expected(known, new, known), atol=1e-12)
+        np.testing.assert_allclose(part.kernel_among(new), expected(known, new, new), atol=1e-12)
+    np.testing.assert_allclose(split.K_new, expected(X[:20], X[20:], X[:20]), atol=1e-12)
+
+
 def test_split_of_a_matrix_cuts_blocks() -> None:
     K = np.arange(16.0).reshape(4, 4)
     problem = iopt.KernelProblem(K + K.T, [1, -1, 1, -1])
@@ -236,33 +227,25 @@ def test_split_of_a_matrix_cuts_blocks() -> None:
 
 
 def test_from_dataset_reads_points_similarities_and_distances() -> None:
-    y = np.array([1, -1])
-    Dataset = iopt.datasets.Dataset
-    points = Dataset(name="p", y=y, X=np.array([[1.0], [2.0]]))
-    assert iopt.KernelProblem.from_dataset(points, "linear").K[0, 1] == 2.0
-    # γ = 1/variance = 4.
-    assert iopt.KernelProblem.from_dataset(points).K[0, 1] == pytest.approx(np.exp(-4.0))
-    similar = Dataset(name="s", y=y, K=np.array([[1.0, 0.5], [0.5, 1.0]]))
-    assert iopt.KernelProblem.from_dataset(similar).K[0, 1] == 0.5
-    distant = Dataset(name="d", y=y, D=np.array([[0.0, 2.0], [2.0, 0.0]]))
-    # γ = 1/mean(d²) = 1/2.
-    assert iopt.KernelProblem.from_dataset(distant).K[0, 1] == pytest.approx(np.exp(-2.0))
-    # γ = 1/mean(d) = 1.
-    exponential = iopt.KernelProblem.from_dataset(distant, form="exponential")
-    assert exponential.K[0, 1] == pytest.approx(np.exp(-2.0))
-    assert exponential.origin == "exponential of distances, gamma=1"
-    given = iopt.KernelProblem.from_dataset(distant, form="exponential", gamma=0.25)
-    assert given.K[0, 1] == pytest.approx(np.exp(-0.5))
-    equal = Dataset(name="0", y=y, D=np.zeros((2, 2)))
+    def entry(form: str | None = None, gamma: float | None = None, **arrays: Any) -> float:
+        data = iopt.datasets.Dataset(name="p", y=np.array([1, -1]), **arrays)
+        chosen = {} if form is None else {"form": form, "gamma": gamma}
+        return iopt.KernelProblem.from_dataset(data, **chosen).K[0, 1]
+
+    X, D = np.array([[1.0], [2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
+    assert entry(X=X) == pytest.approx(np.exp(-4.0))  # γ = 1/variance = 4
+    assert entry(K=np.array([[1.0, 0.5], [0.5, 1.0]])) == 0.5
+    assert entry(D=D) == pytest.approx(np.exp(-2.0))  # γ = 1/mean(d²) = 1/2
+    assert entry(D=D, form="exponential") == pytest.approx(np.exp(-2.0))  # γ = 1/mean(d) = 1
+    assert entry(D=D, form="exponential", gamma=0.25) == pytest.approx(np.exp(-0.5))
     for form in ("gaussian", "exponential"):
-        assert iopt.KernelProblem.from_dataset(equal, form=form).K[0, 1] == 1.0
+        assert entry(D=np.zeros((2, 2)), form=form) == 1.0
 
 
 # ------------------------------------------------------------------------------- perturbed kernels
 
 
-@pytest.mark.parametrize("noise", [1e-8, 0.1, 2.0])
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e48])
+@pytest.mark.parametrize(("noise", "scale"), [(1e-8, 1.0), (0.1, 1e-200), (2.0, 1e48)])
 def test_a_perturbation_is_symmetric_and_of_the_size_that_was_asked_for(noise, scale) -> None:
     K = scale * random_problem("sigmoid", n=30, seed=0).K
     problem = iopt.KernelProblem(K, np.resize([1, -1], 30))
@@ -279,7 +262,7 @@ def test_a_perturbation_is_reproducible_and_that_of_a_wigner_matrix() -> None:
     The eigenvalues of E/σ fill the semicircle [-2√n, 2√n], σ the deviation of the entries off the
     diagonal: ‖E‖_F² ≈ n²σ², so that ‖E‖_2/‖E‖_F ≈ 2/√n.
     """
-    n = 300
+    n = 200
     problem = iopt.KernelProblem(np.eye(n), np.resize([1, -1], n))
     first, again, other = (problem.perturbed(0.5, seed=seed).K for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
@@ -288,10 +271,6 @@ def test_a_perturbation_is_reproducible_and_that_of_a_wigner_matrix() -> None:
     assert np.sum(np.diag(E) ** 2) / np.sum(E * E) == pytest.approx(2 / (n + 1), rel=0.3)
     assert np.linalg.norm(E, 2) / np.linalg.norm(E) == pytest.approx(2 / np.sqrt(n), rel=0.05)
     np.testing.assert_array_equal(problem.K, np.eye(n))
-
-
-def test_no_noise_changes_nothing() -> None:
-    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
     np.testing.assert_array_equal(problem.perturbed(0.0).K, problem.K)
     zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1])
     np.testing.assert_array_equal(zero.perturbed(1.0).K, zero.K)  # the size is relative to K
@@ -313,20 +292,16 @@ def test_kernels_whose_objectives_would_overflow_are_refused(times: float) -> No
         )
 
 
-WITH_C = [
-    name for name in sorted(iopt.available_formulations())
-    if "C" in getattr(iopt, name).__dataclass_fields__
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", WITH_C)
-def test_bounds_on_weights_that_would_overflow_or_vanish_are_refused(name: str) -> None:
-    formulation: Any = getattr(iopt, name)
-    for C in (1e50, 1e-100):
-        assert formulation(C=C).C == C
-    for C in (1.01e50, 9.9e-101, 1e-200, 5e-324):
-        with pytest.raises(iopt.errors.ParameterError, match=r"C: .*from 1e-100 to 1e\+50"):
-            formulation(C=C)
+def test_bounds_on_weights_that_would_overflow_or_vanish_are_refused() -> None:
+    for name in iopt.available_formulations():
+        formulation: Any = getattr(iopt, name)
+        if "C" not in formulation.__dataclass_fields__:
+            continue
+        for C in (1e50, 1e-100):
+            assert formulation(C=C).C == C
+        for C in (1.01e50, 9.9e-101, 5e-324):
+            with pytest.raises(iopt.errors.ParameterError, match=r"C: .*from 1e-100 to 1e\+50"):
+                formulation(C=C)
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1e21], [1e-150, 1.0], [1e-300, 1e-300]])
@@ -342,7 +317,7 @@ TINY_K = np.array([[1.0, -0.5, 0.3], [-0.5, 1.0, 0.2], [0.3, 0.2, 1.0]])
 TINY_Y = [1, -1, 1]
 
 
-@pytest.mark.parametrize("C", [1e-20, 1e-60, 1e-100])
+@pytest.mark.parametrize("C", [1e-20, 1e-100])
 @pytest.mark.parametrize("name", ["SVMDual", "SpectrumSVM", "ESVM", "KSVM", "LussDual", "LussBall"])
 def test_weights_with_a_tiny_bound_are_at_it(name: str, C: float) -> None:
     """The linear term outweighs all others: the lone weight of its class is at C, as is their sum
@@ -350,9 +325,7 @@ def test_weights_with_a_tiny_bound_are_at_it(name: str, C: float) -> None:
 
     Of KSVM it is ‖Gα - e‖² = 3 - 2eᵀGα, minimised by the better of the two others.
     """
-    formulation = getattr(iopt, name)(C=C)
-    problem = iopt.KernelProblem(TINY_K, TINY_Y)
-    result = iopt.solve(problem, formulation)
+    result = iopt.solve(iopt.KernelProblem(TINY_K, TINY_Y), getattr(iopt, name)(C=C))
     values = result.x
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert values[1] == pytest.approx(C, rel=1e-9)
@@ -361,7 +334,7 @@ def test_weights_with_a_tiny_bound_are_at_it(name: str, C: float) -> None:
         assert result.objective == pytest.approx(2.0 * C, rel=1e-9)
 
 
-@pytest.mark.parametrize("C", [1e-10, 1e-20, 1e-100])
+@pytest.mark.parametrize("C", [1e-10, 1e-100])
 def test_a_tiny_bound_does_not_hide_the_margin(C: float) -> None:
     """αᵀQα is lost beside eᵀα, but its sign is that of all multiples of α."""
     for sign in (1.0, -1.0):
@@ -373,7 +346,7 @@ def test_a_tiny_bound_does_not_hide_the_margin(C: float) -> None:
         assert (said in reasons) == (sign < 0.0)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-150, 1e-130, 1e-100])
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e-100])
 def test_kernels_of_a_tiny_size_are_solved_or_refused_by_name(size: float) -> None:
     """With C = 1 the kernel is lost beside eᵀα; with C = ∞ the optimum is 5/4 of one over the size.
 
@@ -398,7 +371,7 @@ def test_kernels_of_a_tiny_size_are_solved_or_refused_by_name(size: float) -> No
             assert iopt.solve(problem, name).certificate.claim is iopt.Claim.GLOBAL
 
 
-@pytest.mark.parametrize("C", [1e-60, 1.0, 1e50])
+@pytest.mark.parametrize("C", [1e-60, 1e50])
 def test_a_price_at_which_proxy_kernels_overflow_is_refused(C: float) -> None:
     problem = iopt.KernelProblem(TINY_K, TINY_Y)
     least = 0.75 * C * C / 1e152

@@ -62,7 +62,7 @@ def test_convexity_along_the_constraints_only_says_so() -> None:
     assert "Convex by its eigenvalues along the constraints" in str(certificate)
 
 
-@pytest.mark.parametrize("formulation", ["SVMDual(C=10)", "LPSVM", "KernelLogistic", "LussDual"])
+@pytest.mark.parametrize("formulation", ["SVMDual(C=10)", "LPSVM", "LussDual"])
 def test_writing_to_the_array_that_was_given_changes_nothing(formulation) -> None:
     K = random_problem("sigmoid", n=12, seed=0).K.copy()
     y = np.resize([1, -1], 12)
@@ -77,31 +77,32 @@ def test_writing_to_the_array_that_was_given_changes_nothing(formulation) -> Non
     assert result.certificate.objective == expected.certificate.objective
 
 
-@pytest.mark.parametrize("kind", ["distances", "confidences"])
-def test_no_constructor_keeps_the_array_of_its_caller(kind: str) -> None:
-    D = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
-    make = {
-        "distances": lambda: iopt.KernelProblem.from_distances(D, LABELS, "raw"),
-        "confidences": lambda: iopt.ConfidenceProblem(D, LABELS),
-    }[kind]
-    problem, before = make(), D.copy()
-    D[:] = 0.0
-    np.testing.assert_array_equal(problem.K, before)
+def test_no_constructor_keeps_the_array_of_its_caller() -> None:
+    for make in (
+        lambda D: iopt.KernelProblem.from_distances(D, LABELS, "raw"),
+        lambda D: iopt.ConfidenceProblem(D, LABELS),
+    ):
+        D = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+        problem, before = make(D), D.copy()
+        D[:] = 0.0
+        np.testing.assert_array_equal(problem.K, before)
 
 
 @pytest.mark.parametrize("how", [{}, {"cache_mb": 1}, {"scaling": "minmax"}])
 def test_writing_to_the_points_that_were_given_changes_nothing(how) -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     problem = iopt.KernelProblem.from_data(X, LABELS, "gaussian(gamma=1)", **how)
-    new, everything = np.array([[0.5], [2.5]]), np.arange(4)
-    before = problem.gram.block(everything, everything), problem.kernel_with(new)
-    split = problem.split(np.array([0, 1, 3]), np.array([2])).K_new
+
+    def read() -> list[np.ndarray]:
+        block = problem.gram.block(np.arange(4), np.arange(4))
+        split = problem.split(np.array([0, 1, 3]), np.array([2]))
+        return [block, problem.kernel_with(np.array([[0.5], [2.5]])), split.K_new]
+
+    before = read()
     X[:] = 7.0
     problem.gram.__dict__.pop("diagonal", None)
-    np.testing.assert_array_equal(problem.gram.block(everything, everything), before[0])
-    np.testing.assert_array_equal(problem.kernel_with(new), before[1])
-    again = problem.split(np.array([0, 1, 3]), np.array([2])).K_new
-    np.testing.assert_array_equal(again, split)
+    for found, expected in zip(read(), before, strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_what_a_problem_holds_cannot_be_written_to() -> None:
@@ -139,7 +140,7 @@ def test_asymmetry_is_judged_by_its_own_rows(size: float) -> None:
     assert iopt.KernelProblem(K, LABELS).K[2, 0] == 0.5e-11 * size
 
 
-@settings(max_examples=20)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10_000), C=st.sampled_from([0.1, 1.0, 30.0]))
 def test_rounding_asymmetry_makes_no_claim_false(seed: int, C: float) -> None:
     """Rows from 1e-8 to 1e12, asymmetric by as much as is accepted, against enumeration."""
