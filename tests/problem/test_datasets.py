@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import cdist
 
 import indefinite_opt as iopt
 from helpers.programs import Program
 from indefinite_opt.errors import DataError, ParameterError, ProblemError, UnknownName
 from indefinite_opt.problem import datasets
+from indefinite_opt.problem.datasets import Dataset, read
 from indefinite_opt.problem.kernels import Linear
 
 Array = np.ndarray
@@ -37,9 +40,6 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INDEFINITE_OPT_DATA", raising=False)
-
-
-# --- bundled -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,26 +65,23 @@ def test_bundled(
     if name == "digits-3-5":  # digits are scaled and others are not
         assert (data.points.min(), data.points.max()) == (0.0, 1.0)
     if name == "wine-2-3":
-        np.testing.assert_array_equal(data.points, sklearn.datasets.load_wine().data[59:])
-
-
-# --- generated -----------------------------------------------------------------------------
+        assert_array_equal(data.points, sklearn.datasets.load_wine().data[59:])
 
 
 def test_checkerboard() -> None:
     data = datasets.load("checkerboard(n=300, cells=3, seed=4)")
     even = [(int(1.5 * (a + 1)) + int(1.5 * (b + 1))) % 2 == 0 for a, b in data.points]
-    np.testing.assert_array_equal(data.y, np.where(even, 1, -1))
+    assert_array_equal(data.y, np.where(even, 1, -1))
     assert np.abs(data.points).max() <= 1
     again = datasets.checkerboard(n=300, cells=3, seed=4)
-    np.testing.assert_array_equal(again.points, data.points)
+    assert_array_equal(again.points, data.points)
     assert not np.array_equal(datasets.checkerboard(n=300, cells=3, seed=5).X, data.points)
 
 
 def test_checkerboard_overlap_changes_labels_near_boundaries_only() -> None:
     clean = datasets.checkerboard(n=1000, cells=2, seed=0)
     noisy = datasets.checkerboard(n=1000, cells=2, overlap=0.2, seed=0)
-    np.testing.assert_array_equal(clean.points, noisy.points)
+    assert_array_equal(clean.points, noisy.points)
     changed = clean.y != noisy.y
     # 200 fair coins change 100 labels; 40 is more than five standard deviations (7.1).
     assert abs(int(changed.sum()) - 100) < 40
@@ -123,7 +120,7 @@ def squared_distances(X: Array) -> Array:
     return squares
 
 
-def class_mean_distance(data: datasets.Dataset) -> float:
+def class_mean_distance(data: Dataset) -> float:
     difference = data.points[data.y == 1].mean(axis=0) - data.points[data.y == -1].mean(axis=0)
     return float(difference[0] ** 2 - (difference[1:] ** 2).sum())
 
@@ -139,7 +136,7 @@ def test_geometry_of_haasdonks_examples(seed: int) -> None:
     assert class_mean_distance(overlapping) == pytest.approx(4 * (1 - 4 / 40) ** 2, rel=1e-12)
     # Each class has a point that is the mean of 19 points of the other: the hulls meet.
     X, y = overlapping.points, overlapping.y
-    np.testing.assert_allclose(X[y == 1][-1], X[y == -1][:-1].mean(axis=0), atol=1e-15)
+    assert_allclose(X[y == 1][-1], X[y == -1][:-1].mean(axis=0), atol=1e-15)
 
     unsuitable = datasets.haasdonk_figure2d(seed=seed)
     off_diagonal = squared_distances(unsuitable.points)[~np.eye(unsuitable.n, dtype=bool)]
@@ -158,35 +155,15 @@ def test_l1_examples_are_indefinite_with_positive_class_mean_distance() -> None:
         c = np.where(data.y == 1, 1, -1) / (n / 2)
         assert c @ K @ c > 0
     inside = np.abs(diamond.points - 0.5).sum(axis=1) < 0.25
-    np.testing.assert_array_equal(inside, diamond.y == 1)
+    assert_array_equal(inside, diamond.y == 1)
     assert 0 <= diamond.points.min() <= diamond.points.max() <= 1
 
 
-def test_figure_4b_is_that_of_the_paper() -> None:
-    """(18, 21) with one zero, 25 support vectors, many bounded, and a positive squared norm.
-
-    The vertical line through the mean, which is Bayes-optimal, has the error Φ(-1) = 0.159.
-    """
-    support, errors = [], []
-    for seed in range(8):
-        data = datasets.haasdonk_figure4b(seed=seed)
-        problem = iopt.KernelProblem.from_dataset(data)
-        result = iopt.solve(problem, iopt.SVMDual(C=2000.0), tol=1e-9)
-        classifier, alpha = result.classifier, result.values["alpha"]
-        np.testing.assert_allclose(problem.signature, (18, 21), atol=1)
-        assert classifier.coef @ problem.K @ classifier.coef > 0
-        bounded = alpha >= 2000.0 * (1 - 1e-6)
-        assert 0.8 <= bounded.sum() / classifier.support.size < 1 + 1e-9
-        wrong = classifier.predict(problem.K) != data.y
-        assert np.all(alpha[wrong] > 0)  # all others are classified correctly
-        new = datasets.haasdonk_figure4b(n=1000, seed=100 + seed)
-        support.append(classifier.support.size)
-        errors.append(np.mean(classifier.predict(problem.kernel_with(new.points)) != new.y))
-    assert np.mean(support) == pytest.approx(25, abs=2.5)
-    assert np.mean(errors) == pytest.approx(0.159, abs=0.02)
-
-
-# --- closed-form optima --------------------------------------------------------------------
+def test_the_best_error_in_figure_4b_is_known() -> None:
+    """The vertical line through the mean is Bayes-optimal, with the error Φ(-1) = 0.159."""
+    data = datasets.haasdonk_figure4b(n=8000, seed=100)
+    error = np.mean((data.points[:, 0] > data.points[:, 0].mean()) != (data.y > 0))
+    assert min(error, 1.0 - error) == pytest.approx(0.159, abs=0.02)
 
 
 def local_maxima(K: Array, y: Array, C: float) -> list[tuple[float, ...]]:
@@ -213,9 +190,9 @@ def test_optima_are_all_the_local_maxima(spec: str, count: int) -> None:
         found = local_maxima(K, y, one)
         assert alpha.shape == np.shape(found) == (count, data.n)
         # Linear systems with condition numbers below 1e3.
-        np.testing.assert_allclose(found, sorted(map(tuple, alpha)), atol=1e-10)
+        assert_allclose(found, sorted(map(tuple, alpha)), atol=1e-10)
     values = [a.sum() - 0.5 * (a * y) @ K @ (a * y) for a in alpha]
-    np.testing.assert_allclose(objective, values, rtol=1e-12)
+    assert_allclose(objective, values, rtol=1e-12)
 
 
 @pytest.mark.parametrize("q", [1, 3])
@@ -228,7 +205,7 @@ def test_lemma4_embeds_in_q_imaginary_dimensions_and_separates(q: int) -> None:
     inertia = np.linalg.eigvalsh(-0.5 * centre @ squared_distances(data.points) @ centre)
     assert int((inertia > 1e-9).sum()) == 1
     assert int((inertia < -1e-9).sum()) == q
-    np.testing.assert_allclose(
+    assert_allclose(
         data.optima["objective"], [0.5 / (1 + 0.5 * k / 2**q) for k in range(2**q)], rtol=1e-12
     )
     signs = np.append(1.0, -np.ones(q))
@@ -278,7 +255,7 @@ def test_one_hot_columns(
         level = frame[column].to_numpy()
         for i in picked:
             expected = level == data.feature_names[i].split("=")[1]
-            np.testing.assert_array_equal(data.points[:, i], expected)
+            assert_array_equal(data.points[:, i], expected)
     if name == "crx":
         assert data.points[0, data.feature_names.index("A14")] == 202  # written 00202
 
@@ -324,9 +301,6 @@ def test_proximities(
     assert np.linalg.eigvalsh(matrix)[[0, -1]] == pytest.approx([least, largest], rel=2e-4)
 
 
-# --- names, scaling, the form --------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("_no_folder")
 def test_names_and_describe_agree() -> None:
     names = datasets.names()
@@ -367,9 +341,9 @@ def test_scaler() -> None:
     a = np.sqrt(1.5)
     for kind, first in (("minmax", [-1, 0, 1]), ("unit", [0, 0.5, 1]), ("standard", [-a, 0, a])):
         scaled = datasets.scaler(kind).fit_transform(points)
-        np.testing.assert_allclose(scaled[:, 0], first, atol=1e-15)
+        assert_allclose(scaled[:, 0], first, atol=1e-15)
         if kind != "standard":
-            np.testing.assert_allclose(scaled[:, 1], [first[0], first[0], 1], atol=1e-15)
+            assert_allclose(scaled[:, 1], [first[0], first[0], 1], atol=1e-15)
     assert datasets.scaler(None) is datasets.scaler("none") is None
     for unknown in ("minimax", "none-all", "minmax-all-all", 1):
         with pytest.raises(UnknownName, match="kind"):
@@ -380,19 +354,16 @@ def test_scaler() -> None:
 
 def test_a_data_set_has_exactly_one_of_X_K_D() -> None:
     y, eye = np.array([1, -1]), np.eye(2)
-    assert datasets.Dataset(name="pair", y=y, K=eye, kernel=Linear()).n == 2
+    assert Dataset(name="pair", y=y, K=eye, kernel=Linear()).n == 2
     with pytest.raises(ProblemError, match="balls"):  # only points have features
         _ = datasets.balls(n=4).points
     with pytest.raises(ProblemError, match="exactly one of X, K, D, got none"):
-        datasets.Dataset(name="nothing", y=y)
+        Dataset(name="nothing", y=y)
     with pytest.raises(ProblemError, match="got X and D"):
-        datasets.Dataset(name="both", y=y, X=eye, D=eye)
+        Dataset(name="both", y=y, X=eye, D=eye)
     for wrong in ({"X": np.eye(3)}, {"K": np.ones((2, 3))}, {"D": np.eye(3)}):
         with pytest.raises(ProblemError, match=r"2 rows as in y|a square matrix"):
-            datasets.Dataset(name="wrong", y=y, **wrong)
-
-
-# --- files that are missing or malformed ---------------------------------------------------
+            Dataset(name="wrong", y=y, **wrong)
 
 
 @pytest.mark.usefixtures("_no_folder")
@@ -533,3 +504,145 @@ def test_malformed_proximities(tmp_path: Path) -> None:
             np.savez(path, **arrays)
         with pytest.raises(DataError, match=r"protein\.npz"):
             datasets.load("protein", data_dir=tmp_path)
+
+
+# Files with several classes, with targets, and without labels; sets of scikit-learn as tables.
+
+IRIS = sklearn.datasets.load_iris(as_frame=True)
+SPECIES = IRIS.target.map(dict(enumerate(IRIS.target_names)))
+DIABETES = sklearn.datasets.load_diabetes(as_frame=True)
+D = cdist(IRIS.data[::5], IRIS.data[::5], "cityblock")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tasks")
+    tables = {
+        "iris": IRIS.data.assign(species=SPECIES), "points": IRIS.data,
+        "one": IRIS.data.iloc[:, :1], "labelled": IRIS.data.assign(label=SPECIES),
+        "diabetes": DIABETES.frame.assign(target=DIABETES.target / 8), "whole": DIABETES.frame,
+    }  # fmt: skip
+    for name, table in tables.items():
+        table.to_csv(path / f"{name}.csv", index=False)
+    np.savez(path / "three.npz", D=D, y=IRIS.target[::5])
+    np.savez(path / "targets.npz", D=D, y=IRIS.data.iloc[::5, 0])
+    np.savez(path / "alone.npz", D=D)
+    np.savez(path / "others.npz", D=D, target=IRIS.target[::5])
+    flowers = [f"flower {k}" for k in range(30)]
+    named = pd.DataFrame(D, flowers, flowers)
+    named.to_csv(path / "alone.csv", index=False, header=False)
+    named.assign(label=SPECIES[::5].tolist()).to_csv(path / "three.csv")
+    return path
+
+
+def test_a_table_of_three_classes(folder: Path) -> None:
+    data = read(folder / "iris.csv")
+    assert data.classes == ("setosa", "versicolor", "virginica")
+    assert data.y is not None
+    assert data.y.tolist() == SPECIES.tolist()
+    problem = iopt.KernelProblem.from_dataset(data, "linear", scaling=None)
+    assert (problem.task, problem.classes.tolist()) == ("classification", list(IRIS.target_names))
+    assert_allclose(problem.K, IRIS.data @ IRIS.data.T, rtol=1e-12)
+    assert problem.labels_in_words == "setosa (50), versicolor (50), virginica (50)"
+
+
+def test_a_table_of_targets(folder: Path) -> None:
+    data = read(folder / "diabetes.csv")
+    assert (data.classes, data.points.shape) == ((), (442, 10))
+    assert repr(data) == "Dataset('diabetes', n=442, d=10, targets)"
+    problem = iopt.KernelProblem.from_dataset(data)
+    assert_allclose(problem.targets, DIABETES.target / 8)
+    assert problem.labels_in_words == "targets from 3.125 to 43.25"
+    # Whole numbers are targets by request.
+    path = folder / "whole.csv"
+    assert iopt.KernelProblem.read(path).classes.size == DIABETES.target.nunique()
+    problem = iopt.KernelProblem.read(path, task="regression")
+    assert_array_equal(problem.targets, DIABETES.target)
+    with pytest.raises(ProblemError, match=r"y: expected finite real numbers.* got text"):
+        iopt.KernelProblem.read(folder / "iris.csv", task="regression")
+
+
+def test_a_table_without_labels(folder: Path) -> None:
+    data = read(folder / "points.csv", label="none")
+    assert (data.y, data.n, data.classes) == (None, 150, ())
+    assert_array_equal(data.points, IRIS.data)
+    assert repr(data) == "Dataset('points', n=150, d=4, no labels)"
+    assert "labels" not in str(data.table)
+    problem = iopt.KernelProblem.from_dataset(data)
+    assert (problem.task, problem.labels, problem.labels_in_words) == ("one class", None, "none")
+    # A column that would be that of labels is left out, and said to be.
+    data = read(folder / "labelled.csv", label="none")
+    assert_array_equal(data.points, IRIS.data)
+    assert str(data.table).endswith("left out: label")
+    assert read(folder / "one.csv", label="none").points.shape == (150, 1)
+    with pytest.raises(DataError, match=r'a single column.*read by label="none"'):
+        read(folder / "one.csv")
+
+
+@pytest.mark.parametrize("name", ["three.npz", "three.csv"])
+def test_matrices_of_three_classes(name: str, folder: Path) -> None:
+    problem = iopt.KernelProblem.read(folder / name, kind_of(name), form="linear")
+    assert_allclose(problem.K, -0.5 * D**2, rtol=1e-12)
+    assert problem.classes.size == 3
+    expected = SPECIES if name.endswith("csv") else IRIS.target
+    assert problem.labels is not None
+    assert problem.labels.tolist() == expected[::5].tolist()
+
+
+def test_a_matrix_with_targets(folder: Path) -> None:
+    problem = iopt.KernelProblem.read(folder / "targets.npz")
+    assert_array_equal(problem.targets, IRIS.data.iloc[::5, 0])
+    path = folder / "lengths.txt"
+    IRIS.data.iloc[::5, :1].to_csv(path, index=False, header=False)
+    problem = iopt.KernelProblem.read(folder / "alone.csv", "distances", labels=path)
+    assert_array_equal(problem.targets, IRIS.data.iloc[::5, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("alone.npz", None), ("alone.csv", None), ("alone.npz", "none"), ("alone.csv", "none"),
+     ("three.npz", "none"), ("three.csv", "none"), ("others.npz", "none")],
+)  # fmt: skip
+def test_matrices_without_labels(name: str, label: str | None, folder: Path) -> None:
+    data = read(folder / name, kind_of(name), label=label)
+    assert data.y is None
+    assert_array_equal(data.D, D)
+    assert iopt.KernelProblem.from_dataset(data).task == "one class"
+
+
+def test_labels_are_not_lost_without_a_word(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"with D, target.*label=.none"):
+        read(folder / "others.npz")
+    (folder / "y.txt").write_text("a\nb\n" * 15, encoding="utf-8")
+    with pytest.raises(ParameterError, match=r"labels: expected none for data without labels"):
+        read(folder / "alone.csv", "distances", label="none", labels=folder / "y.txt")
+    with pytest.raises(ParameterError, match=r"label: expected none for arrays in a .npz file"):
+        read(folder / "three.npz", label="y")
+
+
+def kind_of(name: str) -> str | None:
+    return "distances" if name.endswith(".csv") else None
+
+
+def test_names_of_classes_are_as_many_as_the_classes(tmp_path: Path) -> None:
+    X = np.arange(6.0)[:, None]
+    given: dict[str, Any] = {"name": "six", "X": X, "y": np.arange(6) % 3}
+    data = Dataset(**given, classes=("low", "middle", "high"))
+    problem = iopt.KernelProblem.from_dataset(data)
+    assert problem.class_names == ("low", "middle", "high")
+    assert problem.meanings == {"0": "low", "1": "middle", "2": "high"}
+    assert problem.labels_in_words == "low (2), middle (2), high (2)"
+    saved = iopt.solve(problem, "OneClassSVM").save(tmp_path / "model.npz")
+    assert iopt.load(saved).problem.class_names == ("low", "middle", "high")
+    with pytest.raises(ProblemError, match="classes: expected 3 names, one for each class, got 2"):
+        Dataset(**given, classes=("low", "high"))
+    with pytest.raises(ProblemError, match="classes: expected 0 names"):
+        Dataset("targets", X[:, 0] / 2, X=X, classes=("low", "high"))
+    # Labels of a single class are names of nothing, and may be those of the task "one class".
+    alone = Dataset("one", np.ones(6), X=X)
+    assert alone.classes == ()
+    assert iopt.KernelProblem.from_dataset(alone, task="one class").task == "one class"
+    # Many classes are told in short.
+    told = iopt.KernelProblem(np.eye(24), [f"c{k:02}" for k in range(24)]).labels_in_words
+    assert told.startswith("c00 (1), c01 (1), ")
+    assert told.endswith("c07 (1), ..., c23 (1)")

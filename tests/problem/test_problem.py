@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 import indefinite_opt as iopt
@@ -67,10 +70,8 @@ def test_embedding_reproduces_squared_distances(seed, n, rank, scale) -> None:
     assert p + q < n
     assert (p, q) == (problem.signature if any(problem.signature) else (1, 0))  # a line, no point
     largest = np.abs(problem.squared_distances).max()
-    np.testing.assert_allclose(
-        embedding.squared_distances(), problem.squared_distances, atol=1e-10 * largest
-    )
-    np.testing.assert_allclose(embedding.points.mean(axis=0), 0.0, atol=1e-7 * np.sqrt(scale))
+    assert_allclose(embedding.squared_distances(), problem.squared_distances, atol=1e-10 * largest)
+    assert_allclose(embedding.points.mean(axis=0), 0.0, atol=1e-7 * np.sqrt(scale))
 
 
 @settings(max_examples=20)
@@ -113,31 +114,6 @@ def test_a_sample_of_points_decides_convexity_where_it_is_curved(lines: int, acr
     assert problem.is_convex(lines) == convex
 
 
-def test_from_distances() -> None:
-    D = np.array([[0.0, 3.0], [3.0, 0.0]])
-    forms = {"linear": -4.5, "gaussian": np.exp(-18.0), "exponential": np.exp(-6.0), "raw": 3.0}
-    for form, value in forms.items():
-        problem = iopt.KernelProblem.from_distances(D, [1, -1], form, gamma=2.0)
-        assert problem.K[0, 1] == value
-        width = ", gamma=2" if form in ("gaussian", "exponential") else ""
-        assert problem.origin == f"{form} of distances{width}"
-    with pytest.raises(iopt.errors.ProblemError, match="D: expected a symmetric"):
-        iopt.KernelProblem.from_distances([[0, 1], [2, 0]], [1, -1])
-
-
-def test_scaling_is_fitted_on_the_training_part() -> None:
-    X = np.array([[0.0], [1.0], [2.0], [10.0]])
-    problem = iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="minmax")
-    split = problem.split(np.array([0, 1, 2]), np.array([3]))
-    # Training range [0, 2] becomes [-1, 1]; the test point 10 becomes 9.
-    np.testing.assert_allclose(split.problem.K, np.outer([-1, 0, 1], [-1, 0, 1]), atol=1e-15)
-    np.testing.assert_allclose(split.K_new, [[-9.0, 0.0, 9.0]], atol=1e-15)
-    np.testing.assert_allclose(split.K_new_new(), [[81.0]])
-    np.testing.assert_allclose(split.problem.kernel_with([[10.0]]), split.K_new)
-    with pytest.raises(iopt.errors.UnknownName, match="scal"):
-        iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="minmaxx")
-
-
 @pytest.mark.parametrize("cache_mb", [None, 1.0])
 def test_scaling_of_all_points_is_kept(cache_mb: float | None) -> None:
     """As Lin & Lin (2003) do: the range of all points, [0, 10], is [-1, 1] and [0, 1]."""
@@ -152,16 +128,16 @@ def test_scaling_of_all_points_is_kept(cache_mb: float | None) -> None:
         )
         split, K = problem.split(train, test), np.outer(scaled, scaled)
         block = split.problem.gram.block(np.arange(2), np.arange(2))
-        np.testing.assert_allclose(block, K[:2, :2], atol=1e-15)
-        np.testing.assert_allclose(split.K_new, K[2:, :2], atol=1e-15)
-        np.testing.assert_allclose(split.K_new_new(), K[2:, 2:], atol=1e-15)
+        assert_allclose(block, K[:2, :2], atol=1e-15)
+        assert_allclose(split.K_new, K[2:, :2], atol=1e-15)
+        assert_allclose(split.K_new_new(), K[2:, 2:], atol=1e-15)
         if cache_mb is not None:  # a split of a split, and raw new points
             again = split.problem.split(train[::-1], train)
-            np.testing.assert_allclose(again.K_new, K[:2, 1::-1], atol=1e-15)
+            assert_allclose(again.K_new, K[:2, 1::-1], atol=1e-15)
             rows = split.problem.kernel_with(X[test])
-            np.testing.assert_allclose(rows, K[2:, :2], atol=1e-15)
+            assert_allclose(rows, K[2:, :2], atol=1e-15)
     fitted = iopt.KernelProblem.from_data(X, [1, -1, 1, -1], "linear", scaling="unit")
-    np.testing.assert_allclose(fitted.split(train, test).K_new, [[0.0, 2.0], [0.0, 0.4]])
+    assert_allclose(fitted.split(train, test).K_new, [[0.0, 2.0], [0.0, 0.4]])
     assert fitted.split(train, np.arange(0)).K_new.shape == (0, 2)
 
 
@@ -172,7 +148,7 @@ def test_the_square_is_the_product_of_the_kernel_with_itself(scale: float, cente
     changed = problem.transformed("square", centered)
     P = np.eye(30) - (1.0 / 30.0 if centered else 0.0)
     expected = np.linalg.matrix_power(P @ K @ P, 2)
-    np.testing.assert_allclose(changed.K / scale / scale, expected, atol=1e-12)
+    assert_allclose(changed.K / scale / scale, expected, atol=1e-12)
     assert changed.is_psd
     assert changed.spectrum.minimum >= 0.0
     largest = scale**2 * np.linalg.norm(P @ K @ P, 2) ** 2
@@ -188,7 +164,11 @@ def test_new_distances_give_kernel_rows(form: str) -> None:
     problem = iopt.KernelProblem.from_distances(D[:4, :4], [1, -1, 1, -1], form, gamma=0.3)
     part = whole.split(np.arange(4), np.array([4])).problem
     for one in (problem, part, pickle.loads(pickle.dumps(problem))):
-        np.testing.assert_array_equal(one.kernel_with(D[4:, :4]), whole.K[4:, :4])
+        assert_array_equal(one.kernel_with(D[4:, :4]), whole.K[4:, :4])
+    width = ", gamma=0.3" if form in ("gaussian", "exponential") else ""
+    assert problem.origin == f"{form} of distances{width}"
+    with pytest.raises(iopt.errors.ProblemError, match="D: expected a symmetric"):
+        iopt.KernelProblem.from_distances([[0, 1], [2, 0]], [1, -1])
     for wrong, told in ((D[4:], "shape"), (-D[4:, :4], "none negative"), ([[np.nan] * 4], "fin")):
         with pytest.raises(iopt.errors.ProblemError, match=told):
             problem.kernel_with(wrong)
@@ -210,18 +190,18 @@ def test_tl1_of_new_points_and_parts(cache_mb: float | None) -> None:
 
     new = 10.0 * generator.random((6, 4)) - 3.0
     for part, known in ((problem, X), (split.problem, X[:20])):
-        np.testing.assert_allclose(part.kernel_with(new), expected(known, new, known), atol=1e-12)
-        np.testing.assert_allclose(part.kernel_among(new), expected(known, new, new), atol=1e-12)
-    np.testing.assert_allclose(split.K_new, expected(X[:20], X[20:], X[:20]), atol=1e-12)
+        assert_allclose(part.kernel_with(new), expected(known, new, known), atol=1e-12)
+        assert_allclose(part.kernel_among(new), expected(known, new, new), atol=1e-12)
+    assert_allclose(split.K_new, expected(X[:20], X[20:], X[:20]), atol=1e-12)
 
 
 def test_split_of_a_matrix_cuts_blocks() -> None:
     K = np.arange(16.0).reshape(4, 4)
     problem = iopt.KernelProblem(K + K.T, [1, -1, 1, -1])
     split = problem.split(np.array([0, 1]), np.array([3, 2]))
-    np.testing.assert_array_equal(split.K_new, (K + K.T)[np.ix_([3, 2], [0, 1])])
-    np.testing.assert_array_equal(split.K_new_new(), (K + K.T)[np.ix_([3, 2], [3, 2])])
-    np.testing.assert_array_equal(split.labels, [-1, 1])
+    assert_array_equal(split.K_new, (K + K.T)[np.ix_([3, 2], [0, 1])])
+    assert_array_equal(split.K_new_new(), (K + K.T)[np.ix_([3, 2], [3, 2])])
+    assert_array_equal(split.labels, [-1, 1])
     with pytest.raises(iopt.errors.ProblemError, match="made by from_data"):
         problem.kernel_with([[1.0]])
 
@@ -242,16 +222,13 @@ def test_from_dataset_reads_points_similarities_and_distances() -> None:
         assert entry(D=np.zeros((2, 2)), form=form) == 1.0
 
 
-# ------------------------------------------------------------------------------- perturbed kernels
-
-
 @pytest.mark.parametrize(("noise", "scale"), [(1e-8, 1.0), (0.1, 1e-200), (2.0, 1e48)])
 def test_a_perturbation_is_symmetric_and_of_the_size_that_was_asked_for(noise, scale) -> None:
     K = scale * random_problem("sigmoid", n=30, seed=0).K
     problem = iopt.KernelProblem(K, np.resize([1, -1], 30))
     changed = problem.perturbed(noise, seed=3)
-    np.testing.assert_array_equal(changed.K, changed.K.T)
-    np.testing.assert_array_equal(changed.labels, problem.labels)
+    assert_array_equal(changed.K, changed.K.T)
+    assert_array_equal(changed.labels, problem.labels)
     size = np.linalg.norm((changed.K - K) / scale) / np.linalg.norm(K / scale)
     assert size == pytest.approx(noise, rel=1e-7)  # K + E rounds E to eps/noise of its size
 
@@ -265,18 +242,15 @@ def test_a_perturbation_is_reproducible_and_that_of_a_wigner_matrix() -> None:
     n = 200
     problem = iopt.KernelProblem(np.eye(n), np.resize([1, -1], n))
     first, again, other = (problem.perturbed(0.5, seed=seed).K for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
+    assert_array_equal(first, again)
     E, F = first - problem.K, other - problem.K
     assert abs(np.sum(E * F)) < 0.05 * np.sum(E * E)
     assert np.sum(np.diag(E) ** 2) / np.sum(E * E) == pytest.approx(2 / (n + 1), rel=0.3)
     assert np.linalg.norm(E, 2) / np.linalg.norm(E) == pytest.approx(2 / np.sqrt(n), rel=0.05)
-    np.testing.assert_array_equal(problem.K, np.eye(n))
-    np.testing.assert_array_equal(problem.perturbed(0.0).K, problem.K)
+    assert_array_equal(problem.K, np.eye(n))
+    assert_array_equal(problem.perturbed(0.0).K, problem.K)
     zero = iopt.KernelProblem(np.zeros((2, 2)), [1, -1])
-    np.testing.assert_array_equal(zero.perturbed(1.0).K, zero.K)  # the size is relative to K
-
-
-# ------------------------------------------------------------------- data that would overflow
+    assert_array_equal(zero.perturbed(1.0).K, zero.K)  # the size is relative to K
 
 
 @pytest.mark.parametrize("times", [1.0, -1.0])
@@ -378,3 +352,61 @@ def test_a_price_at_which_proxy_kernels_overflow_is_refused(C: float) -> None:
     assert np.isfinite(iopt.solve(problem, iopt.LussDual(C=C, rho=1.01 * least)).objective)
     with pytest.raises(iopt.errors.ParameterError, match=r"rho: expected at least .* for this C"):
         iopt.solve(problem, iopt.LussDual(C=C, rho=0.99 * least))
+
+
+D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+Y = np.array(["a", "b", "b"])
+MEAN = 28.0 / 9.0
+"""Of the nine squares."""
+
+
+def test_every_function_makes_the_same_kernel_by_default(tmp_path: Path) -> None:
+    path = tmp_path / "distances.csv"
+    pd.DataFrame(D).assign(label=Y).to_csv(path, index=False)
+    problems = [
+        iopt.KernelProblem.from_distances(D, Y),
+        iopt.KernelProblem.from_dataset(iopt.datasets.Dataset("three", Y, D=D)),
+        iopt.KernelProblem.read(path, "distances"),
+    ]
+    for problem in problems:
+        assert pytest.approx(np.exp(-(D**2) / MEAN), rel=1e-14) == problem.K
+        assert (problem.kernel.form, problem.kernel.gamma) == ("gaussian", 1.0 / MEAN)
+        assert pytest.approx(D) == problem.D
+
+
+@pytest.mark.parametrize(
+    ("kernel", "K"),
+    [
+        ("distance(form=gaussian, gamma=0.5)", np.exp(-0.5 * D**2)),
+        ("distance(form=exponential, gamma=2)", np.exp(-2.0 * D)),
+        ("distance(form=linear)", -0.5 * D**2),
+        ("distance(form=raw)", D),
+    ],
+)
+def test_the_same_distances_take_another_kernel(kernel: str, K: np.ndarray) -> None:
+    problem = iopt.KernelProblem.from_distances(D, Y, name="three").with_kernel(kernel)
+    assert pytest.approx(K, rel=1e-15) == problem.K
+    assert (problem.name, problem.labels.tolist()) == ("three", Y.tolist())
+    assert problem.kernel_with(D[:1]) == pytest.approx(K[:1], rel=1e-15)
+
+
+def test_points_take_another_kernel_with_their_scaling() -> None:
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    problem = iopt.KernelProblem.from_data(X, np.resize([0, 1], 8), "linear", scaling="minmax")
+    other = problem.with_kernel("gaussian(gamma=2)")
+    direct = iopt.KernelProblem.from_data(X, problem.labels, "gaussian(gamma=2)", scaling="minmax")
+    assert np.array_equal(other.K, direct.K)
+    with pytest.raises(iopt.errors.ParameterError, match="expected none for problem"):
+        iopt.KernelProblem(np.eye(3), Y).with_kernel("linear")
+    with pytest.raises(iopt.errors.ParameterError, match="expected a kernel of distances"):
+        iopt.KernelProblem.from_distances(D, Y).with_kernel("linear")
+
+
+def test_a_comparison_varies_the_kernel_of_distances() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    distances = np.abs(X[:, None] - X[None, :]).max(axis=2)
+    problem = iopt.KernelProblem.from_distances(distances, (X[:, 0] > 0).astype(int))
+    kernels = ["distance(form=gaussian, gamma=0.1)", "distance(form=gaussian, gamma=2)"]
+    comparison = iopt.compare(problem, ["SVMDual"], folds=2, grid={"kernel": kernels})
+    assert comparison.frame["error"].tolist() == ["", ""]
+    assert "gamma=" in comparison.summary["chosen"][0]
