@@ -175,12 +175,3 @@ def test_trace(solver: str) -> None:
     assert np.all(np.array(trace.bound) <= trace.objective)
     assert trace.residual[-1] <= 1e-6
     assert trace.calls[-1] >= len(trace)
-
-
-def test_second_order_convergence() -> None:
-    """A handful of Newton steps, where conjugate gradients take dozens of directions."""
-    problem = noisy_problem("sigmoid", n=100)
-    newton, cg = (
-        iopt.solve(problem, KernelLogistic(C=10.0), solver=solver, tol=1e-8) for solver in SOLVERS
-    )
-    assert newton.iterations <= 15 < cg.iterations
