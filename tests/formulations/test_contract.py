@@ -29,7 +29,7 @@ from indefinite_opt.solvers import as_solver
 
 Values = dict[str, np.ndarray]
 
-N = 14
+N = 10
 # A kernel with positive definite pairs, so that C = inf is not refused.
 PROBLEM = random_problem("l1-gaussian", n=N, seed=3)
 
