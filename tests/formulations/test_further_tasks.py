@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 from sklearn.svm import SVR, NuSVC, OneClassSVM
 from sklearn.svm import NuSVR as LibsvmNuSVR
 
@@ -15,16 +17,13 @@ import indefinite_opt as iopt
 from helpers import shaking
 from helpers.exact import Program
 from helpers.problems import FAMILIES, gaussian, kernel, symmetric
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ProblemError
 
 Array = NDArray[np.float64]
 
 N = 30
 TIGHT = 1e-10
 """Tolerance of LIBSVM, whose own stopping rule is about gradients."""
-
-
-# ----------------------------------------------------------------------- convex, against LIBSVM
 
 
 def data(seed: int) -> tuple[Array, Array, Array]:
@@ -53,12 +52,12 @@ def check(problem: iopt.KernelProblem, formulation: Any, coef: Array, scale: flo
     assert result.objective == pytest.approx(structure.declared(point.value), rel=1e-6)
     assert iopt.verify(problem, formulation, result.values).claim is iopt.Claim.GLOBAL
     slack = 1e-3 * scale * float(np.abs(coef).max())
-    np.testing.assert_allclose(result.classifier.coef, coef * scale, atol=slack)
+    assert_allclose(result.classifier.coef, coef * scale, atol=slack)
     return result
 
 
 @pytest.mark.parametrize("name", ["EpsilonSVR", "NuSVR", "OneClassSVM", "NuSVM", "total"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, 4, 8])
 def test_the_optimum_is_that_of_libsvm(seed: int, name: str) -> None:
     """Its C of NuSVR is C/n here, and its weights of one class sum to νn, where ours sum to 1.
 
@@ -82,22 +81,10 @@ def test_the_optimum_is_that_of_libsvm(seed: int, name: str) -> None:
     scale = scale if labels is not None else 1.0 / (nu * N)
     result = check(iopt.KernelProblem(K, labels), formulation, coef, scale)
     if labels is t:
-        np.testing.assert_allclose(result.classifier.predict(K), theirs.predict(K), atol=1e-3)
+        assert_allclose(result.classifier.predict(K), theirs.predict(K), atol=1e-3)
     elif labels is None:
         ours = result.classifier.decision_function(K) * nu * N
-        np.testing.assert_allclose(ours, theirs.decision_function(K), atol=1e-3)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_svdd_and_one_class_svm_agree_for_a_constant_diagonal(seed: int) -> None:
-    K, _, _ = data(seed)
-    problem = iopt.KernelProblem(K)
-    one = iopt.solve(problem, iopt.OneClassSVM(nu=0.4), tol=1e-9)
-    ball = iopt.solve(problem, iopt.SVDD(C=1.0 / (0.4 * N)), tol=1e-9)
-    np.testing.assert_allclose(ball.values["alpha"], one.values["alpha"], atol=1e-5)
-    assert ball.objective == pytest.approx(1.0 - 2.0 * one.objective, rel=1e-8)
-    inside = one.classifier.decision_function(K) > 1e-6
-    assert np.all(ball.classifier.predict(K, np.ones(N))[inside] == 1)
+        assert_allclose(ours, theirs.decision_function(K), atol=1e-3)
 
 
 def test_the_center_of_a_ball_around_points_of_a_plane() -> None:
@@ -106,128 +93,81 @@ def test_the_center_of_a_ball_around_points_of_a_plane() -> None:
     problem = iopt.KernelProblem.from_data(X, None, "linear")
     result = iopt.solve(problem, iopt.SVDD(C=1.0))
     assert result.objective == pytest.approx(6.25, rel=1e-9)
-    np.testing.assert_allclose(result.values["alpha"] @ X, [1.5, 2.0], atol=1e-6)
+    assert_allclose(result.values["alpha"] @ X, [1.5, 2.0], atol=1e-6)
     new = np.array([[1.5, 2.0], [4.0, 2.0], [4.1, 2.0]])
     decided = result.classifier.decision_function(new @ X.T, np.square(new).sum(axis=1))
-    np.testing.assert_allclose(decided, [6.25, 0.0, 6.25 - 2.6**2], atol=1e-5)
+    assert_allclose(decided, [6.25, 0.0, 6.25 - 2.6**2], atol=1e-5)
     with pytest.raises(ProblemError, match="K_ii is not the same"):
         result.classifier.decision_function(new @ X.T)
-
-
-# ----------------------------------------------------------------- nonconvex, against all faces
 
 
 APART = ("large diagonal", "graded")
 """Kernels with entries far apart."""
 
 
-def written(problem: iopt.KernelProblem, formulation: Any) -> tuple[Program, float]:
-    """The program in its own variables, or the parts α, α* of signed ones, and its sense."""
-    K, n, y = problem.K, problem.n, problem.y
-    ones = np.ones((1, n))
-    match formulation:
-        case iopt.OneClassSVM(nu=nu):
-            return Program.on(K, np.zeros(n), 0.0, 1 / (nu * n), A=ones, b=[1]), 1.0
-        case iopt.SVDD(C=C):
-            return Program.on(2 * K, -np.diag(K), 0.0, C, A=ones, b=[1]), -1.0
-        case iopt.NuSVM(nu=nu, equality=equality):
-            Q, balance = K * np.outer(y, y), y[None, :]
-            if equality:
-                rows = np.vstack([balance, ones])
-                return Program.on(Q, np.zeros(n), 0.0, 1 / n, A=rows, b=[0, nu]), 1.0
-            return (
-                Program.on(Q, np.zeros(n), 0.0, 1 / n, G=-ones, h=[-nu], A=balance, b=[0]), 1.0
-            )  # fmt: skip
-    signs = np.repeat([1.0, -1.0], n)
-    H, t = np.tile(K, (2, 2)) * np.outer(signs, signs), np.tile(problem.targets, 2) * signs
-    balance = signs[None, :]
-    match formulation:
-        case iopt.EpsilonSVR(C=C, epsilon=epsilon):
-            return Program.on(H, epsilon - t, 0.0, C, A=balance, b=[0]), -1.0
-        case iopt.NuSVR(C=C, nu=nu):
-            rows = np.ones((1, 2 * n))
-            return (
-                Program.on(H, -t, 0.0, C / n, G=rows, h=[C * nu], A=balance, b=[0]), -1.0
-            )  # fmt: skip
-    raise AssertionError(formulation)
+def drawn(seed: int) -> tuple[iopt.KernelProblem, Any, Program]:
+    """A NuSVM, EpsilonSVR or NuSVR with any kernel, and its program; signed weights are α - α*.
 
-
-def drawn(seed: int) -> tuple[iopt.KernelProblem, Any]:
-    """A problem of any kernel and a formulation, all of which take turns."""
+    `tests/adversary` draws the other formulations.
+    """
     generator = np.random.default_rng(seed)
-    kind = seed % 6
-    family = FAMILIES[seed // 6 % len(FAMILIES)]
-    few = kind > 3 or family in APART
-    n = int(generator.integers(4, 5 if few else 9))
+    family, machine = FAMILIES[seed // 3 % len(FAMILIES)], seed % 3 == 0
+    n = int(generator.integers(4, 9 if machine and family not in APART else 5))
     # All faces are enumerated in the units of the bounds.
     K = kernel(family, n, seed) / shaking.unit(family, seed)
-    y = np.resize([1.0, -1.0], n)
+    C, nu = float(generator.choice([0.5, 2.0])), float(generator.choice([0.25, 0.5]))
+    if machine:
+        y = np.resize([1.0, -1.0], n)
+        rows = {"G": -np.ones((1, n)), "h": [-nu], "A": y[None, :], "b": [0]}
+        program = Program.on(K * np.outer(y, y), np.zeros(n), 0.0, 1 / n, **rows)
+        return iopt.KernelProblem(K, y), iopt.NuSVM(nu=nu), program
     t = np.round(generator.standard_normal(n), 2) + np.array([0.125, *np.zeros(n - 1)])
-    nu = float(generator.choice([0.25, 0.5, 0.75]))
-    most = 2.0 * min(np.sum(y > 0), np.sum(y < 0)) / n
-    plain, targets = iopt.KernelProblem(K), iopt.KernelProblem(K, t, task="regression")
-    C = float(generator.choice([0.5, 2.0]))
-    return [
-        (plain, iopt.OneClassSVM(nu=nu)),
-        (plain, iopt.SVDD(C=max(1.0 / n, 0.5 * nu))),
-        (iopt.KernelProblem(K, y), iopt.NuSVM(nu=min(nu, most))),
-        (iopt.KernelProblem(K, y), iopt.NuSVM(nu=min(nu, most), equality=True)),
-        (targets, iopt.EpsilonSVR(C=C, epsilon=float(generator.choice([0.0, 0.25])))),
-        (targets, iopt.NuSVR(C=C, nu=nu)),
-    ][kind]
-
-
-def check_against_all_faces(seed: int) -> bool:
-    """Whether `solve` reaches the optimum, which the bracket always holds."""
-    problem, formulation = drawn(seed)
-    program, sense = written(problem, formulation)
-    # Of entries far apart every face is computed in fractions.
-    apart = FAMILIES[seed // 6 % len(FAMILIES)] in APART
-    least = program.minimum(every=True) if apart else None
-    optimum = sense * (program.lowest if least is None else float(least[0]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", iopt.errors.DoubtfulResult)
-        bracket = iopt.bound(problem, formulation, time_limit=20.0)
-        result = iopt.solve(problem, formulation)
-    slack = 1e-9 * max(1.0, abs(optimum))
-    assert bracket.lower - slack <= optimum <= bracket.upper + slack, f"seed {seed}"
-    beyond = sense * (optimum - result.objective)
-    assert beyond <= 1e-7 * max(1.0, abs(optimum)), f"seed {seed}: better than all faces"
-    return beyond >= -1e-6 * max(0.01, abs(optimum))
+    problem, signs = iopt.KernelProblem(K, t, task="regression"), np.repeat([1.0, -1.0], n)
+    H, zero = np.tile(K, (2, 2)) * np.outer(signs, signs), {"A": signs[None, :], "b": [0]}
+    slope = -np.tile(t, 2) * signs
+    if seed % 3 == 1:
+        epsilon = float(generator.choice([0.0, 0.25]))
+        program = Program.on(H, epsilon + slope, 0.0, C, **zero)
+        return problem, iopt.EpsilonSVR(C=C, epsilon=epsilon), program
+    program = Program.on(H, slope, 0.0, C / n, G=np.ones((1, 2 * n)), h=[C * nu], **zero)
+    return problem, iopt.NuSVR(C=C, nu=nu), program
 
 
 def test_the_bracket_holds_the_least_value_of_all_faces() -> None:
-    reached = [check_against_all_faces(seed) for seed in range(36)]
-    assert np.mean(reached) >= 0.9
-
-
-@pytest.mark.slow
-def test_most_programs_are_solved_to_the_least_value_of_all_faces() -> None:
-    reached = [check_against_all_faces(seed) for seed in range(100)]
-    assert np.mean(reached) >= 0.95
+    """`solve` reaches the optimum most of the time."""
+    reached = []
+    for seed in range(0, 42, 4):
+        problem, formulation, program = drawn(seed)
+        sense = 1.0 if isinstance(formulation, iopt.NuSVM) else -1.0
+        # Of entries far apart every face is computed in fractions.
+        apart = FAMILIES[seed // 3 % len(FAMILIES)] in APART
+        least = program.minimum(every=True) if apart else None
+        optimum = sense * (program.lowest if least is None else float(least[0]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", iopt.errors.DoubtfulResult)
+            bracket = iopt.bound(problem, formulation, time_limit=20.0)
+            result = iopt.solve(problem, formulation)
+        slack = 1e-9 * max(1.0, abs(optimum))
+        assert bracket.lower - slack <= optimum <= bracket.upper + slack, f"seed {seed}"
+        beyond = sense * (optimum - result.objective)
+        assert beyond <= 1e-7 * max(1.0, abs(optimum)), f"seed {seed}: better than all faces"
+        reached.append(beyond >= -1e-6 * max(0.01, abs(optimum)))
+    assert np.mean(reached) >= 0.8
 
 
 def test_a_total_is_not_tight_for_an_indefinite_kernel() -> None:
-    """K = -I: ½αᵀQα = -½‖α‖² is least at α = e/n, where eᵀα = 1, and not at eᵀα = ν."""
+    """K = -I: ½αᵀQα = -½‖α‖² is least at α = e/n, where eᵀα = 1, and not at eᵀα = ν.
+
+    With eᵀα = ν = ½ there are two weights of 1/4.
+    """
     problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
-    free = iopt.bound(problem, iopt.NuSVM(nu=0.5))
-    equal = iopt.bound(problem, iopt.NuSVM(nu=0.5, equality=True))
-    assert free.upper == pytest.approx(-0.5 * 4 / 16, rel=1e-6)
-    assert free.lower == pytest.approx(free.upper, rel=1e-4)
-    assert equal.upper == pytest.approx(-0.5 * 2 / 16, rel=1e-6)  # two weights of 1/4
-    assert equal.lower == pytest.approx(equal.upper, rel=1e-4)
+    for equality, optimum in ((False, -0.5 * 4 / 16), (True, -0.5 * 2 / 16)):
+        bracket = iopt.bound(problem, iopt.NuSVM(nu=0.5, equality=equality))
+        assert bracket.upper == pytest.approx(optimum, rel=1e-6)
+        assert bracket.lower == pytest.approx(optimum, rel=1e-4)
 
 
-def test_a_squared_distance_from_a_center_may_be_negative() -> None:
-    """K = (0 1; 1 0): the center ½(φ₁ + φ₂) has the squared distance 0 - 1 + ½ = -½ from both."""
-    problem = iopt.KernelProblem([[0.0, 1.0], [1.0, 0.0]])
-    result = iopt.solve(problem, iopt.OneClassSVM(nu=1.0))
-    assert result.objective == pytest.approx(0.25)
-    ball = iopt.verify(problem, iopt.SVDD(C=1.0), {"alpha": [0.5, 0.5]})
-    assert ball.objective == pytest.approx(-0.5)
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_shares_that_nu_bounds(seed: int) -> None:
     """At every stationary point of any kernel at most νn points are outside, and νn support it."""
     problem = iopt.KernelProblem(symmetric(N, seed))
@@ -239,26 +179,9 @@ def test_the_shares_that_nu_bounds(seed: int) -> None:
         assert result.classifier.support.size >= nu * N - 1e-9
 
 
-@pytest.mark.parametrize("formulation", ["EpsilonSVR(C=2)", "NuSVR(C=60)", "OneClassSVM(nu=0.2)"])
-def test_an_optimum_by_rows_on_demand_is_one_for_an_indefinite_kernel(formulation: str) -> None:
-    X = np.random.default_rng(3).standard_normal((60, 4))
-    t = None if "One" in formulation else np.sin(X[:, 0])
-    kept, demanded = (
-        iopt.KernelProblem.from_data(X, t, "sigmoid(a=1, r=0)", cache_mb=cache)
-        for cache in (None, 0.02)
-    )
-    found = iopt.solve(demanded, formulation)
-    expected = iopt.verify(kept, formulation, found.values)
-    assert found.objective == pytest.approx(expected.objective, rel=1e-10)
-    assert found.certificate.claim >= iopt.Claim.LOCAL
-    assert expected.claim >= iopt.Claim.LOCAL
-
-
 @pytest.mark.parametrize("distances", [False, True])
 def test_the_linear_program_of_one_class(distances: bool) -> None:
     """Both forms by scipy, and the second one as the first one for K = -D."""
-    from scipy.optimize import linprog
-
     X = np.random.default_rng(5).standard_normal((20, 2))
     D = np.sqrt(np.square(X[:, None] - X).sum(axis=2))
     problem = iopt.KernelProblem.from_distances(D, form="raw")
@@ -288,6 +211,3 @@ def test_what_a_formulation_needs_is_said_by_name() -> None:
         iopt.solve(iopt.KernelProblem(K, [1, 1, 1, 1, 2, 2]), iopt.NuSVM(nu=0.7))
     with pytest.raises(InfeasibleProblem, match=r"at least 0\.16"):
         iopt.solve(iopt.KernelProblem(K), iopt.SVDD(C=0.1))
-    for wrong in (0.0, 1.5, "half"):
-        with pytest.raises(ParameterError, match="nu"):
-            iopt.OneClassSVM(nu=wrong)  # type: ignore[arg-type]

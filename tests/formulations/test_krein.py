@@ -7,9 +7,13 @@ import re
 import weakref
 from dataclasses import dataclass, replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence
+from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import labels, random_problem, symmetric
@@ -21,8 +25,6 @@ from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.theory.krein import krein_certificate
 
 Array = NDArray[np.float64]
-
-SWAP = [[0.0, -1.0], [-1.0, 0.0]]
 
 
 def odd_kernels(n: int) -> dict[str, Array]:
@@ -49,9 +51,6 @@ def flipped(K: Array) -> Array:
     return (vectors * np.abs(values)) @ vectors.T
 
 
-# ----------------------------------------------------------------------------------------- ESVM
-
-
 @pytest.mark.parametrize("energy", [1.0, 1.0 - 1e-15])
 def test_esvm_of_a_definite_kernel_is_the_svm(
     gaussian_problem: iopt.KernelProblem, energy: float
@@ -59,45 +58,40 @@ def test_esvm_of_a_definite_kernel_is_the_svm(
     svm = iopt.solve(gaussian_problem, iopt.SVMDual(C=3.0), solver="smo", tol=1e-9)
     esvm = iopt.solve(gaussian_problem, ESVM(C=3.0, energy=energy), solver="smo", tol=1e-9)
     assert esvm.objective == pytest.approx(svm.objective, rel=1e-10)
-    np.testing.assert_allclose(esvm.classifier.coef, svm.classifier.coef, atol=1e-7)
+    assert_allclose(esvm.classifier.coef, svm.classifier.coef, atol=1e-7)
     assert esvm.classifier.offset == pytest.approx(svm.classifier.offset, abs=1e-7)
-
-
-def test_esvm_of_a_singular_definite_kernel_keeps_the_coefficients() -> None:
-    """The null space is not touched, so that the weights remain as sparse as they were."""
+    # The null space of a singular one is not touched: the weights remain as sparse as they were.
     problem = random_problem("linear", n=30, seed=0)
     z = np.random.default_rng(0).standard_normal(30)
-    np.testing.assert_allclose(stabilise(problem).coefficients(z), z, atol=1e-13)
+    assert_allclose(stabilise(problem).coefficients(z), z, atol=1e-13)
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("C", [0.1, 50.0])
 def test_esvm_reproduces_libsvm_on_the_flipped_kernel(
     sigmoid_problem: iopt.KernelProblem, C: float
 ) -> None:
     """Algorithm 1 with scikit-learn as SvmSolver; then K takes the place of the flipped kernel."""
-    from sklearn.svm import SVC
-
     K = sigmoid_problem.K
     machine = SVC(C=C, kernel="precomputed", tol=1e-9).fit(flipped(K), sigmoid_problem.y)
     result = iopt.solve(sigmoid_problem, ESVM(C=C), solver="smo", tol=1e-9)
     expected = machine.decision_function(flipped(K))
     found = result.classifier.decision_function(K)
     # LIBSVM keeps its kernel matrix in single precision.
-    np.testing.assert_allclose(found, expected, atol=1e-4)
-    np.testing.assert_array_equal(result.classifier.predict(K), machine.predict(flipped(K)))
+    assert_allclose(found, expected, atol=1e-4)
+    assert_array_equal(result.classifier.predict(K), machine.predict(flipped(K)))
     # The heuristic that the paper compares with: the same weights, K without the way back.
     heuristic = machine.decision_function(K)
     assert np.abs(heuristic - expected).max() > 0.1
 
 
-@pytest.mark.parametrize("energy", [0.5, 0.9, 0.99, 0.9999, 1.0])
-@pytest.mark.parametrize("name", ["sigmoid", "gaussian", "random", "rank three"])
+@pytest.mark.parametrize("energy", [0.5, 0.99, 1.0])
+@pytest.mark.parametrize("name", ["sigmoid", "random", "rank three"])
 def test_the_promised_share_is_there(name: str, energy: float) -> None:
     n = 90
-    if name in ("sigmoid", "gaussian"):
+    K = symmetric(n, 1) if name == "random" else odd_kernels(n).get(name)
+    if K is None:
         problem = random_problem(name, n, seed=1)
     else:
-        K = symmetric(n, 1) if name == "random" else odd_kernels(n)[name]
         problem = iopt.KernelProblem(K, labels(n, 1), symmetrize=True)
     kept = stabilise(problem, energy)
     sizes = np.sort(np.abs(np.linalg.eigvalsh(problem.K)))[::-1]
@@ -108,10 +102,9 @@ def test_the_promised_share_is_there(name: str, energy: float) -> None:
         assert true == pytest.approx(kept.share, abs=1e-12)
         cheaper = sizes[: kept.values.size - 1].sum() / sizes.sum()
         assert energy == 1.0 or cheaper < energy
-    np.testing.assert_allclose(np.sort(np.abs(kept.values))[::-1], sizes[: kept.values.size],
-                               atol=1e-10 * sizes[0])  # fmt: skip
-    least = np.linalg.eigvalsh(kept.problem.K)[0]
-    assert least >= -1e-10 * sizes[0]
+    found = np.sort(np.abs(kept.values))[::-1]
+    assert_allclose(found, sizes[: found.size], atol=1e-10 * sizes[0])
+    assert np.linalg.eigvalsh(kept.problem.K)[0] >= -1e-10 * sizes[0]
 
 
 def test_lanczos_computes_few_eigenvalues_of_a_kernel_of_low_rank() -> None:
@@ -125,14 +118,12 @@ def test_lanczos_computes_few_eigenvalues_of_a_kernel_of_low_rank() -> None:
     # The same result where the whole spectrum is known already.
     again = iopt.KernelProblem(K, labels(200, 0), symmetrize=True)
     assert again.spectrum.values.size == 200
-    np.testing.assert_array_equal(stabilise(again, 0.95).values, kept.values)
+    assert_array_equal(stabilise(again, 0.95).values, kept.values)
     assert "16 computed" in str(kept)
     assert "at least" in str(kept)
 
 
 def test_where_lanczos_fails_all_eigenvalues_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scipy.sparse.linalg import ArpackNoConvergence
-
     def fail(*args: object, **kwargs: object) -> None:
         raise ArpackNoConvergence("no convergence (%s)", np.empty(0), np.empty((0, 0)))
 
@@ -157,65 +148,64 @@ def test_stabilised_kernels_are_kept_with_their_problem_and_go_with_it() -> None
     assert gone() is None
 
 
-@pytest.mark.parametrize("energy", [0.3, 1.0])
-@pytest.mark.parametrize("C", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-6, 1e4])
 @pytest.mark.parametrize("name", odd_kernels(4))
-def test_esvm_of_degenerate_kernels(name: str, C: float, energy: float) -> None:
+def test_degenerate_kernels(name: str, C: float) -> None:
+    """ESVM, KSVM and the active set method."""
     problem = iopt.KernelProblem(odd_kernels(12)[name], labels(12, 3), symmetrize=True)
-    formulation = ESVM(C=C, energy=energy)
-    result = iopt.solve(problem, formulation, solver="smo", tol=1e-8)
-    kept = formulation.stabilised(problem)
-    assert result.certificate.primal_residual <= 1e-8
-    # Training points get from K what they get from the kernel learnt with.
-    z = problem.y * result.values["alpha"]
-    size = max(1.0, float(np.abs(kept.problem.K).max()) * float(np.abs(z).sum()))
-    np.testing.assert_allclose(
-        problem.K @ result.classifier.coef, kept.problem.K @ z, atol=1e-12 * size
-    )
+    for formulation in (ESVM(C=C, energy=0.3), ESVM(C=C)):
+        result = iopt.solve(problem, formulation, solver="smo", tol=1e-8)
+        kept = formulation.stabilised(problem)
+        assert result.certificate.primal_residual <= 1e-8
+        # Training points get from K what they get from the kernel learnt with.
+        z = problem.y * result.values["alpha"]
+        size = max(1.0, float(np.abs(kept.problem.K).max()) * float(np.abs(z).sum()))
+        assert_allclose(problem.K @ result.classifier.coef, kept.problem.K @ z, atol=1e-12 * size)
+    result = iopt.solve(problem, KSVM(C=C), solver="smo")
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert result.objective == pytest.approx(least_squares(problem, C), rel=1e-5, abs=1e-5)
+    assert np.isfinite(result.classifier.offset)
+    result = iopt.solve(problem, KSVM(C=C), solver="active-set", seed=0)
+    assert result.status in (Status.SOLVED, Status.INACCURATE)
+    assert result.certificate.primal_residual <= 1e-9
+    if result.status is Status.SOLVED:
+        level, alpha = level_of(result.message), result.values["alpha"]
+        assert violation_as_printed(problem, alpha, level, C) <= 1e-5
+    if name in ("zero", "-I"):
+        assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
-@pytest.mark.parametrize("rank", [1, 2, 14, 25, 30, 31, 100])
+@pytest.mark.parametrize("rank", [1, 14, 30, 100])
 def test_rank_is_the_number_of_eigenvalues_in_use(rank: int) -> None:
     """K̃ = Σ|λ|vvᵀ over the largest |λ|, whether by a partial decomposition or by a whole one."""
     whole = random_problem("sigmoid", n=30, seed=4)
     values, vectors = np.linalg.eigh(whole.K)
     largest = np.argsort(-np.abs(values))[:rank]
     expected = (vectors[:, largest] * np.abs(values[largest])) @ vectors[:, largest].T
+    true = np.abs(values[largest]).sum() / np.abs(values).sum()
     _ = whole.spectrum
     for problem in (whole, iopt.KernelProblem(whole.K, whole.y)):
         formulation = ESVM(C=2.0, rank=rank)
         kept = formulation.stabilised(problem)
         assert formulation.stabilised(problem) is kept
         assert kept.values.size == min(rank, 30)
-        np.testing.assert_allclose(kept.problem.K, expected, atol=1e-12 * np.abs(values).max())
-        true = np.abs(values[largest]).sum() / np.abs(values).sum()
-        assert kept.share <= true + 1e-12
-        assert kept.share >= 0.3 * true
+        assert_allclose(kept.problem.K, expected, atol=1e-12 * np.abs(values).max())
+        assert 0.3 * true <= kept.share <= true + 1e-12
         result = iopt.solve(problem, f"ESVM(C=2, rank={rank})")
         assert str(result.formulation) == f"ESVM(C=2, rank={rank})"
         decided = expected @ (problem.y * result.values["alpha"]) + result.classifier.offset
-        np.testing.assert_allclose(
-            result.classifier.decision_function(problem.K), decided, atol=1e-9
-        )
+        found = result.classifier.decision_function(problem.K)
+        assert_allclose(found, decided, atol=1e-9)
 
 
 def test_rank_and_energy_exclude_each_other() -> None:
     with pytest.raises(iopt.errors.ParameterError, match="rank: expected None if energy is given"):
         ESVM(energy=0.9, rank=3)
-    for wrong in (0, -1, 2.5):
-        with pytest.raises(iopt.errors.ParameterError, match="rank"):
-            ESVM(rank=wrong)  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------------------------- certificate
-
-
-@pytest.mark.parametrize("energy", [0.9, 1.0])
-@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize(("C", "energy"), [(0.05, 0.9), (1.0, 1.0), (20.0, 0.9)])
 def test_the_optimum_is_certified_and_agrees_with_cvxpy(C: float, energy: float) -> None:
     """Primal (14) in the coefficients w of K̃: min ½wᵀK̃w + C Σ max(0, 1 - y(K̃w + b))."""
-    import cvxpy as cp
-
     problem = random_problem("sigmoid", n=34, seed=6)
     formulation = ESVM(C=C, energy=energy)
     result = iopt.solve(problem, formulation, solver="smo", tol=1e-9)
@@ -238,42 +228,37 @@ def test_the_optimum_is_certified_and_agrees_with_cvxpy(C: float, energy: float)
     assert certificate.krein_square == pytest.approx(signed, rel=1e-4, abs=1e-4)
     margins = problem.y * (root @ w.value + b.value)
     free = (result.values["alpha"] > 1e-6 * C) & (result.values["alpha"] < C * (1 - 1e-6))
-    np.testing.assert_allclose(certificate.margins[free], 1.0, atol=1e-6)
+    assert_allclose(certificate.margins[free], 1.0, atol=1e-6)
     if free.any():
-        np.testing.assert_allclose(certificate.margins, margins, atol=1e-4)
+        assert_allclose(certificate.margins, margins, atol=1e-4)
 
 
 @pytest.fixture(scope="module")
 def solved() -> tuple[iopt.KernelProblem, ESVM, Array]:
-    problem = random_problem("sigmoid", n=40, seed=0)
-    formulation = ESVM(C=1.0)
+    problem, formulation = random_problem("sigmoid", n=40, seed=0), ESVM(C=1.0)
     return problem, formulation, iopt.solve(problem, formulation, tol=1e-9).values["alpha"]
 
 
-@pytest.mark.parametrize("wrong", ["scaled", "moved", "zero", "shuffled", "outside", "unbalanced"])
-def test_wrong_weights_are_noticed(
-    solved: tuple[iopt.KernelProblem, ESVM, Array], wrong: str
-) -> None:
+def test_wrong_weights_are_noticed(solved: tuple[iopt.KernelProblem, ESVM, Array]) -> None:
     problem, formulation, alpha = solved
     assert krein_certificate(problem, formulation, {"alpha": alpha}).holds
     free = np.flatnonzero((alpha > 0.01) & (alpha < 0.99))
     pair = np.zeros(alpha.size)
     i, j = next((i, j) for i in free for j in free if problem.y[i] != problem.y[j])
     pair[[i, j]] = 1e-3
-    candidates = {
-        "scaled": 0.999 * alpha, "moved": alpha + pair, "zero": 0.0 * alpha,
-        "shuffled": formulation.structure(problem).project(alpha[::-1]),
-        "outside": alpha + 2.0 * (alpha == 0.0), "unbalanced": alpha + 1e-3 * (alpha == 0.0),
-    }  # fmt: skip
-    certificate = krein_certificate(problem, formulation, {"alpha": candidates[wrong]})
-    assert not certificate.holds
-    assert "holds          False" in str(certificate)
-    assert certificate.violation > 1e-6
-    if wrong in ("outside", "unbalanced"):
-        assert certificate.infeasibility > 1e-6
-    else:
-        assert certificate.residual > 1e-6
-        assert certificate.gap > 0.0
+    feasible = [0.999 * alpha, alpha + pair, 0.0 * alpha,
+                formulation.structure(problem).project(alpha[::-1])]  # fmt: skip
+    infeasible = [alpha + 2.0 * (alpha == 0.0), alpha + 1e-3 * (alpha == 0.0)]
+    for wrong in feasible + infeasible:
+        certificate = krein_certificate(problem, formulation, {"alpha": wrong})
+        assert not certificate.holds
+        assert "holds          False" in str(certificate)
+        assert certificate.violation > 1e-6
+        if any(wrong is one for one in infeasible):
+            assert certificate.infeasibility > 1e-6
+        else:
+            assert certificate.residual > 1e-6
+            assert certificate.gap > 0.0
 
 
 @dataclass(frozen=True)
@@ -293,73 +278,20 @@ def test_wrong_coefficients_are_noticed(solved: tuple[iopt.KernelProblem, ESVM, 
     assert certificate.violation == certificate.link
 
 
-@pytest.mark.parametrize("formulation", [iopt.SVMDual(), ESVM], ids=str)
-def test_formulations_without_a_stabilised_kernel(formulation: ESVM) -> None:
-    problem = iopt.KernelProblem(SWAP, [1, -1])
-    with pytest.raises(
-        iopt.errors.ParameterError, match=r"^formulation: expected one with a stabilised"
-    ):
-        krein_certificate(problem, formulation, {"alpha": [0.0, 0.0]})
-
-
-# ----------------------------------------------------------------------------------------- KSVM
+def test_formulations_without_a_stabilised_kernel() -> None:
+    problem = iopt.KernelProblem([[0.0, -1.0], [-1.0, 0.0]], [1, -1])
+    for formulation in (iopt.SVMDual(), ESVM):
+        with pytest.raises(iopt.errors.ParameterError, match=r"^formulation: expected one with a "):
+            krein_certificate(problem, formulation, {"alpha": [0.0, 0.0]})
 
 
 def least_squares(problem: iopt.KernelProblem, C: float) -> float:
     """(26) by Clarabel, from G itself."""
-    import cvxpy as cp
-
     G = problem.K * np.outer(problem.y, problem.y)
     alpha = cp.Variable(problem.n)
-    program = cp.Problem(
-        cp.Minimize(cp.sum_squares(G @ alpha - 1)), [problem.y @ alpha == 0, alpha >= 0, alpha <= C]
-    )
-    program.solve(solver="CLARABEL")
-    return float(program.value)
-
-
-@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
-@pytest.mark.parametrize("kernel", ["sigmoid", "gaussian", "l1-gaussian"])
-def test_ksvm_agrees_with_cvxpy(kernel: str, C: float) -> None:
-    problem = random_problem(kernel, n=40, seed=9)
-    expected = least_squares(problem, C)
-    result = iopt.solve(problem, KSVM(C=C), solver="smo", tol=1e-8)
-    # Clarabel's own accuracy is relative to n, which the objective leaves little of.
-    assert result.objective == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    # What is left of n = 40 carries the rounding of all of it.
-    certificate = iopt.verify(problem, KSVM(C=C), result.values, tol=1e-7)
-    assert certificate.claim is iopt.Claim.GLOBAL
-    assert certificate.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    program = KSVM(C=C).declare(problem)
-    assert program.evaluate(result.values)[0] == pytest.approx(result.objective, rel=1e-9)
-    compiled = program.cvxpy()
-    compiled.solve(solver="CLARABEL")
-    assert compiled.value == pytest.approx(expected, rel=1e-5, abs=1e-5)
-
-
-@pytest.mark.parametrize("C", [1e-6, 1.0, 1e4])
-@pytest.mark.parametrize("name", odd_kernels(4))
-def test_ksvm_of_degenerate_kernels(name: str, C: float) -> None:
-    problem = iopt.KernelProblem(odd_kernels(14)[name], labels(14, 3), symmetrize=True)
-    result = iopt.solve(problem, KSVM(C=C), solver="smo")
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.objective == pytest.approx(least_squares(problem, C), rel=1e-5, abs=1e-5)
-    assert np.isfinite(result.classifier.offset)
-
-
-@pytest.mark.parametrize("C", [0.1, 1.0, 1e4])
-def test_the_bound_holds_at_any_point(C: float) -> None:
-    problem = iopt.KernelProblem(symmetric(20, 3), labels(20, 3))
-    structure = KSVM(C=C).structure(problem)
-    expected = least_squares(problem, C) - structure.constant
-    generator = np.random.default_rng(0)
-    for _ in range(20):
-        x = structure.random_start(generator) * generator.choice([1e-3, 0.1, 1.0])
-        value, gradient = structure.value_gradient(x)
-        assert structure.dual_bound(x, gradient) <= expected + 1e-6
-        residual = problem.Q @ x - 1.0
-        assert value + 20.0 == pytest.approx(float(residual @ residual), rel=1e-10, abs=1e-8)
-        np.testing.assert_allclose(gradient, 2.0 * problem.Q @ residual, rtol=1e-9, atol=1e-9)
+    rows = [problem.y @ alpha == 0, alpha >= 0, alpha <= C]
+    program = cp.Problem(cp.Minimize(cp.sum_squares(G @ alpha - 1)), rows)
+    return float(program.solve(solver="CLARABEL"))
 
 
 def test_the_offset_fits_the_free_points() -> None:
@@ -368,19 +300,11 @@ def test_the_offset_fits_the_free_points() -> None:
     alpha, offset = result.values["alpha"], result.classifier.offset
     free = (alpha > 1e-7) & (alpha < 1.0 - 1e-7)
     assert 0 < free.sum() < 30
-    design = np.ones((int(free.sum()), 1))
     target = (problem.y - problem.K @ (problem.y * alpha))[free]
-    assert offset == pytest.approx(np.linalg.lstsq(design, target, rcond=None)[0][0], abs=1e-10)
-
-
-def test_without_free_points_the_offset_fits_all() -> None:
-    """K = 0 and α = 0: b is the mean label."""
-    problem = iopt.KernelProblem(np.zeros((4, 4)), [1, 1, 1, -1])
-    classifier = KSVM(C=1.0).classifier(problem, {"alpha": np.zeros(4)})
-    assert classifier.offset == 0.5
-
-
-# ------------------------------------------------------------------------------------ active set
+    assert offset == pytest.approx(target.mean(), abs=1e-10)  # by least squares
+    # Without free points it fits all.
+    zero = iopt.KernelProblem(np.zeros((4, 4)), [1, 1, 1, -1])
+    assert KSVM(C=1.0).classifier(zero, {"alpha": np.zeros(4)}).offset == 0.5
 
 
 def level_of(message: str) -> float:
@@ -402,12 +326,12 @@ def violation_as_printed(
     return float(violated.max() / (terms or 1.0))
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("kernel", ["sigmoid", "gaussian", "l1-gaussian"])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_conditions_27_to_30_hold_as_printed(kernel: str, C: float, seed: int) -> None:
-    problem = random_problem(kernel, n=40, seed=seed)
-    result = iopt.solve(problem, KSVM(C=C), solver="active-set", seed=seed)
+@pytest.mark.parametrize(
+    ("kernel", "C"), [("sigmoid", 0.01), ("gaussian", 1.0), ("l1-gaussian", 100.0)]
+)
+def test_conditions_27_to_30_hold_as_printed(kernel: str, C: float) -> None:
+    problem = random_problem(kernel, n=40, seed=0)
+    result = iopt.solve(problem, KSVM(C=C), solver="active-set", seed=0)
     alpha = result.values["alpha"]
     assert result.status is Status.SOLVED
     assert abs(problem.y @ alpha) <= 1e-12 * np.abs(alpha).sum()
@@ -439,15 +363,14 @@ def test_the_offset_of_the_printed_algorithm_is_lambda() -> None:
     system[size, :size] = y[free]
     right = np.append(G[:, free].T @ (1.0 - G[:, full].sum(axis=1)), -y[full].sum())
     solved = np.linalg.solve(system, right)
-    np.testing.assert_allclose(alpha[free], solved[:-1], atol=1e-6)
+    assert_allclose(alpha[free], solved[:-1], atol=1e-6)
     assert result.classifier.offset == pytest.approx(solved[-1], abs=1e-6)
     declared = KSVM(C=1.0).classifier(problem, result.values)
     assert abs(result.classifier.offset - declared.offset) > 1e-3
-    np.testing.assert_array_equal(result.classifier.coef, declared.coef)
+    assert_array_equal(result.classifier.coef, declared.coef)
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "C"), [(0, 0.1), (1, 1.0), (2, 100.0)])
 def test_with_equal_row_sums_it_solves_the_declared_problem(seed: int, C: float) -> None:
     """Then Gy = ρy, and G(λy) = λρy: the multiplier is the same inside and outside."""
     n = 15
@@ -470,27 +393,10 @@ def test_a_cycle_is_noticed_and_the_best_point_returned() -> None:
     assert 0 < result.iterations < 10 * problem.n
     found = violation_as_printed(problem, result.values["alpha"], level_of(result.message), C=0.01)
     assert found > 1e-3
-    assert min(result.trace.residual) == pytest.approx(
-        float(re.search(r"violated by (\S+),", result.message)[1]),
-        rel=1e-2,  # type: ignore[index]
-    )
+    said = re.search(r"violated by (\S+),", result.message)
+    assert said is not None
+    assert min(result.trace.residual) == pytest.approx(float(said[1]), rel=1e-2)
     assert result.certificate.primal_residual <= 1e-9
-
-
-@pytest.mark.parametrize("C", [1e-6, 1.0, 1e4])
-@pytest.mark.parametrize("name", odd_kernels(4))
-def test_the_active_set_method_ends_on_degenerate_kernels(name: str, C: float) -> None:
-    problem = iopt.KernelProblem(odd_kernels(14)[name], labels(14, 3), symmetrize=True)
-    for seed in range(3):
-        result = iopt.solve(problem, KSVM(C=C), solver="active-set", seed=seed)
-        assert result.status in (Status.SOLVED, Status.INACCURATE)
-        assert result.certificate.primal_residual <= 1e-9
-        if result.status is Status.SOLVED:
-            level = level_of(result.message)
-            alpha = result.values["alpha"]
-            assert violation_as_printed(problem, alpha, level, C) <= 1e-5
-        if name in ("zero", "-I"):
-            assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 def test_where_the_rows_sum_to_zero_lambda_has_no_effect() -> None:

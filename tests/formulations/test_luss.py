@@ -6,11 +6,11 @@ comments, or from semidefinite programs written down here.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
@@ -25,16 +25,6 @@ PROBLEM = random_problem("sigmoid", n=40, seed=5)
 SMALL = random_problem("sigmoid", n=14, seed=2)
 
 METHODS = ("newton", "accelerated-gradient", "projected-gradient", "accpm")
-TITLES = ("LussDual(C=10, rho=0.1)", "LussDual(C=0.3, rho=5)", "LussBall(C=10)", "LussBall(C=0.1)")
-
-
-def objective(problem: iopt.KernelProblem, formulation: Luss, alpha: Array, K: Array) -> float:
-    """The declared objective at a proxy kernel K."""
-    z = problem.y * alpha
-    value = float(alpha.sum() - 0.5 * z @ K @ z)
-    if isinstance(formulation, iopt.LussDual):
-        value += formulation.rho * float(np.sum((K - problem.K) ** 2))
-    return value
 
 
 def bisected_penalty(problem: iopt.KernelProblem, z: Array, radius: float) -> float:
@@ -67,33 +57,6 @@ def solved(
     return iopt.solve(problem, title, **settings)
 
 
-# ---------------------------------------------------------------------------- objective and optimum
-
-
-@pytest.mark.parametrize("title", TITLES)
-def test_objective_is_the_inner_minimum(title: str) -> None:
-    """At K* it is what the solver says; at every other positive semidefinite K it is larger."""
-    result = solved(title, tol=1e-8)
-    formulation, alpha = result.formulation, result.values["alpha"]
-    K = worst_kernel(PROBLEM, formulation, alpha)
-    program = formulation.declare(PROBLEM)
-    value, violation = program.evaluate({"alpha": alpha, "K": K})
-    assert value == pytest.approx(result.objective, rel=1e-9)
-    assert value == pytest.approx(objective(PROBLEM, formulation, alpha, K), rel=1e-12)
-    assert violation <= 1e-6
-    generator = np.random.default_rng(0)
-    allowed = 0
-    for size in (1e-3, 1e-2, 0.1, 1.0) * 8:
-        change = size * generator.standard_normal((PROBLEM.n, PROBLEM.n))
-        # Half the way towards the clipped kernel stays in the ball.
-        other = positive_part(0.5 * (K + positive_part(PROBLEM.K)) + change + change.T)
-        other_value, violation = program.evaluate({"alpha": alpha, "K": other})
-        if violation <= 1e-9:
-            allowed += 1
-            assert other_value > value
-    assert allowed >= 8
-
-
 @pytest.mark.parametrize(
     "solver", ["projected-gradient(step=diminishing)", "projected-gradient(smoothing=0.001)"]
 )
@@ -104,9 +67,6 @@ def test_methods_of_the_paper_come_near(solver: str) -> None:
     result = solved("LussDual(C=1, rho=1)", SMALL, solver=solver, max_iter=500)
     assert best - 0.01 * (best - nothing) <= result.objective <= best * (1.0 + 1e-9)
     assert result.trace.bound[-1] >= best * (1.0 - 1e-9)
-
-
-# --------------------------------------------------------------------------- classifier, new points
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +86,7 @@ def formulations_of(problem: iopt.KernelProblem) -> list[Luss]:
     ]
 
 
-@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("which", [0, 2, 3])
 def test_offset_is_the_multiplier_of_the_line(split: Any, which: int) -> None:
     """y(K*z + b) is 1 at free weights, at least 1 at zero ones and at most 1 at full ones."""
     problem = split[1].problem
@@ -137,7 +97,7 @@ def test_offset_is_the_multiplier_of_the_line(split: Any, which: int) -> None:
     margins = problem.y * (K @ (problem.y * alpha) + classifier.offset)
     free = (alpha > 1e-5) & (alpha < 1.0 - 1e-5)
     assert free.any()
-    np.testing.assert_allclose(margins[free], 1.0, atol=1e-6)
+    assert_allclose(margins[free], 1.0, atol=1e-6)
     assert np.all(margins[alpha <= 1e-5] >= 1.0 - 1e-6)
     assert np.all(margins[alpha >= 1.0 - 1e-5] <= 1.0 + 1e-6)
     assert classifier.offset == pytest.approx(float(result.multipliers["balance"]), abs=1e-6)
@@ -151,7 +111,7 @@ def test_new_points_against_the_definitions(split: Any, which: int) -> None:
     classifier, n = result.classifier, problem.n
     z = problem.y * result.values["alpha"]
     update = np.outer(z, z) / (4.0 * classifier.change.rho)  # zero for an infinite penalty
-    np.testing.assert_array_equal(classifier.coef, z)
+    assert_array_equal(classifier.coef, z)
 
     values, vectors = np.linalg.eigh(problem.K + update)
     kept = vectors[:, values > 1e-10 * values.max()]
@@ -162,25 +122,15 @@ def test_new_points_against_the_definitions(split: Any, which: int) -> None:
     expected = {"original": K_new @ z + classifier.offset, "projected": projected, "joint": joint}
     for treatment, decision in expected.items():
         chosen = classifier.with_new_points(treatment)
-        np.testing.assert_allclose(chosen.decision_function(K_new, among()), decision, atol=1e-9)
+        assert_allclose(chosen.decision_function(K_new, among()), decision, atol=1e-9)
         labels = np.where(decision > 0, problem.classes[1], problem.classes[0])
-        np.testing.assert_array_equal(chosen.predict(K_new, among()), labels)
+        assert_array_equal(chosen.predict(K_new, among()), labels)
     assert np.abs(joint - expected["original"]).max() > 1e-5  # far beyond the tolerance above
 
 
-def test_penalty_of_the_ball_puts_the_kernel_on_the_sphere() -> None:
-    radius = 1.5 * iopt.LussBall.smallest_radius(PROBLEM)
-    result = iopt.solve(PROBLEM, iopt.LussBall(C=1.0, radius=radius))
-    z = PROBLEM.y * result.values["alpha"]
-    K = positive_part(PROBLEM.K + np.outer(z, z) / (4.0 * result.classifier.change.rho))
-    assert np.sum((K - PROBLEM.K) ** 2) == pytest.approx(radius, rel=1e-9)
-    np.testing.assert_allclose(result.classifier.change.eigen.kernel(), K, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
-def test_joint_treatment_needs_the_new_block(split: Any, name: str) -> None:
+def test_joint_treatment_needs_the_new_block(split: Any) -> None:
     problem, K_new = split[1].problem, split[1].K_new
-    classifier = solved(f"{name}(new_points=joint)", problem).classifier
+    classifier = solved("LussDual(new_points=joint)", problem).classifier
     with pytest.raises(iopt.errors.ProblemError, match=r"K_new_new: expected the \(m, m\) kernel"):
         classifier.predict(K_new)
     with pytest.raises(iopt.errors.ProblemError, match=r"shape \(12, 12\), got shape \(3, 3\)"):
@@ -190,10 +140,7 @@ def test_joint_treatment_needs_the_new_block(split: Any, name: str) -> None:
     assert classifier.predict(K_new[:0], np.empty((0, 0))).size == 0
 
 
-# -------------------------------------------------------------------------------- parameters, names
-
-
-@pytest.mark.parametrize("factor", [0.0, 0.5, 1.0 - 1e-9])
+@pytest.mark.parametrize("factor", [0.0, 1.0 - 1e-9])
 def test_balls_that_are_too_small(factor: float) -> None:
     least = iopt.LussBall.smallest_radius(PROBLEM)
     with pytest.raises(
@@ -206,86 +153,49 @@ def test_balls_that_are_too_small(factor: float) -> None:
     assert iopt.solve(PROBLEM, iopt.LussBall(radius=least)).certificate.claim is iopt.Claim.GLOBAL
 
 
-# ------------------------------------------------------------------------------ solvers that do not
-
-
-@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
 @pytest.mark.parametrize(("solver", "most"), [("clarabel", 50), ("scs", 100)])
-def test_semidefinite_models_are_for_few_points(name: str, solver: str, most: int) -> None:
+def test_semidefinite_models_are_for_few_points(solver: str, most: int) -> None:
     problem = random_problem("sigmoid", n=101, seed=0)
-    # A symmetric matrix of order 101 has 101 · 102 / 2 entries.
-    with pytest.raises(iopt.errors.IncompatibleSolver, match="5151 unknown entries") as caught:
-        solved(name, problem, solver=solver)
-    message = str(caught.value)
-    assert f"at most {most} points" in message
-    assert "newton" in message.partition("Solvers that can: ")[2]
-    assert solver not in message.partition("Solvers that can: ")[2]
-
-
-def test_smoothing_needs_a_penalty() -> None:
+    for name in ("LussDual", "LussBall"):
+        # A symmetric matrix of order 101 has 101 · 102 / 2 entries.
+        with pytest.raises(iopt.errors.IncompatibleSolver, match="5151 unknown entries") as caught:
+            solved(name, problem, solver=solver)
+        message, _, others = str(caught.value).partition("Solvers that can: ")
+        assert f"at most {most} points" in message
+        assert "newton" in others
+        assert solver not in others
     with pytest.raises(iopt.errors.IncompatibleSolver, match="where the distance has a penalty"):
         solved("LussBall", solver="projected-gradient(smoothing=0.01)")
-
-
-# ------------------------------------------------------------------------ limits, starts, the trace
 
 
 @pytest.mark.parametrize("solver", METHODS)
 @pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=10)"])
 def test_starts(title: str, solver: str) -> None:
-    best = solved(title, SMALL, tol=1e-9)
+    best, first = solved(title, SMALL, tol=1e-9), solved(title, SMALL, solver=solver)
+    kept = first.values["alpha"].copy()
     wild = np.random.default_rng(0).uniform(-5.0, 20.0, SMALL.n)
     before = wild.copy()
-    starts = [wild, {"alpha": wild}, wild.tolist(), np.ones(SMALL.n, dtype=int), wild * 1e9]
-    for start in starts:
+    for start in (wild, {"alpha": wild * 1e9}, np.ones(SMALL.n, dtype=int).tolist()):
         result = solved(title, SMALL, solver=solver, start=start)
         assert result.objective == pytest.approx(best.objective, rel=2e-6)
-    np.testing.assert_array_equal(wild, before)
+    assert_array_equal(wild, before)
     again = solved(title, SMALL, solver=solver, start=best.values)
     assert again.trace.iterations == [0]
     assert again.values["alpha"] is not best.values["alpha"]
+    assert_array_equal(first.values["alpha"], kept)  # in no buffer of a later solve
 
 
-# ---------------------------------------------------------------------- repetition, paths, aliasing
-
-
-@pytest.mark.parametrize("solver", METHODS)
-@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
-def test_results_stay_as_they_are(name: str, solver: str) -> None:
-    """No array of a result is in a buffer that a later solve writes to."""
-    first = solved(f"{name}(C=10)", solver=solver, seed=1)
-    numbers = {**first.values, **first.multipliers}
-    kept = copy.deepcopy(numbers)
-    decision = first.classifier.decision_function(PROBLEM.K)
-    solved(f"{name}(C=3)", solver=solver)
-    iopt.solve_path(PROBLEM, [f"{name}(C=1)", f"{name}(C=0.1)"])
-    for key, value in numbers.items():
-        np.testing.assert_array_equal(value, kept[key])
-    np.testing.assert_array_equal(first.classifier.decision_function(PROBLEM.K), decision)
-
-
-LEAST = iopt.LussBall.smallest_radius(PROBLEM)
-BOUNDS, PRICES, RADII = (0.1, 1.0, 10.0), (0.01, 0.3, 10.0), (1.001, 1.1, 5.0)
-
-
-@pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("solver", [None, "accelerated-gradient"])
-@pytest.mark.parametrize(
-    "path",
-    [
-        [iopt.LussDual(C=C, rho=0.1) for C in BOUNDS],
-        [iopt.LussDual(C=5.0, rho=rho) for rho in PRICES],
-        [iopt.LussDual(C=C, rho=rho) for C, rho in zip(BOUNDS, PRICES, strict=True)],
-        [iopt.LussBall(C=C) for C in BOUNDS],
-        [iopt.LussBall(C=5.0, radius=factor * LEAST) for factor in RADII],
-        [iopt.LussDual(), iopt.LussBall(), iopt.LussDual(C=2.0), iopt.LussDual(C=2.0)],
-    ],
-    ids=["C", "rho", "both", "C of a ball", "radius", "mixed"],
-)
-def test_paths(path: list[Luss], solver: str | None, backwards: bool) -> None:
-    ordered = path[::-1] if backwards else path
-    results = iopt.solve_path(PROBLEM, ordered, solver=solver)
-    for result, formulation in zip(results, ordered, strict=True):
+@pytest.mark.parametrize("name", ["both", "radius", "mixed"])
+def test_paths(name: str, solver: str | None) -> None:
+    least = iopt.LussBall.smallest_radius(PROBLEM)
+    path: list[Luss] = {
+        "both": [iopt.LussDual(C=C, rho=rho) for C, rho in ((10.0, 10.0), (1.0, 0.3), (0.1, 0.01))],
+        "radius": [iopt.LussBall(C=5.0, radius=factor * least) for factor in (1.001, 1.1, 5.0)],
+        "mixed": [iopt.LussDual(), iopt.LussBall(), iopt.LussDual(C=2.0), iopt.LussDual(C=2.0)],
+    }[name]
+    results = iopt.solve_path(PROBLEM, path, solver=solver)
+    for result, formulation in zip(results, path, strict=True):
         assert result.formulation == formulation
         best = iopt.solve(PROBLEM, formulation, tol=1e-8).objective
         assert result.objective == pytest.approx(best, rel=2e-6)
@@ -295,10 +205,10 @@ def test_gradient_steps_are_the_same_in_every_unit() -> None:
     """Also of a kernel without positive eigenvalues, whose largest is no measure of a step."""
     F, y = np.array([[-2.0, 262144.0], [-1.0, 262144.0], [-1.0, 262144.0]]), [1, -1, 1]
     found = []
-    for s in 2.0 ** np.arange(-36, 37, 12):
+    for s in 2.0 ** np.array([-36, 0, 36]):
         problem = iopt.KernelProblem(-s * F @ F.T, y)
         formulation = iopt.LussDual(C=3.6e-12 / s, rho=1.1e-35 / s**3, new_points="projected")
         result = iopt.solve(problem, formulation, tol=1e-3, time_limit=HANGS)
         assert result.certificate.claim is iopt.Claim.GLOBAL
         found.append(s * result.values["alpha"])
-    np.testing.assert_array_equal(found, [found[0]] * len(found))
+    assert_array_equal(found, [found[0]] * len(found))

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
@@ -23,9 +24,6 @@ def box(upper: float, lines: int, total: float = 0.0, y: Array = Y) -> BoxLineQP
     """F = ½‖x‖² with the constraints; only those are looked at."""
     problem = iopt.KernelProblem(np.eye(y.size), y)
     return BoxLineQP(problem, 1.0, 0.0, upper, lines, total=total)
-
-
-# ---------------------------------------------------------------------------------- projections
 
 
 def exact_projection(x: Array, a: Array, b: Fraction, upper: float) -> list[Fraction] | None:
@@ -54,31 +52,25 @@ def exact_projection(x: Array, a: Array, b: Fraction, upper: float) -> list[Frac
     return None
 
 
-@pytest.mark.parametrize("upper", [0.25, 1.0, 3.0, np.inf])
-@pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("upper", [0.25, 3.0, np.inf])
+@pytest.mark.parametrize("size", [1e-3, 1e6])
 def test_projections_are_exact(upper: float, size: float) -> None:
     """Against rational arithmetic; sums within the rounding of what is projected."""
     generator = np.random.default_rng([int(size > 1), int(min(upper, 9.0) * 4)])
-    tested = 0
-    for trial in range(120):
+    for trial in range(24):
         n = int(generator.integers(1, 6))
         a = np.ones(n) if trial % 3 == 0 else generator.choice([-1.0, 1.0], n)
         x = size * generator.standard_normal(n)
         if trial % 4 == 0:
             x = size * generator.integers(-1, 2, n).astype(float)
-        inside = generator.integers(0, 5, n) / 4.0 * min(upper, 2.0)
-        b = float(a @ inside)
+        b = float(a @ generator.integers(0, 5, n)) / 4.0 * min(upper, 2.0)
         expected = exact_projection(x, a, Fraction(b), upper)
-        if expected is None:
-            continue
+        assert expected is not None
         found = project_line(x, a, b, upper)
         rounding = 1e-15 * n * max(1.0, float(np.abs(x).max()))
-        np.testing.assert_allclose(found, [float(v) for v in expected], atol=4.0 * rounding)
-        assert found.min() >= 0.0
-        assert found.max() <= upper
+        assert_allclose(found, [float(v) for v in expected], atol=4.0 * rounding)
+        assert 0.0 <= found.min() <= found.max() <= upper
         assert abs(float(a @ found) - b) <= 1e-14 * max(1.0, abs(b), float(np.abs(found).sum()))
-        tested += 1
-    assert tested > 100
 
 
 @pytest.mark.parametrize(("lines", "total"), [(0, 0.0), (1, 0.0), (2, 1.5)])
@@ -86,35 +78,23 @@ def test_points_are_projected_onto_every_constraint(lines: int, total: float) ->
     qp = box(1.0, lines, total)
     if lines == 0:
         outside = np.array([-2.0, 0.25, 1.5, 0.0, 1.0])
-        np.testing.assert_array_equal(qp.project(outside), [0.0, 0.25, 1.0, 0.0, 1.0])
+        assert_array_equal(qp.project(outside), [0.0, 0.25, 1.0, 0.0, 1.0])
     generator = np.random.default_rng(lines)
-    for _ in range(20):
+    for _ in range(8):
         x = 2.0 * generator.standard_normal(5)
         z = qp.project(x)
         assert qp.infeasibility(z) <= 1e-15
         # The nearest point: no feasible direction from it leads towards x.
-        for _ in range(20):
+        for _ in range(8):
             other = qp.random_start(generator)
             assert qp.infeasibility(other) <= 1e-15
             assert (x - z) @ (other - z) <= 1e-13
 
 
-def test_starts() -> None:
-    np.testing.assert_array_equal(box(1.0, 1).start(), np.zeros(5))
-    # Half the total on each class, on as few points as 0.4 allows.
-    np.testing.assert_allclose(box(0.4, 2, 1.5).start(), [0.4, 0.35, 0.4, 0.35, 0.0], atol=1e-15)
-    np.testing.assert_array_equal(box(np.inf, 2, 3.0).start(), [1.5, 0.0, 1.5, 0.0, 0.0])
-    assert 0.5 < box(np.inf, 0).random_start(np.random.default_rng(0)).max() <= 1.0
-    assert box(8.0, 0).random_start(np.random.default_rng(0)).max() > 1.0
-
-
-# ------------------------------------------------------------------------------- linear programs
-
-
 @pytest.mark.parametrize(("lines", "total"), [(0, 0.0), (1, 0.0), (2, 1.0), (2, 1.7)])
 def test_the_linear_minimum_is_that_of_a_linear_program(lines: int, total: float) -> None:
     generator = np.random.default_rng([lines, int(10 * total)])
-    for trial in range(60):
+    for trial in range(15):
         y = np.append([1, -1], generator.choice([-1, 1], int(generator.integers(0, 5))))
         qp = box(float(generator.choice([0.5, 0.9, 2.0])), lines, total, y)
         g = generator.standard_normal(y.size)
@@ -129,42 +109,36 @@ def test_the_linear_minimum_is_that_of_a_linear_program(lines: int, total: float
 def test_the_linear_minimum_without_upper_bound() -> None:
     """A pair of opposite classes, or one weight, of negative cost can grow without end."""
     y = np.array([1, -1])
-    free, line = box(np.inf, 0, y=y), box(np.inf, 1, y=y)
-    assert free.linear_minimum(np.array([0.0, 1.0])) == 0.0
-    assert free.linear_minimum(np.array([-1e-9, 1.0])) == -np.inf
-    assert line.linear_minimum(np.array([-1.0, 1.0])) == 0.0
-    assert line.linear_minimum(np.array([-1.0, 0.5])) == -np.inf
-    assert line.linear_minimum(np.array([-1.0, 2.0])) == 0.0
+    for lines, cost, expected in (
+        (0, [0.0, 1.0], 0.0), (0, [-1e-9, 1.0], -np.inf), (1, [-1.0, 1.0], 0.0),
+        (1, [-1.0, 0.5], -np.inf), (1, [-1.0, 2.0], 0.0),
+    ):  # fmt: skip
+        assert box(np.inf, lines, y=y).linear_minimum(np.array(cost)) == expected
     assert box(np.inf, 2, 3.0, y).linear_minimum(np.array([-1.0, 3.0])) == 3.0
-
-
-# -------------------------------------------------------------------------- first-order conditions
 
 
 def test_the_violation_of_a_constraint_is_relative() -> None:
     """Bounds relative to the largest weight; lines to the sum of all, or to the total."""
-    y = np.array([1, -1])
-    assert box(4.0, 0, y=y).infeasibility(np.array([-1.0, 2.0])) == 0.5
-    assert box(4.0, 0, y=y).infeasibility(np.array([1.0, 5.0])) == 0.2
-    assert box(4.0, 0, y=y).infeasibility(np.zeros(2)) == 0.0
-    assert box(4.0, 1, y=y).infeasibility(np.array([3.0, 1.0])) == 0.5
-    assert box(4.0, 1, y=y).infeasibility(np.array([-1.0, 4.0])) == 1.0
-    # |3 + 1 - 10| of a total of 10, and |2| of it for the other line.
-    assert box(9.0, 2, 10.0, y).infeasibility(np.array([3.0, 1.0])) == pytest.approx(0.6)
-    assert box(9.0, 2, 2.0, y).infeasibility(np.array([5.0, 1.0])) == pytest.approx(4.0 / 6.0)
-    assert box(9.0, 2, 10.0, y).infeasibility(np.zeros(2)) == 1.0
-    assert box(9.0, 2, 0.5, y).infeasibility(np.zeros(2)) == 1.0
+    for upper, lines, total, x, expected in (
+        (4.0, 0, 0.0, [-1.0, 2.0], 0.5), (4.0, 0, 0.0, [1.0, 5.0], 0.2), (4.0, 0, 0.0, [0, 0], 0.0),
+        (4.0, 1, 0.0, [3.0, 1.0], 0.5), (4.0, 1, 0.0, [-1.0, 4.0], 1.0),
+        # |3 + 1 - 10| of a total of 10, and |2| of it for the other line.
+        (9.0, 2, 10.0, [3.0, 1.0], 0.6), (9.0, 2, 2.0, [5.0, 1.0], 4.0 / 6.0),
+        (9.0, 2, 10.0, [0, 0], 1.0), (9.0, 2, 0.5, [0, 0], 1.0),
+    ):  # fmt: skip
+        qp = box(upper, lines, total, np.array([1, -1]))
+        assert qp.infeasibility(np.array(x, dtype=float)) == pytest.approx(expected)
 
 
 def test_what_counts_as_being_at_a_bound() -> None:
     """Within tol of the largest weight, or of the upper bound where that is less."""
     x = np.array([0.0, 0.01, 0.0101, 0.5, 1.0])
     lower, upper = box(np.inf, 1).at_bounds(x, 0.01)
-    np.testing.assert_array_equal(lower, [True, True, False, False, False])
+    assert_array_equal(lower, [True, True, False, False, False])
     assert not upper.any()
     lower, upper = box(2.0, 1).at_bounds(np.array([0.0, 0.03, 1.97, 1.99, 4.0]), 0.01)
-    np.testing.assert_array_equal(lower, [True, False, False, False, False])
-    np.testing.assert_array_equal(upper, [False, False, False, True, True])
+    assert_array_equal(lower, [True, False, False, False, False])
+    assert_array_equal(upper, [False, False, False, True, True])
 
 
 def pairs(qp: BoxLineQP, x: Array, g: Array) -> float:
@@ -192,7 +166,7 @@ def pairs(qp: BoxLineQP, x: Array, g: Array) -> float:
 def test_residuals_and_multipliers(lines: int, total: float) -> None:
     """The residual by all pairs; ∇F + Aᵀν is zero on average on the free weights of a line."""
     generator = np.random.default_rng([5, lines])
-    for _ in range(120):
+    for _ in range(40):
         y = np.append([1, -1], generator.choice([-1, 1], int(generator.integers(0, 5))))
         qp = box(1.0, lines, total, y)
         x = np.clip(generator.uniform(-0.7, 1.7, y.size), 0.0, 1.0)
@@ -200,10 +174,9 @@ def test_residuals_and_multipliers(lines: int, total: float) -> None:
         found = qp.first_order(x, g)
         assert found.residual == pytest.approx(pairs(qp, x, g), abs=1e-14)
         assert found.lines.shape == (lines,)
-        np.testing.assert_allclose(found.reduced, g + qp.A.T @ found.lines, atol=1e-14)
+        assert_allclose(found.reduced, g + qp.A.T @ found.lines, atol=1e-14)
         free = (x > 0.0) & (x < 1.0)
-        groups = {0: [], 1: [free], 2: [free & (y > 0), free & (y < 0)]}[lines]
-        for group in groups:
+        for group in {0: [], 1: [free], 2: [free & (y > 0), free & (y < 0)]}[lines]:
             if group.any():
                 signs = y[group] if lines == 1 else np.ones(int(group.sum()))
                 assert float((signs * found.reduced[group]).mean()) == pytest.approx(0.0, abs=1e-14)
@@ -211,54 +184,28 @@ def test_residuals_and_multipliers(lines: int, total: float) -> None:
 
 def test_the_level_of_a_line_without_free_weights() -> None:
     """The middle of the interval that the weights at the bounds leave; its finite end; else 0."""
-    qp, y = box(1.0, 1), Y
-    x, g = np.array([0.0, 1.0, 1.0, 0.0, 1.0]), np.array([-3.0, 1.0, 7.0, 2.0, 4.0])
-    # May rise in y∘x: 1 and the negative class at 1, with -y∘g = 3, 7; may fall: -1, 2, -4.
-    assert qp.first_order(x, g).residual == 11.0
-    assert float(qp.first_order(x, g).lines[0]) == 0.5 * (7.0 - 4.0)
-    # Where all may rise only, the level is the largest.
-    zero = np.where(y > 0, 0.0, 1.0)
-    one_sided = qp.first_order(zero, g)
-    assert one_sided.residual == 0.0
-    assert float(one_sided.lines[0]) == 7.0
-    assert float(qp.first_order(1.0 - zero, g).lines[0]) == -4.0
-    # With a tolerance as wide as the box all are at both ends: no weight moves, nothing is known.
-    nothing = qp.first_order(np.full(5, 0.5), g, 1.0)
-    assert (nothing.residual, float(nothing.lines[0])) == (0.0, 0.0)
-
-
-def test_multipliers_of_two_lines_by_hand() -> None:
-    """∇F is -2 on the free weights of the class +1, 6 on those of -1: ν₁ + ν₂ = 2, ν₂ - ν₁ = -6."""
-    qp = box(1.0, 2, 2.0)
-    first_order = qp.first_order(np.full(5, 0.4), np.array([-2.0, -2.0, 6.0, 6.0, -2.0]))
-    np.testing.assert_allclose(first_order.lines, [4.0, -2.0])
-    np.testing.assert_allclose(first_order.reduced, np.zeros(5), atol=1e-15)
-    named = qp.multipliers(first_order)
-    assert set(named) == {"balance", "total", "lower", "upper"}
-    assert (float(named["balance"]), float(named["total"])) == (4.0, -2.0)
-    assert set(box(np.inf, 1).multipliers(FirstOrder(0.0, np.ones(1), Y))) == {"balance", "lower"}
+    qp, zero = box(1.0, 1), np.where(Y > 0, 0.0, 1.0)
+    g = np.array([-3.0, 1.0, 7.0, 2.0, 4.0])
+    for x, tol, residual, level in (
+        # May rise in y∘x: 1 and the negative class at 1, with -y∘g = 3, 7; may fall: -1, 2, -4.
+        (np.array([0.0, 1.0, 1.0, 0.0, 1.0]), 0.0, 11.0, 0.5 * (7.0 - 4.0)),
+        # Where all may rise only, the level is the largest.
+        (zero, 0.0, 0.0, 7.0),
+        (1.0 - zero, 0.0, 0.0, -4.0),
+        # With a tolerance as wide as the box all are at both ends: no weight moves.
+        (np.full(5, 0.5), 1.0, 0.0, 0.0),
+    ):
+        found = qp.first_order(x, g, tol)
+        assert (found.residual, float(found.lines[0])) == (residual, level)
 
 
 def test_signs_of_multipliers_and_complementarity() -> None:
     """2·0.5 + 0·1 from below and 3·(2 - 1) from above."""
     first_order = FirstOrder(0.0, np.empty(0), np.array([2.0, -3.0]))
-    np.testing.assert_array_equal(first_order.lower, [2.0, 0.0])
-    np.testing.assert_array_equal(first_order.upper, [0.0, 3.0])
-    x, y = np.array([0.5, 1.0]), np.array([1, -1])
     lower, upper = first_order.lower, first_order.upper
+    assert (lower.tolist(), upper.tolist()) == ([2.0, 0.0], [0.0, 3.0])
+    x, y = np.array([0.5, 1.0]), np.array([1, -1])
     assert box(2.0, 1, y=y).complementarity(x, lower, upper) == 4.0
     assert box(2.0, 1, y=y).complementarity(-x, -lower, -upper) == 1.0 + 9.0
     assert box(np.inf, 1, y=y).complementarity(x, lower, upper) == 1.0
     assert box(2.0, 1, y=y).complementarity(x, lower, None) == 1.0
-
-
-def test_the_tolerance_of_first_order_conditions_is_that_of_the_bounds() -> None:
-    """A weight within tol of its bound may only move away from it."""
-    qp = box(1.0, 0)
-    x, g = np.array([1e-8, 1.0, 0.5, 0.5, 0.5]), np.array([3.0, -5.0, 0.0, 0.0, 0.0])
-    assert qp.first_order(x, g).residual == 3.0
-    assert qp.first_order(x, g, 1e-6).residual == 0.0
-    x[1] = 1.0 - 1e-8
-    assert qp.first_order(x, g).residual == 5.0
-    assert qp.first_order(x, g, 1e-6).residual == 0.0
-    assert qp.first_order(x, -g, 1e-6).residual == 5.0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.svm import SVC
 
 import indefinite_opt as iopt
@@ -13,10 +14,8 @@ from helpers.problems import random_problem
 from indefinite_opt.modeling.classifier import least_error_offset
 
 
-@given(
-    scores=st.lists(st.integers(-4, 4), min_size=2, max_size=9),
-    seed=st.integers(0, 1000),
-)
+@settings(max_examples=20)
+@given(scores=st.lists(st.integers(-4, 4), min_size=2, max_size=9), seed=st.integers(0, 1000))
 def test_least_error_offset_against_brute_force(scores, seed) -> None:
     values = np.array(scores, dtype=float)
     y = np.random.default_rng(seed).choice([-1.0, 1.0], values.size)
@@ -34,7 +33,7 @@ def test_least_error_offset_takes_the_widest_interval() -> None:
     assert least_error_offset(scores, y) == -7.5
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
     """No score lies between it and the nearest best one of all between and beyond the scores."""
     generator = np.random.default_rng(seed)
@@ -63,7 +62,7 @@ def test_projected_rows_of_training_points_give_training_values(
     changed = sigmoid_problem.transformed(transform, centered)
     expected = changed.K @ classifier.coef + classifier.offset
     assert classifier.new_points == "projected"
-    np.testing.assert_allclose(classifier.decision_function(sigmoid_problem.K), expected, atol=1e-9)
+    assert_allclose(classifier.decision_function(sigmoid_problem.K), expected, atol=1e-9)
     original = classifier.with_new_points("original").decision_function(sigmoid_problem.K)
     assert np.abs(original - expected).max() > 1e-3
 
@@ -75,24 +74,17 @@ def test_joint_rows_against_the_definition(transform: str, centered: bool) -> No
     split = whole.split(np.arange(18), np.arange(18, 24))
     formulation = iopt.SpectrumSVM(transform=transform, centered=centered, new_points="joint")
     classifier = iopt.solve(split.problem, formulation).classifier
-    full = np.array(whole.K)
+    project = np.eye(24)
     if centered:
-        project = np.eye(24)
         project[:, :18] -= 1.0 / 18.0  # subtracts the mean of the training points
-        full = project @ full @ project.T
-    values, vectors = np.linalg.eigh(full)
+    values, vectors = np.linalg.eigh(project @ whole.K @ project.T)
     changed = {
-        "clip": np.maximum(values, 0.0),
-        "flip": np.abs(values),
-        "shift": values - values.min(),
-        "square": values**2,
-    }[transform]
-    rows = ((vectors * changed) @ vectors.T)[18:, :18]
-    np.testing.assert_allclose(
-        classifier.decision_function(split.K_new, split.K_new_new()),
-        rows @ classifier.coef + classifier.offset,
-        atol=1e-9,
-    )
+        "clip": np.maximum(values, 0.0), "flip": np.abs(values),
+        "shift": values - values.min(), "square": values**2,
+    }[transform]  # fmt: skip
+    expected = ((vectors * changed) @ vectors.T)[18:, :18] @ classifier.coef + classifier.offset
+    found = classifier.decision_function(split.K_new, split.K_new_new())
+    assert_allclose(found, expected, atol=1e-9)
     with pytest.raises(iopt.errors.ProblemError, match="K_new_new"):
         classifier.decision_function(split.K_new)
 
@@ -100,8 +92,7 @@ def test_joint_rows_against_the_definition(transform: str, centered: bool) -> No
 @pytest.mark.parametrize("centered", [False, True])
 def test_rows_of_new_points_are_multiplied_by_the_kernel_for_the_square(centered: bool) -> None:
     """k becomes Kk, or, centred, PKP times P(k - Ke/n); originals are k, or P(k - Ke/n)."""
-    whole = random_problem("sigmoid", n=30, seed=2)
-    split = whole.split(np.arange(22), np.arange(22, 30))
+    split = random_problem("sigmoid", n=30, seed=2).split(np.arange(22), np.arange(22, 30))
     formulation = iopt.SpectrumSVM(C=0.5, transform="square", centered=centered)
     classifier = iopt.solve(split.problem, formulation).classifier
     K, rows = split.problem.K, split.K_new
@@ -109,11 +100,9 @@ def test_rows_of_new_points_are_multiplied_by_the_kernel_for_the_square(centered
         P = np.eye(22) - 1.0 / 22.0
         rows, K = (rows - K.mean(axis=0)) @ P, P @ K @ P
     for treatment, changed in (("projected", rows @ K), ("original", rows)):
-        np.testing.assert_allclose(
-            classifier.with_new_points(treatment).decision_function(split.K_new),
-            changed @ classifier.coef + classifier.offset,
-            atol=1e-9,
-        )
+        found = classifier.with_new_points(treatment).decision_function(split.K_new)
+        expected = changed @ classifier.coef + classifier.offset
+        assert_allclose(found, expected, atol=1e-9)
 
 
 def test_the_square_is_the_dual_of_a_machine_on_rows_of_the_kernel() -> None:
@@ -126,23 +115,11 @@ def test_the_square_is_the_dual_of_a_machine_on_rows_of_the_kernel() -> None:
     result = iopt.solve(split.problem, iopt.SpectrumSVM(C=0.3, transform="square"), tol=1e-9)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     theirs = SVC(C=0.3, kernel="precomputed", tol=1e-9).fit(K @ K.T, split.problem.y)
-    np.testing.assert_allclose(
+    assert_allclose(
         result.classifier.decision_function(rows), theirs.decision_function(rows @ K.T), atol=1e-4
     )
     primal = iopt.solve(split.problem, iopt.SeparabilitySVM(C=0.3))
     assert primal.objective == pytest.approx(result.objective, rel=1e-6)
-
-
-def test_treatments_agree_where_nothing_is_changed(gaussian_problem) -> None:
-    """Clipping a positive definite kernel is the identity: all three treatments coincide."""
-    split = gaussian_problem.split(np.arange(30), np.arange(30, 40))
-    classifier = iopt.solve(split.problem, iopt.SpectrumSVM(transform="clip")).classifier
-    values = [
-        classifier.with_new_points(mode).decision_function(split.K_new, split.K_new_new())
-        for mode in ("original", "projected", "joint")
-    ]
-    np.testing.assert_allclose(values[0], values[1], atol=1e-8)
-    np.testing.assert_allclose(values[0], values[2], atol=1e-8)
 
 
 def test_points_in_place_of_kernel_rows_are_refused_with_what_to_do() -> None:

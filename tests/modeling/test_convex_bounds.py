@@ -7,19 +7,15 @@ from fractions import Fraction
 import cvxpy as cp
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
+from sklearn import datasets
 
 import indefinite_opt as iopt
 from helpers.exact import Matrix, as_matrix, as_vector, dot, is_psd, mirrored, product
 from helpers.kernel_programs import beside, exact_program
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.modeling.structures.convex_bounds import (
-    attained_by_features,
-    bound_by_curvature,
-    bound_by_features,
-    newton_point,
-)
-from indefinite_opt.quadratic import project_line
+from indefinite_opt.modeling.structures.convex_bounds import attained_by_features, bound_by_features
 
 Array = NDArray[np.float64]
 INF = float("inf")
@@ -53,22 +49,21 @@ def points(qp: BoxLineQP, best: Array, g: np.random.Generator) -> list[Array]:
 
 
 def definite(g: np.random.Generator, n: int, kind: int) -> Array:
-    A = g.standard_normal((n, n))
-    if kind == 0:
-        return mirrored(A @ A.T + float(g.choice([0.0, 1e-6, 1.0])) * np.eye(n))
     if kind == 1:  # convex along yᵀα = 0, and curved downwards across it
         X = g.integers(-3, 4, (n, 2)).astype(float)
         constant = float(g.choice([0.0, 1.0, 2.0**30]))
         return -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - constant
-    scale = float(10.0 ** g.uniform(-290.0, 60.0))
-    return mirrored(scale * (A @ A.T))
+    A = g.standard_normal((n, n))
+    if kind == 0:
+        return mirrored(A @ A.T + float(g.choice([0.0, 1e-6, 1.0])) * np.eye(n))
+    return mirrored(float(10.0 ** g.uniform(-290.0, 60.0)) * (A @ A.T))
 
 
 @pytest.mark.parametrize("kind", range(3))
 def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
     """At the rounded optimum, near it and far away, in boxes of every size."""
     compared, closed = 0, 0
-    for seed in range(40):
+    for seed in range(6):
         g = np.random.default_rng([seed, kind])
         n = int(g.integers(2, 5))
         problem = iopt.KernelProblem(definite(g, n, kind), labels(g, n))
@@ -76,27 +71,25 @@ def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
             qp = formulation.structure(problem)
             if not qp.is_convex:
                 continue
-            least, best = exact_program(problem, formulation).minimum()
-            for x in points(qp, np.array([float(v) for v in best]), g):
-                point = qp.at(x)
-                found = [bound.value for bound in qp.bounds(point, None)]
+            least, exact = exact_program(problem, formulation).minimum()
+            best = np.array([float(v) for v in exact])
+            for x in points(qp, best, g):
+                found = [bound.value for bound in qp.bounds(qp.at(x), None)]
                 assert all(Fraction(bound) <= least for bound in found if np.isfinite(bound))
                 compared += len(found)
-            claim = iopt.verify(problem, formulation, {qp.variable: qp.project(
-                np.array([float(v) for v in best]))}).claim  # fmt: skip
+            claim = iopt.verify(problem, formulation, {qp.variable: qp.project(best)}).claim
             closed += claim is iopt.Claim.GLOBAL
-    assert compared >= 1000
-    assert closed >= 100
+    assert compared >= 100
+    assert closed >= 10
 
 
 def test_bounds_of_inner_products_hold_for_exact_ones() -> None:
-    for seed in range(40):
+    for seed in range(12):
         g = np.random.default_rng(seed)
         n = int(g.integers(2, 5))
         X = g.standard_normal((n, int(g.integers(1, 4)))) * float(g.choice([1.0, 1e3, 1e-100]))
         X += float(g.choice([0.0, 1e3]))
-        y = labels(g, n)
-        problem = iopt.KernelProblem.from_data(X, y, "linear")
+        problem = iopt.KernelProblem.from_data(X, labels(g, n), "linear")
         others: list[iopt.Formulation] = [iopt.SVMDual(C=INF)] if seed % 4 == 0 else []
         for formulation in formulations(g, n)[:-1] + others:
             try:
@@ -106,84 +99,31 @@ def test_bounds_of_inner_products_hold_for_exact_ones() -> None:
             program = exact_program(problem, formulation, gram(X))
             if any(end is None for end in program.upper) and not is_psd(program.H):
                 continue
-            features = problem.features
-            assert features is not None
+            assert problem.features is not None
             xs = [qp.random_start(g), qp.start(), qp.central_start()]
             if np.all(np.isfinite(qp.upper)):
                 least, best = program.minimum()
                 xs.append(qp.project(np.array([float(v) for v in best])))
-                bounds = [bound_by_features(qp, features, x) for x in xs]
+                bounds = [bound_by_features(qp, problem.features, x) for x in xs]
                 assert all(Fraction(bound) <= least for bound in bounds)
             for x in xs:
-                attained = Fraction(attained_by_features(qp, features, qp.at(x)))
+                attained = Fraction(attained_by_features(qp, problem.features, qp.at(x)))
                 assert all(program.value(z) <= attained for z in beside(program, as_vector(x)))
-
-
-def test_the_bound_of_a_hard_margin_holds_for_exact_inner_products() -> None:
-    """Two points at ±a: α = (s, s), F = ½s²4a² - 2s, least at s = 1/(2a²), where it is -1/(2a²)."""
-    for a in (1.0, 3.0, 1e-3, 12345.678):
-        problem = iopt.KernelProblem.from_data([[a], [-a]], [1, -1], "linear")
-        for C in (INF, 1e30 / a, 4.0 / a**2):
-            qp = iopt.SVMDual(C=C).structure(problem)
-            exact = -1 / (2 * Fraction(a) ** 2)
-            s = 0.5 / a**2
-            for share in (1.0, 1.0 - 1e-7, 0.7):
-                bound = bound_by_features(qp, np.array([[a], [-a]]), np.full(2, share * s))
-                assert Fraction(bound) <= exact
-                # For a hard margin w is made as long as the margin needs it.
-                assert bound >= float(exact) * (1.0 + 1e-12)
-
-
-def test_curvature_pays_for_a_residual_whatever_the_box() -> None:
-    """F = ½Σ(z_i - 1)² - n/2 at x = 1 + t: r = t costs t²/2, and twice as much by the half of σ."""
-    problem = iopt.KernelProblem(np.eye(4), [1, -1, 1, -1])
-    t = np.array([3e-4, -1e-4, 1e-4, -3e-4])
-    for upper in (2.0, 1e3, 1e12, 1e50):
-        qp = iopt.SVMDual(C=upper, bias=False).structure(problem)
-        bound = bound_by_curvature(qp, qp.at(1.0 + t), 1.0)
-        value = 0.5 * float(t @ t) - 2.0
-        assert bound == pytest.approx(value - float(t @ t), rel=1e-12)
-        assert bound <= -2.0
-
-
-def test_a_newton_step_leads_to_the_optimum_of_its_face() -> None:
-    for seed in range(10):
-        g = np.random.default_rng(seed)
-        A = g.standard_normal((6, 6))
-        problem = iopt.KernelProblem(A @ A.T + np.eye(6), np.resize([1, -1], 6), symmetrize=True)
-        for formulation in (iopt.SVMDual(C=0.3), iopt.ConvexHullDual(mu=0.6)):
-            qp = formulation.structure(problem)
-            best = iopt.solve(problem, formulation, tol=1e-10).values[qp.variable]
-            lower, upper = qp.at_bounds(best, 1e-6)
-            moved = np.where(lower | upper, best, best * (1.0 + 1e-4 * g.standard_normal(6)))
-            for line, total in enumerate(qp.totals):
-                free = (qp.group == line) & ~(lower | upper)
-                left = total - best[qp.group == line] @ qp.signs[qp.group == line]
-                left += best[free] @ qp.signs[free]
-                moved[free] = project_line(moved[free], qp.signs[free], left, qp.upper)
-            x = newton_point(qp, qp.at(moved))
-            if np.all(lower | upper):
-                assert x is None
-                continue
-            assert x is not None
-            np.testing.assert_allclose(x, best, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("source", ["nothing", "spectrum", "centred spectrum"])
 @pytest.mark.parametrize("lines", [0, 1, 2])
 def test_a_proved_curvature_is_below_the_least_one(lines: int, source: str) -> None:
     """In fractions K - aI is semidefinite on differences of two points, of a class or of any."""
-    for seed in range(12):
+    for seed in range(4):
         g = np.random.default_rng(seed)
         n = int(g.integers(4, 6))
         y = np.resize([1, -1], n)
         A = g.standard_normal((n, n))
         K = mirrored(A @ A.T + 0.1 * np.eye(n) - (lines > 0) * 50.0)
         problem = iopt.KernelProblem(K, y)
-        if source == "spectrum":
-            assert problem.spectrum.values.size == n
-        elif source == "centred spectrum":
-            assert problem.centered_spectrum.values.size == n
+        if source != "nothing":  # which is known from then on
+            _ = problem.spectrum if source == "spectrum" else problem.centered_spectrum
         a = problem.proved_curvature(lines, most=n)
         assert a > 0.0
         # A spectrum of K with a large negative constant proves nothing along the lines.
@@ -202,14 +142,9 @@ def test_a_proved_curvature_is_below_the_least_one(lines: int, source: str) -> N
         assert is_psd([[dot(u, product(least, v)) for v in basis] for u in basis])
 
 
-# ---------------------------------------------------------------- independent optima of real data
-
-
 def of_sklearn(name: str) -> tuple[Array, NDArray[np.int64]]:
-    from sklearn import datasets
-
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-    kept = {"wine": y < 2, "breast_cancer": y < 2, "digits": np.isin(y, (3, 8))}[name]
+    kept = np.isin(y, (3, 8)) if name == "digits" else y < 2
     return X[kept], np.where(y[kept] == y[kept].min(), -1, 1)
 
 
@@ -223,8 +158,9 @@ def primal(X: Array, y: NDArray[np.int64], C: float) -> float:
     return float(program.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11))
 
 
-@pytest.mark.parametrize("C", [1.0, 100.0])
-@pytest.mark.parametrize("name", ["wine", "breast_cancer", "digits"])
+@pytest.mark.parametrize(
+    ("name", "C"), [("wine", 100.0), ("breast_cancer", 1.0), ("digits", 100.0)]
+)
 def test_linear_machines_on_raw_features_are_proved_global(name: str, C: float) -> None:
     """K is rounded by up to 1e-6 of the optimum there; the points are not."""
     X, y = of_sklearn(name)
@@ -240,34 +176,7 @@ def test_linear_machines_on_raw_features_are_proved_global(name: str, C: float) 
         assert certificate.reasons[0].startswith("Convex, as K = XXᵀ for the points X")
 
 
-@pytest.mark.parametrize("C", [10.0, 1e3, 1e6, 1e12])
-def test_an_inactive_box_costs_no_claim(C: float) -> None:
-    """The least squares of KSVM and a dual with a ridge, both within a box of 10."""
-    g = np.random.default_rng(0)
-    X = np.cumsum(g.standard_normal((60, 40)), axis=1)
-    D = np.abs(X[:, None] - X[None]).max(axis=-1)
-    y = np.resize([1, -1], 60)
-    distances = iopt.KernelProblem.from_distances(D, y, "gaussian", gamma=1.0 / np.mean(D**2))
-    A = g.standard_normal((60, 10))
-    ridge = iopt.KernelProblem(A @ A.T + np.eye(60), y, symmetrize=True)
-    objectives = []
-    for problem, formulation in ((distances, iopt.KSVM(C=C)), (ridge, iopt.SVMDual(C=C))):
-        result = iopt.solve(problem, formulation)
-        assert result.values["alpha"].max() < 10.0
-        assert result.certificate.claim is iopt.Claim.GLOBAL
-        objectives.append(result.objective)
-        bracket = iopt.bound(problem, formulation, gap=1e-7)
-        assert bracket.status is iopt.Status.SOLVED
-        assert bracket.lower <= result.objective * (1.0 + 1e-7)
-        assert bracket.upper >= result.objective * (1.0 - 1e-7)
-    z = cp.Variable(60)
-    unboxed = cp.Problem(
-        cp.Minimize(cp.sum_squares(distances.Q @ z - 1.0)), [z >= 0, distances.y @ z == 0]
-    )
-    assert objectives[0] == pytest.approx(unboxed.solve(solver="CLARABEL"), rel=1e-6)
-
-
-@pytest.mark.parametrize("C", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("C", [1e3, 1e9])
 def test_an_inactive_box_costs_no_claim_where_curvature_is_small(C: float) -> None:
     """The curvature of K² alone proves a gap of 2e-8 for the larger C, and its residual times C
     more; the optimum is that of Clarabel."""
@@ -276,9 +185,9 @@ def test_an_inactive_box_costs_no_claim_where_curvature_is_small(C: float) -> No
     values = np.geomspace(1e-4, 50.0, 40) * np.resize([1.0, 1.0, -1.0], 40)
     problem = iopt.KernelProblem(V * values @ V.T, np.resize([1, -1], 40), symmetrize=True)
     z = cp.Variable(40)
-    fit = cp.sum_squares(problem.Q @ z - 1.0)
-    unboxed = cp.Problem(cp.Minimize(fit), [z >= 0, problem.y @ z == 0])
-    expected = unboxed.solve(solver="CLARABEL")
+    fit = cp.Minimize(cp.sum_squares(problem.Q @ z - 1.0))
+    unboxed = cp.Problem(fit, [z >= 0, problem.y @ z == 0])
+    expected = float(unboxed.solve(solver="CLARABEL"))
     result = iopt.solve(problem, iopt.KSVM(C=C))
     assert result.values["alpha"].max() < 1e3
     assert result.objective == pytest.approx(expected, rel=1e-6)
@@ -291,7 +200,7 @@ def test_an_inactive_box_costs_no_claim_where_curvature_is_small(C: float) -> No
 def test_a_wide_box_leaves_no_bracket_of_a_convex_dual_open() -> None:
     """α = (t, t): 2t - t² is 1 at t = 1."""
     problem = iopt.KernelProblem([[2.0, 1.0], [1.0, 2.0]], [1, -1])
-    for C in (1e2, 1e5, 1e9, 1e12, 1e30):
+    for C in (1e2, 1e9, 1e30):
         bracket = iopt.bound(problem, iopt.SVMDual(C=C), gap=1e-9)
         assert Fraction(bracket.lower) <= 1 <= Fraction(bracket.upper)
         assert bracket.relative_gap <= 1e-9
@@ -299,12 +208,11 @@ def test_a_wide_box_leaves_no_bracket_of_a_convex_dual_open() -> None:
         assert Fraction(bracket.check(problem)) >= 1
 
 
-@pytest.mark.parametrize("exponent", [30, 50])
-def test_a_constant_in_the_kernel_reaches_no_other_solver(exponent: int) -> None:
+def test_a_constant_in_the_kernel_reaches_no_other_solver() -> None:
     """Beside 2^50 a quarter is rounding; the program that convex solvers get has none of it."""
     g = np.random.default_rng(1)
     X = g.integers(-3, 4, (5, 2)).astype(float)
-    K = -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - 2.0**exponent
+    K = -0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=-1) - 2.0**50
     problem = iopt.KernelProblem(K, [1, -1, 1, -1, 1])
     formulation = iopt.GuoSchuurmansQP(beta=0.5)
     H, _, _ = formulation.structure(problem).convexified()
@@ -317,5 +225,5 @@ def test_a_constant_in_the_kernel_reaches_no_other_solver(exponent: int) -> None
         assert float(exact_program(problem, formulation).value(x)) <= optimum + 1e-4
     # The declared program has squared distances, which are symmetric however they are rounded.
     D2 = problem.squared_distances
-    np.testing.assert_array_equal(D2, D2.T)
+    assert_array_equal(D2, D2.T)
     assert iopt.ConvexHullDual(mu=1.0).declare(problem).sense == "maximize"

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
@@ -48,7 +46,12 @@ def scaled(kernel: str, s: float) -> iopt.KernelProblem:
     return iopt.KernelProblem(s * base.K, base.labels)
 
 
-def check_scaled(name: str, kernel: str, s: float) -> None:
+@pytest.mark.parametrize("name", sorted(SCALED))
+@pytest.mark.parametrize(
+    ("kernel", "s"), [("gaussian", 2.0**-40), ("sigmoid", 2.0**40), ("sigmoid", 1e-5)]
+)
+def test_the_claim_is_the_same_at_every_scale(name: str, kernel: str, s: float) -> None:
+    """K·s with C/s; where s is a power of two, scaling does not round."""
     unit, form = SCALED[name]
     first = iopt.solve(BASE[kernel], form(1.0), tol=1e-9)
     other = iopt.solve(scaled(kernel, s), form(s), tol=1e-9)
@@ -61,32 +64,7 @@ def check_scaled(name: str, kernel: str, s: float) -> None:
     assert other.objective / s**unit == pytest.approx(first.objective, rel=2e-9)
 
 
-@pytest.mark.parametrize("name", sorted(SCALED))
-@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
-@settings(max_examples=6)
-@given(power=st.integers(-40, 40))
-def test_the_claim_is_the_same_at_every_scale(name: str, kernel: str, power: int) -> None:
-    """K·s with C/s, s a power of two from 1e-12 to 1e12, so that scaling does not round."""
-    check_scaled(name, kernel, 2.0**power)
-
-
-@pytest.mark.parametrize("decimal", [-12, -5, 3, 12])
-@pytest.mark.parametrize("name", sorted(SCALED))
-def test_scales_that_round_leave_the_claim_as_it_is(name: str, decimal: int) -> None:
-    check_scaled(name, "sigmoid", 10.0**decimal)
-
-
-@pytest.mark.parametrize("power", [-40, 40])
-@pytest.mark.parametrize("form", ["SVMDual", "ConvexHullDual", "GuoSchuurmansQP"])
-def test_brackets_close_alike_at_every_scale(form: str, power: int) -> None:
-    s, (_, make) = 2.0**power, SCALED[form]
-    first = iopt.bound(BASE["sigmoid"], make(1.0), gap=1e-6)
-    other = iopt.bound(scaled("sigmoid", s), make(s), gap=1e-6)
-    assert max(first.relative_gap, other.relative_gap) <= 1e-6
-
-
-@pytest.mark.parametrize("kernel", ["gaussian", "sigmoid"])
-@pytest.mark.parametrize("C", [1e-8, 1.0])
+@pytest.mark.parametrize(("kernel", "C"), [("gaussian", 1.0), ("sigmoid", 1e-8)])
 def test_no_weights_at_all_are_never_optimal(kernel: str, C: float) -> None:
     """For tiny C the optimum is about 2C·min(n₊, n₋), and zero is a hundred per cent off."""
     formulation, zero = iopt.SVMDual(C=C), {"alpha": np.zeros(12)}
@@ -94,29 +72,27 @@ def test_no_weights_at_all_are_never_optimal(kernel: str, C: float) -> None:
     assert certificate.claim is Claim.FEASIBLE
     assert certificate.relative_gap == np.inf
     result = iopt.solve(BASE[kernel], formulation)
-    smaller = BASE[kernel].smaller_class
     if C == 1e-8:
-        assert result.objective == pytest.approx(2.0 * C * smaller, rel=1e-6)
+        assert result.objective == pytest.approx(2.0 * C * BASE[kernel].smaller_class, rel=1e-6)
     assert iopt.verify(BASE[kernel], formulation, result.values, bound=True).claim is Claim.GLOBAL
 
 
-@pytest.mark.parametrize("name", ["LPSVM", "GuoSchuurmansLP"])
-def test_a_linear_program_of_small_value_is_judged_by_it(name: str) -> None:
-    """K = 1e-4·I: δ = 0.5e-4 at α = e/4; a point that is 0.5 % worse is not optimal."""
+def test_a_linear_program_of_small_value_is_judged_by_it() -> None:
+    """K = 1e-4·I: δ = 0.5e-4 at α = e/4; a point that is 0.5 % worse is not optimal.
+
+    With so small a C no coefficient of LPSVM pays: the slacks cost 4C.
+    """
     problem = iopt.KernelProblem(1e-4 * np.eye(4), [1, 1, -1, -1])
-    if name == "GuoSchuurmansLP":
-        formulation = iopt.GuoSchuurmansLP(beta=0.5)
-        best = {"alpha": np.full(4, 0.25), "delta": 0.5e-4}
-        worse = {"alpha": np.full(4, 0.25), "delta": 0.5e-4 * 1.005}
-    else:
-        # C so small that no coefficient pays: the slacks cost 4C.
-        formulation = iopt.LPSVM(C=1e-8)
-        best = {"u": np.zeros(4), "b": 0.0, "xi": np.ones(4)}
-        worse = {"u": np.zeros(4), "b": 0.0, "xi": np.full(4, 1.005)}
-    assert iopt.verify(problem, formulation, best).claim is Claim.GLOBAL
-    certificate = iopt.verify(problem, formulation, worse)
-    assert certificate.claim is Claim.FEASIBLE
-    assert certificate.relative_gap == pytest.approx(0.005 / 1.005, rel=1e-6)
+    game, machine = iopt.GuoSchuurmansLP(beta=0.5), iopt.LPSVM(C=1e-8)
+    for factor, claim in ((1.0, Claim.GLOBAL), (1.005, Claim.FEASIBLE)):
+        for formulation, values in (
+            (game, {"alpha": np.full(4, 0.25), "delta": 0.5e-4 * factor}),
+            (machine, {"u": np.zeros(4), "b": 0.0, "xi": np.full(4, factor)}),
+        ):
+            certificate = iopt.verify(problem, formulation, values)
+            assert certificate.claim is claim
+            if claim is Claim.FEASIBLE:
+                assert certificate.relative_gap == pytest.approx(0.005 / 1.005, rel=1e-6)
 
 
 def test_a_constant_in_the_kernel_hides_no_gap() -> None:
@@ -134,15 +110,6 @@ def test_a_constant_in_the_kernel_hides_no_gap() -> None:
         assert certificate.stationarity > 1e-3
         at = np.array(values["alphabar"])
         assert formulation.structure(problem).gap_floor(at) == pytest.approx(1.625e-3, rel=1e-6)
-
-
-def test_hulls_that_meet_are_optimal_at_zero() -> None:
-    """Points of one class around those of the other: the optimal value is zero but for rounding."""
-    X = np.random.default_rng(0).standard_normal((6, 2))
-    problem = iopt.KernelProblem.from_data(np.vstack([X, 3.0 * X]), [1] * 6 + [-1] * 6, "linear")
-    result = iopt.solve(problem, iopt.ConvexHullDual(mu=1.0), tol=1e-9)
-    assert result.objective == pytest.approx(0.0, abs=1e-12)
-    assert iopt.verify(problem, iopt.ConvexHullDual(mu=1.0), result.values).claim is Claim.GLOBAL
 
 
 def test_who_means_an_absolute_tolerance_says_so() -> None:
@@ -169,13 +136,12 @@ def test_units() -> None:
     assert hull.gap_unit(0.0, np.ones(2)) == pytest.approx(2e-3)
     # Entries of points without weight do not count.
     far = iopt.KernelProblem(np.diag([1.0, 1.0, 1e9]), [1, -1, 1])
-    far_hull = iopt.ConvexHullDual(mu=1.0).structure(far)
-    assert far_hull.gap_unit(0.0, np.array([1.0, 1.0, 0.0])) == pytest.approx(2e-3)
+    hull = iopt.ConvexHullDual(mu=1.0).structure(far)
+    assert hull.gap_unit(0.0, np.array([1.0, 1.0, 0.0])) == pytest.approx(2e-3)
     # Δ = 2Q: row 1 of K = I at α = e/2 has the mean ½, and 2(¼ + ¼) beside it.
     game = iopt.GuoSchuurmansLP(beta=0.5).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
-    assert game.gap_unit(
-        0.0, game.write({"delta": 1.0, "alpha": np.array([0.5, 0.5])})
-    ) == pytest.approx(1e-3)
+    at = game.write({"delta": 1.0, "alpha": np.array([0.5, 0.5])})
+    assert game.gap_unit(0.0, at) == pytest.approx(1e-3)
     # ‖Gα - e‖² of four points: F leaves out 4, and at F = -4 nothing is left but the floor.
     square = iopt.KSVM().structure(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
     assert square.gap_unit(-1.0, np.zeros(4)) == 3.0
@@ -195,21 +161,6 @@ def test_what_violates_a_constraint_pays_for_it() -> None:
         assert certificate.claim is Claim.NONE
         assert certificate.primal_residual == pytest.approx(1.0)
         assert certificate.bound == pytest.approx(2.0, rel=1e-9)
-
-
-@pytest.mark.parametrize("formulation", [iopt.LPSVM(C=2.0), iopt.SeparabilitySVM(C=2.0)], ids=str)
-def test_given_multipliers_do_not_weaken_a_check(formulation: iopt.Formulation) -> None:
-    """All zero but for the slack's own price they bound nothing, and the recovered ones do.
-
-    As margins need slacks here, which then have a multiplier, they are wrong as well.
-    """
-    problem = BASE["sigmoid"]
-    values = iopt.solve(problem, formulation).values
-    zero = {"margin": np.zeros(12), "slack": np.full(12, 2.0)}
-    certificate = iopt.verify(problem, formulation, values, zero)
-    assert certificate.claim is Claim.FEASIBLE
-    assert certificate.relative_gap <= 1e-6
-    assert "given multipliers do not satisfy" in str(certificate)
 
 
 def test_a_point_that_is_too_good_is_no_optimum() -> None:
@@ -248,13 +199,12 @@ def test_the_rounding_of_a_hard_margin_is_paid_for() -> None:
     problem, formulation = iopt.KernelProblem(K, [1, -1]), iopt.SVMDual(C=np.inf, bias=False)
     a, b, c = Fraction(K[0][0]), Fraction(-K[0][1]), Fraction(K[1][1])
     # Q = (a, b; b, c) with b > 0: the best α₁ alone, α₂ alone, or both inside.
-    alone = [1 / (2 * a), 1 / (2 * c)]
-    both = (a + c - 2 * b) / (2 * (a * c - b * b))
-    inside = (c - b) / (a * c - b * b) > 0 and (a - b) / (a * c - b * b) > 0
-    optimum = both if inside and a * c > b * b else max(alone)
+    optimum, det = max(1 / (2 * a), 1 / (2 * c)), a * c - b * b
+    if det > 0 and min(c - b, a - b) > 0:
+        optimum = (a + c - 2 * b) / (2 * det)
     certificate = iopt.verify(problem, formulation, {"alpha": [1.0 / K[0][0], 0.0]})
     assert Fraction(certificate.bound) >= optimum
-    assert certificate.objective == pytest.approx(float(max(alone)), rel=1e-9)
+    assert certificate.objective == pytest.approx(float(1 / (2 * a)), rel=1e-9)
 
 
 def test_a_declared_bound_pays_for_the_rounding_of_its_constant() -> None:
@@ -268,18 +218,6 @@ def test_a_declared_bound_pays_for_the_rounding_of_its_constant() -> None:
     certificate = iopt.solve(problem, iopt.LussDual(C=1e-9, rho=rho)).certificate
     assert certificate.bound >= rho * 39.0**2
     assert certificate.bound == pytest.approx(rho * 39.0**2, rel=1e-12)
-
-
-@pytest.mark.parametrize("C", [1.0, 1e4, 1e6])
-def test_a_bound_knows_that_a_minimiser_cannot_gain_by_shrinking(C: float) -> None:
-    """K = I, C far beyond the optimum α = e with Σα - ½αᵀα = 2: the box does not loosen the bound.
-
-    The bound is above 2, which only the rounding of the test of convexity keeps it from.
-    """
-    problem = iopt.KernelProblem(np.eye(4), [1, 1, -1, -1])
-    certificate = iopt.verify(problem, iopt.SVMDual(C=C), {"alpha": np.ones(4)})
-    assert certificate.claim is Claim.GLOBAL
-    assert 2.0 <= certificate.bound <= 2.0 + 2e-13 * C
 
 
 def test_a_margin_that_is_missed_by_almost_all_of_it() -> None:

@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import indefinite_opt as iopt
 from indefinite_opt import algebra
 from indefinite_opt.algebra.notation import GLOSSARY, TEXT
-from indefinite_opt.algebra.printing import (
-    Printer,
-    latex,
-    latex_expression,
-    legend,
-    mathml,
-    text,
-)
+from indefinite_opt.algebra.printing import Printer, latex, latex_expression, legend, mathml, text
 from indefinite_opt.algebra.program import Model, Program
 
 N = 4
@@ -62,11 +56,9 @@ SVM = declared(
     {"balance": y @ alpha == 0, "lower": alpha >= 0, "upper": alpha <= C},
 )  # fmt: skip
 LP = declared(
-    "LPSVM",
-    "minimize",
-    cp.norm1(u) + C * cp.sum(xi),
+    "LPSVM", "minimize", cp.norm1(u) + C * cp.sum(xi),
     {"margin": margin >= 1 - xi, "slack": xi >= 0},
-)
+)  # fmt: skip
 LOGISTIC = declared(
     "KernelLogistic", "minimize", 0.5 * cp.sum_squares(alpha) + C * cp.sum(cp.logistic(-margin))
 )
@@ -159,7 +151,6 @@ EXPRESSIONS = [
     (cp.sum_squares(Q @ alpha - 1), "‖Qα - e‖₂²"),
     (cp.sum_squares(X - K), "‖X - K‖_F²"),
     (cp.sum(cp.logistic(-margin)), "eᵀ log(1 + exp(-y∘(Ku + b e)))"),
-    *((program.objective, text_expression(program.objective)) for program in PROGRAMS.values()),
     (cp.matrix_frac(alpha + xi, K), "(α + ξ)ᵀK⁻¹(α + ξ)"),
     (cp.sum(cp.abs(alpha - xi)), "eᵀ|α - ξ|"),
     (-2 * cp.abs(b) * mu, "-2 |b| μ"),
@@ -176,10 +167,10 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.parametrize(("expr", "printed"), EXPRESSIONS, ids=[e[1] for e in EXPRESSIONS])
-def test_expressions_are_written_as_on_the_blackboard(expr: Any, printed: str) -> None:
+def test_expressions_are_written_as_on_the_blackboard() -> None:
     """Vectors are columns; superscripts bind first, then products, then ∘ and /, then + and -."""
-    assert text_expression(expr) == printed
+    for expr, printed in EXPRESSIONS:
+        assert text_expression(expr) == printed
 
 
 def entrywise(atoms: Any) -> list[Any]:
@@ -245,33 +236,28 @@ ATOMS = [
 ]
 
 
-@pytest.mark.parametrize(("expr", "as_text", "as_latex"), ATOMS, ids=[a[1] for a in ATOMS])
-def test_atoms(expr: Any, as_text: str, as_latex: str) -> None:
-    assert text_expression(expr) == as_text
-    assert latex_expression(expr) == as_latex
-    assert "\\" not in only_text(mathml(as_latex))
+def test_atoms() -> None:
+    for expr, as_text, as_latex in ATOMS:
+        assert text_expression(expr) == as_text
+        assert latex_expression(expr) == as_latex
+        assert "\\" not in only_text(mathml(as_latex))
 
 
 NAMES = [
-    ("alphabar", "ᾱ", r"\bar\alpha"),
-    ("Ktilde", "K̃", r"\tilde{K}"),
-    ("K0", "K₀", "K_0"),
-    ("D2", "D⁽²⁾", "D^{(2)}"),
-    ("epsilon", "ε", r"\varepsilon"),
-    ("xi_1", "ξ₁", r"\xi_1"),
-    ("theta_max", "θ_max", r"\theta_{\mathrm{max}}"),
-    ("margin", "margin", r"\mathrm{margin}"),
+    ("alphabar", "ᾱ", r"\bar\alpha"), ("Ktilde", "K̃", r"\tilde{K}"), ("K0", "K₀", "K_0"),
+    ("D2", "D⁽²⁾", "D^{(2)}"), ("epsilon", "ε", r"\varepsilon"), ("xi_1", "ξ₁", r"\xi_1"),
+    ("theta_max", "θ_max", r"\theta_{\mathrm{max}}"), ("margin", "margin", r"\mathrm{margin}"),
     ("two_words", "two_words", r"\mathrm{two\_words}"),
     (r"\mathcal{L}", r"\mathcal{L}", r"\mathcal{L}"),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "as_text", "as_latex"), NAMES)
-def test_names(name: str, as_text: str, as_latex: str) -> None:
-    variable = cp.Variable(name=name)
-    assert text_expression(variable) == unicodedata.normalize("NFC", as_text)
-    assert latex_expression(variable) == as_latex
-    assert "\\" not in only_text(mathml(as_latex))
+def test_names() -> None:
+    for name, as_text, as_latex in NAMES:
+        variable = cp.Variable(name=name)
+        assert text_expression(variable) == unicodedata.normalize("NFC", as_text)
+        assert latex_expression(variable) == as_latex
+        assert "\\" not in only_text(mathml(as_latex))
 
 
 CONSTRAINTS = [
@@ -293,13 +279,13 @@ CONSTRAINTS = [
 ]
 
 
-@pytest.mark.parametrize(("subject_to", "lines"), CONSTRAINTS, ids=[c[1][0] for c in CONSTRAINTS])
-def test_constraints(subject_to: dict[str, Any], lines: list[str]) -> None:
-    *printed, sizes = text(declared("P", "minimize", b, subject_to)).splitlines()[2:]
-    assert [line[14:] for line in printed] == lines
-    assert sizes.startswith("  with        ")
-    assert "b ∈ R" in sizes
-    assert printed[0][:14] == "  subject to  "
+def test_constraints() -> None:
+    for subject_to, lines in CONSTRAINTS:
+        *printed, sizes = text(declared("P", "minimize", b, subject_to)).splitlines()[2:]
+        assert [line[14:] for line in printed] == lines
+        assert sizes.startswith("  with        ")
+        assert "b ∈ R" in sizes
+        assert printed[0][:14] == "  subject to  "
 
 
 def test_variables_stand_in_the_order_in_which_the_model_makes_them() -> None:
@@ -362,27 +348,41 @@ def test_what_is_built_into_a_variable_is_shown_too() -> None:
     assert lines == ["0 ≤ t ≤ 1", "S ⪰ 0", "w boolean", "T symmetric"]
 
 
-def test_legend_names_every_symbol_that_is_printed() -> None:
+def test_legends_name_every_symbol_that_is_printed() -> None:
     assert list(legend(PROGRAMS["SVMDual"])) == ["e", "alpha", "Q", "y", "C"]
     assert list(PROGRAMS["SVMDual"].legend()) == ["e", "α", "Q", "y", "C"]
     assert legend(PROGRAMS["LPSVM"]).items() <= GLOSSARY.items()
-
-
-def test_legend_does_not_take_a_constant_for_a_variable_of_the_papers() -> None:
+    # A constant is not taken for a variable of the papers.
     bound = cp.Constant(10.0, name="u")
     assert legend(declared("P", "maximize", cp.sum(alpha), {"upper": alpha <= bound})) == {
         "e": GLOSSARY["e"], "alpha": GLOSSARY["alpha"], "u": "upper bound of each entry of α",
     }  # fmt: skip
-
-
-def test_legend_describes_symbols_of_no_paper_by_shape() -> None:
-    other = cp.Constant(np.arange(3.0), name="v")
-    t = cp.Variable(3, name="t")
+    # Symbols of no paper are described by shape.
+    other, t = cp.Constant(np.arange(3.0), name="v"), cp.Variable(3, name="t")
     program = declared("P", "minimize", other @ t, {"c": t >= np.arange(3.0), "d": t <= [1, 3, 2]})
     assert legend(program) == {
-        "v": "constant of shape (3,)",
-        "t": "variable of shape (3,)",
-        "c": "constant without a name of shape (3,)",
-        "c2": "constant without a name of shape (3,)",
-    }
+        "v": "constant of shape (3,)", "t": "variable of shape (3,)",
+        "c": "constant without a name of shape (3,)", "c2": "constant without a name of shape (3,)",
+    }  # fmt: skip
     assert text(program).endswith("c ≤ t ≤ c₂  (c, d)\n  with        t ∈ R³")
+
+
+def test_a_letter_has_the_meaning_that_it_has_in_its_formulation() -> None:
+    data = {"classification": [1, 1, -1], "regression": [0.5, 1.0, -1.0], "one class": None}
+    said = {}
+    for name in iopt.available_formulations():
+        formulation = getattr(iopt, name)()
+        problem = iopt.KernelProblem(np.diag([1.0, -1.0, 1.0]), data[formulation.task])
+        said[name] = formulation.declare(problem).legend()
+        assert not any("constant" in told for told in said[name].values()), name
+    assert said["SVMDual"]["C"] == said["KSVM"]["C"] == "upper bound of each entry of α"
+    assert said["LPSVM"]["C"] == said["SeparabilitySVM"]["C"] == "penalty of slack or loss"
+    assert said["ConvexHullDual"]["μ"] == "upper bound of each entry of ᾱ"
+    assert said["ConvexHullPrimal"]["μ"] == "penalty of slack"
+    # The margins of the hulls are not compared with 1, but with the levels of two planes.
+    assert "short of 1" in said["LPSVM"]["ξ"]
+    assert "plane of its class" in said["ConvexHullPrimal"]["ξ"]
+    assert "proxy" not in said["OneClassLP"]["ρ"] + said["OneClassLP"]["ξ"]
+    assert said["SVMDual"]["α"] == "example weights"
+    assert "either sign" in said["KernelLogistic"]["α"]
+    assert "either sign" in said["SeparabilitySVM"]["α"]

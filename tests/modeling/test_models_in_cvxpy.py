@@ -8,6 +8,7 @@ from typing import Any
 import cvxpy
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import indefinite_opt as iopt
 from helpers import own_formulations
@@ -19,7 +20,6 @@ from indefinite_opt.problem import KernelProblem
 
 N = 8
 FORMULATIONS = [*(cls() for cls in known().values()), *(cls() for cls in OWN)]
-KERNELS = ["gaussian", "sigmoid"]
 
 
 def write_in_cvxpy(formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,24 +39,16 @@ def write_in_cvxpy(formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatc
             monkeypatch.setattr(module, "cp", cvxpy)
 
 
-def written(formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The program as shipped, and the same one from a model in cvxpy for an equal problem."""
-    shipped = formulation.declare(suited(random_problem(kernel, N, 4), formulation))
-    problem = suited(random_problem(kernel, N, 4), formulation)
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
+    formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, problem = (suited(random_problem("sigmoid", N, 4), formulation) for _ in range(2))
+    expected, shipped = iopt.solve(whole, formulation), formulation.declare(whole)
     write_in_cvxpy(formulation, monkeypatch)
     program = formulation.declare(problem)
     assert isinstance(program.objective, cvxpy.Expression)
     assert all(isinstance(v, cvxpy.Variable) for v in program.variables.values())
-    return shipped, program, problem
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
-    formulation: iopt.Formulation, kernel: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = iopt.solve(suited(random_problem(kernel, N, 4), formulation), formulation)
-    shipped, program, problem = written(formulation, kernel, monkeypatch)
     assert program.sense == shipped.sense
     assert list(program.subject_to) == list(shipped.subject_to)
     assert program.structure.multiplier_shapes == shipped.structure.multiplier_shapes
@@ -79,7 +71,7 @@ def test_a_model_in_cvxpy_is_the_same_program_with_the_same_solution(
     assert set(result.multipliers) == set(expected.multipliers)
     assert result.certificate.claim >= iopt.Claim.LOCAL
     X = np.asarray(problem.K)
-    np.testing.assert_allclose(
+    assert_allclose(
         result.classifier.decision_function(X, X), expected.classifier.decision_function(X, X),
         atol=1e-4 * max(1.0, float(np.abs(expected.classifier.coef).max())),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A user's own quadratic programs on a box without an upper bound, or without a point."""
+"""A user's own quadratic programs without an upper bound, or without a point, and their names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import cvxpy
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import indefinite_opt as iopt
 import indefinite_opt.algebra as cp
@@ -94,10 +95,9 @@ def test_an_unbounded_one_is_refused_with_its_ray(name: str) -> None:
     formulation, K = UNBOUNDED[name]
     problem = problem_of(K)
     assert isinstance(formulation.as_written(problem), BoxLineQP)
-    for act in (iopt.solve, iopt.bound, formulation.declare):
-        arguments = (problem,) if act == formulation.declare else (problem, formulation)
+    for act in (iopt.solve, iopt.bound, lambda problem, one: one.declare(problem)):
         with pytest.raises(UnboundedProblem, match="without an upper bound") as caught:
-            act(*arguments)  # type: ignore[operator]
+            act(problem, formulation)
         check_ray(formulation, K, caught.value)
 
 
@@ -124,20 +124,15 @@ def test_a_bounded_one_is_solved(name: str) -> None:
     assert set(result.multipliers) == set(formulation.declare(problem).subject_to)
 
 
-@pytest.mark.parametrize("line", [False, True])
-@pytest.mark.parametrize("gain", [0.0, -1.0])
+@pytest.mark.parametrize(("gain", "line"), [(0.0, True), (-1.0, False)])
 def test_without_a_gain_no_weight_is_best(gain: float, line: bool) -> None:
     """The bound of a hard margin is one of weights with a gain."""
-    formulation = OwnSVM(gain=gain, line=line)
-    result = iopt.solve(problem_of(TWINS + np.eye(4)), formulation)
-    np.testing.assert_allclose(result.values["alpha"], 0.0, atol=1e-12)
+    result = iopt.solve(problem_of(TWINS + np.eye(4)), OwnSVM(gain=gain, line=line))
+    assert_allclose(result.values["alpha"], 0.0, atol=1e-12)
     assert result.certificate.claim == iopt.Claim.GLOBAL
     assert abs(result.certificate.bound) <= 1e-12
-
-
-def test_an_infinite_bound_is_no_constraint() -> None:
     program = OwnSVM(gain=GAIN).declare(problem_of(TWINS))
-    assert list(program.subject_to) == ["balance", "lower"]
+    assert list(program.subject_to) == ["balance", "lower"]  # an infinite bound is no constraint
     assert "inf" not in str(program)
 
 
@@ -146,23 +141,60 @@ def test_bounds_of_which_some_are_infinite() -> None:
     pair = OwnSVM(upper=np.array([np.inf, np.inf, 1.0, 1.0]))
     with pytest.raises(UnboundedProblem) as caught:
         iopt.solve(problem_of(MIXED), pair)
-    np.testing.assert_array_equal(caught.value.ray, [1.0, 1.0, 0.0, 0.0])
+    assert_array_equal(caught.value.ray, [1.0, 1.0, 0.0, 0.0])
     held = OwnSVM(upper=np.array([np.inf, 0.5, 1.0, 1.0]))
     result = iopt.solve(problem_of(MIXED), held)
     assert result.values["alpha"][1] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("minimize", [False, True])
-@pytest.mark.parametrize("share", [1.0, 1.5])
-def test_a_total_that_no_class_reaches_is_refused(share: float, minimize: bool) -> None:
+def test_a_total_that_no_class_reaches_is_refused(minimize: bool) -> None:
     """Two points in each class have at most 2u of weight, half of the total."""
-    formulation = OwnSVM(upper=0.75, total=share * 4 * 0.75, minimize=minimize)
     problem = problem_of(MIXED)
+    result = iopt.solve(problem, OwnSVM(upper=0.75, total=4 * 0.75, minimize=minimize))
+    assert_allclose(result.values["alpha"], 0.75)
+    formulation = OwnSVM(upper=0.75, total=1.5 * 4 * 0.75, minimize=minimize)
     assert isinstance(formulation.as_written(problem), BoxLineQP)
-    if share == 1.0:
-        result = iopt.solve(problem, formulation)
-        np.testing.assert_allclose(result.values["alpha"], 0.75)
-        return
     for act in (iopt.solve, iopt.bound):
         with pytest.raises(InfeasibleProblem, match=r"at least 1\.125 = .* class, of size 2,"):
             act(problem, formulation)
+
+
+@dataclass(frozen=True)
+class Weighted(iopt.Formulation):
+    """The ν-SVM of Schölkopf et al. (2000), with a price of small weights."""
+
+    nu: float = 0.5
+
+    def model(self, problem: Any) -> Model:
+        alpha, t = cp.Variable(problem.n, name="alpha"), cp.Variable(name="t")
+        Q, y, nu, n = problem.symbols("Q", "y", nu=self.nu, n=problem.n)
+        return Model(
+            minimize=0.5 * cp.quad_form(alpha, Q) + cp.sum(cp.pos(t - alpha)) + cp.norm1(alpha),
+            subject_to={
+                "balance": y @ alpha == 0,
+                "total": cp.sum(alpha) >= nu,
+                "least": alpha >= t - 1,
+                "t_low": t >= 0,
+                "upper": alpha <= 1 / n,
+            },
+        )
+
+
+def test_names_of_rows_and_variables() -> None:
+    problem = iopt.KernelProblem(np.diag([1.0, -1.0, 2.0]), [1, -1, -1])
+    names = Weighted().structure(problem).names
+    assert names.variables[:4] == ("alpha[0]", "alpha[1]", "alpha[2]", "t")
+    assert names.equalities == ("balance",)
+    assert names.inequalities[:4] == ("total", "least[0]", "least[1]", "least[2]")
+    for declared in names:
+        assert len(set(declared)) == len(declared)
+    structure = Weighted().structure(problem)
+    assert [*map(len, names)] == [structure.n, len(structure.h), len(structure.b)]
+
+
+def test_a_conflict_names_the_constraints() -> None:
+    # One point of the class +1 holds the weight 1/4, and with it both classes: 2/4 < 0.6.
+    problem = iopt.KernelProblem(np.eye(4), [1, -1, -1, -1])
+    with pytest.raises(InfeasibleProblem, match=r"row total, row balance and ub of alpha\[0\]\."):
+        iopt.solve(problem, Weighted(nu=0.6))

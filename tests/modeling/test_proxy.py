@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 import indefinite_opt as iopt
@@ -23,16 +23,15 @@ def point(kind: str, K: Array, seed: int) -> Array:
     generator = np.random.default_rng(seed + 1)
     n = K.shape[0]
     z = generator.standard_normal(n)
-    if kind == "tiny":
-        z *= 1e-10
-    elif kind == "huge":
-        z *= 1e5
-    elif kind == "eigenvector":
-        z = np.linalg.eigh(K)[1][:, generator.integers(n)]
-    elif kind == "sparse":
-        z[generator.random(n) < 0.7] = 0.0
-    elif kind == "one entry":
-        z = np.eye(n)[generator.integers(n)]
+    match kind:
+        case "tiny" | "huge":
+            z *= 1e-10 if kind == "tiny" else 1e5
+        case "eigenvector":
+            z = np.linalg.eigh(K)[1][:, generator.integers(n)]
+        case "sparse":
+            z[generator.random(n) < 0.7] = 0.0
+        case "one entry":
+            z = np.eye(n)[generator.integers(n)]
     return z
 
 
@@ -53,39 +52,36 @@ def ball_of(K: Array, room: float, C: float = 10.0) -> ProxyBall:
 @pytest.mark.parametrize("where", POINTS)
 @pytest.mark.parametrize("kind", INERTIAS)
 def test_value_and_product_of_the_oracle(kind: str, where: str) -> None:
-    for seed, n in enumerate((1, 2, 3, 7, 20)):
+    for seed, n in enumerate((1, 2, 7)):
         K = of_inertia(kind, n, seed)
         z = point(where, K, seed)
         oracle = ProxyOracle(eigendecomposition(K))
-        for rho in (1e-8, 1e-3, 1.0, 1e3, 1e8):
+        for rho in (1e-8, 1.0, 1e8):
             change, product = oracle(z, rho)
             M = K + np.outer(z, z) / (4.0 * rho)
             squares = [np.sum(np.maximum(np.linalg.eigvalsh(A), 0.0) ** 2) for A in (M, K)]
             norm = float(np.linalg.norm(M, 2)) + float(np.linalg.norm(K, 2))
             # ρ‖M‖² is what the reference rounds to eps.
-            assert change == pytest.approx(
-                rho * (squares[0] - squares[1]), abs=1e-13 * rho * norm**2
-            )
+            expected = rho * (squares[0] - squares[1])
+            assert change == pytest.approx(expected, abs=1e-13 * rho * norm**2)
             error = float(np.linalg.norm(product - positive_part(M) @ z))
             assert error <= 1e-13 * norm * float(np.linalg.norm(z))
 
 
-@pytest.mark.parametrize("rho", [1e-8, 1.0, 1e8])
-def test_oracle_at_zero(rho: float) -> None:
-    oracle = ProxyOracle(eigendecomposition(of_inertia("indefinite", 6, 0)))
-    change, product = oracle(np.zeros(6), rho)
-    assert change == 0.0
-    assert not product.any()
-
-
-def test_change_of_a_tiny_step_keeps_its_digits() -> None:
+def test_oracle_near_zero() -> None:
     """c(z) = ½zᵀK₀₊z + O(‖z‖⁴), although ρ‖M₊‖² and ρ‖K₀₊‖² agree to 24 digits."""
     K, z = of_inertia("indefinite", 8, 3), 1e-12 * point("normal", np.eye(8), 3)
-    change, product = ProxyOracle(eigendecomposition(K))(z, 1.0)
+    oracle = ProxyOracle(eigendecomposition(K))
+    change, product = oracle(z, 1.0)
     assert change == pytest.approx(0.5 * z @ positive_part(K) @ z, rel=1e-10)
-    np.testing.assert_allclose(product, positive_part(K) @ z, rtol=1e-10)
+    assert_allclose(product, positive_part(K) @ z, rtol=1e-10)
+    for rho in (1e-8, 1e8):
+        change, product = oracle(np.zeros(8), rho)
+        assert change == 0.0
+        assert not product.any()
 
 
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 12),
@@ -102,19 +98,19 @@ def test_eigen_decomposes_the_updated_of_inertia(
     M = K + np.outer(z, z) / (4.0 * rho)
     norm = float(np.linalg.norm(K, 2) + z @ z / (4.0 * rho))
     X = eigen.vectors
-    np.testing.assert_allclose(X.T @ X, np.eye(n), atol=1e-12)
-    np.testing.assert_allclose((X * eigen.values) @ X.T, M, atol=1e-13 * norm)
-    np.testing.assert_allclose(eigen.kernel(), positive_part(M), atol=1e-13 * norm)
+    assert_allclose(X.T @ X, np.eye(n), atol=1e-12)
+    assert_allclose((X * eigen.values) @ X.T, M, atol=1e-13 * norm)
+    assert_allclose(eigen.kernel(), positive_part(M), atol=1e-13 * norm)
     # What σzzᵀ has along directions that stay is left out: rounding of M.
-    np.testing.assert_allclose(
+    assert_allclose(
         np.outer(eigen.along, eigen.along) / (4.0 * rho),
         X.T @ np.outer(z, z) @ X / (4.0 * rho),
         atol=1e-13 * norm,
     )
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 100.0])
-@pytest.mark.parametrize("kind", INERTIAS)
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 100.0])
+@pytest.mark.parametrize("kind", ["indefinite", "psd", "zero", "repeated", "graded", "clusters"])
 def test_smoothed_oracle(kind: str, epsilon: float) -> None:
     """Every max(0, λ) of (5), as printed, is max over 0 ≤ v ≤ 1 of vλ - εv²/2."""
 
@@ -127,7 +123,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
         terms = 0.5 * phi * (vectors.T @ z) ** 2 - rho * phi**2 + 2.0 * rho * among * phi
         return float(terms.sum())
 
-    for seed, n in enumerate((1, 3, 9)):
+    for seed, n in enumerate((1, 5)):
         K = of_inertia(kind, n, seed)
         z = point("normal", K, seed)
         for rho in (1e-2, 1.0, 1e2):
@@ -144,7 +140,7 @@ def test_smoothed_oracle(kind: str, epsilon: float) -> None:
                 for step in steps
             ]
             rounding = 1e-9 * rho * norm**2 / length  # of a difference of values, by the step
-            np.testing.assert_allclose(product, slopes, atol=rounding + 1e-7 * norm * length)
+            assert_allclose(product, slopes, atol=rounding + 1e-7 * norm * length)
 
 
 def structures(kind: str, seed: int) -> list[ProxyDual | ProxyBall]:
@@ -158,31 +154,23 @@ def interior(n: int, seed: int) -> Array:
 
 @pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd", "zero", "rank one", "repeated"])
 def test_gradients_and_second_derivatives_by_differences(kind: str) -> None:
-    for seed in range(2):
-        for structure in structures(kind, seed):
-            n, x = structure.n, interior(structure.n, seed)
-            gradient = structure.gradient(x).copy()
-            step = 1e-5
-            moves = step * np.eye(n)
-            slopes = [
-                (structure.value(x + move) - structure.value(x - move)) / (2 * step)
-                for move in moves
-            ]
-            size = 1.0 + float(np.max(np.abs(gradient)))
-            np.testing.assert_allclose(gradient, slopes, atol=1e-7 * size)
-            H = np.array([
-                (structure.gradient(x + move) - structure.gradient(x - move)) / (2 * step)
-                for move in moves
-            ])  # fmt: skip
-            signed = structure.second_derivative(x)
-            y = structure.problem.y
-            # The second derivative may jump where an eigenvalue crosses zero; not at these points.
-            size = float(np.max(np.abs(H)))
-            np.testing.assert_allclose(signed * np.outer(y, y), H, atol=2e-6 * (1.0 + size))
-            np.testing.assert_allclose(signed, signed.T, rtol=1e-12, atol=1e-12 * size)
-            assert np.linalg.eigvalsh(signed)[0] >= -1e-9 * (1.0 + size)
+    for structure in structures(kind, seed=0):
+        x, y = interior(structure.n, 0), structure.problem.y
+        gradient = structure.gradient(x).copy()
+        moves = 1e-5 * np.eye(structure.n)
+        slopes = [(structure.value(x + m) - structure.value(x - m)) / 2e-5 for m in moves]
+        size = 1.0 + float(np.max(np.abs(gradient)))
+        assert_allclose(gradient, slopes, atol=1e-7 * size)
+        H = [(structure.gradient(x + m) - structure.gradient(x - m)) / 2e-5 for m in moves]
+        signed = structure.second_derivative(x)
+        # The second derivative may jump where an eigenvalue crosses zero; not at these points.
+        size = 1.0 + float(np.max(np.abs(H)))
+        assert_allclose(signed * np.outer(y, y), H, atol=2e-6 * size)
+        assert_allclose(signed, signed.T, rtol=1e-12, atol=1e-12 * size)
+        assert np.linalg.eigvalsh(signed)[0] >= -1e-9 * size
 
 
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10_000),
     kind=st.sampled_from(INERTIAS),
@@ -207,29 +195,8 @@ def test_kernel_of_the_ball_is_on_the_sphere(
     z = ball.problem.y * x
     value, gradient = ball.value_gradient(x)
     assert value == pytest.approx(0.5 * z @ kernel @ z - x.sum(), rel=1e-8, abs=1e-8 * x.sum())
-    np.testing.assert_allclose(
+    assert_allclose(
         gradient + 1.0, ball.problem.y * (kernel @ z), atol=1e-8 * np.linalg.norm(kernel @ z)
-    )
-
-
-@pytest.mark.parametrize("room", [0.01, 1.0, 50.0])
-@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd", "repeated", "rank one"])
-def test_values_by_semidefinite_programs(kind: str, room: float) -> None:
-    """max over K ⪰ 0 of ½zᵀKz in the ball, and of ½zᵀKz - ρ‖K - K₀‖² at a price."""
-    n = 4
-    K0, x = of_inertia(kind, n, 11), interior(n, 11)
-    ball, dual = ball_of(K0, room), dual_of(K0, room)
-    z = ball.problem.y * x
-    K = cp.Variable((n, n), PSD=True)
-    gain = 0.5 * cp.sum(cp.multiply(K, np.outer(z, z)))
-    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K0), 0.0) ** 2)) + room
-    inside = cp.Problem(cp.Maximize(gain), [cp.norm(K - K0, "fro") <= np.sqrt(radius)])
-    inside.solve(solver=cp.CLARABEL)
-    assert ball.value(x) + x.sum() == pytest.approx(inside.value, rel=1e-6)
-    priced = cp.Problem(cp.Maximize(gain - room * cp.sum_squares(K - K0)))
-    priced.solve(solver=cp.CLARABEL)
-    assert dual.value(x) + dual.constant + x.sum() == pytest.approx(
-        priced.value, rel=1e-6, abs=1e-6
     )
 
 
@@ -237,33 +204,15 @@ def test_closed_forms_of_the_ball() -> None:
     """K₀ = 0: K* = √r zzᵀ/‖z‖², ½√r‖z‖²; K₀ = I moves the eigenvalue along z alone: 1 + √r."""
     x = np.array([1.0, 2.0, 2.0])
     for room in (1e-12, 1e-4, 4.0, 1e8):
-        assert ball_of(np.zeros((3, 3)), room).value(x) == pytest.approx(
-            4.5 * np.sqrt(room) - 5.0, rel=1e-9
-        )
-        ball = ball_of(np.eye(3), room)
-        assert ball.value(x) == pytest.approx(4.5 * (1 + np.sqrt(ball.slack)) - 5.0, rel=1e-9)
+        zero, ball = ball_of(np.zeros((3, 3)), room), ball_of(np.eye(3), room)
+        assert zero.value(x) == pytest.approx(4.5 * np.sqrt(room) - 5.0, rel=1e-9)
+        root = np.sqrt(ball.slack)
+        assert ball.value(x) == pytest.approx(4.5 * (1 + root) - 5.0, rel=1e-9)
         # ‖K* - K₀‖ = ‖z‖²/(4ρ)
-        assert ball.penalty(ball.oracle.coordinates(x)) == pytest.approx(
-            9.0 / (4.0 * np.sqrt(ball.slack)), rel=1e-7
-        )
-
-
-@pytest.mark.parametrize("kind", ["indefinite", "psd", "nsd"])
-def test_no_slack_is_clip(kind: str) -> None:
-    K, x = of_inertia(kind, 6, 2), interior(6, 2)
-    problem = iopt.KernelProblem(K, labels(6))
-    ball = ProxyBall(problem, slack=0.0, upper=10.0)
-    z = problem.y * x
-    assert ball.penalty(z) == np.inf
-    assert ball.value(x) == pytest.approx(0.5 * z @ positive_part(K) @ z - x.sum(), rel=1e-12)
-    np.testing.assert_allclose(ball.proxy_kernel(x), positive_part(K), atol=1e-12)
-    np.testing.assert_allclose(ball.second_derivative(x), positive_part(K), atol=1e-12)
-
-
-def test_second_derivative_where_all_eigenvalues_are_negative() -> None:
-    """K* = 0 in a neighbourhood: the function is constant there."""
-    dual = dual_of(-np.eye(4), 10.0)
-    x = np.full(4, 0.5)
+        penalty = ball.penalty(ball.oracle.coordinates(x))
+        assert penalty == pytest.approx(9.0 / (4.0 * root), rel=1e-7)
+    # Where all eigenvalues are negative, K* = 0 in a neighbourhood, and the function is constant.
+    dual, x = dual_of(-np.eye(4), 10.0), np.full(4, 0.5)
     assert dual.value(x) == -2.0
     assert not dual.second_derivative(x).any()
     assert not dual.proxy_kernel(x).any()

@@ -6,6 +6,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from helpers.internals import rank_one_update as secular
@@ -114,7 +115,7 @@ WEIGHTS = ["alike", "small to one", "small to large", "scaled"]
 @pytest.mark.parametrize("kind", POLES)
 def test_every_distance_has_all_its_digits(kind: str, spread: str) -> None:
     generator = np.random.default_rng(0)
-    for r in (1, 2, 3, 4, 7):
+    for r in (1, 2, 5):
         d = poles(kind, r, generator)
         check(d, weights(spread, d.size, generator))
 
@@ -122,9 +123,7 @@ def test_every_distance_has_all_its_digits(kind: str, spread: str) -> None:
 @pytest.mark.parametrize(
     ("d", "s", "expected"),
     [
-        # One pole: λ = d + s.
-        ([2.0], [3.0], [3.0]),
-        ([-1e8], [1e-12], [1e-12]),
+        ([2.0], [3.0], [3.0]), ([-1e8], [1e-12], [1e-12]),  # one pole: λ = d + s
         # (0, 1; 1, 0) + nothing: d = ∓1, s = 1/2 each: λ² - λ - 1 = 0.
         ([-1.0, 1.0], [0.5, 0.5], [(3 - 5**0.5) / 2, (5**0.5 - 1) / 2]),
         # d = 0, 1, s = 1, 1: λ² - 3λ + 1 = 0.
@@ -132,10 +131,10 @@ def test_every_distance_has_all_its_digits(kind: str, spread: str) -> None:
         # d = ∓1, s = 1, 1: λ² - 2λ - 1 = 0, λ = 1 ∓ √2.
         ([-1.0, 1.0], [1.0, 1.0], [2 - 2**0.5, 2**0.5]),
     ],
-)
+)  # fmt: skip
 def test_closed_forms(d: list[float], s: list[float], expected: list[float]) -> None:
     distances = roots(np.array(d), np.array(s))[1]
-    np.testing.assert_allclose(distances, expected, rtol=1e-14)
+    assert_allclose(distances, expected, rtol=1e-14)
 
 
 def test_weights_of_poles_add_up_and_small_ones_stay() -> None:
@@ -144,4 +143,4 @@ def test_weights_of_poles_add_up_and_small_ones_stay() -> None:
     gathered, active, total = secular.gather_weights(u, np.array([-1.0, 0.0, 1.0]), pole_of, 0.5)
     assert active.tolist() == [0, 2]
     assert total == pytest.approx(14.5)
-    np.testing.assert_allclose(gathered, [12.5, 5e-41, 2.0])
+    assert_allclose(gathered, [12.5, 5e-41, 2.0])

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
 
@@ -44,10 +45,7 @@ FORMULAS: list[tuple[kernels.Kernel, Callable[[Point, Point], float]]] = [
     (kernels.TL1(rho=3.5), lambda x, z: max(0.0, 3.5 - sum(abs(x - z)))),
     (kernels.Simpson(threshold=0.2), simpson),
     (kernels.DistanceSubstitution(), lambda x, z: math.exp(-(sum(abs(x - z)) ** 2))),
-    (
-        kernels.DistanceSubstitution("chebyshev", "linear"),
-        lambda x, z: -(max(abs(x - z)) ** 2) / 2,
-    ),
+    (kernels.DistanceSubstitution("chebyshev", "linear"), lambda x, z: -(max(abs(x - z)) ** 2) / 2),
     (kernels.DistanceSubstitution("cityblock", "raw"), lambda x, z: sum(abs(x - z))),
     (
         kernels.DistanceSubstitution("euclidean", "exponential", gamma=0.5),
@@ -69,44 +67,26 @@ EVERY = pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=IDS)
 def test_kernel_agrees_with_a_double_loop(
     kernel: kernels.Kernel, formula: Callable[[Point, Point], float]
 ) -> None:
-    expected = [[formula(x, z) for z in Z] for x in X]
     K = kernel(X, Z)
-    assert K.shape == (7, 4)
     assert K.dtype == np.float64
     # Rounding only: sums of three products of numbers of size one.
-    np.testing.assert_allclose(K, expected, rtol=1e-12, atol=1e-12)
-
-
-@EVERY
-def test_gram_matrix_is_exactly_symmetric(
-    kernel: kernels.Kernel, formula: Callable[[Point, Point], float]
-) -> None:
+    assert_allclose(K, [[formula(x, z) for z in Z] for x in X], rtol=1e-12, atol=1e-12)
     K = kernel(X)
     assert (K == K.T).all()
-    np.testing.assert_allclose(K, kernel(X, X), rtol=1e-12, atol=1e-12)
+    assert_allclose(K, kernel(X, X), rtol=1e-12, atol=1e-12)
 
 
 def test_simpson_by_hand_and_its_rule_for_empty_images() -> None:
     images = [[1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
     expected = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
-    np.testing.assert_array_equal(kernels.Simpson()(images), expected)
+    assert_array_equal(kernels.Simpson()(images), expected)
 
 
 def test_get_and_names() -> None:
     assert kernels.names() == [
-        "linear",
-        "polynomial",
-        "gaussian",
-        "rbf",
-        "sigmoid",
-        "laplacian",
-        "l1-gaussian",
-        "epanechnikov",
-        "tl1",
-        "simpson",
-        "distance",
-        "pseudo-euclidean",
-    ]
+        "linear", "polynomial", "gaussian", "rbf", "sigmoid", "laplacian", "l1-gaussian",
+        "epanechnikov", "tl1", "simpson", "distance", "pseudo-euclidean",
+    ]  # fmt: skip
     for name in kernels.names():
         assert kernels.get(name).name == name
     assert kernels.get("sigmoid(a=0.1, r=-1)") == kernels.Sigmoid(a=0.1, r=-1)
@@ -117,31 +97,25 @@ def test_get_and_names() -> None:
     instance = kernels.Sigmoid(a=2.0)
     assert kernels.get(instance) is instance
     assert kernels.get(instance, r=0.0) == kernels.Sigmoid(a=2.0, r=0.0)
-    np.testing.assert_allclose(
-        kernels.get(pairwise.laplacian_kernel)(X, Z), pairwise.laplacian_kernel(X, Z)
-    )
+    assert_allclose(kernels.get(pairwise.laplacian_kernel)(X, Z), pairwise.laplacian_kernel(X, Z))
 
 
 def test_tl1_counts_the_features_where_rho_is_not_given() -> None:
     """0.7 d, by scipy's distances of points in [0, 1]; fitted, it is written out."""
-    for d in (1, 2, 10, 40):
+    for d in (1, 10):
         points = RANDOM.random((30, d))
         new = RANDOM.random((5, d))
         for left, right in ((points, points), (new, points)):
             expected = np.maximum(0.7 * d - cdist(left, right, "cityblock"), 0.0)
-            np.testing.assert_allclose(kernels.TL1()(left, right), expected, atol=1e-12 * d)
+            assert_allclose(kernels.TL1()(left, right), expected, atol=1e-12 * d)
         fitted = kernels.TL1().fitted(points)
         assert fitted == kernels.TL1(rho=7 * d / 10)
-        np.testing.assert_array_equal(fitted(new, points), kernels.TL1()(new, points))
+        assert_array_equal(fitted(new, points), kernels.TL1()(new, points))
         assert kernels.TL1(rho=2.0).fitted(points) == kernels.TL1(rho=2.0)
     assert str(kernels.TL1().fitted(scipy.sparse.csr_array(np.eye(3)))) == "tl1(rho=2.1)"
-    for wrong in (0.0, -1.0, math.inf, math.nan):
-        with pytest.raises(ParameterError, match="rho"):
-            kernels.TL1(rho=wrong)
 
 
-@pytest.mark.parametrize("d", [2, 3, 7])
-@pytest.mark.parametrize("rho", [0.3, 2.0])
+@pytest.mark.parametrize(("rho", "d"), [(0.3, 2), (2.0, 7)])
 def test_tl1_is_indefinite_for_two_features_or_more(rho: float, d: int) -> None:
     """Six points of a grid: rho/2 (2I + A) for its graph A, whose least eigenvalue is -(1 + √2)."""
     points = np.zeros((6, d))
@@ -150,15 +124,12 @@ def test_tl1_is_indefinite_for_two_features_or_more(rho: float, d: int) -> None:
     assert values[0] == pytest.approx(0.5 * rho * (1.0 - math.sqrt(2.0)))
 
 
-@pytest.mark.parametrize(
-    "text", ["gausian", "gaussian(width=1)", "distance(form=cubic)", "distance(distance=l2)"]
-)
-def test_unknown_names(text: str) -> None:
-    with pytest.raises(UnknownName):
-        kernels.get(text)
-
-
 def test_what_is_no_kernel() -> None:
+    for text in (
+        "gausian", "gaussian(width=1)", "distance(form=cubic)", "distance(distance=l2)"
+    ):  # fmt: skip
+        with pytest.raises(UnknownName):
+            kernels.get(text)
     for thing in (3, None, dict):
         with pytest.raises(ParameterError, match="kernel"):
             kernels.get(thing)  # type: ignore[arg-type]
@@ -166,12 +137,9 @@ def test_what_is_no_kernel() -> None:
         kernels.get(pairwise.linear_kernel, gamma=1)
 
 
-def test_bad_widths() -> None:
+def test_bad_values() -> None:
     with pytest.raises(ProblemError, match="at least p = 5 columns"):
         kernels.PseudoEuclidean(p=5)(X)
-
-
-def test_bad_values() -> None:
     with pytest.raises(ProblemError, match="finite values"):
         kernels.Polynomial(degree=200)(1e3 * X)
     with pytest.raises(ProblemError, match="finite values"):
@@ -188,22 +156,25 @@ def test_bad_values() -> None:
 
 def arranged(kind: str, n: int, d: int) -> np.ndarray:
     """Points whose squared distances have cancelled none, some or most of their digits."""
-    generator = np.random.default_rng(d)
-    points = generator.standard_normal((n, d))
-    if kind == "clusters":
-        points = 0.01 * points + np.where(np.arange(n) % 2 == 0, 1.0, -1.0)[:, None]
-    elif kind == "near copies":
-        points[1::8] = points[::8] + 1e-7 * points[1::8]
-    elif kind == "copies":
-        points[1::8] = points[::8]
-    elif kind == "far from zero":
-        points += 1e6
+    points = np.random.default_rng(d).standard_normal((n, d))
+    match kind:
+        case "clusters":
+            return 0.01 * points + np.where(np.arange(n) % 2 == 0, 1.0, -1.0)[:, None]
+        case "near copies":
+            points[1::8] = points[::8] + 1e-7 * points[1::8]
+        case "copies":
+            points[1::8] = points[::8]
+        case "far from zero":
+            points += 1e6
     return points
 
 
-@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock"])
-@pytest.mark.parametrize("kind", ["spread", "clusters", "near copies", "copies", "far from zero"])
-@pytest.mark.parametrize(("n", "d"), [(160, 40), (400, 7)])
+@pytest.mark.parametrize(
+    ("kind", "n", "d", "metric"),
+    [("spread", 400, 7, "sqeuclidean"), ("clusters", 160, 40, "cityblock"),
+     ("near copies", 160, 40, "sqeuclidean"), ("copies", 400, 7, "cityblock"),
+     ("far from zero", 400, 7, "sqeuclidean"), ("far from zero", 160, 40, "sqeuclidean")],
+)  # fmt: skip
 def test_distances_of_many_points_lose_no_digits(kind: str, n: int, d: int, metric: str) -> None:
     """Relative errors against rational arithmetic: the nearest pairs, and some others."""
     points = arranged(kind, n, d)
@@ -211,8 +182,8 @@ def test_distances_of_many_points_lose_no_digits(kind: str, n: int, d: int, metr
     assert not np.diagonal(found).any()
     pairs = np.array(np.triu_indices(n, 1)).T
     order = np.argsort(found[pairs[:, 0], pairs[:, 1]])
-    some = np.random.default_rng(0).choice(len(pairs), 60, replace=False)
-    for i, j in pairs[[*order[:60], *some]]:
+    some = np.random.default_rng(0).choice(len(pairs), 20, replace=False)
+    for i, j in pairs[[*order[:20], *some]]:
         apart = [abs(Fraction(a) - Fraction(b)) for a, b in zip(points[i], points[j], strict=True)]
         exact = sum(a**2 if metric == "sqeuclidean" else a for a in apart)
         for value in (found[i, j], found[j, i]):
@@ -223,11 +194,11 @@ def test_distances_of_many_points_lose_no_digits(kind: str, n: int, d: int, metr
 def test_distances_of_any_size_are_finite_or_infinite(size: float) -> None:
     points = size * arranged("spread", 160, 40)
     K = kernels.Gaussian(gamma=1.0)(points, points)
-    np.testing.assert_array_equal(K, 1.0 if size < 1.0 else np.eye(160))
+    assert_array_equal(K, 1.0 if size < 1.0 else np.eye(160))
 
 
-@pytest.mark.parametrize("degree", [1, 2, 3, 8, 9, 13])
+@pytest.mark.parametrize("degree", [1, 3, 8, 13])
 def test_powers_are_those_of_whole_numbers(degree: int) -> None:
     points = RANDOM.integers(-2, 3, (6, 3))
     found = kernels.Polynomial(degree, gamma=1.0, r=-1.0)(points.astype(float))
-    np.testing.assert_allclose(found, (points @ points.T - 1) ** degree, rtol=1e-14)
+    assert_allclose(found, (points @ points.T - 1) ** degree, rtol=1e-14)

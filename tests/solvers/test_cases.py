@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import indefinite_opt as iopt
 from helpers.cases import CASES, LIN_LIN, TWO_POINTS, Case
 from helpers.problems import suited
 from indefinite_opt.formulations import as_formulation
 
-PAIRS = [(case, name) for case in CASES for name in iopt.available_solvers(case.formulation)]
+
+def pairs() -> Iterator[tuple[Case, str]]:
+    """Every solver with two cases of each formulation; half of the solvers with further ones."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for k, case in enumerate(CASES):
+        for j, name in enumerate(iopt.available_solvers(case.formulation)):
+            key = type(case.formulation).__name__, name
+            seen[key] += 1
+            if seen[key] <= 2 or (j + k) % 2:
+                yield case, name
 
 
 LOCAL_SOLVERS = (
@@ -21,7 +33,9 @@ LOCAL_SOLVERS = (
 """Those that take nonconvex problems."""
 
 
-@pytest.mark.parametrize(("case", "solver"), PAIRS, ids=lambda item: getattr(item, "name", item))
+@pytest.mark.parametrize(
+    ("case", "solver"), [*pairs()], ids=lambda item: getattr(item, "name", item)
+)
 def test_optimum(case: Case, solver: str) -> None:
     if solver == "uno" and importlib.util.find_spec("unopy") is None:
         pytest.skip("unopy has no wheel for this platform")
@@ -40,9 +54,9 @@ def test_optimum(case: Case, solver: str) -> None:
     assert result.certificate.primal_residual <= 1e-6
     for name, expected in case.values.items():
         # Square root of the accuracy of the objective: all that a flat optimum determines.
-        np.testing.assert_allclose(result.values[name], expected, atol=2e-3 * size, err_msg=name)
+        assert_allclose(result.values[name], expected, atol=2e-3 * size, err_msg=name)
     for name, expected in case.multipliers.items():
-        np.testing.assert_allclose(result.multipliers[name], expected, atol=1e-4, err_msg=name)
+        assert_allclose(result.multipliers[name], expected, atol=1e-4, err_msg=name)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.multipliers], ids=lambda c: c.name)
@@ -68,28 +82,8 @@ def test_a_start_at_a_stationary_point_stays_there(k: int, solver: str) -> None:
     problem = iopt.KernelProblem(LIN_LIN, [1, 1, -1])
     result = iopt.solve(problem, "SVMDual(C=2)", solver=solver, start=start)
     assert (result.iterations, result.certificate.claim) == (0, iopt.Claim.LOCAL)
-    np.testing.assert_allclose(result.values["alpha"], start, atol=1e-15)
+    assert_allclose(result.values["alpha"], start, atol=1e-15)
 
 
 def test_every_formulation_has_a_case() -> None:
     assert {type(case.formulation).__name__ for case in CASES} == set(iopt.available_formulations())
-
-
-CONVEX_HERE = (
-    "SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP",
-    "SpectrumSVM", "GuoSchuurmansLP", "LPSVM",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CONVEX_HERE)
-def test_three_solvers_agree_on_convex_problems(
-    name: str, gaussian_problem: iopt.KernelProblem
-) -> None:
-    objectives = {
-        solver: iopt.solve(gaussian_problem, name, solver=solver, tol=1e-7).objective
-        for solver in iopt.available_solvers(name)
-        if solver != "uno"
-    }
-    assert len(objectives) >= 3
-    spread = max(objectives.values()) - min(objectives.values())
-    assert spread <= 1e-6 * max(1.0, abs(next(iter(objectives.values()))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -18,14 +19,10 @@ QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoS
 PARTS = ("clip", "shift")
 
 
-# ----------------------------------------------------------------------------------- the iteration
-
-
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "gaussian"])
 @pytest.mark.parametrize("title", QUADRATIC)
-def test_every_iteration_goes_down(title: str, kernel: str, part: str) -> None:
-    problem = random_problem(kernel, n=50, seed=3)
+def test_every_iteration_goes_down(title: str, part: str) -> None:
+    problem = random_problem("sigmoid", n=50, seed=3)
     result = iopt.solve(problem, title, solver=DCA(part), max_iter=300)
     qp, trace = program_of(problem, title), result.trace
     values = qp.sense * np.array(trace.objective)
@@ -40,8 +37,6 @@ def test_every_iteration_goes_down(title: str, kernel: str, part: str) -> None:
 @pytest.mark.parametrize("title", QUADRATIC)
 def test_an_iteration_minimises_the_majorant(title: str, part: str) -> None:
     """F₊(α) - ∇F₋(α⁰)ᵀα from the first start, by Clarabel; K₊ from numpy's eigenvalues."""
-    import cvxpy as cp
-
     problem = random_problem("sigmoid", n=20, seed=1)
     qp = program_of(problem, title)
     eigenvalues, V = np.linalg.eigh(problem.K)
@@ -63,9 +58,6 @@ def test_an_iteration_minimises_the_majorant(title: str, part: str) -> None:
     assert least - 1e-6 * abs(least) <= reached <= least + 0.05 * (before - least)
 
 
-# --------------------------------------------------------------------------------------- the ends
-
-
 def small(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
     """Six points or less, an indefinite kernel, one of the four formulations."""
     generator = np.random.default_rng(seed)
@@ -85,7 +77,7 @@ def small(seed: int) -> tuple[iopt.KernelProblem, iopt.Formulation]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_end_is_one_of_all_stationary_points(seed: int, part: str) -> None:
     problem, formulation = small(seed)
     qp = program_of(problem, formulation)
@@ -101,15 +93,11 @@ def test_the_end_is_one_of_all_stationary_points(seed: int, part: str) -> None:
         assert qp.sense * result.objective == pytest.approx(nearest, rel=1e-5, abs=1e-6)
 
 
-# ---------------------------------------------------------------------------------------- C = inf
-
-
 @pytest.mark.parametrize("solver", ["multistart", *map(DCA, PARTS)], ids=str)
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("diagonal", [0.0, 1.0])
-def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, seed: int, solver: Any) -> None:
+def test_an_unbounded_box_and_a_copositive_kernel(diagonal: float, solver: Any) -> None:
     """αᵀQα > 0 for all weights; a bound far away changes nothing but the path."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     y = np.array([1, 1, 1, -1, -1, -1])
     Q = generator.uniform(0.2, 2.0, (6, 6))
     Q = 0.5 * (Q + Q.T)
@@ -143,9 +131,6 @@ def test_an_objective_without_end_is_named(name: str, solver: Any) -> None:
     K, y, title = UNBOUNDED[name]
     with pytest.raises(iopt.errors.UnboundedProblem, match="Use a finite "):
         iopt.solve(iopt.KernelProblem(K, y), title, solver=solver, time_limit=HANGS)
-
-
-# ----------------------------------------------------------------------------------- where it stops
 
 
 def test_an_end_that_cannot_be_improved_is_called_inaccurate() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,13 +17,7 @@ FORMULATIONS = (
     iopt.GuoSchuurmansLP(), iopt.GuoSchuurmansLP(beta=0.05), iopt.GuoSchuurmansLP(beta=0.5),
     iopt.LPSVM(C=0.01), iopt.LPSVM(C=1.0), iopt.LPSVM(C=100.0), iopt.UniformWeights(),
 )  # fmt: skip
-KERNELS = ("sigmoid", "l1-gaussian", "epanechnikov", "gaussian")
-
-
-def generated(
-    problem: iopt.KernelProblem, formulation: Any, **options: Any
-) -> iopt.workflow.Result:
-    return iopt.solve(problem, formulation, solver="generation", **options)
+generated = partial(iopt.solve, solver="generation")
 
 
 def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float = 1e-6) -> None:
@@ -31,33 +25,25 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     ours = generated(problem, formulation, tol=tol)
     full = iopt.solve(problem, formulation, solver="highs", tol=tol)
     structure = formulation.structure(problem)
-    size = max(
-        structure.gap_unit(result.objective, structure.write(result.values))
-        for result in (ours, full)
-    )
+    size = max(structure.gap_unit(r.objective, structure.write(r.values)) for r in (ours, full))
     rounding = 1e-15 * problem.largest
     if max(abs(ours.objective), abs(full.objective)) <= rounding:
         return  # an optimal value of zero, and no gap is small beside it
     assert ours.status is Status.SOLVED
     assert abs(ours.objective - full.objective) <= 2.0 * tol * size + rounding
     assert structure.infeasibility(structure.write(ours.values)) <= 1e-8
-    bound = formulation.structure(problem).dual_bound(ours.multipliers)
-    minimised = structure.sense * ours.objective
+    bound = structure.dual_bound(ours.multipliers)
     assert bound <= structure.sense * full.objective + 1e-9 * size
-    assert minimised - bound <= tol * size
+    assert structure.sense * ours.objective - bound <= tol * size
     assert ours.certificate.claim is Claim.GLOBAL
-
-
-# ---------------------------------------------------------------------------- agreement
 
 
 @pytest.mark.parametrize(
     ("kernel", "n", "formulation", "tol"),
     [
-        *((kernel, 90, formulation, 1e-6) for kernel in KERNELS for formulation in FORMULATIONS),
-        # Most rows are left out.
-        *((kernel, 250, FORMULATIONS[k], 1e-6) for kernel in KERNELS[:2] for k in (0, 4)),
-        *(("sigmoid", 150, FORMULATIONS[k], tol) for k in (0, 5) for tol in (1e-3, 1e-8)),
+        *(("sigmoid", 90, formulation, 1e-6) for formulation in FORMULATIONS),
+        *(("l1-gaussian", 250, FORMULATIONS[k], 1e-6) for k in (0, 4)),  # most rows are left out
+        *(("sigmoid", 150, FORMULATIONS[k], tol) for k, tol in ((0, 1e-8), (5, 1e-3))),
     ],
     ids=str,
 )
@@ -76,55 +62,38 @@ def test_interior_points_close_the_gap_where_few_columns_are_free() -> None:
     assert ours.certificate.claim is Claim.GLOBAL
 
 
-@pytest.mark.parametrize(("n", "solver"), [(390, "highs"), (400, "generation")])
-@pytest.mark.parametrize("title", ["GuoSchuurmansLP", "LPSVM"])
+@pytest.mark.parametrize(
+    ("title", "n", "solver"),
+    [("GuoSchuurmansLP", 390, "highs"), ("GuoSchuurmansLP", 400, "generation"),
+     ("LPSVM", 400, "generation")],
+)  # fmt: skip
 def test_is_the_default_for_many_rows(title: str, n: int, solver: str) -> None:
-    problem = random_problem("sigmoid", n=n, seed=1)
-    result = iopt.solve(problem, title)
-    assert result.solver == solver
-    other = iopt.solve(problem, title, solver="highs" if solver == "generation" else "generation")
-    assert result.objective == pytest.approx(other.objective, rel=2e-6)
+    assert iopt.solve(random_problem("sigmoid", n=n, seed=1), title).solver == solver
 
 
-@pytest.mark.parametrize("beta", [None, 0.03, 0.5])
-def test_any_sensitivity(beta: float | None) -> None:
+def test_any_sensitivity() -> None:
     """No kernel, not symmetric: rows and columns of Δ must not be mixed up."""
-    problem = random_problem("gaussian", n=80, seed=1)
-    Delta = np.random.default_rng(3).standard_normal((80, 80))
-    check(problem, iopt.GuoSchuurmansLP(beta=beta, sensitivity=Delta))
-
-
-def test_a_game_in_closed_form() -> None:
-    """Δ = e vᵀ: sensitivities are v whatever α, so δ = max v."""
     problem = random_problem("gaussian", n=70, seed=1)
+    Delta = np.random.default_rng(3).standard_normal((70, 70))
+    for beta in (None, 0.03, 0.5):
+        check(problem, iopt.GuoSchuurmansLP(beta=beta, sensitivity=Delta))
+    # Δ = e vᵀ: sensitivities are v whatever α, so δ = max v.
     v = np.random.default_rng(0).uniform(-2.0, 1.0, 70)
     game = iopt.GuoSchuurmansLP(sensitivity=np.outer(np.ones(70), v))
     assert generated(problem, game).objective == pytest.approx(v.max(), rel=1e-9)
 
 
-# --------------------------------------------------------------------------- degeneracy
-
-
-def repeated(n: int) -> np.ndarray:
-    block = random_problem("sigmoid", n=n // 4, seed=7).K
-    return np.kron(block, np.ones((4, 4)))
-
-
-DEGENERATE = {
-    "zero": np.zeros((120, 120)),
-    "rank one": np.outer(np.linspace(-1, 2, 120), np.linspace(-1, 2, 120)),
-    "repeated": repeated(120),
-    "identity": np.eye(120),
-    "negative": -np.eye(120),
-    "constant": np.ones((120, 120)),
-}
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate(name: str, formulation: iopt.Formulation) -> None:
-    y = np.where(np.arange(120) % 5 < 2, 1, -1)
-    check(iopt.KernelProblem(DEGENERATE[name], y), formulation)
+@pytest.mark.parametrize("name", ["zero", "rank one", "repeated", "identity", "negative"])
+def test_degenerate(name: str) -> None:
+    v = np.linspace(-1, 2, 60)
+    K = {
+        "zero": np.zeros((60, 60)), "rank one": np.outer(v, v), "identity": np.eye(60),
+        "negative": -np.eye(60),
+        "repeated": np.kron(random_problem("sigmoid", n=15, seed=7).K, np.ones((4, 4))),
+    }[name]  # fmt: skip
+    problem = iopt.KernelProblem(K, np.where(np.arange(60) % 5 < 2, 1, -1))
+    for formulation in FORMULATIONS[::2]:
+        check(problem, formulation)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
@@ -133,7 +102,7 @@ def test_a_game_of_any_scale(scale: float) -> None:
     problem = random_problem("sigmoid", n=120, seed=4)
     value = iopt.solve(problem, iopt.GuoSchuurmansLP(), solver="highs").objective
     scaled = iopt.KernelProblem(scale * problem.K, problem.y)
-    result = generated(scaled, iopt.GuoSchuurmansLP())
+    result = generated(scaled, "GuoSchuurmansLP")
     unit = min(1.0, 2.0 * scaled.largest)
     assert result.status is Status.SOLVED
     assert abs(result.objective - scale * value) <= 2e-6 * max(unit, scale * value)
@@ -149,10 +118,7 @@ def test_without_an_interior_the_simplex_method_says_so() -> None:
     assert result.status is Status.SOLVED
 
 
-# ------------------------------------------------------------------------------- limits
-
-
-PROBLEM = random_problem("sigmoid", n=200, seed=11)
+PROBLEM = random_problem("sigmoid", n=120, seed=11)
 
 
 @pytest.mark.parametrize("formulation", [FORMULATIONS[0], FORMULATIONS[4]], ids=str)
@@ -168,7 +134,7 @@ def test_the_trace_closes_in_on_the_optimum(formulation: iopt.Formulation) -> No
     assert trace.calls[-1] >= 2
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+@pytest.mark.parametrize("formulation", [FORMULATIONS[k] for k in (0, 3, 4, 6)], ids=str)
 def test_the_simplex_method_alone(
     formulation: iopt.Formulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,13 +146,10 @@ def test_the_simplex_method_alone(
         assert "simplex" in generated(PROBLEM, formulation).message
 
 
-# -------------------------------------------------------------------------- rows and their form
-
-
 def test_multipliers_of_the_linear_machine_do_not_take_its_matrix() -> None:
     """A slack has one entry in its margin, so that its reduced cost is C - λ."""
-    C, margin = 3.0, np.array([0.5, 0.0, 3.0, 1.25])
-    program = iopt.LPSVM(C=C).structure(random_problem("sigmoid", 4, seed=5))
+    margin = np.array([0.5, 0.0, 3.0, 1.25])
+    program = iopt.LPSVM(C=3.0).structure(random_problem("sigmoid", 4, seed=5))
     found = program.multipliers(-margin)
     assert found["margin"].tolist() == margin.tolist()
     assert found["slack"].tolist() == [2.5, 3.0, 0.0, 1.75]

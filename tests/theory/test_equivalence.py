@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import indefinite_opt as iopt
 from helpers.exact import stationary_points
@@ -24,11 +25,9 @@ def plane(name: str) -> iopt.KernelProblem:
     return iopt.KernelProblem.from_dataset(iopt.datasets.load(name), "pseudo-euclidean(p=1)")
 
 
-# ------------------------------------------------------------------------- Proposition 3, both ways
-
-
-@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "epanechnikov"])
-@pytest.mark.parametrize("C", [2.0, 20.0])
+@pytest.mark.parametrize(
+    ("kernel", "C"), [("sigmoid", 2.0), ("l1-gaussian", 20.0), ("epanechnikov", 2.0)]
+)
 def test_there_and_back(kernel: str, C: float) -> None:
     problem = random_problem(kernel, n=30, seed=11)
     alpha = trained(problem, C)
@@ -39,18 +38,8 @@ def test_there_and_back(kernel: str, C: float) -> None:
     assert svm.claim >= iopt.Claim.LOCAL
     assert hull.claim >= iopt.Claim.LOCAL  # a local optimum maps to a local optimum
     back = hull_to_svm(problem, mu, values["alphabar"])
-    np.testing.assert_allclose(back.C, C, rtol=1e-6)
-    np.testing.assert_allclose(back.values["alpha"], alpha, rtol=1e-6)
-
-
-def test_a_hull_solution_is_an_svm_solution(sigmoid_problem: iopt.KernelProblem) -> None:
-    result = iopt.solve(sigmoid_problem, iopt.ConvexHullDual(mu=0.08), tol=1e-9)
-    C, values = hull_to_svm(sigmoid_problem, 0.08, result.values["alphabar"])
-    certificate = iopt.verify(sigmoid_problem, iopt.SVMDual(C=C), values)
-    assert certificate.claim >= iopt.Claim.STATIONARY
-    there = svm_to_hull(sigmoid_problem, C, values["alpha"])
-    assert there.mu == pytest.approx(0.08, rel=1e-9)
-    np.testing.assert_allclose(there.values["alphabar"], result.values["alphabar"], atol=1e-12)
+    assert_allclose(back.C, C, rtol=1e-6)
+    assert_allclose(back.values["alpha"], alpha, rtol=1e-6)
 
 
 def test_planes_are_identical_where_nothing_is_bounded_and_parallel_elsewhere() -> None:
@@ -64,25 +53,18 @@ def test_planes_are_identical_where_nothing_is_bounded_and_parallel_elsewhere() 
         f = iopt.SVMDual(C=C).classifier(problem, {"alpha": alpha}).decision_function(grid)
         hull = iopt.ConvexHullDual(mu=mu).classifier(problem, values)
         shift = hull.decision_function(grid) - 4.0 / alpha.sum() * f
-        np.testing.assert_allclose(shift, shift[0], atol=1e-6 * np.max(np.abs(f)))
+        assert_allclose(shift, shift[0], atol=1e-6 * np.max(np.abs(f)))
         if not bounded:
             assert abs(shift[0]) <= 1e-6
 
 
-def test_without_an_upper_bound_no_hull_is_reduced() -> None:
+def test_solutions_without_counterpart() -> None:
     mu, values = svm_to_hull(TWO_POINTS, np.inf, [0.5, 0.5])
-    assert mu == 1.0
-    np.testing.assert_array_equal(values["alphabar"], [1.0, 1.0])
-
-
-def test_no_nonbounded_weight_no_counterpart() -> None:
+    assert (mu, values["alphabar"].tolist()) == (1.0, [1.0, 1.0])  # no hull is reduced
     # μ = 1 is the least that is feasible, and both weights are there.
     with pytest.raises(NoCounterpart, match=r"in each class, got 0 in the class \+1 and 0 in -1"):
         hull_to_svm(TWO_POINTS, 1.0, [1.0, 1.0])
     assert hull_to_svm(TWO_POINTS, 1.5, [1.0, 1.0]).C == 0.75  # ρ = 2
-
-
-def test_rho_must_be_positive() -> None:
     # K = -I: the vertices of the hulls are stationary, Qᾱ = -ᾱ and ρ = -1.
     problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
     with pytest.raises(NoCounterpart, match=r"> 0, got ρ = -1\. No SVM has this plane"):
@@ -91,10 +73,7 @@ def test_rho_must_be_positive() -> None:
     nothing = iopt.KernelProblem(np.zeros((4, 4)), [1, 1, -1, -1])
     with pytest.raises(NoCounterpart, match="got ρ = 0"):
         hull_to_svm(nothing, 2.0, [0.5, 0.5, 0.5, 0.5])
-
-
-def test_figure_1c_has_no_svm() -> None:
-    """Section 5: the hulls overlap, and the solution for μ = 1 corresponds to no SVM."""
+    # Figure 1c, section 5: the hulls overlap, and the solution for μ = 1 corresponds to no SVM.
     problem = plane("haasdonk-figure1c(n=40)")
     result = iopt.solve(problem, iopt.ConvexHullDual(mu=1.0), tol=1e-9)
     assert result.objective > 0.0  # minus a squared distance
@@ -103,21 +82,18 @@ def test_figure_1c_has_no_svm() -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ProblemError, match="alpha: expected a stationary point"):
-        svm_to_hull(TWO_POINTS, 10.0, [0.0, 0.0])
-    with pytest.raises(ProblemError, match="alpha: expected a feasible point"):
-        haasdonk_lemma_5(TWO_POINTS, 10.0, [0.5, 0.0])
-    with pytest.raises(ProblemError, match="alphabar: expected a feasible point"):
-        hull_to_svm(TWO_POINTS, 2.0, [0.5, 0.5])
     x = np.array([1.0, 3.0, -1.0])
     line = iopt.KernelProblem(np.outer(x, x), [1, 1, -1])
-    with pytest.raises(ProblemError, match="alphabar: expected a stationary point"):
-        hull_to_svm(line, 2.0, [0.0, 1.0, 1.0])
+    for call, problem, bound, weights, said in (
+        (svm_to_hull, TWO_POINTS, 10.0, [0.0, 0.0], "alpha: expected a stationary point"),
+        (haasdonk_lemma_5, TWO_POINTS, 10.0, [0.5, 0.0], "alpha: expected a feasible point"),
+        (hull_to_svm, TWO_POINTS, 2.0, [0.5, 0.5], "alphabar: expected a feasible point"),
+        (hull_to_svm, line, 2.0, [0.0, 1.0, 1.0], "alphabar: expected a stationary point"),
+    ):
+        with pytest.raises(ProblemError, match=said):
+            call(problem, bound, weights)
     with pytest.raises(InfeasibleProblem, match="mu: expected at least 1"):
         hull_to_svm(TWO_POINTS, 0.5, [1.0, 1.0])
-
-
-# ------------------------------------------------------------------------------------- Lemma 5
 
 
 def test_figure_1a_is_unique() -> None:
@@ -126,10 +102,9 @@ def test_figure_1a_is_unique() -> None:
     C = 1e4
     alpha = trained(problem, C)
     answer = haasdonk_lemma_5(problem, C, alpha)
-    assert answer.unique
-    assert answer.globally_optimal
+    assert (answer.unique, answer.globally_optimal) == (True, True)
     mu, values = svm_to_hull(problem, C, alpha)
-    ends = iopt.solve(problem, iopt.ConvexHullDual(mu=mu), "multistart(starts=60)", tol=1e-9)
+    ends = iopt.solve(problem, iopt.ConvexHullDual(mu=mu), "multistart(starts=20)", tol=1e-9)
     assert len(ends.optima) == 1
     assert ends.objective == pytest.approx(-answer.hull_distance, rel=1e-6)
     X, y, generator = np.asarray(problem.X), problem.y, np.random.default_rng(1)
@@ -160,50 +135,27 @@ def test_where_it_says_unique_enumeration_finds_one() -> None:
     assert 0 < sum(unique) < 8
 
 
-def test_figure_3_has_two_optima_and_the_lemma_says_nothing() -> None:
-    problem = plane("haasdonk-figure3(n=6)")
-    answer = haasdonk_lemma_5(problem, 1e3, trained(problem, 1e3))
-    assert answer.signature == (1, 1)
-    assert not answer.unique
-    assert not answer.globally_optimal
-    assert answer.least_distance <= answer.enough
-
-
 def test_the_conditions_of_the_lemma_one_by_one() -> None:
     # Two real directions.
     flat = iopt.KernelProblem(np.eye(3), [1, 1, -1])
     answer = haasdonk_lemma_5(flat, 10.0, trained(flat, 10.0))
-    assert answer.signature == (2, 0)
-    assert not answer.unique
+    assert (answer.signature, answer.unique) == ((2, 0), False)
     # No real direction: wᵀMw < 0, and the two points stay where they are.
     negated = iopt.KernelProblem(-np.eye(2), [1, -1])
     answer = haasdonk_lemma_5(negated, 3.0, [3.0, 3.0])
-    assert answer.hull_distance == -2.0
-    assert answer.least_distance == np.inf
-    assert not answer.unique
+    assert (answer.hull_distance, answer.least_distance, answer.unique) == (-2.0, np.inf, False)
     # Unique for its μ, but a weight at the bound: nothing is said of the SVM.
-    assert haasdonk_lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).unique
-    assert not haasdonk_lemma_5(TWO_POINTS, 0.25, [0.25, 0.25]).globally_optimal
+    answer = haasdonk_lemma_5(TWO_POINTS, 0.25, [0.25, 0.25])
+    assert (answer.unique, answer.globally_optimal) == (True, False)
     assert haasdonk_lemma_5(TWO_POINTS, np.inf, [0.5, 0.5]).globally_optimal
+    # Figure 3 has two optima, and the lemma says nothing.
+    problem = plane("haasdonk-figure3(n=6)")
+    answer = haasdonk_lemma_5(problem, 1e3, trained(problem, 1e3))
+    assert (answer.signature, answer.unique, answer.globally_optimal) == ((1, 1), False, False)
+    assert answer.least_distance <= answer.enough
 
 
-# --------------------------------------------------------------------------- sections 7.3 and 7.4
-
-
-def test_a_negative_distance_of_the_class_means_dooms_every_svm() -> None:
-    """Figure 2d: wᵀMw < 0 for all C."""
-    problem = plane("haasdonk-figure2d(n=20)")
-    assert problem.class_mean_distance < 0
-    for C in (1e-3, 0.1, 10.0):
-        answer = diagnose(problem, trained(problem, C), upper=C)
-        assert answer.hull_distance is not None
-        assert answer.hull_distance <= problem.class_mean_distance + 1e-12
-        assert answer.margin is None
-        assert answer.suitable is False
-
-
-@pytest.mark.parametrize("kernel", ["sigmoid", "l1-gaussian", "epanechnikov"])
-@pytest.mark.parametrize("C", [0.2, 5.0])
+@pytest.mark.parametrize(("kernel", "C"), [("sigmoid", 0.2), ("l1-gaussian", 5.0)])
 def test_the_diagnosis_against_its_definitions(kernel: str, C: float) -> None:
     problem = random_problem(kernel, n=40, seed=5)
     alpha, y = trained(problem, C), problem.y
@@ -223,19 +175,6 @@ def test_the_diagnosis_against_its_definitions(kernel: str, C: float) -> None:
         assert suitability.margin == pytest.approx(2.0 / np.sqrt(normal @ (M * normal)), rel=1e-6)
 
 
-def test_a_weight_within_the_tolerance_of_the_bound_counts_as_there() -> None:
-    assert diagnose(TWO_POINTS, [0.25 - 1e-9, 0.25], upper=0.25).bounded == 1.0
-    assert diagnose(TWO_POINTS, [0.2, 0.25], upper=0.25).bounded == 0.5
-
-
-def test_diagnosis_of_a_negated_kernel() -> None:
-    problem = iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1])
-    diagnosis = diagnose(problem)
-    assert diagnosis.negated
-    assert diagnosis.class_mean_distance == -1.0  # -(½² · 4)
-    assert diagnosis.suitable is False
-
-
 def test_diagnosis_before_and_after_training() -> None:
     # x = 1, 3 against -1, -1: means 2 and -1, squared distance 9; hulls at 1 and -1.
     x = np.array([1.0, 3.0, -1.0, -1.0])
@@ -250,6 +189,12 @@ def test_diagnosis_before_and_after_training() -> None:
     # w = 1, margin 2/|w| = 2, nothing at the bound.
     assert after.margin == pytest.approx(2.0, rel=1e-5)
     assert after.bounded == 0.0
+    # A weight within the tolerance of the bound counts as there.
+    assert diagnose(TWO_POINTS, [0.25 - 1e-9, 0.25], upper=0.25).bounded == 1.0
+    assert diagnose(TWO_POINTS, [0.2, 0.25], upper=0.25).bounded == 0.5
+    negated = diagnose(iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1]))
+    assert negated.class_mean_distance == -1.0  # -(½² · 4)
+    assert (negated.negated, negated.suitable) == (True, False)
 
 
 def test_hull_plane_passes_through_the_midpoint() -> None:
@@ -262,8 +207,48 @@ def test_hull_plane_passes_through_the_midpoint() -> None:
     rows = problem.kernel_with(np.array([(z_plus + z_minus) / 2, z_plus, z_minus]))
     values = result.classifier.decision_function(rows)
     distance = -result.objective
-    np.testing.assert_allclose(values, [0.0, distance, -distance], atol=1e-8)
+    assert_allclose(values, [0.0, distance, -distance], atol=1e-8)
     # And in terms of squared distances: -Σ ᾱ y d² + ½ Σ ᾱ_i ᾱ_j y_i d²_ij.
     D2 = problem.squared_distances
     direct = -(weights * y) @ D2 + 0.5 * (weights * y) @ D2 @ weights
-    np.testing.assert_allclose(result.classifier.decision_function(problem.K), direct, atol=1e-8)
+    assert_allclose(result.classifier.decision_function(problem.K), direct, atol=1e-8)
+
+
+# The diagnosis of problems with several classes, with targets and without labels.
+
+X = np.random.default_rng(0).standard_normal((24, 3))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "sigmoid"])
+def test_of_several_classes_the_closest_means_count(kernel: str) -> None:
+    y = np.resize(["a", "b", "c"], 24)
+    problem = iopt.KernelProblem.from_data(X, y, kernel)
+    found = diagnose(problem)
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    each = []
+    for pair in pairs:
+        chosen = np.isin(y, pair)
+        part = iopt.KernelProblem(problem.K[np.ix_(chosen, chosen)], y[chosen])
+        each.append(diagnose(part).class_mean_distance)
+    assert found.class_mean_distance == pytest.approx(min(each), rel=1e-9)
+    assert found.balanced
+    assert found.signature == problem.signature
+    if kernel == "linear":
+        means = [X[y == label].mean(axis=0) for label in "abc"]
+        least = min(np.sum((means[i] - means[j]) ** 2) for i, j in [(0, 1), (0, 2), (1, 2)])
+        assert found.class_mean_distance == pytest.approx(least, rel=1e-9)
+        assert found.suitable
+
+
+@pytest.mark.parametrize("labels", [X[:, 0], None], ids=["targets", "no labels"])
+def test_the_spectrum_needs_no_labels(labels: np.ndarray | None) -> None:
+    problem = iopt.KernelProblem.from_data(X, labels, "sigmoid")
+    found = diagnose(problem)
+    assert found.signature == problem.signature
+    assert found.negative_share == problem.negative_share
+    assert (found.class_mean_distance, found.balanced, found.suitable) == (None, None, None)
+    assert "class_mean_distance  None" in str(found)
+    negated = iopt.KernelProblem(-X @ X.T, labels)
+    assert diagnose(negated).suitable is False
+    with pytest.raises(ProblemError, match="problem: expected one with two classes"):
+        diagnose(problem, np.ones(24))

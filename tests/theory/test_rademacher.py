@@ -21,8 +21,7 @@ def average(K: np.ndarray) -> float:
     return float(np.sqrt(np.maximum(squares, 0.0) / len(K)).mean())
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
-@pytest.mark.parametrize("kernel", ["noise", "sigmoid(a=1, r=0.5)", "epanechnikov", "gaussian"])
+@pytest.mark.parametrize(("kernel", "seed"), [("noise", 0), ("epanechnikov", 1), ("gaussian", 3)])
 def test_the_average_lies_between_the_bound_and_its_share(kernel: str, seed: int) -> None:
     """The constant 1/√2 of Khinchin's inequality is that of Latała & Oleszkiewicz (1994)."""
     problem = noisy_problem(kernel, n=10, seed=seed)
@@ -30,13 +29,11 @@ def test_the_average_lies_between_the_bound_and_its_share(kernel: str, seed: int
     assert bound / np.sqrt(2) - 1e-9 <= exact <= bound
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_diag_1_minus_1(scale: float) -> None:
     """εᵀ|K|ε = 2 for all signs, so that the bound is attained: √scale."""
     problem = iopt.KernelProblem(scale * np.diag([1.0, -1.0]), [1, -1])
     assert loosli_proposition_3_1(problem) == pytest.approx(np.sqrt(scale), rel=1e-12)
     assert loosli_proposition_3_1(problem) >= average(problem.K)
-
-
-def test_a_kernel_of_unit_diagonal_without_negative_part_has_bound_1() -> None:
+    # So is 1 for a unit diagonal without a negative part.
     assert loosli_proposition_3_1(noisy_problem("gaussian", n=30)) == pytest.approx(1.0, rel=1e-12)
