@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 import traceback
@@ -50,11 +51,15 @@ class Campaign(ABC):
     failures: list[Failure] = field(default_factory=list, kw_only=True)
     counts: Counter[str] = field(default_factory=Counter, kw_only=True)
 
-    def run(self, seconds: float = np.inf, draws: int | None = None, first: int = 0) -> None:
-        """Draw until time or number is reached."""
+    def run(
+        self, seconds: float = np.inf, draws: int | None = None, first: int = 0, step: int = 1
+    ) -> None:
+        """Draw `first` and every number that is `step` further, until time or number is reached."""
         end = time.monotonic() + seconds
-        number = first
-        while time.monotonic() < end and (draws is None or number < first + draws):
+        numbers = itertools.count(first, step)
+        for number in numbers if draws is None else itertools.islice(numbers, draws):
+            if time.monotonic() >= end:
+                break
             drawn = self.draw(number)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -67,7 +72,6 @@ class Campaign(ABC):
                     self.fail(drawn, what, text, "problem")
                 self.counts[f"{what}: {text}"] += 1
             self.draws += 1
-            number += 1
 
     @abstractmethod
     def draw(self, number: int) -> Any:
@@ -101,6 +105,15 @@ class Campaign(ABC):
             where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
             self.fail(drawn, f"{type(error).__name__} at {where}", str(error), text)
         return None
+
+    def certified(self, drawn: Any, result: iopt.workflow.Result, text: str, by: str = "") -> Any:
+        """The certificate of a result, which is counted by its claim, or None."""
+        certificate = self.call(drawn, f"{text}\nresult.certificate", lambda: result.certificate)
+        if certificate is not None:
+            self.counts[by + certificate.claim.name] += 1
+            if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
+                self.fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", text)
+        return certificate
 
     def examined(self, drawn: Any, findings: Iterable[Finding], text: str, by: str = "") -> None:
         """Failures of all findings."""

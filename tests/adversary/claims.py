@@ -16,6 +16,7 @@ from helpers.exact import BoxProgram, Vector, dot, product
 __all__ = ["Finding", "bracket_findings", "certificate_findings"]
 
 Values = Mapping[str, Any]
+Certificate = iopt.workflow.certificates.Certificate
 
 EPS = Fraction(1, 2**52)
 
@@ -43,10 +44,7 @@ def number(v: Fraction | None) -> str:
 
 
 def certificate_findings(
-    reference: Reference,
-    values: Values,
-    certificate: iopt.workflow.certificates.Certificate,
-    given: bool = False,
+    reference: Reference, values: Values, certificate: Certificate, given: bool = False
 ) -> Iterator[Finding]:
     """What is false in a certificate; `given`: for multipliers of somebody's own."""
     claim, exact = certificate.claim, reference.value(values)
@@ -72,10 +70,7 @@ def certificate_findings(
 
 
 def _global(
-    reference: Reference,
-    values: Values,
-    value: Fraction,
-    certificate: iopt.workflow.certificates.Certificate,
+    reference: Reference, values: Values, value: Fraction, certificate: Certificate
 ) -> Iterator[Finding]:
     low, high = reference.low, reference.high
     if low is None or high is None:
@@ -91,10 +86,7 @@ def _global(
 
 
 def _bound(
-    reference: Reference,
-    values: Values,
-    certificate: iopt.workflow.certificates.Certificate,
-    violation: float,
+    reference: Reference, values: Values, certificate: Certificate, violation: float
 ) -> Iterator[Finding]:
     """The bound is never beyond the optimum, whatever is claimed, and wherever the point is."""
     if not np.isfinite(certificate.bound) or reference.vague:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,37 +76,13 @@ def _sigmoid(g: Generator, n: int) -> Array:
     return mirrored(np.tanh(g.uniform(0.1, 2.0) * X @ X.T - g.uniform(0.0, 2.0)))
 
 
-def _offset(g: Generator, n: int) -> Array:
-    return _random(g, n) + 10.0 ** g.uniform(0.0, 5.0)
-
-
-def _far_offset(g: Generator, n: int) -> Array:
-    """As a linear kernel has on data that are not centred."""
-    return mirrored(g.uniform(0.0, 4.0, (n, n))) + 10.0 ** g.uniform(5.0, 9.0)
-
-
-def _negative_offset(g: Generator, n: int) -> Array:
-    """Convex along yᵀα = 0, and curved downwards steeply across it."""
-    return _conditionally_psd(g, n) - 2.0 ** g.integers(10, 41)
-
-
 def _constant(g: Generator, n: int) -> Array:
     """A constant, which has no effect along yᵀα = 0, beside small numbers or what it rounds."""
     B = g.integers(-3, 4, (n, n)).astype(float)
-    rests = (
-        mirrored(B),
-        B @ B.T,
-        _random(g, n),
-        _psd(g, n),
-        _sigmoid(g, n),
-        _conditionally_psd(g, n),
-    )
+    others = (_random, _psd, _sigmoid, _conditionally_psd)
+    rests = [mirrored(B), B @ B.T, *(kind(g, n) for kind in others)]
     rest = rests[int(g.integers(len(rests)))]
     return rest + float(g.choice([-1.0, 1.0])) * 2.0 ** g.integers(20, 51)
-
-
-def _magnitudes(g: Generator, n: int) -> Array:
-    return mirrored(g.choice([-1.0, 1.0], (n, n)) * 10.0 ** g.uniform(-8.0, 12.0, (n, n)))
 
 
 def _asymmetric(g: Generator, n: int) -> Array:
@@ -126,12 +102,12 @@ class Rows(NamedTuple):
 
 
 def _rows(g: Generator, n: int) -> Rows:
-    kinds = (_random, _psd, _low_rank, _duplicates, _near_psd, _mixed, _conditionally_psd, _sigmoid,
-             _offset, _negative_offset, _magnitudes)  # fmt: skip
-    return Rows(kinds[int(g.integers(len(kinds)))](g, n), int(g.integers(2, n + 1)))
+    kinds = ("random", "PSD", "low rank", "duplicates", "near PSD", "mixed", "conditionally PSD",
+             "sigmoid", "offset", "negative offset", "magnitudes")  # fmt: skip
+    return Rows(KERNELS[kinds[int(g.integers(len(kinds)))]](g, n), int(g.integers(2, n + 1)))
 
 
-KERNELS: dict[str, Callable[[Generator, int], Array | Rows]] = {
+KERNELS: dict[str, Callable[[Generator, int], Any]] = {
     "random": _random,
     "low rank": _low_rank,
     "integer": lambda g, n: mirrored(g.integers(-2, 3, (n, n)).astype(float)),
@@ -149,16 +125,19 @@ KERNELS: dict[str, Callable[[Generator, int], Array | Rows]] = {
     "conditionally PSD": _conditionally_psd,
     "PSD": _psd,
     "sigmoid": _sigmoid,
-    "offset": _offset,
-    "far offset": _far_offset,
-    "negative offset": _negative_offset,
+    "offset": lambda g, n: _random(g, n) + 10.0 ** g.uniform(0.0, 5.0),
+    # As a linear kernel has on data that are not centred.
+    "far offset": lambda g, n: mirrored(g.uniform(0, 4, (n, n))) + 10.0 ** g.uniform(5.0, 9.0),
+    # Convex along yᵀα = 0, and curved downwards steeply across it.
+    "negative offset": lambda g, n: _conditionally_psd(g, n) - 2.0 ** g.integers(10, 41),
     "constant": _constant,
-    "magnitudes": _magnitudes,
+    "magnitudes": lambda g, n: mirrored(
+        g.choice([-1.0, 1.0], (n, n)) * 10.0 ** g.uniform(-8.0, 12.0, (n, n))
+    ),
     "asymmetric": _asymmetric,
     "rows on demand": _rows,
 }
-"""Kinds of kernel matrices: a generator and n give one, or its factors, which are then kept, or one
-whose rows are computed on demand."""
+"""Kinds of kernel matrices: a generator and n give one, or `Rows`."""
 
 
 def _penalty(g: Generator, K: Array) -> float:
@@ -190,25 +169,11 @@ def _of_points(g: Generator, y: Array) -> Array:
     return np.where(y > 0.0, 10.0 ** g.uniform(-2.0, 2.0), 1.0)
 
 
-def _weighted_svm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    bias = bool(g.random() < 0.7)
-    return iopt.SVMDual(C=_penalty(g, K), bias=bias, weights=_of_points(g, y))
-
-
-def _weighted_esvm(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    return iopt.ESVM(C=_penalty(g, K), weights=_of_points(g, y))
-
-
 def _weight(g: Generator, y: Array, total: float) -> float:
     """From the least that is feasible, rounded up, to the whole weight of a class."""
     smaller = int(min(np.sum(y > 0), np.sum(y < 0)))
     least = np.nextafter(total / smaller, 2.0)
     return float(g.choice([least, total, g.uniform(least, total) if smaller > 1 else total]))
-
-
-def _spectrum(g: Generator, K: Array, y: Array) -> iopt.Formulation:
-    transform = str(g.choice(["clip", "flip", "shift", "square"]))
-    return iopt.SpectrumSVM(C=_penalty(g, K), transform=transform, centered=bool(g.integers(2)))
 
 
 def _luss_dual(g: Generator, K: Array, y: Array) -> iopt.Formulation:
@@ -233,14 +198,19 @@ def _share(g: Generator, y: Array) -> float:
 
 FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] = {
     "SVMDual": _svm,
-    "SVMDual, weights": _weighted_svm,
+    "SVMDual, weights": lambda g, K, y: iopt.SVMDual(
+        bias=bool(g.random() < 0.7), C=_penalty(g, K), weights=_of_points(g, y)
+    ),
     "ConvexHullDual": lambda g, K, y: iopt.ConvexHullDual(mu=_weight(g, y, 1.0)),
     "GuoSchuurmansQP": lambda g, K, y: iopt.GuoSchuurmansQP(beta=_weight(g, y, 0.5)),
     "GuoSchuurmansLP": lambda g, K, y: iopt.GuoSchuurmansLP(beta=_weight(g, y, 0.5)),
     "LPSVM": lambda g, K, y: iopt.LPSVM(C=_penalty(g, K)),
-    "SpectrumSVM": _spectrum,
+    "SpectrumSVM": lambda g, K, y: iopt.SpectrumSVM(
+        transform=str(g.choice(["clip", "flip", "shift", "square"])), C=_penalty(g, K),
+        centered=bool(g.integers(2)),
+    ),
     "ESVM": lambda g, K, y: iopt.ESVM(C=_penalty(g, K)),
-    "ESVM, weights": _weighted_esvm,
+    "ESVM, weights": lambda g, K, y: iopt.ESVM(C=_penalty(g, K), weights=_of_points(g, y)),
     "KSVM": lambda g, K, y: iopt.KSVM(C=_penalty(g, K)),
     "LussDual": _luss_dual,
     "LussBall": _luss_ball,
@@ -253,7 +223,7 @@ FORMULATIONS: dict[str, Callable[[Generator, Array, Array], iopt.Formulation]] =
     "OneClassSVM": lambda g, K, y: iopt.OneClassSVM(nu=float(g.uniform(0.1, 1.0))),
     "SVDD": lambda g, K, y: iopt.SVDD(C=float(g.uniform(1.0, 5.0) / y.size)),
     "NuSVM": lambda g, K, y: iopt.NuSVM(nu=_share(g, y), equality=True),
-}
+}  # fmt: skip
 """A generator, K and y give a formulation with random parameters."""
 
 BRACKETED = (
@@ -279,13 +249,13 @@ class Drawn:
 
     def problem(self) -> iopt.KernelProblem:
         """A new problem: nothing is cached from another one."""
-        if self.cached is not None:
-            K, points = self.K.copy(), np.arange(self.y.size)[:, None]
-            return iopt.KernelProblem.from_data(
-                points, self.y, lambda X, Z: K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))],
-                cache_mb=self._cache_mb(),
-            )  # fmt: skip
-        return iopt.KernelProblem(self.K.copy(), self.y)
+        if self.cached is None:
+            return iopt.KernelProblem(self.K.copy(), self.y)
+        K, points = self.K.copy(), np.arange(self.y.size)[:, None]
+        return iopt.KernelProblem.from_data(
+            points, self.y, lambda X, Z: K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))],
+            cache_mb=self._cache_mb(),
+        )  # fmt: skip
 
     def _cache_mb(self) -> float:
         """Room for the rows, and half of one against rounding."""
@@ -293,32 +263,25 @@ class Drawn:
 
     def snippet(self) -> str:
         """Python that makes `problem` and `formulation` again."""
-        labels = self.y.astype(int).tolist()
-        made = f"K = np.array({self.K.tolist()!r})\nproblem = iopt.KernelProblem(K, {labels})"
+        labels, made = self.y.astype(int).tolist(), ["problem = iopt.KernelProblem(K, y)"]
         if self.cached is not None:
-            made = (
-                f"K = np.array({self.K.tolist()!r})\n"
-                "def kernel(X, Z): return K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))]\n"
-                f"problem = iopt.KernelProblem.from_data(np.arange({self.y.size})[:, None], "
-                f"{labels}, kernel, cache_mb={self._cache_mb()!r})"
-            )
+            made = [
+                "def kernel(X, Z): return K[np.ix_(X[:, 0].astype(int), Z[:, 0].astype(int))]",
+                "points = np.arange(len(y))[:, None]",
+                f"problem = iopt.KernelProblem.from_data(points, y, kernel, "
+                f"cache_mb={self._cache_mb()!r})",
+            ]
+        # The representation of a formulation leaves out the weights of points.
+        weights = getattr(self.formulation, "weights", None)
+        weighted = "formulation = dataclasses.replace(formulation, weights=np.array({}))"
         return "\n".join([
             f"# draw {self.number} of seed {self.seed}, kernel {self.kind!r}",
-            "import numpy as np, indefinite_opt as iopt",
-            made,
+            "import dataclasses, numpy as np, indefinite_opt as iopt",
+            f"K, y = np.array({self.K.tolist()!r}), {labels}",
+            *made,
             f"formulation = iopt.{self.formulation!r}".replace("=inf", "=float('inf')"),
-            *self._weights(),
+            *([] if weights is None else [weighted.format(weights.tolist())]),
         ])  # fmt: skip
-
-    def _weights(self) -> list[str]:
-        """What the representation of a formulation leaves out."""
-        weights = getattr(self.formulation, "weights", None)
-        if weights is None:
-            return []
-        return [
-            "import dataclasses",
-            f"formulation = dataclasses.replace(formulation, weights=np.array({weights.tolist()}))",
-        ]
 
 
 def draw(seed: int, number: int, kernels: list[str], formulations: list[str]) -> Drawn:

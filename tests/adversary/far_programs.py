@@ -247,9 +247,8 @@ def draw_far(seed: int, number: int) -> FarProgram:
     kind = list(FAR)[number % len(FAR)]
     made = FAR[kind](g)
     program = made.program
-    ones = np.ones(program.n), np.zeros(program.n), np.ones(program.h.size), np.ones(program.b.size)
     others = () if kind in ("chain", "contradiction") else tuple(program.others(g, 2))
     return FarProgram(
-        seed, number, (kind, *made.kinds), program, Units(*ones, 1.0), program, made.minimum,
+        seed, number, (kind, *made.kinds), program, Units.of(program), program, made.minimum,
         others, made.implied,
     )  # fmt: skip

@@ -22,14 +22,9 @@ SECONDS = 3.0
 
 @dataclass
 class Hunt(Campaign):
-    """Problems drawn one after the other, and everything that was found.
+    """Problems of these kinds drawn one after the other, and everything that was found.
 
-    Attributes
-    ----------
-    kernels, formulations : list of str
-        Kinds to draw from.
-    brackets_only : bool
-        Whether only brackets are examined, of formulations that have them.
+    With `brackets_only` nothing else is examined, of formulations that have them.
     """
 
     kernels: list[str] = field(default_factory=lambda: list(KERNELS))
@@ -56,25 +51,18 @@ class Hunt(Campaign):
         self, g: np.random.Generator, drawn: Drawn, reference: Reference
     ) -> iopt.workflow.Result | None:
         """The default solver and one other; the result of the first."""
-        names = [None, str(g.choice(iopt.available_solvers(drawn.formulation)))]
         first = None
-        for name in names:
+        for name in (None, str(g.choice(iopt.available_solvers(drawn.formulation)))):
             call = f"result = iopt.solve(problem, formulation, {name!r}, {drawn.tol}, {SECONDS})"
             result = self.call(drawn, call, _solve, drawn, name)
             if result is None:
                 continue
             first = first or result
-            certificate = self.call(
-                drawn, f"{call}\nresult.certificate", lambda r=result: r.certificate
-            )
-            if certificate is None:
-                continue
-            self.counts[certificate.claim.name] += 1
-            call += "\nprint(result.certificate)"
-            if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
-                self.fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
-            findings = certificate_findings(reference, result.values, certificate)
-            self.examined(drawn, findings, call, result.solver)
+            certificate = self.certified(drawn, result, call)
+            if certificate is not None:
+                call += "\nprint(result.certificate)"
+                findings = certificate_findings(reference, result.values, certificate)
+                self.examined(drawn, findings, call, result.solver)
         return first
 
     def _attack(
@@ -86,7 +74,9 @@ class Hunt(Campaign):
     ) -> None:
         problem = drawn.problem()
         for kind, values, multipliers in attacks(g, drawn, reference, result):
-            call = f"values, multipliers = {_shown(values)}, {_shown(multipliers)}\n"
+            said = [v and {k: np.asarray(a).tolist() for k, a in v.items()}
+                    for v in (values, multipliers)]  # fmt: skip
+            call = f"values, multipliers = {said!r}\n"
             call += f"print(iopt.verify(problem, formulation, values, multipliers, {drawn.tol}))"
             certificate = self.call(
                 drawn, call, iopt.verify, problem, drawn.formulation, values, multipliers, drawn.tol
@@ -106,11 +96,8 @@ class Hunt(Campaign):
 
     def _bracket(self, drawn: Drawn, reference: Reference) -> None:
         call = "bracket = iopt.bound(problem, formulation, time_limit=1.0, max_nodes=200)"
-        problem = drawn.problem()
-        bracket = self.call(
-            drawn, call,
-            lambda: iopt.bound(problem, drawn.formulation, time_limit=1.0, max_nodes=200),
-        )  # fmt: skip
+        problem, limits = drawn.problem(), {"time_limit": 1.0, "max_nodes": 200}
+        bracket = self.call(drawn, call, lambda: iopt.bound(problem, drawn.formulation, **limits))
         if bracket is None:
             return
         call += "\nprint(bracket, bracket.check(problem))"
@@ -137,9 +124,3 @@ class Hunt(Campaign):
 
 def _solve(drawn: Drawn, name: str | None) -> iopt.workflow.Result:
     return iopt.solve(drawn.problem(), drawn.formulation, name, drawn.tol, SECONDS)
-
-
-def _shown(values: object) -> str:
-    if not isinstance(values, dict):
-        return repr(values)
-    return repr({k: np.asarray(v).tolist() for k, v in values.items()})

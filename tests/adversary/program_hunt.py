@@ -81,12 +81,8 @@ def _limit(drawn: DrawnProgram) -> float:
 class ProgramHunt(Campaign):
     """Programs drawn one after the other, and everything that was found about them.
 
-    Attributes
-    ----------
-    brackets_only : bool
-        Whether the certificates of solutions and of other points are left out.
-    kinds : tuple of functions
-        What draws a program from seed and number; they take turns.
+    The functions `kinds`, which draw a program from seed and number, take turns. With
+    `brackets_only` the certificates of solutions and of other points are left out.
     """
 
     warnings_fail = True
@@ -178,15 +174,12 @@ class ProgramHunt(Campaign):
             )
             if result is None:
                 continue
-            call += "\nprint(result.certificate)"
-            certificate = self.call(drawn, call, lambda r=result: r.certificate)
+            certificate = self.certified(drawn, result, call, f"{solver or 'default'}: ")
             if certificate is None:
                 continue
-            self.counts[f"{solver or 'default'}: {certificate.claim.name}"] += 1
+            call += "\nprint(result.certificate)"
             findings = certificate_findings(drawn, result.values, certificate)
             self.examined(drawn, findings, call)
-            if result.status is iopt.Status.SOLVED and certificate.claim is iopt.Claim.NONE:
-                self.fail(drawn, "status", f"SOLVED by {result.solver}, claim NONE", call)
             if solver is None and drawn.convex:
                 ended = result.status is iopt.Status.SOLVED
                 proved = certificate.claim is iopt.Claim.GLOBAL

@@ -202,6 +202,12 @@ class Units:
     equation: Array
     objective: float
 
+    @classmethod
+    def of(cls, base: Program) -> Units:
+        """Those in which the program is as it is."""
+        ones = np.ones(base.n), np.zeros(base.n), np.ones(base.h.size), np.ones(base.b.size)
+        return cls(*ones, 1.0)
+
     def shown(self, base: Program) -> Program | None:
         """The program in these units; None if a number would be rounded."""
         P, q, G, h, A, b = base.exact
@@ -249,7 +255,7 @@ def _floats(part: object, shape: list[int]) -> Array | None:
 def _units(g: Generator, base: Program, best: Vector | None) -> tuple[list[str], Units]:
     n, m, k = base.n, base.h.size, base.b.size
     kinds: list[str] = []
-    units = Units(np.ones(n), np.zeros(n), np.ones(m), np.ones(k), 1.0)
+    units = Units.of(base)
 
     def powers(count: int, most: int) -> Array:
         return 2.0 ** g.integers(-most, most + 1, count)
@@ -383,13 +389,7 @@ def draw_program(seed: int, number: int) -> DrawnProgram:
     names, units = _units(g, base, found and found[1])
     shown = units.shown(base)
     if shown is None:
-        names, units = (
-            ["as it is"],
-            Units(
-                np.ones(base.n), np.zeros(base.n), np.ones(base.h.size), np.ones(base.b.size), 1.0
-            ),
-        )
-        shown = base
+        names, units, shown = ["as it is"], Units.of(base), base
     if (found is not None) != feasible:
         raise AssertionError(f"draw {number} of seed {seed}: {kinds}, feasible: {feasible}")
     minimum = None

@@ -182,13 +182,13 @@ def quadratic(
 
 def _one_class(drawn: Drawn, K: Matrix, f: iopt.OneClassSVM | iopt.SVDD) -> Quadratic:
     """½xᵀHx + cᵀx on 0 ≤ x ≤ u with eᵀx = 1."""
-    n = len(K)
-    ball = isinstance(f, iopt.SVDD)
-    H, c = (_times(2, K), [-K[i][i] for i in range(n)]) if ball else (K, [ZERO] * n)
-    upper = Fraction(f.C if isinstance(f, iopt.SVDD) else 1.0 / (f.nu * n))
-    program = BoxProgram(H, c, [ZERO] * n, [upper] * n, [[ONE] * n], [ONE])
-    if not ball:
+    n, lines = len(K), ([[ONE] * len(K)], [ONE])
+    if isinstance(f, iopt.OneClassSVM):
+        upper = [Fraction(1.0 / (f.nu * n))] * n
+        program = BoxProgram(K, [ZERO] * n, [ZERO] * n, upper, *lines)
         return Quadratic(program=program, cancelling=_halved(_in_hulls(K, "alpha")))
+    c, upper = [-K[i][i] for i in range(n)], [Fraction(f.C)] * n
+    program = BoxProgram(_times(2, K), c, [ZERO] * n, upper, *lines)
     reference = Quadratic(program=program, sense=-1)
     reference.cancelling = lambda values: Fraction(reference.terms(values))
     return reference
@@ -393,73 +393,57 @@ class Logistic(Reference):
 
 def reference_of(drawn: Drawn) -> Reference:
     """The reference of a drawn problem, with the whole matrix in memory."""
-    return _reference(replace(drawn, cached=None))
-
-
-def _reference(drawn: Drawn) -> Reference:
     from proxies import proxy_reference
 
+    drawn = replace(drawn, cached=None)
     f, y = drawn.formulation, as_vector(drawn.y)
     K = symmetric(as_matrix(drawn.K))
     n, Q = len(y), signed(K, y)
-    svm: dict[str, Any] = {"sense": -1}
-    if isinstance(f, iopt.SVMDual):
-        return quadratic(drawn, Q, [-ONE] * n, f.C, int(f.bias), **svm)
-    if isinstance(f, iopt.ConvexHullDual):
-        return quadratic(drawn, _times(2, Q), [ZERO] * n, f.mu or 1.0, 2, 2, sense=-1,
-                         variable="alphabar", cancelling=_in_hulls(K, "alphabar"))  # fmt: skip
-    if isinstance(f, iopt.GuoSchuurmansQP):
-        return quadratic(
-            drawn, _times(2, Q), [ZERO] * n, f.beta or 0.5, 2, 1, cancelling=_in_hulls(K, "alpha")
-        )
-    if isinstance(f, iopt.NuSVM):
-        return quadratic(
-            drawn, Q, [ZERO] * n, 1.0 / n, 2, f.nu, cancelling=_halved(_in_hulls(K, "alpha"))
-        )
-    if isinstance(f, iopt.OneClassSVM | iopt.SVDD):
-        return _one_class(drawn, K, f)
-    if isinstance(f, iopt.SpectrumSVM | iopt.ESVM):
-        changed, faults = _transformed(drawn, 0.5 * (drawn.K + drawn.K.T))
-        return quadratic(drawn, signed(changed, y), [-ONE] * n, f.C, 1, faults=faults, **svm)
-    if isinstance(f, iopt.KSVM):
-        square = [product(Q, row) for row in Q]
-        c = [-2 * v for v in product(Q, [ONE] * n)]
-        return quadratic(
-            drawn,
-            _times(2, square),
-            c,
-            f.C,
-            1,
-            constant=Fraction(n),
-            floor=Fraction(n, 1000),
-            whole=True,
-        )
-    if isinstance(f, iopt.LPSVM):
-        return _lp_svm(K, y, Fraction(f.C))
-    if isinstance(f, iopt.GuoSchuurmansLP):
-        return _game(K, y, Fraction(f.beta or 0.5))
-    if isinstance(f, iopt.UniformWeights):
-        share = Fraction(1.0 / n)
-        return Linear(cost={"alpha": [-ONE] * n}, rows=[], lower={"alpha": ZERO},
-                      upper={"alpha": share}, sense=-1, low=-ONE, high=-ONE)  # fmt: skip
-    if isinstance(f, iopt.SeparabilitySVM):
-        return _separability(drawn, Q, y, f)
-    if isinstance(f, iopt.PseudoEuclideanPrimal):
-        return _primal(drawn, y, f.C)
-    if isinstance(f, iopt.ConvexHullPrimal):
-        return _primal(drawn, y, f.mu or 1.0, Hulls)
-    if isinstance(f, iopt.KernelLogistic):
-        return Logistic(K=K, y=y, C=Fraction(f.C))
+    none, minus = [ZERO] * n, [-ONE] * n
+    match f:
+        case iopt.SVMDual():
+            return quadratic(drawn, Q, minus, f.C, int(f.bias), sense=-1)
+        case iopt.ConvexHullDual():
+            return quadratic(drawn, _times(2, Q), none, f.mu or 1.0, 2, 2, sense=-1,
+                             variable="alphabar", cancelling=_in_hulls(K, "alphabar"))  # fmt: skip
+        case iopt.GuoSchuurmansQP():
+            hulls = _in_hulls(K, "alpha")
+            return quadratic(drawn, _times(2, Q), none, f.beta or 0.5, 2, 1, cancelling=hulls)
+        case iopt.NuSVM():
+            halved = _halved(_in_hulls(K, "alpha"))
+            return quadratic(drawn, Q, none, 1.0 / n, 2, f.nu, cancelling=halved)
+        case iopt.OneClassSVM() | iopt.SVDD():
+            return _one_class(drawn, K, f)
+        case iopt.SpectrumSVM() | iopt.ESVM():
+            changed, faults = _transformed(drawn, 0.5 * (drawn.K + drawn.K.T))
+            return quadratic(drawn, signed(changed, y), minus, f.C, 1, sense=-1, faults=faults)
+        case iopt.KSVM():
+            square, c = [product(Q, row) for row in Q], [-2 * v for v in product(Q, [ONE] * n)]
+            return quadratic(drawn, _times(2, square), c, f.C, 1, constant=Fraction(n),
+                             floor=Fraction(n, 1000), whole=True)  # fmt: skip
+        case iopt.LPSVM():
+            return _lp_svm(K, y, Fraction(f.C))
+        case iopt.GuoSchuurmansLP():
+            return _game(K, y, Fraction(f.beta or 0.5))
+        case iopt.UniformWeights():
+            return Linear(cost={"alpha": minus}, rows=[], lower={"alpha": ZERO}, sense=-1,
+                          upper={"alpha": Fraction(1.0 / n)}, low=-ONE, high=-ONE)  # fmt: skip
+        case iopt.SeparabilitySVM():
+            return _separability(drawn, Q, y, f)
+        case iopt.PseudoEuclideanPrimal():
+            return _primal(drawn, y, f.C)
+        case iopt.ConvexHullPrimal():
+            return _primal(drawn, y, f.mu or 1.0, Hulls)
+        case iopt.KernelLogistic():
+            return Logistic(K=K, y=y, C=Fraction(f.C))
     return proxy_reference(drawn, K, y)
 
 
 def _separability(drawn: Drawn, Q: Matrix, y: Vector, f: iopt.SeparabilitySVM) -> Explicit:
     """The dual is max eᵀλ - ½λᵀQR⁺Qλ on the box with the line, R = I or Q."""
     n = len(y)
-    identity = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
-    reference = Explicit(
-        variable="alpha", R=identity if f.identity else Q, G=Q, y=y, C=Fraction(f.C)
-    )
+    R = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)] if f.identity else Q
+    reference = Explicit(variable="alpha", R=R, G=Q, y=y, C=Fraction(f.C))
     if f.identity or is_psd(Q):
         H = [product(Q, row) for row in Q] if f.identity else Q
         best = quadratic(drawn, H, [-ONE] * n, f.C, 1).low
@@ -472,15 +456,13 @@ def _separability(drawn: Drawn, Q: Matrix, y: Vector, f: iopt.SeparabilitySVM) -
 
 def _primal(drawn: Drawn, y: Vector, C: float, kind: type[Explicit] = Explicit) -> Explicit:
     """With the embedding of the package, which must reproduce the centred kernel."""
-    problem, n = drawn.problem(), len(y)
-    embedding = embed(problem)
+    n, embedding = len(y), embed(drawn.problem())
     points, M = as_matrix(embedding.points), as_vector(embedding.M)
     scaled = [[m * v for m, v in zip(M, row, strict=True)] for row in points]
     inner = [[dot(a, b) for b in scaled] for a in points]
     K = 0.5 * (drawn.K + drawn.K.T)
     centred = K - K.mean(0) - K.mean(0)[:, None] + K.mean()
-    apart = max(abs(float(v) - c) for row, line in zip(inner, centred, strict=True)
-                for v, c in zip(row, line, strict=True))  # fmt: skip
+    apart = float(np.abs(np.array(inner, dtype=float) - centred).max())
     R = [[m if i == j else ZERO for j in range(len(M))] for i, m in enumerate(M)]
     G = [[s * v for v in row] for s, row in zip(y, scaled, strict=True)]
     reference = kind(variable="w", R=R, G=G, y=y, C=Fraction(C))
@@ -488,10 +470,8 @@ def _primal(drawn: Drawn, y: Vector, C: float, kind: type[Explicit] = Explicit) 
         reference.faults.append(f"embedding off by {apart:.2e}")
     if kind is Hulls:  # hulls may meet
         reference.floor = max((dot(row, row) for row in points), default=ZERO) / 1000
-    if all(m > 0 for m in M):
-        if kind is Hulls:  # half of min ᾱᵀQᾱ
-            best = quadratic(drawn, signed(inner, y), [ZERO] * n, C, 2, 2).low
-        else:
-            best = quadratic(drawn, signed(inner, y), [-ONE] * n, C, 1).low
+    if all(m > 0 for m in M):  # of hulls half of min ᾱᵀQᾱ
+        c, lines = ([ZERO] * n, (2, 2)) if kind is Hulls else ([-ONE] * n, (1, 0))
+        best = quadratic(drawn, signed(inner, y), c, C, *lines).low
         reference.low = reference.high = -best if best is not None else None
     return reference

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from indefinite_opt.quadratic.local.descent.descent import Descent
 from indefinite_opt.quadratic.local.search.multistart import MultiStart
 
 INF = float("inf")
+SLOW = pytest.mark.slow
 
 QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
 
@@ -30,9 +31,8 @@ def indefinite(kernel: str, n: int, seed: int) -> iopt.KernelProblem:
 
 def told(result: iopt.workflow.Result) -> dict[str, int]:
     """The numbers of the message."""
-    found = re.match(
-        r"(\d+) descents and (\d+) perturbations, (\d+) different ends", result.message
-    )
+    words = r"(\d+) descents and (\d+) perturbations, (\d+) different ends"
+    found = re.match(words, result.message)
     assert found is not None, result.message
     return dict(zip(("descents", "perturbations", "ends"), map(int, found.groups()), strict=True))
 
@@ -40,10 +40,8 @@ def told(result: iopt.workflow.Result) -> dict[str, int]:
 # ---------------------------------------------------------------------- Haasdonk (2005), Lemma 4
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5])
 @pytest.mark.parametrize(
-    "q",
-    [1, 2, 3, *(pytest.param(q, marks=pytest.mark.slow) for q in (4, 5, 6))],
+    ("q", "shift"), [(1, 0.0), (3, 0.5), *(pytest.param(5, s, marks=SLOW) for s in (0.0, 0.5))]
 )
 def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> None:
     """2^q strict local optima, one for each vertex; ends that are none of them must say so."""
@@ -71,10 +69,9 @@ def test_all_optima_of_lemma_4_are_found_and_counted(q: int, shift: float) -> No
 # ------------------------------------------------------------------------------- what is returned
 
 
-@pytest.mark.parametrize("kernel", ["sigmoid", "random"])
 @pytest.mark.parametrize("title", QUADRATIC)
-def test_ends_are_counted_ordered_and_true(title: str, kernel: str) -> None:
-    problem = indefinite(kernel, 60, 0)
+def test_ends_are_counted_ordered_and_true(title: str) -> None:
+    problem = rugged_problem(60, 0)
     result = iopt.solve(problem, title, solver=MultiStart(starts=20))
     qp = program_of(problem, title)
     assert len(result.optima) == told(result)["ends"]
@@ -92,11 +89,8 @@ def test_ends_are_counted_ordered_and_true(title: str, kernel: str) -> None:
 
 def test_the_best_of_many_ends_keep_their_weights() -> None:
     """ "empty but for the best of many": no end without weights is better than one with them."""
-    result = iopt.solve(
-        rugged_problem(200),
-        "ConvexHullDual(relative=5)",
-        solver=MultiStart(starts=150, perturbations=0, budget=INF),
-    )
+    search = MultiStart(starts=150, perturbations=0, budget=INF)
+    result = iopt.solve(rugged_problem(200), "ConvexHullDual(relative=5)", search)
     kept = [bool(end.values) for end in result.optima]
     assert 50 <= sum(kept) < len(kept)
     assert kept == sorted(kept, reverse=True), f"end {kept.index(False) + 1} has no weights"
@@ -105,8 +99,9 @@ def test_the_best_of_many_ends_keep_their_weights() -> None:
 # -------------------------------------------------------------------------------- reproducibility
 
 
-@pytest.mark.parametrize("title", QUADRATIC)
-@pytest.mark.parametrize("kernel", ["sigmoid", "random"])
+@pytest.mark.parametrize(
+    ("kernel", "title"), [("random", QUADRATIC[0]), *(("sigmoid", each) for each in QUADRATIC[1:])]
+)
 def test_the_same_seed_gives_the_same_bits(kernel: str, title: str) -> None:
     """Of another problem with the same numbers, and of this one after much was computed of it."""
     problem, other = (indefinite(kernel, 70, 1) for _ in range(2))
@@ -118,15 +113,15 @@ def test_the_same_seed_gives_the_same_bits(kernel: str, title: str) -> None:
     assert_same(first, iopt.solve(problem, title, seed=3))
 
 
-@pytest.mark.parametrize("title", QUADRATIC)
+@pytest.mark.parametrize("title", ["SVMDual(C=2)", "ConvexHullDual"])
 def test_threads_change_nothing(title: str) -> None:
-    problem = rugged_problem(120)
-    results = [
+    problem = rugged_problem(80)
+    one, *others = (
         iopt.solve(problem, title, solver=MultiStart(starts=6, jobs=jobs)) for jobs in (1, 2, 3)
-    ]
-    assert told(results[0])["perturbations"] > 0
-    for result in results[1:]:
-        assert_same(results[0], result)
+    )
+    assert told(one)["perturbations"] > 0
+    for result in others:
+        assert_same(one, result)
 
 
 def assert_same(first: iopt.workflow.Result, second: iopt.workflow.Result) -> None:
@@ -143,24 +138,20 @@ def assert_same(first: iopt.workflow.Result, second: iopt.workflow.Result) -> No
 
 def test_the_seed_is_used() -> None:
     """Half of the starts are random, and so are their ends on a rugged problem."""
-    search = MultiStart(starts=9, perturbations=0)
-    problem = rugged_problem(200)
-    ends = {
-        tuple(end.objective for end in iopt.solve(problem, "ConvexHullDual", search, seed=s).optima)
-        for s in range(4)
-    }
-    assert len(ends) == 4
+    search, problem = MultiStart(starts=9, perturbations=0), rugged_problem(200)
+    one, other = (iopt.solve(problem, "ConvexHullDual", search, seed=s).optima for s in range(2))
+    assert [end.objective for end in one] != [end.objective for end in other]
 
 
 # --------------------------------------------------------------------------------- never worse than
 
 
-@pytest.mark.parametrize("C", [1.0, pytest.param(10.0, marks=pytest.mark.slow), 100.0])
-@pytest.mark.parametrize("kernel", ["sigmoid", "epanechnikov", "random"])
 @pytest.mark.parametrize(
-    "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
-)
-def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str, C: float) -> None:
+    ("kernel", "C", "seed"),
+    [("sigmoid", 1.0, 0), ("epanechnikov", 100.0, 0), ("random", 100.0, 0),
+     *(pytest.param(kernel, 10.0, 1, marks=SLOW) for kernel in ("sigmoid", "random"))],
+)  # fmt: skip
+def test_never_worse_than_one_descent_from_the_same_start(kernel: str, C: float, seed: int) -> None:
     generator = np.random.default_rng([1, seed])
     problem = indefinite(kernel, 50, seed)
     for title in (iopt.SVMDual(C=C), iopt.SVMDual(C=C, bias=False), "ConvexHullDual"):
@@ -175,14 +166,14 @@ def test_never_worse_than_one_descent_from_the_same_start(seed: int, kernel: str
 @pytest.mark.parametrize(
     "title", ["SVMDual(C=2)", "ConvexHullDual(mu=0.5)", "GuoSchuurmansQP(beta=0.25)"]
 )
-@pytest.mark.parametrize(
-    "search", [MultiStart(), MultiStart(perturbations=20), MultiStart(starts=12)]
-)
-def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, title: str) -> None:
+@pytest.mark.parametrize("options", [{}, {"perturbations": 20}, {"starts": 12}])
+def test_no_exchange_of_two_weights_improves_the_answer(
+    options: dict[str, int], title: str
+) -> None:
     """Every pair is tried, with its longest step."""
-    for seed in range(4):
+    for seed in range(2):
         problem = rugged_problem(16, seed)
-        result = iopt.solve(problem, title, solver=search)
+        result = iopt.solve(problem, title, solver=MultiStart(**options))
         qp, x = program_of(problem, title), weights(result)
         gain = Program.of(problem.K, problem.y, result.formulation).exchanges(x)[0].max()
         assert gain <= 1e-8 * qp.gap_unit(result.objective, x), f"seed {seed}: {gain}"
@@ -191,22 +182,22 @@ def test_no_exchange_of_two_weights_improves_the_answer(search: MultiStart, titl
 # ------------------------------------------------------------------------------------------ starts
 
 
-@pytest.mark.parametrize("size", [1e4, 1e8, 1e12, 1e16, 1e20, 1e300])
+@pytest.mark.parametrize("size", [1e8, 1e16, 1e300])
 @pytest.mark.parametrize("title", ["SVMDual(C=1)", "ConvexHullDual(mu=0.4)", "GuoSchuurmansQP"])
-@pytest.mark.parametrize("solver", ["smo", "multistart"])
-def test_a_start_far_outside_is_made_feasible(solver: str, title: str, size: float) -> None:
+def test_a_start_far_outside_is_made_feasible(title: str, size: float) -> None:
     """Nothing of the lines is lost to the size of the start."""
     problem = iopt.KernelProblem(np.eye(9), [1, 1, 1, 1, -1, -1, -1, -1, -1])
-    result = iopt.solve(problem, title, solver=solver, start=size * np.arange(9.0))
-    qp, x = program_of(problem, title), weights(result)
-    assert np.abs(qp.A @ x - qp.b).max() <= 1e-12 * x.sum()
-    assert result.certificate.claim is iopt.Claim.GLOBAL
+    for solver in ("smo", "multistart"):
+        result = iopt.solve(problem, title, solver=solver, start=size * np.arange(9.0))
+        qp, x = program_of(problem, title), weights(result)
+        assert np.abs(qp.A @ x - qp.b).max() <= 1e-12 * x.sum()
+        assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
 # ------------------------------------------------------------------------------------ when to stop
 
 
-@pytest.mark.parametrize(("n", "most"), [(10, 240), (50, 1200), (200, 2400)])
+@pytest.mark.parametrize(("n", "most"), [(10, 240), (120, 2400)])
 def test_perturbations_grow_with_the_number_of_weights(n: int, most: int) -> None:
     """24 for each weight up to 2400, by default."""
     result = iopt.solve(rugged_problem(n), "SVMDual", solver=MultiStart(budget=INF))
@@ -229,7 +220,7 @@ def test_perturbations_that_find_nothing_lower_count_no_descents() -> None:
     assert found == {"descents": MultiStart().starts, "perturbations": 240, "ends": 1}
 
 
-@pytest.mark.parametrize("title", QUADRATIC)
+@pytest.mark.parametrize("title", QUADRATIC[1:3])
 def test_a_small_budget_stops_the_search(title: str) -> None:
     problem = rugged_problem(60)
     small = iopt.solve(problem, title, solver=MultiStart(budget=1e-6))
@@ -242,33 +233,6 @@ def test_a_small_budget_stops_the_search(title: str) -> None:
     assert "budget" not in large.message
     sense = program_of(problem, title).sense
     assert sense * large.objective <= sense * small.objective + 1e-9
-
-
-ENDLESS: dict[str, Any] = {"perturbations": 10**8, "budget": INF}
-"""Chains of perturbations that take minutes on a few hundred points."""
-
-
-def on_perturbations(
-    monkeypatch: pytest.MonkeyPatch, act: Callable[[], None], seconds: float = 0.0
-) -> list[int]:
-    """Act when the first perturbations are made; receives their number between two looks at the
-    clock.
-
-    Later perturbations take so many seconds more.
-    """
-    slices: list[int] = []
-    perturbed = Descent.perturbed
-
-    def count(self: Descent, perturbations: int, steps: int, work: float) -> None:
-        perturbed(self, perturbations, steps, work)
-        slices.append(perturbations)
-        if len(slices) == 1:
-            act()
-        else:
-            time.sleep(seconds)
-
-    monkeypatch.setattr(Descent, "perturbed", count)
-    return slices
 
 
 @pytest.fixture
@@ -284,18 +248,28 @@ def interruptible() -> Iterator[None]:
 def test_ctrl_c_reaches_the_threads(
     jobs: int, after_uno: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real interrupt among the perturbations, while the main thread waits for the others.
+    """A real interrupt among perturbations that take minutes, while the main thread waits for them.
 
     UNO installs the handler of SIGINT anew, so that waiting calls go on waiting.
     """
     if after_uno:
         pytest.importorskip("unopy", reason="unopy has no wheel for this platform")
         iopt.solve(rugged_problem(4), "SVMDual", solver="uno")
-    problem = rugged_problem(300)
-    slices = on_perturbations(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT), seconds=0.2)
-    search = MultiStart(jobs=jobs, **ENDLESS)
+    slices: list[int] = []
+    perturbed = Descent.perturbed
+
+    def interrupted(self: Descent, perturbations: int, steps: int, work: float) -> None:
+        perturbed(self, perturbations, steps, work)
+        slices.append(perturbations)
+        if len(slices) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        else:
+            time.sleep(0.2)
+
+    monkeypatch.setattr(Descent, "perturbed", interrupted)
+    search = MultiStart(jobs=jobs, perturbations=10**8, budget=INF)
     try:
-        result = iopt.solve(problem, "SVMDual", solver=search, time_limit=HANGS)
+        result = iopt.solve(rugged_problem(300), "SVMDual", solver=search, time_limit=HANGS)
     except KeyboardInterrupt:  # would end the test session
         pytest.fail("the interrupt came through")
     assert result.status is iopt.Status.INTERRUPTED
@@ -321,7 +295,7 @@ def test_ctrl_c_before_there_is_a_point(row: Any, monkeypatch: pytest.MonkeyPatc
     assert result.certificate.claim >= iopt.Claim.FEASIBLE
 
 
-@pytest.mark.parametrize("seed", [1096, 1352, 1669, 2445])
+@pytest.mark.parametrize("seed", [1096, 2445])
 def test_nothing_is_interrupted_by_itself(seed: int) -> None:
     """Ends that an exchange improves after the last round; found among 6000 such kernels."""
     generator = np.random.default_rng(seed)
@@ -335,7 +309,7 @@ def test_nothing_is_interrupted_by_itself(seed: int) -> None:
 # -------------------------------------------------------------------------- problems of every kind
 
 
-@pytest.mark.parametrize("n", [2, 12, 120])
+@pytest.mark.parametrize("n", [2, 40])
 @pytest.mark.parametrize("title", [*QUADRATIC, "SVMDual(C=inf)"])
 def test_a_convex_problem_needs_one_descent(title: str, n: int) -> None:
     generator = np.random.default_rng(n)

@@ -34,10 +34,8 @@ def random_form(generator: np.random.Generator, n: int = 5, m: int = 2) -> Stand
 def is_ray(form: StandardForm, d: list[Fraction]) -> bool:
     """Every condition again, entry by entry."""
     rows = [dot(as_vector(row), d) for row in form.matrix]
-    for part, low, high in zip(d, form.lower, form.upper, strict=True):
-        if (part < 0 and low > -INF) or (part > 0 and high < INF):
-            return False
-    for change, low, high in zip(rows, form.row_lower, form.row_upper, strict=True):
+    lower, upper = [*form.lower, *form.row_lower], [*form.upper, *form.row_upper]
+    for change, low, high in zip([*d, *rows], lower, upper, strict=True):
         if (change < 0 and low > -INF) or (change > 0 and high < INF):
             return False
     image = [dot(as_vector(row), d) for row in form.hessian]  # type: ignore[union-attr]
@@ -45,7 +43,7 @@ def is_ray(form: StandardForm, d: list[Fraction]) -> bool:
     return curvature < 0 or (curvature == 0 and (slope < 0 or any(image)))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_is_proved_is_a_ray(seed: int) -> None:
     """Directions with the rounding that algorithms leave, of programs that may have no ray."""
     generator = np.random.default_rng(seed)
@@ -71,17 +69,16 @@ def test_a_rounded_ray_of_equations_is_found() -> None:
     assert [float(part) for part in ray.direction] == pytest.approx([3.0, 7.0, -2.0])
 
 
-@pytest.mark.parametrize("curvature", [1e-16, 1e-9, 1e-300])
-def test_no_curvature_is_too_small_to_end_a_fall(curvature: float) -> None:
-    form = StandardForm(
-        1, -np.ones(1), np.zeros(1), np.full(1, INF), np.empty(0), np.empty(0),
-        np.empty((0, 1)), np.array([[curvature]]),
-    )  # fmt: skip
-    assert proved_ray(form, np.ones(1)) is None
-    assert proved_ray(form._replace(hessian=-form.hessian), np.ones(1)) is not None  # type: ignore[operator]
+def test_no_curvature_is_too_small_to_end_a_fall() -> None:
+    one, none = np.ones(1), np.empty(0)
+    form = StandardForm(1, -one, np.zeros(1), np.full(1, INF), none, none, np.empty((0, 1)))
+    for curvature in (1e-9, 1e-300):
+        convex, concave = (form._replace(hessian=np.array([[c]])) for c in (curvature, -curvature))
+        assert proved_ray(convex, one) is None
+        assert proved_ray(concave, one) is not None
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(6))
 def test_what_is_proved_is_a_conflict(seed: int) -> None:
     generator = np.random.default_rng(seed)
     form = random_form(generator, n=3, m=4)
@@ -91,9 +88,7 @@ def test_what_is_proved_is_a_conflict(seed: int) -> None:
             continue
         assert conflict.exact
         # The rows weighted and added exclude every x between the bounds.
-        reduced = [
-            dot(conflict.multipliers, as_vector(form.matrix[:, j])) for j in range(form.cost.size)
-        ]
+        reduced = [dot(conflict.multipliers, as_vector(column)) for column in form.matrix.T]
         most = least = Fraction()
         for y, low, high in zip(conflict.multipliers, form.row_lower, form.row_upper, strict=True):
             most += y * Fraction(high if y > 0 else low) if y else 0
@@ -124,14 +119,14 @@ FINITE = {
         f"concave {k}": (
             Q(np.diag([1.0, -(10.0**-k)]), [4.0, -4.0], lb=[-INF, -1.0], ub=[INF, 0.0]), -8.0
         )
-        for k in (4, 9, 10, 11, 12, 13)
+        for k in (4, 10, 13)
     },
     **{
         f"convex {k}": (
             Q(np.diag([1.0, 10.0**-k]), [-1.0, -1.0], G=[[1.0, -1.0]], h=[1.0]),
             -0.5 - 0.5 * 10.0**k,
         )
-        for k in (4, 9, 10, 13)
+        for k in (4, 9, 13)
     },
 }  # fmt: skip
 
@@ -171,7 +166,7 @@ def chain(length: int, last: float) -> iopt.QuadraticProgram:
     return iopt.QuadraticProgram(q=np.ones(length + 1), A=A, b=np.full(length, 0.1), lb=lb, ub=ub)
 
 
-@pytest.mark.parametrize("length", [20, 80, 200, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [20, 200, pytest.param(500, marks=pytest.mark.slow)])
 def test_conflicts_of_any_length_are_proved(length: int) -> None:
     """The last x is 1 to many digits, and 1.5 is asked for, or 0.5."""
     empty = chain(length, 1.5)

@@ -51,9 +51,9 @@ def test_a_convex_problem_in_several_blocks_agrees_with_libsvm(C: float, cache_m
     assert result.objective == pytest.approx(theirs, rel=2.0 * TOL)
 
 
-@pytest.mark.parametrize("formulation", [
-    iopt.SVMDual(C=1.0), iopt.SVMDual(C=1.0, bias=False), iopt.ConvexHullDual(mu=0.01),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "formulation", [iopt.SVMDual(C=1.0, bias=False), iopt.ConvexHullDual(mu=0.01)]
+)
 def test_an_indefinite_problem_in_several_blocks_ends_where_the_gradient_says(
     formulation: iopt.Formulation,
 ) -> None:

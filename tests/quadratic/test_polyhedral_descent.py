@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -18,10 +20,7 @@ from helpers.polyhedra import (
     rescaled,
     transportation,
 )
-from indefinite_opt.quadratic.local.polyhedral.descent import (
-    ActiveSetDescent,
-    nearest_point,
-)
+from indefinite_opt.quadratic.local.polyhedral.descent import ActiveSetDescent, nearest_point
 from indefinite_opt.quadratic.local.polyhedral.recession import falling_ray
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.solving.solution import Status
@@ -87,7 +86,7 @@ def check_ray(qp: Rows, x: Array, d: Array) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(10), *(pytest.param(k, marks=pytest.mark.slow) for k in range(10, 150))]
+    "seed", [*range(6), *(pytest.param(k, marks=pytest.mark.slow) for k in range(10, 50))]
 )
 def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
     qp, generator = tiny(seed), np.random.default_rng(seed)
@@ -112,15 +111,15 @@ def test_every_end_is_a_minimum_or_an_unbounded_ray(seed: int) -> None:
         check_minimum(qp, x, generator)
         assert run.residual() <= 1e-12
         uneven, equal, lower, upper = run.multipliers().values()
-        assert min(np.min(part, initial=0.0) for part in (uneven, lower, upper)) >= 0.0
         left = qp.gradient(x) + uneven @ qp.G + equal @ qp.A
         np.testing.assert_allclose(left, lower - upper, rtol=0, atol=1e-10)
-        for multiplier, slack in (
+        for part, slack in (
             (uneven, qp.h - qp.G @ x),
             (lower, x - qp.lower),
             (upper, qp.upper - x),
         ):
-            assert np.all(np.abs(slack[multiplier > 1e-10]) <= 1e-12)
+            assert np.min(part, initial=0.0) >= 0.0
+            assert np.all(np.abs(slack[part > 1e-10]) <= 1e-12)
 
 
 CLASSES = [
@@ -129,7 +128,7 @@ CLASSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("units", [None, 0, 1])
+@pytest.mark.parametrize("units", [None, 0])
 @pytest.mark.parametrize("qp", CLASSES)
 def test_descents_are_feasible_stationary_and_monotone_in_any_units(
     qp: Rows, units: int | None
@@ -138,14 +137,11 @@ def test_descents_are_feasible_stationary_and_monotone_in_any_units(
         qp = rescaled(qp, units)
     scaled, generator = qp.equilibrated, np.random.default_rng(0)
     rows = LinearRows(scaled)
-    for k in range(6):
-        z = rows.random_vertex(generator)
-        if k % 2:
-            z = generator.dirichlet(np.ones(3)) @ [
-                z,
-                *(rows.random_vertex(generator) for _ in "ab"),
-            ]
-        run = ActiveSetDescent(scaled, z)
+    for k in range(4):
+        vertices = [rows.random_vertex(generator) for _ in "abc"]
+        run = ActiveSetDescent(
+            scaled, generator.dirichlet(np.ones(3)) @ vertices if k % 2 else vertices[0]
+        )
         values = [run.value]
         while run.run(max_iter=run.iterations + 5) is Status.MAX_ITER:
             values.append(run.value)
@@ -159,20 +155,23 @@ def test_descents_are_feasible_stationary_and_monotone_in_any_units(
         assert run.curvature.startswith("curvature nonnegative on the free space")
 
 
+def at_zero(P: Any, q: Any = None, lower: float = 0.0) -> ActiveSetDescent:
+    """A descent in a box up to 1, which has ended after it began at 0."""
+    run = ActiveSetDescent(
+        program(len(P), P, q, lower=lower, upper=1.0).equilibrated, np.zeros(len(P))
+    )
+    assert run.run() is Status.SOLVED
+    return run
+
+
 def test_a_saddle_is_left() -> None:
     """xy on [-1, 1]² has zero gradient at 0, and minima -1 at two corners."""
-    qp = program(2, [[0, 1], [1, 0]], lower=-1.0, upper=1.0)
-    run = ActiveSetDescent(qp.equilibrated, np.zeros(2))
-    assert run.run() is Status.SOLVED
-    assert sorted(run.z.tolist()) == [-1.0, 1.0]
+    assert sorted(at_zero([[0, 1], [1, 0]], lower=-1.0).z.tolist()) == [-1.0, 1.0]
 
 
 def test_a_vertex_is_left_between_two_weakly_active_bounds() -> None:
     """-xy on [0, 1]² has zero gradient at 0 and falls along no edge, but along (1, 1)."""
-    qp = program(2, [[0, -1], [-1, 0]], lower=0.0, upper=1.0)
-    scaled = qp.equilibrated
-    run = ActiveSetDescent(scaled, np.zeros(2))
-    assert run.run() is Status.SOLVED
+    run = at_zero([[0, -1], [-1, 0]])
     assert run.z.tolist() == [0.0, 0.0]
     assert run.escape(LinearRows, 0)
     run.run()
@@ -181,24 +180,15 @@ def test_a_vertex_is_left_between_two_weakly_active_bounds() -> None:
 
 def test_a_vertex_stays_where_the_curvature_on_its_cone_is_copositive() -> None:
     """xy on [0, 1]² is indefinite at 0 with zero gradient, but 0 is a minimum."""
-    run = ActiveSetDescent(
-        program(2, [[0, 1], [1, 0]], lower=0.0, upper=1.0).equilibrated, np.zeros(2)
-    )
-    run.run()
+    run = at_zero([[0, 1], [1, 0]])
     assert not run.escape(LinearRows, 0)
-    assert qp_words(run) == "no descent into their cone was found"
+    assert run.curvature.endswith("and no descent into their cone was found")
     assert run.z.tolist() == [0.0, 0.0]
-
-
-def qp_words(run: ActiveSetDescent) -> str:
-    return run.curvature.rpartition("and ")[2]
 
 
 def test_an_edge_is_followed_to_its_far_end() -> None:
     """x - 2x² on [0, 1] rises from the minimum 0 at first, and is -1 at the other end."""
-    qp = program(1, [[-4.0]], [1.0], lower=0.0, upper=1.0)
-    run = ActiveSetDescent(qp.equilibrated, np.zeros(1))
-    run.run()
+    run = at_zero([[-4.0]], [1.0])
     assert run.z.tolist() == [0.0]
     assert run.exchange()
     run.run()
@@ -206,19 +196,16 @@ def test_an_edge_is_followed_to_its_far_end() -> None:
     assert not run.exchange()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_nearest_point_of_a_simplex_is_that_of_sorting(seed: int) -> None:
+def test_the_nearest_point_of_a_simplex_is_that_of_sorting() -> None:
     """Held, Wolfe & Crowder (1974): x_i = max(v_i - θ, 0) with θ from the sorted entries."""
-    generator = np.random.default_rng(seed)
-    v = generator.standard_normal(20)
-    qp = program(20, A=np.ones((1, 20)), b=[1.0], lower=0.0)
-    scaled = qp.equilibrated
-    rows = LinearRows(scaled)
-    z = nearest_point(scaled, scaled.write(v), rows.feasible_point())
-    falling = np.sort(v)[::-1]
-    thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, 21)
-    theta = thresholds[np.flatnonzero(falling > thresholds)[-1]]
-    np.testing.assert_allclose(scaled.read(z), np.maximum(v - theta, 0.0), rtol=0, atol=1e-14)
+    scaled = program(20, A=np.ones((1, 20)), b=[1.0], lower=0.0).equilibrated
+    inside = LinearRows(scaled).feasible_point()
+    for v in np.random.default_rng(0).standard_normal((3, 20)):
+        z = nearest_point(scaled, scaled.write(v), inside)
+        falling = np.sort(v)[::-1]
+        thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, 21)
+        theta = thresholds[np.flatnonzero(falling > thresholds)[-1]]
+        np.testing.assert_allclose(scaled.read(z), np.maximum(v - theta, 0.0), rtol=0, atol=1e-14)
 
 
 def test_a_feasible_point_is_its_own_nearest_point() -> None:
@@ -234,13 +221,13 @@ def test_a_feasible_point_is_its_own_nearest_point() -> None:
     assert np.linalg.norm(repaired - near) <= np.linalg.norm(z - near)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_quadratic_assignments_do_not_cycle(seed: int) -> None:
     k, generator = 6, np.random.default_rng(seed)
     qp = transportation(k, k, 0)._replace(P=indefinite(k * k, generator), b=np.ones(2 * k))
     scaled = qp.equilibrated
     rows = LinearRows(scaled)
-    for _ in range(10):
+    for _ in range(5):
         run = ActiveSetDescent(scaled, rows.random_vertex(generator))
         assert run.run() is Status.SOLVED
         check_stationary(qp, scaled.read(run.z))

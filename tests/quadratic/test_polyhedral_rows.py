@@ -25,7 +25,7 @@ def satisfied(qp: Rows, x: np.ndarray) -> bool:
 
 
 def programs() -> list[Rows]:
-    plain = [random_rows(12, 8, 3, seed) for seed in range(3)] + [transportation(4, 5, 0)]
+    plain = [random_rows(12, 8, 3, 0), transportation(4, 5, 0)]
     return [*plain, *[rescaled(qp, k) for k, qp in enumerate(plain)]]
 
 
@@ -44,24 +44,21 @@ def test_vertices_satisfy_all_rows_and_lie_in_enough_of_them(qp: Rows) -> None:
         assert np.linalg.matrix_rank(normals, tol=1e-9) == qp.n
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_ranges_are_those_of_scipy_and_never_narrower(seed: int) -> None:
     qp = random_rows(8, 10, 2, seed)._replace(
         lower=np.where(np.arange(8) % 2, 0.0, -np.inf), upper=np.full(8, np.inf)
     )
     box = np.eye(8)
     qp = qp._replace(G=np.vstack([qp.G, box, -box]), h=np.concatenate([qp.h, np.full(16, 3.0)]))
-    qp = rescaled(qp, seed) if seed % 2 else qp
-    scaled = qp.equilibrated
+    scaled = (rescaled(qp, seed) if seed % 2 else qp).equilibrated
     lower, upper = LinearRows(scaled).ranges(np.ones(8, bool))
     count = scaled.inequalities
+    rows = scaled.R[:count], scaled.row_upper[:count], scaled.R[count:], scaled.row_upper[count:]
+    ends = np.column_stack([scaled.lower, scaled.upper])
     for i in range(8):
         for sign, found in ((1.0, lower[i]), (-1.0, -upper[i])):
-            known = linprog(
-                sign * np.eye(8)[i], scaled.R[:count], scaled.row_upper[:count],
-                scaled.R[count:], scaled.row_upper[count:],
-                list(zip(scaled.lower, scaled.upper, strict=True)),
-            )  # fmt: skip
+            known = linprog(sign * box[i], *rows, ends)
             assert found == pytest.approx(known.fun, abs=1e-7)
             assert found <= known.fun + 1e-9
 
@@ -102,7 +99,7 @@ def test_an_empty_polyhedron_is_refused_with_its_conflict() -> None:
     assert named(program(2, A=[[0, 0]], b=[1]))[0] == {"row 0 of A"}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_conflict_cannot_be_reduced(seed: int) -> None:
     """Without any one of its rows and bounds the others can be satisfied, and not all at once."""
     generator = np.random.default_rng(seed)
@@ -131,8 +128,7 @@ def test_no_time_is_an_error_of_its_own() -> None:
         rows.feasible_point()
 
 
-@pytest.mark.parametrize("least", [1e-320, 1e-300, 1e-200, 1e-150])
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(("least", "place"), [(1e-320, 0), (1e-320, 1), (1e-150, 0), (1e-150, 1)])
 def test_a_coefficient_that_vanishes_beside_another_does_no_harm(least: float, place: int) -> None:
     """The other variable is 0 up to rounding; of x² + x the minimum is -1/4, of -3y²/2 - y it is
     -8 at y = 2."""

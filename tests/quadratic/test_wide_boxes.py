@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
@@ -9,12 +11,11 @@ from scipy.optimize import linear_sum_assignment
 import indefinite_opt as iopt
 from indefinite_opt.errors import InfeasibleProblem
 
-WIDE = [1e3, 1e6, 1e9, 1e12, 1e15, 1e20, np.inf]
+WIDE = [1e3, 1e9, 1e15, 1e20, np.inf]
 
 
+@pytest.mark.parametrize(("gap", "sign"), [(1.0, 1.0), (1e-3, 0.0), (1e-3, -1.0)])
 @pytest.mark.parametrize("size", WIDE)
-@pytest.mark.parametrize("gap", [1.0, 1e-3])
-@pytest.mark.parametrize("sign", [1.0, 0.0, -1.0])
 def test_contradictions_are_proved_in_any_box(size: float, gap: float, sign: float) -> None:
     """x + y ≤ 1 and x + y ≥ 1 + gap."""
     rows = [[1.0, 1.0], [-1.0, -1.0]], [1.0, -1.0 - gap]
@@ -25,7 +26,7 @@ def test_contradictions_are_proved_in_any_box(size: float, gap: float, sign: flo
         assert iopt.verify(qp, info.value).proved
 
 
-@pytest.mark.parametrize("side", [1e6, 1e15, 1e19, 1e20, 1e30, np.inf])
+@pytest.mark.parametrize("side", [1e6, 1e19, 1e20, np.inf])
 def test_a_long_row_hides_no_contradiction(side: float) -> None:
     """x ≤ 1 and x ≥ 2, beside x ≤ 10⁶ and more."""
     qp = iopt.QuadraticProgram([[1.0]], [0.0], [[1.0], [-1.0], [1.0]], [1.0, -2.0, side])
@@ -50,29 +51,28 @@ def test_right_hand_sides_from_1e20_on_are_infinite() -> None:
             iopt.QuadraticProgram(q=[1.0], **rows)
 
 
-@pytest.mark.parametrize("size", WIDE)
-def test_a_linear_program_does_not_pay_for_its_box(size: float) -> None:
-    """min x + y with x + 2y ≥ 1 and 3x + y ≥ 1: (1/5, 2/5)."""
-    qp = iopt.QuadraticProgram(
-        q=[1.0, 1.0], G=[[-1.0, -2.0], [-3.0, -1.0]], h=[-1.0, -1.0], lb=0.0, ub=size
-    )
-    result = iopt.solve(qp)
-    np.testing.assert_allclose(result.x, [0.2, 0.4], rtol=1e-7)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    bracket = iopt.bound(qp)
-    assert bracket.lower <= 0.6 + 1e-15
-    assert bracket.lower >= 0.6 - 1e-9
+def linear(size: float) -> tuple[iopt.QuadraticProgram, list[float], float]:
+    """min x + y with x + 2y ≥ 1 and 3x + y ≥ 1."""
+    rows = {"G": [[-1.0, -2.0], [-3.0, -1.0]], "h": [-1.0, -1.0]}
+    return iopt.QuadraticProgram(q=[1.0, 1.0], **rows, lb=0.0, ub=size), [0.2, 0.4], 0.6
 
 
-@pytest.mark.parametrize("size", WIDE)
-def test_a_strictly_convex_program_is_bracketed_in_any_box(size: float) -> None:
-    """x² + xy + y² - x - y is least at (1/3, 1/3), with the value -1/3."""
+def convex(size: float) -> tuple[iopt.QuadraticProgram, list[float], float]:
+    """x² + xy + y² - x - y."""
     qp = iopt.QuadraticProgram([[2.0, 1.0], [1.0, 2.0]], [-1.0, -1.0], lb=-size, ub=size)
-    bracket = iopt.bound(qp)
+    return qp, [1 / 3, 1 / 3], -1 / 3
+
+
+@pytest.mark.parametrize("size", WIDE)
+@pytest.mark.parametrize("made", [linear, convex])
+def test_a_convex_program_does_not_pay_for_its_box(made: Any, size: float) -> None:
+    qp, x, optimum = made(size)
+    result, bracket = iopt.solve(qp), iopt.bound(qp)
+    np.testing.assert_allclose(result.x, x, rtol=1e-7)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
     assert bracket.status is iopt.Status.SOLVED
-    assert bracket.lower <= -1.0 / 3.0 <= bracket.upper
+    assert bracket.lower - 1e-15 <= optimum <= bracket.upper + 1e-15
     assert bracket.upper - bracket.lower <= 1e-9
-    assert iopt.solve(qp).certificate.claim is iopt.Claim.GLOBAL
 
 
 @pytest.mark.parametrize("size", WIDE)
@@ -85,12 +85,12 @@ def test_a_nonconvex_program_is_solved_in_any_box(size: float) -> None:
     assert result.certificate.claim is iopt.Claim.LOCAL
 
 
-@pytest.mark.parametrize("size", [1e6, 1e10, 1e12, 1e14])
+@pytest.mark.parametrize("size", [1e6, 1e14])
 def test_what_a_missed_row_is_worth_is_seen_to_second_order(size: float) -> None:
     """50x₃² with x₁ = x₂ and x₁ - x₂ + x₃ ≥ 1: the least value is 50, and not the 0 at x₃ = 0."""
     qp = iopt.QuadraticProgram(
-        np.diag([0.0, 0.0, 100.0]), np.zeros(3), G=[[-1.0, 1.0, -1.0]], h=[-1.0],
-        A=[[1.0, -1.0, 0.0]], b=[0.0], lb=0.0, ub=[size, size, 10.0],
+        np.diag([0.0, 0.0, 100.0]), G=[[-1.0, 1.0, -1.0]], h=[-1.0], A=[[1.0, -1.0, 0.0]], b=[0.0],
+        lb=0.0, ub=[size, size, 10.0],
     )  # fmt: skip
     certificate = iopt.verify(qp, {"x": [size, size, 0.0]})
     assert certificate.claim is iopt.Claim.NONE
@@ -112,14 +112,14 @@ def test_the_attained_end_of_a_bracket_is_attained(size: float) -> None:
     assert bracket.values["x"][1] <= -0.5
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["floats", "ties"])
 def test_variables_without_upper_ends_cost_no_claim(seed: int, kind: str) -> None:
     """Assignments: equations that depend on each other, degenerate vertices, and no upper bounds.
 
     With ties the multipliers are far from unique. The optimum is that of the Hungarian method.
     """
-    g, n = np.random.default_rng(seed), 4 + seed % 4
+    g, n = np.random.default_rng(seed), 4 + 3 * seed
     costs = g.random((n, n)) if kind == "floats" else g.integers(0, 3, (n, n)).astype(float)
     rows = np.vstack([np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n))])
     qp = iopt.QuadraticProgram(q=costs.ravel(), A=rows, b=np.ones(2 * n), lb=0.0)
