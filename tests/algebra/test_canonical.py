@@ -25,6 +25,7 @@ PROBLEM = iopt.KernelProblem(S, [1, -1, 1, -1])
 
 OBJECTIVES: dict[str, tuple[Any, int, int]] = {
     "affine": (lambda cp, x, b: C @ x - 2 * b + 1, 0, 0),
+    "parts backwards": (lambda cp, x, b: C @ x[::-1] + cp.sum(2 * x[2:0:-1] - x[2::-2]), 0, 0),
     "two squares": (lambda cp, x, b: cp.sum_squares(x - b) / 4 + cp.square(b), 2, 0),
     "a form about a point": (lambda cp, x, b: cp.quad_form(x - C, S), 1, 0),
     "weighed squares": (lambda cp, x, b: C @ cp.square(x), 1, 0),

@@ -406,3 +406,36 @@ def test_where_the_rows_sum_to_zero_lambda_has_no_effect() -> None:
     assert "λ has no effect" in result.message
     # G = (1, 1; 1, 1): (26) has α = (½, ½) and a residual of zero.
     assert iopt.solve(problem, KSVM(C=1.0), solver="smo").objective == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("kernel", "C"), [("sigmoid", 1e-3), ("l1-gaussian", 10.0)])
+def test_ksvm_agrees_with_cvxpy(kernel: str, C: float) -> None:
+    problem = random_problem(kernel, n=40, seed=9)
+    expected = least_squares(problem, C)
+    result = iopt.solve(problem, KSVM(C=C), solver="smo", tol=1e-8)
+    # Clarabel's own accuracy is relative to n, which the objective leaves little of.
+    assert result.objective == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    # What is left of n = 40 carries the rounding of all of it.
+    certificate = iopt.verify(problem, KSVM(C=C), result.values, tol=1e-7)
+    assert certificate.claim is iopt.Claim.GLOBAL
+    assert certificate.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    program = KSVM(C=C).declare(problem)
+    assert program.evaluate(result.values)[0] == pytest.approx(result.objective, rel=1e-9)
+    compiled = program.cvxpy()
+    compiled.solve(solver="CLARABEL")
+    assert compiled.value == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("C", [0.1, 1e4])
+def test_the_bound_holds_at_any_point(C: float) -> None:
+    problem = iopt.KernelProblem(symmetric(20, 3), labels(20, 3))
+    structure = KSVM(C=C).structure(problem)
+    expected = least_squares(problem, C) - structure.constant
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        x = structure.random_start(generator) * generator.choice([1e-3, 0.1, 1.0])
+        value, gradient = structure.value_gradient(x)
+        assert structure.dual_bound(x, gradient) <= expected + 1e-6
+        residual = problem.Q @ x - 1.0
+        assert value + 20.0 == pytest.approx(float(residual @ residual), rel=1e-10, abs=1e-8)
+        assert_allclose(gradient, 2.0 * problem.Q @ residual, rtol=1e-9, atol=1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -175,3 +177,23 @@ def test_trace(solver: str) -> None:
     assert np.all(np.array(trace.bound) <= trace.objective)
     assert trace.residual[-1] <= 1e-6
     assert trace.calls[-1] >= len(trace)
+
+
+def test_clarabel_agrees() -> None:
+    problem, formulation = noisy_problem("sigmoid"), KernelLogistic(C=3.0)
+    program = formulation.declare(problem)
+    model, variables = program.in_cvxpy()
+    assert model.is_dcp()
+    with warnings.catch_warnings():  # of an inaccurate solution, which depends on rounding
+        warnings.simplefilter("ignore", UserWarning)
+        model.solve(solver="CLARABEL")
+    result = iopt.solve(problem, formulation, tol=1e-9)
+    if model.status != "optimal":
+        assert result.objective == pytest.approx(model.value, rel=1e-4)
+        return
+    assert result.objective == pytest.approx(model.value, rel=1e-7)
+    for name, variable in variables.items():
+        # Clarabel's gap is 1e-8 relative, and ½‖α - α*‖² is at most the gap.
+        assert_allclose(result.values[name], variable.value, atol=2e-3, err_msg=name)
+    values = {name: variable.value for name, variable in variables.items()}
+    assert iopt.verify(problem, formulation, values).claim is iopt.Claim.GLOBAL

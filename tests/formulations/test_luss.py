@@ -212,3 +212,31 @@ def test_gradient_steps_are_the_same_in_every_unit() -> None:
         assert result.certificate.claim is iopt.Claim.GLOBAL
         found.append(s * result.values["alpha"])
     assert_array_equal(found, [found[0]] * len(found))
+
+
+@pytest.mark.parametrize("title", ["LussDual(C=10, rho=0.1)", "LussBall(C=0.1)"])
+def test_objective_is_the_inner_minimum(title: str) -> None:
+    """At K* it is what the solver says; at every other positive semidefinite K it is larger."""
+    result = solved(title, tol=1e-8)
+    formulation, alpha = result.formulation, result.values["alpha"]
+    K = worst_kernel(PROBLEM, formulation, alpha)
+    program = formulation.declare(PROBLEM)
+    value, violation = program.evaluate({"alpha": alpha, "K": K})
+    assert value == pytest.approx(result.objective, rel=1e-9)
+    z = PROBLEM.y * alpha
+    written = float(alpha.sum() - 0.5 * z @ K @ z)
+    if isinstance(formulation, iopt.LussDual):
+        written += formulation.rho * float(np.sum((K - PROBLEM.K) ** 2))
+    assert value == pytest.approx(written, rel=1e-12)
+    assert violation <= 1e-6
+    generator = np.random.default_rng(0)
+    allowed = 0
+    for size in (1e-3, 1e-2, 0.1, 1.0) * 8:
+        change = size * generator.standard_normal((PROBLEM.n, PROBLEM.n))
+        # Half the way towards the clipped kernel stays in the ball.
+        other = positive_part(0.5 * (K + positive_part(PROBLEM.K)) + change + change.T)
+        other_value, violation = program.evaluate({"alpha": alpha, "K": other})
+        if violation <= 1e-9:
+            allowed += 1
+            assert other_value > value
+    assert allowed >= 8

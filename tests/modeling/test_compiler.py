@@ -12,6 +12,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import cvxpy
@@ -33,8 +34,6 @@ from indefinite_opt.modeling.structures import BoxLineQP
 
 N = 5
 GENERATOR = np.random.default_rng(5)
-
-
 NOISE = np.random.default_rng(5).standard_normal((N, N))
 PROBLEM = iopt.KernelProblem(NOISE + NOISE.T, [1, -1, 1, -1, 1])
 SENSITIVITY = GENERATOR.standard_normal((N, N))
@@ -335,3 +334,73 @@ def test_a_convex_program_of_cvxpy_claims_no_bound_and_judges_rows_by_their_own_
     assert beyond.claim is iopt.Claim.NONE
     with pytest.raises(iopt.errors.IncompatibleSolver, match="if there is one"):
         iopt.bound(problem, Distance())
+
+
+SMALL = iopt.KernelProblem(PROBLEM.K[:4, :4], [1, -1, 1, -1])
+
+
+def quadratic(declared: Declared) -> tuple[Any, Any, float]:
+    """P, q and r of the declared objective ½xᵀPx + qᵀx + r, from its values."""
+    n = declared.n
+
+    def f(x: Any) -> float:
+        return declared.objective(declared.values(x))
+
+    e, r = np.eye(n), f(np.zeros(n))
+    rise = np.array([f(row) - r for row in e])
+    P = np.array([[f(a + b) - f(a) - f(b) + r for b in e] for a in e])
+    return P, rise - 0.5 * np.diag(P), r
+
+
+def brute_force(model: Model) -> float:
+    """The least (or largest) value at the stationary points of all faces of the declared set."""
+    declared = Declared(model)
+    P, q, r = quadratic(declared)
+    sign = 1.0 if declared.sense == "minimize" else -1.0
+    G, h, A, b = declared.polyhedron
+    best = np.inf
+    for size in range(declared.n - (np.linalg.matrix_rank(A) if len(A) else 0) + 1):
+        for chosen in combinations(range(len(G)), size):
+            C = np.vstack([A, G[list(chosen)]])
+            d = np.concatenate([b, h[list(chosen)]])
+            zero = np.zeros((len(C), len(C)))
+            system = np.block([[P, C.T], [C, zero]])
+            x = np.linalg.lstsq(system, np.concatenate([-q, d]), rcond=None)[0][: declared.n]
+            if np.max(G @ x - h, initial=0.0) < 1e-9 and np.allclose(A @ x, b, atol=1e-9):
+                best = min(best, sign * float(0.5 * x @ P @ x + q @ x + r))
+    return sign * best
+
+
+BOUNDED = [f for f in FORMULATIONS if type(f).__name__ in (
+    "SVMDual", "ConvexHullDual", "RidgeDual", "NuSVM", "OneClass", "SVDD")
+    and getattr(f, "weights", None) is None and getattr(f, "C", 1.0) < np.inf]  # fmt: skip
+
+
+def check_bracket(text: str, model: Model) -> bool:
+    """Whether the model is a quadratic program with an optimum; then brackets contain it."""
+    try:
+        structure = compiled(model, SMALL)
+    except NotCanonical:
+        return False
+    if getattr(structure, "epigraphs", ()) or not hasattr(structure, "H"):
+        return False
+    declared = Declared(model)
+    if declared.n != SMALL.n or not declared.inside(np.random.default_rng(0)):
+        return False
+    if max(np.abs(x).max() for x in declared.extreme(np.random.default_rng(0), 6)) > 19.0:
+        return False  # the set is unbounded
+    bracket = iopt.bound(SMALL, Written(text, model), time_limit=10.0)
+    optimum = brute_force(model)
+    unit = 1e-6 * max(1.0, abs(optimum))
+    assert bracket.lower - unit <= optimum <= bracket.upper + unit, text
+    assert bracket.upper - bracket.lower <= 1e-3 * max(1.0, abs(optimum)), text
+    return True
+
+
+@pytest.mark.parametrize(("count", "least"), [(3, 0), pytest.param(30, 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("formulation", BOUNDED, ids=str)
+def test_brackets_of_changed_models_contain_the_optimum(
+    formulation: iopt.Formulation, count: int, least: int
+) -> None:
+    """Of nonconvex programs, against the stationary points of all faces."""
+    assert sum(check_bracket(*one) for one in some(formulation, SMALL, count)) >= least

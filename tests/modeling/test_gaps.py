@@ -252,3 +252,18 @@ def test_the_least_of_the_rows_that_tie_is_the_unit_of_a_game() -> None:
     assert max(deviations) > 1.2 * min(deviations)
     x = game.write({"delta": 0.0, "alpha": alpha})
     assert game.gap_floor(x) == pytest.approx(1e-3 * min(deviations), rel=1e-3)
+
+
+@pytest.mark.parametrize("formulation", [iopt.LPSVM(C=2.0), iopt.SeparabilitySVM(C=2.0)], ids=str)
+def test_given_multipliers_do_not_weaken_a_check(formulation: iopt.Formulation) -> None:
+    """All zero but for the slack's own price they bound nothing, and the recovered ones do.
+
+    As margins need slacks here, which then have a multiplier, they are wrong as well.
+    """
+    problem = BASE["sigmoid"]
+    values = iopt.solve(problem, formulation).values
+    zero = {"margin": np.zeros(12), "slack": np.full(12, 2.0)}
+    certificate = iopt.verify(problem, formulation, values, zero)
+    assert certificate.claim is Claim.FEASIBLE
+    assert certificate.relative_gap <= 1e-6
+    assert "given multipliers do not satisfy" in str(certificate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -216,3 +217,23 @@ def test_closed_forms_of_the_ball() -> None:
     assert dual.value(x) == -2.0
     assert not dual.second_derivative(x).any()
     assert not dual.proxy_kernel(x).any()
+
+
+@pytest.mark.parametrize(("kind", "room"), [("indefinite", 0.01), ("nsd", 1.0), ("rank one", 50.0)])
+def test_values_by_semidefinite_programs(kind: str, room: float) -> None:
+    """max over K ⪰ 0 of ½zᵀKz in the ball, and of ½zᵀKz - ρ‖K - K₀‖² at a price."""
+    n = 4
+    K0, x = of_inertia(kind, n, 11), interior(n, 11)
+    ball, dual = ball_of(K0, room), dual_of(K0, room)
+    z = ball.problem.y * x
+    K = cp.Variable((n, n), PSD=True)
+    gain = 0.5 * cp.sum(cp.multiply(K, np.outer(z, z)))
+    radius = float(np.sum(np.minimum(np.linalg.eigvalsh(K0), 0.0) ** 2)) + room
+    inside = cp.Problem(cp.Maximize(gain), [cp.norm(K - K0, "fro") <= np.sqrt(radius)])
+    inside.solve(solver=cp.CLARABEL)
+    assert ball.value(x) + x.sum() == pytest.approx(inside.value, rel=1e-6)
+    priced = cp.Problem(cp.Maximize(gain - room * cp.sum_squares(K - K0)))
+    priced.solve(solver=cp.CLARABEL)
+    assert dual.value(x) + dual.constant + x.sum() == pytest.approx(
+        priced.value, rel=1e-6, abs=1e-6
+    )

@@ -326,3 +326,12 @@ class Certain:
 def test_bad_input_is_named(make: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         make()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_quadratic_program_against_brute_force(seed: int) -> None:
+    problem, Delta = any_problem(seed)
+    lines = np.vstack([problem.y, np.ones(6)])
+    least = global_minimum(Delta + Delta.T, np.zeros(6), 0.4, lines, np.array([0.0, 1.0]))
+    result = iopt.solve(problem, iopt.GuoSchuurmansQP(beta=0.4))
+    assert 2.0 * result.objective == pytest.approx(least, rel=1e-6, abs=1e-8)

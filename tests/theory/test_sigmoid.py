@@ -277,3 +277,14 @@ def test_the_numbers_that_decide() -> None:
     assert (analysis.a, analysis.r) == (0.5, -1.0)  # 1/d, and the default of the kernel
     assert analysis.levels == (-0.5, 3.5)
     assert analysis.theorem_10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_threshold_agrees_with_eigenvalues_on_a_grid(seed: int) -> None:
+    """tanh + 1 formed directly has ten digits and more down to r = -5: enough for four points."""
+    X = np.random.default_rng(seed).standard_normal((4, 2))
+    found = shift_threshold(X, 0.7)
+    for r in np.linspace(-5, 3, 33):
+        least = np.linalg.eigvalsh(np.tanh(0.7 * X @ X.T + r) + 1)[0]
+        if abs(least) > 1e-12:
+            assert r < found.refuted if least > 0 else r > found.proved
