@@ -31,8 +31,14 @@ def noisy(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(X[:, 0] + X[:, 1] * X[:, 2] + noise > 0.0, 1, -1)
 
 
-def smo(problem: iopt.KernelProblem, formulation: iopt.Formulation, **options: Any) -> Any:
-    return iopt.solve(problem, formulation, solver="smo", tol=TOL, **options)
+SIGMOID = "sigmoid(a=0.3, r=-0.5)"
+
+
+def smo(X: Any, y: Any, kernel: str, formulation: iopt.Formulation, cache_mb: float) -> Any:
+    problem = iopt.KernelProblem.from_data(X, y, kernel, cache_mb=cache_mb)
+    result = iopt.solve(problem, formulation, solver="smo", tol=TOL)
+    assert result.status is iopt.Status.SOLVED
+    return result
 
 
 @pytest.mark.parametrize(("C", "cache_mb"), [(1.0, 100.0), (10.0, 3.0), (1.0, 0.3)])
@@ -40,13 +46,10 @@ def test_a_convex_problem_in_several_blocks_agrees_with_libsvm(C: float, cache_m
     """All rows fit into the cache, a fifth of them, or 26; the block is limited with it."""
     X, y = noisy(0)
     svc = SVC(C=C, kernel="rbf", gamma=1.0 / 6.0, tol=1e-8).fit(X, y)
-    K = iopt.kernels.Gaussian()(X)
     z = np.zeros(N)
     z[svc.support_] = svc.dual_coef_[0]
-    theirs = np.abs(z).sum() - 0.5 * z @ K @ z
-    problem = iopt.KernelProblem.from_data(X, y, "gaussian", cache_mb=cache_mb)
-    result = smo(problem, iopt.SVMDual(C=C))
-    assert result.status is iopt.Status.SOLVED
+    theirs = np.abs(z).sum() - 0.5 * z @ iopt.kernels.Gaussian()(X) @ z
+    result = smo(X, y, "gaussian", iopt.SVMDual(C=C), cache_mb)
     assert result.certificate.claim is iopt.Claim.GLOBAL
     assert result.objective == pytest.approx(theirs, rel=2.0 * TOL)
 
@@ -59,20 +62,17 @@ def test_an_indefinite_problem_in_several_blocks_ends_where_the_gradient_says(
 ) -> None:
     """Feasibility and first-order conditions by the whole matrix, by other code."""
     X, y = noisy(1)
-    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.3, r=-0.5)", cache_mb=4.0)
-    result = smo(problem, formulation)
-    K = iopt.kernels.get("sigmoid(a=0.3, r=-0.5)")(X)
-    program = Program.of(K, np.asarray(y, dtype=float), formulation)
+    result = smo(X, y, SIGMOID, formulation, 4.0)
+    program = Program.of(iopt.kernels.get(SIGMOID)(X), np.asarray(y, dtype=float), formulation)
     x = program.check(result)
-    assert result.status is iopt.Status.SOLVED
     assert program.violation(x) <= 1.01 * TOL * program.unit(x)
 
 
 def test_the_part_of_K_of_a_block_is_that_of_its_members_after_every_change() -> None:
     generator = np.random.default_rng(3)
     X, y = noisy(3)
-    problem = iopt.KernelProblem.from_data(X, y, "sigmoid(a=0.3, r=-0.5)", cache_mb=4.0)
-    K = iopt.kernels.get("sigmoid(a=0.3, r=-0.5)")(X)
+    problem = iopt.KernelProblem.from_data(X, y, SIGMOID, cache_mb=4.0)
+    K = iopt.kernels.get(SIGMOID)(X)
     qp = iopt.SVMDual().structure(problem)
     run = Descent(Task(problem, iopt.SVMDual(), qp), np.zeros(N))
     blocks = ComputedBlocks(run.program, run.gram, lambda: False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -256,11 +255,11 @@ def drawn(generator: np.random.Generator) -> QuadraticArrays:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps", ".qplib.gz", ".mps.gz"])
+@pytest.mark.parametrize("suffix", [".npz", ".qplib", ".lp", ".mps", ".mps.gz"])
 def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     path = tmp_path / f"file{suffix}"
-    for _ in range(100):
+    for _ in range(40):
         program = drawn(generator)
         assert same(read_program(write_program(program, path)), program)
         written = path.read_bytes()
@@ -268,25 +267,20 @@ def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
 
 
 def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
-    def refused(suffix: str, words: str, **others: Any) -> None:
-        data: dict[str, Any] = {"P": np.eye(2), "q": [1.0, -1.0]} | others
+    program = quadratic_arrays(np.eye(2), [1.0, -1.0], ub=[1.0, 1e20])
+    state = StandardForm.of(quadratic_arrays(np.eye(2)))
+    large = state._replace(hessian=np.full((2, 2), 9.1e307))
+    vast = state._replace(lower=np.array([-sys.float_info.max, 0.0]))
+    assert same(read_program(write_program(program, tmp_path / "a.npz")), program)
+    for refused, suffix, words in (
+        (program, ".lp", "below 1e.20"), (program, ".mps", "below 1e.20"),
+        (large, ".lp", "whose double is a float"), (large, ".qplib", "whose double is a float"),
+        (vast, ".qplib", "or infinite ones"),
+    ):  # fmt: skip
         path = stored(tmp_path / f"file{suffix}", "what was there")
         with pytest.raises(DataError, match=words):
-            write_program(quadratic_arrays(**data), path)
+            write_program(refused, path)
         assert path.read_text() == "what was there"
-        again = read_program(write_program(quadratic_arrays(**data), tmp_path / "a.npz"))
-        assert same(again, quadratic_arrays(**data))
-
-    for suffix in (".lp", ".mps"):
-        refused(suffix, "below 1e.20", ub=[1.0, 1e20])
-    large = np.full((2, 2), 9.1e307)
-    state = StandardForm.of(quadratic_arrays(np.eye(2)))
-    for suffix in (".lp", ".qplib"):
-        with pytest.raises(DataError, match="whose double is a float"):
-            write_program(state._replace(hessian=large), tmp_path / f"large{suffix}")
-    vast = state._replace(lower=np.array([-sys.float_info.max, 0.0]))
-    with pytest.raises(DataError, match="or infinite ones"):
-        write_program(vast, tmp_path / "vast.qplib")
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,7 +409,7 @@ TOKENS = (
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("times", [200, pytest.param(1_500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [80, pytest.param(800, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("suffix", [".in", ".qplib", ".lp", ".mps", ".npz"])
 def test_damaged_files_are_read_as_some_program_or_refused(
     suffix: str, times: int, tmp_path: Path

@@ -85,14 +85,14 @@ BOUNDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("blank", [" ", "\n", "\n\n  "])
 @pytest.mark.parametrize("bounds", BOUNDS)
-def test_bounds_that_follow_one_another(bounds: list[str], blank: str, tmp_path: Path) -> None:
+def test_bounds_that_follow_one_another(bounds: list[str], tmp_path: Path) -> None:
     """HiGHS, which wants a line for each, reads them one below the other."""
     before = "Minimize\n obj: x - y\nSubject To\n c: x + y >= -9\nBounds\n "
-    qp = read(tmp_path / "a.lp", f"{before}{blank.join(bounds)}\nEnd\n")
     read(tmp_path / "b.lp", before + "\n ".join(bounds) + "\nEnd\n")
-    assert_same(qp, by_highs(tmp_path / "b.lp").lp_)
+    theirs = by_highs(tmp_path / "b.lp").lp_
+    for blank in (" ", "\n", "\n\n  "):
+        assert_same(read(tmp_path / "a.lp", f"{before}{blank.join(bounds)}\nEnd\n"), theirs)
 
 
 def test_bounds_on_several_lines(tmp_path: Path) -> None:
@@ -111,18 +111,10 @@ def test_constraints_with_labels_that_follow_one_another(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("bounds", "words"),
-    [
-        ("x <= 3 <= y", "a bound such as 0 <= x <= 1, got '<= y'"),
-        ("0 <= x <= 4 5", "a bound such as"),
-        ("x free <= 3", "a bound such as"),
-        ("x <= 3 y", "a bound such as"),
-        ("x freed", "a bound such as"),
-        ("x <= 3y", "a bound such as"),
-    ],
+    "bounds", ["x <= 3 <= y", "0 <= x <= 4 5", "x free <= 3", "x <= 3 y", "x freed", "x <= 3y"]
 )
-def test_bounds_that_are_none(bounds: str, words: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=words):
+def test_bounds_that_are_none(bounds: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a bound such as 0 <= x <= 1, got"):
         read(tmp_path / "a.lp", f"min\n x + y\nbounds\n {bounds}\nend\n")
 
 
@@ -157,9 +149,7 @@ SMALL[".qps"] = SMALL[".mps"]
 def test_endings_and_byte_order_marks(suffix: str, packed: str, tmp_path: Path) -> None:
     """The program x + x² with x ≥ 1, and the one on the unit box."""
     mark = b"\xef\xbb\xbf"
-    for number, (ending, start) in enumerate(
-        [(suffix, b""), (suffix.upper(), b""), (suffix, mark), (suffix.title(), mark)]
-    ):
+    for number, (ending, start) in enumerate([(suffix.upper(), b""), (suffix.title(), mark)]):
         content = start + SMALL[suffix].encode()
         path = tmp_path / f"a{number}{ending}{packed}"
         qp = read(path, gzip.compress(content) if packed else content)
@@ -181,23 +171,18 @@ def test_npz_in_capitals(tmp_path: Path) -> None:
 def test_packed_files_in_capitals_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a readable file"):
         read(tmp_path / "a.in.GZ", BOX)
-    with pytest.raises(DataError, match="at most 12 bytes, unpacked, got more"):
-        read(tmp_path / "b.in.gz", gzip.compress(BOX.encode()), max_bytes=12)
-    packed = gzip.compress(b" " * 1000 + BOX.encode())
-    with pytest.raises(DataError, match="at most 500 bytes, unpacked, got more"):
-        read(tmp_path / "b.in.GZ", packed, max_bytes=500)
+    for name, content, most in (("b.in.gz", BOX, 12), ("b.in.GZ", " " * 1000 + BOX, 500)):
+        with pytest.raises(DataError, match=f"at most {most} bytes, unpacked, got more"):
+            read(tmp_path / name, gzip.compress(content.encode()), max_bytes=most)
 
 
 @pytest.mark.parametrize("suffix", SMALL)
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-def test_other_encodings_are_named(suffix: str, encoding: str, tmp_path: Path) -> None:
-    content = SMALL[suffix].encode(encoding)
-    words = f"a text file in UTF-8, got one in {encoding.upper()}. Save it as UTF-8"
-    with pytest.raises(DataError, match=words):
-        read(tmp_path / f"a{suffix}", content)
-    other = codecs.BOM_UTF16_BE if encoding == "utf-16" else codecs.BOM_UTF32_BE
-    with pytest.raises(DataError, match=words):
-        read(tmp_path / f"a{suffix}", other + SMALL[suffix].encode(f"{encoding}-be"))
+def test_other_encodings_are_named(suffix: str, tmp_path: Path) -> None:
+    for name, mark in (("utf-16", codecs.BOM_UTF16_BE), ("utf-32", codecs.BOM_UTF32_BE)):
+        words = f"a text file in UTF-8, got one in {name.upper()}. Save it as UTF-8"
+        for content in (SMALL[suffix].encode(name), mark + SMALL[suffix].encode(f"{name}-be")):
+            with pytest.raises(DataError, match=words):
+                read(tmp_path / f"a{suffix}", content)
 
 
 # --- the sense of .in files ----------------------------------------------------------------
@@ -299,28 +284,19 @@ MARKER = "    M 1       'MARKER'                 'INTORG'"
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (
-            "    X 1       ROW A 2            2.0",
-            "    X 1       ROW A 3            2.0",
-            "a row of",
-        ),
+        ("ROW A 2            2.0", "ROW A 3            2.0", "a row of"),
         (" G  ROW A 1", " Q  ROW A 1", "N, L, G or E and the name of a new row"),
         (" N  COST A", " N COST  A", "N, L, G or E and the name of a new row.*Names contain"),
-        ("    Y         1      ", "    Y 1       1      ", None),
         ("    X 1       ROW A 2 ", "    X 1 ROW A 2       ", "fields in the columns of the"),
         ("    Y         1                  4.0", MARKER, "continuous variables"),
     ],
 )
-def test_names_with_blanks_that_are_wrong(
-    old: str, new: str, words: str | None, tmp_path: Path
-) -> None:
+def test_names_with_blanks_that_are_wrong(old: str, new: str, words: str, tmp_path: Path) -> None:
     assert old in BLANKS
-    text = BLANKS.replace(old, new)
-    if words is None:
-        assert read(tmp_path / "a.mps", text).names.variables == ("X 1", "X 1 2", "Y", "Y 1")
-        return
     with pytest.raises(DataError, match=words):
-        read(tmp_path / "a.mps", text)
+        read(tmp_path / "a.mps", BLANKS.replace(old, new))
+    another = BLANKS.replace("    Y         1      ", "    Y 1       1      ")
+    assert read(tmp_path / "b.mps", another).names.variables == ("X 1", "X 1 2", "Y", "Y 1")
 
 
 INFINITE = """NAME
@@ -342,8 +318,8 @@ ENDATA
 """
 
 
-@pytest.mark.parametrize("width", ["", "2", "1e30", "-1e30", "inf", "-Infinity"])
-@pytest.mark.parametrize("side", ["3", "1e30", "-1e30", "inf", "-inf", "Infinity"])
+@pytest.mark.parametrize("width", ["", "2", "1e30", "-Infinity"])
+@pytest.mark.parametrize("side", ["3", "1e30", "-1e30", "-inf", "Infinity"])
 @pytest.mark.parametrize("kind", ["L", "G", "E"])
 def test_infinite_sides_and_ranges(kind: str, side: str, width: str, tmp_path: Path) -> None:
     """By HiGHS, but for sides and ranges that are both infinite, of which it takes differences."""

@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 
 from helpers.exact import Program, clique_number
 from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnknownName
@@ -32,16 +33,11 @@ DIGESTS = {
 }
 
 SMALL_GRAPHS = (
-    "johnson-5-2-4", "johnson-6-2-4", "johnson-7-2-2", "johnson-6-3-4", "johnson-7-3-4",
-    "johnson-8-3-4", "johnson-9-3-4", "johnson-5-3-4", "johnson-7-3-6", "johnson-9-3-6",
-    "johnson-8-4-4", "johnson-8-4-6", "johnson-9-4-6", "johnson-10-4-6", "johnson-10-5-6",
-    "johnson-8-5-4", "johnson-6-2-6", "johnson-6-3-3", "johnson-8-2-4",
-    "hamming-3-1", "hamming-4-2", "hamming-4-3", "hamming-5-3", "hamming-6-3", "hamming-6-4",
-    "hamming-7-4", "hamming-7-5", "hamming-8-5", "hamming-8-6", "hamming-9-6", "hamming-3-4",
-    "keller-1", "keller-2", "keller-3", "turan-20-7", "turan-6-6",
-    "paley-3", "paley-5", "paley-7", "triangular-3", "triangular-4", "triangular-8",
-    "lattice-2", "lattice-3", "lattice-6", "cyclejoin-1-4", "cyclejoin-3-5", "cyclejoin-2-7",
-    "cyclejoin-3-6",
+    "johnson-5-2-4", "johnson-6-3-4", "johnson-7-3-6", "johnson-8-4-6", "johnson-10-4-6",
+    "johnson-8-5-4", "johnson-6-2-6", "johnson-6-3-3", "hamming-3-1", "hamming-4-2", "hamming-5-3",
+    "hamming-6-4", "hamming-7-5", "hamming-3-4", "keller-1", "keller-2", "turan-20-7", "turan-6-6",
+    "paley-3", "paley-7", "triangular-3", "triangular-8", "lattice-2", "lattice-6",
+    "cyclejoin-1-4", "cyclejoin-3-6",
 )  # fmt: skip
 
 
@@ -89,7 +85,7 @@ def test_an_instance_never_changes(name: str) -> None:
     assert digest(instances.generate(name)) == DIGESTS[name]
 
 
-@pytest.mark.parametrize("name", [name for family in SUITE.values() for name in family[:3]])
+@pytest.mark.parametrize("name", [name for family in SUITE.values() for name in family[:2]])
 def test_an_instance_is_what_its_name_says(name: str) -> None:
     program = instances.generate(name)
     assert program.name == name
@@ -97,8 +93,7 @@ def test_an_instance_is_what_its_name_says(name: str) -> None:
     # Quarters at most: every number is exact in binary.
     for array in (program.P, program.q, program.G, program.h, program.A, program.b):
         assert np.array_equal(4.0 * array, np.round(4.0 * array))
-    assert np.isfinite(program.lb).all()
-    assert np.isfinite(program.ub).all()
+    assert np.isfinite([program.lb, program.ub]).all()
 
 
 def test_the_law_of_box_programs() -> None:
@@ -114,16 +109,12 @@ def test_the_law_of_box_programs() -> None:
 
 def test_rows_have_the_stated_feasible_point() -> None:
     """Its coordinates are quarters, so that it is found by hand: all that the rows allow."""
-    from scipy.optimize import linprog
-
     for density in (5, 50, 100):
         program = instances.row_qp(12, 4, 3, density, 2)
         assert program.G.any(axis=1).all()
         assert program.A.any(axis=1).all()
-        found = linprog(
-            np.zeros(12), program.G, program.h, program.A, program.b, bounds=(0.25, 0.75)
-        )
-        assert found.status == 0
+        rows = program.G, program.h, program.A, program.b
+        assert linprog(np.zeros(12), *rows, bounds=(0.25, 0.75)).status == 0
 
 
 def test_the_largest_cut_of_a_torus() -> None:
@@ -186,15 +177,11 @@ def test_the_optimum_is_the_closed_form(name: str) -> None:
 
 def test_known_graphs_of_the_literature() -> None:
     """Vertices, edges and clique numbers of the DIMACS benchmark (1993)."""
-    dimacs = {
-        "johnson-8-2-4": (28, 210, 4),
-        "johnson-8-4-4": (70, 1855, 14),
-        "johnson-16-2-4": (120, 5460, 8),
-        "hamming-6-2": (64, 1824, 32),
-        "hamming-6-4": (64, 704, 4),
-        "hamming-8-4": (256, 20864, 16),
-    }
-    for name, expected in dimacs.items():
+    for name, expected in {
+        "johnson-8-2-4": (28, 210, 4), "johnson-8-4-4": (70, 1855, 14),
+        "johnson-16-2-4": (120, 5460, 8), "hamming-6-2": (64, 1824, 32),
+        "hamming-6-4": (64, 704, 4), "hamming-8-4": (256, 20864, 16),
+    }.items():  # fmt: skip
         graph = instances.graph(name)
         assert (graph.n, graph.adjacency.sum() // 2, graph.clique_number) == expected
 
@@ -209,6 +196,7 @@ def test_names_are_listed_once_by_family() -> None:
     # 99 public instances, and n = 150 and 200 with nine each.
     assert len(instances.names("boxqp")) == 99 + 18
     assert len(instances.names("rowqp")) == 64
+    assert {name.split("-")[1] for name in SUITE["clique"]} == set(GRAPHS)
 
 
 @pytest.mark.parametrize(
@@ -234,10 +222,6 @@ def test_names_are_listed_once_by_family() -> None:
 def test_wrong_names_are_named(name: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         instances.generate(name)
-
-
-def test_every_family_of_graphs_is_reachable() -> None:
-    assert {name.split("-")[1] for name in SUITE["clique"]} == set(GRAPHS)
 
 
 # --- arrays --------------------------------------------------------------------------------

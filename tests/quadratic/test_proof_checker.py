@@ -9,6 +9,7 @@ import itertools
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -103,14 +104,12 @@ def honest(seed: int) -> tuple[Document, BoxQuadratic, Proof, Fraction]:
     return boxes_document(q, proof, MINIMUM), q, proof, least
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        *range(10),
-        *(pytest.param(k, marks=pytest.mark.slow) for k in [*range(10, 60), *range(61, 461, 2)]),
-    ],
-)
-def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
+def checked(document: Document) -> Any:
+    """The value of a document that was written and read."""
+    return proof_checker.check(json.loads(json.dumps(document)))[0]
+
+
+def assert_honest(seed: int) -> None:
     document, q, proof, least = honest(seed)
     value, program = proof_checker.check(json.loads(json.dumps(document)))
     assert proof.lower_bound(Conditions(q)) <= value
@@ -118,9 +117,10 @@ def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: in
     assert program == document["program"]
 
 
-def test_every_rule_and_division_occurs_in_those_proofs() -> None:
+def test_honest_proofs_of_every_rule_prove_what_the_package_says_and_nothing_false() -> None:
     seen = set()
     for seed in range(20):
+        assert_honest(seed)
         for step in honest(seed)[0]["proof"]["steps"]:
             seen |= {(step["rule"], step.get("empty"))}
             seen |= {("divide", "at" in step)} if step["rule"] == "divide" else set()
@@ -132,46 +132,52 @@ def test_every_rule_and_division_occurs_in_those_proofs() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20, 80))
+def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
+    assert_honest(seed)
+
+
+PAIR = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1]), iopt.SVMDual(C=1.0)
+"""α₁ + α₂ + 2α₁α₂ with α₁ = α₂ ≤ 1 is 4 at most."""
+
+
 def test_the_proof_of_a_bracket(tmp_path: Path) -> None:
-    """K = (0, 2; 2, 0): α₁ + α₂ + 2α₁α₂ with α₁ = α₂ ≤ 1 is 4 at most."""
-    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
-    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
+    bracket = iopt.bound(*PAIR)
     path = bracket.save(tmp_path / "proof.json")
     value, program = proof_checker.check(json.loads(path.read_text()))
     assert value == bracket.upper
     assert 4.0 <= value <= 4.0 + 1e-9
     assert program["H"] == [[0], [-2.0, 0]]
     assert (program["rows"], program["rhs"]) == ([[1.0, -1.0]], [0])
+    with pytest.raises(iopt.errors.DataError, match="can be written"):
+        bracket.save(tmp_path / "none" / "proof.json")
+    values = {"alpha": np.ones(2)}
+    with pytest.raises(iopt.errors.ParameterError, match="with a proof"):
+        certificate_document(*PAIR, values, {})
+    document = certificate_document(*PAIR, values, {}, bracket.proof)
+    assert 4.0 <= checked(document) <= 4.0 + 1e-9
+    object.__setattr__(bracket, "proof", None)
+    with pytest.raises(iopt.errors.ParameterError, match="one with a proof"):
+        bracket.save(path)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-312, 1e-322])
 def test_brackets_of_kernels_that_underflow(scale: float) -> None:
     """Near 1e-312 rounding is no share of the numbers any more, and bounds were too good."""
-    for seed in range(6):
+    for seed in range(4):
         generator = np.random.default_rng(seed)
         n = int(generator.integers(2, 5))
-        A = generator.integers(-3, 4, (n, n)) * scale if seed % 2 else (
-            generator.standard_normal((n, n)) * scale)  # fmt: skip
+        A = generator.integers(-3, 4, (n, n)) if seed % 2 else generator.standard_normal((n, n))
         y = np.append([1, -1], generator.choice([-1, 1], n - 2))
-        problem = iopt.KernelProblem(mirrored(A), y)
+        problem = iopt.KernelProblem(mirrored(A * scale), y)
         formulation = (iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5))[seed // 2 % 2]
         bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=0.1)
-        if isinstance(
-            bracket.proof, Proof
-        ):  # not one of a kernel that rounding does not tell from 0
+        # There is none of a kernel that rounding does not tell from 0.
+        if isinstance(bracket.proof, Proof):
             proof_checker.check(bracket_document(bracket.program, bracket.proof, bracket.bound))
         least, _ = global_minimisers(box_quadratic(bracket.program))
         assert bracket.program.sense * Fraction(bracket.bound) <= least
-
-
-def test_a_bracket_without_a_proof_is_not_saved(tmp_path: Path) -> None:
-    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
-    bracket = iopt.bound(problem, iopt.SVMDual(C=1.0))
-    object.__setattr__(bracket, "proof", None)
-    with pytest.raises(iopt.errors.ParameterError, match="one with a proof"):
-        bracket.save(tmp_path / "proof.json")
-    with pytest.raises(iopt.errors.DataError, match="can be written"):
-        iopt.bound(problem, iopt.SVMDual(C=1.0)).save(tmp_path / "none" / "proof.json")
 
 
 def test_the_rays_of_a_hard_margin() -> None:
@@ -208,41 +214,35 @@ def test_the_proofs_of_certificates(formulation: iopt.Formulation, best: float) 
     result = iopt.solve(problem, formulation)
     multipliers = result.certificate.multipliers
     document = certificate_document(problem, formulation, result.values, multipliers)
-    value, _ = proof_checker.check(json.loads(json.dumps(document)))
-    sense = document["objective"]["sense"]
-    assert 0.0 <= sense * (best - value) <= 1e-9
+    assert 0.0 <= document["objective"]["sense"] * (best - checked(document)) <= 1e-9
 
 
-@pytest.mark.parametrize("name", ["LussDual", "LussBall"])
-def test_the_proof_of_a_luss_dual_by_its_own_inner_minimum(name: str) -> None:
+@pytest.mark.parametrize("formulation", [iopt.LussDual(C=1.0, rho=2.0), iopt.LussBall(C=1.0)])
+def test_the_proof_of_a_luss_dual_by_its_own_inner_minimum(formulation: iopt.Formulation) -> None:
     """f(α) for one α by an eigendecomposition here; the proof bounds it for all of them."""
-    generator = np.random.default_rng(7)
-    A = generator.standard_normal((5, 5))
+    A = np.random.default_rng(7).standard_normal((5, 5))
     K, y = A + A.T, np.array([1, -1, 1, -1, 1])
     problem = iopt.KernelProblem(K, y)
-    formulation = iopt.LussDual(C=1.0, rho=2.0) if name == "LussDual" else iopt.LussBall(C=1.0)
     result = iopt.solve(problem, formulation, tol=1e-9)
     document = certificate_document(problem, formulation, result.values, {})
-    value, program = proof_checker.check(json.loads(json.dumps(document)))
+    value = checked(document)
     assert result.objective - 1e-12 <= value <= result.objective + 1e-5
-    if name == "LussDual":
+    if isinstance(formulation, iopt.LussDual):
         z = y * result.values["alpha"]
         proxy = positive_part(K + np.outer(z, z) / 8.0)
         inner = abs(z).sum() - 0.5 * z @ proxy @ z + 2.0 * np.sum((proxy - K) ** 2)
         assert value == pytest.approx(inner, abs=1e-7)
     else:
-        smaller = {**program, "radius": 0.5 * program["radius"]}
+        document["program"]["radius"] *= 0.5
         with pytest.raises(FailedProof, match="ball"):
-            proof_checker.check({**document, "program": smaller})
+            proof_checker.check(document)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_linear_multipliers_are_repaired_exactly(seed: int) -> None:
     """Any multipliers give a bound; those of the optimum give the optimum."""
     generator = np.random.default_rng(seed)
-    n = int(generator.integers(2, 9))
-    A = generator.standard_normal((n, n))
-    problem = iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
+    problem = random_kernel(generator, int(generator.integers(2, 9)))
     for formulation in (iopt.LPSVM(C=2.0), iopt.GuoSchuurmansLP()):
         result = iopt.solve(problem, formulation)
         exact = result.certificate.multipliers
@@ -254,15 +254,9 @@ def test_linear_multipliers_are_repaired_exactly(seed: int) -> None:
             assert -1e-9 <= result.objective - value <= loss
 
 
-def test_a_nonconvex_certificate_needs_a_proof() -> None:
-    problem = iopt.KernelProblem([[0.0, 2.0], [2.0, 0.0]], [1, -1])
-    formulation = iopt.SVMDual(C=1.0)
-    values = {"alpha": np.ones(2)}
-    with pytest.raises(iopt.errors.ParameterError, match="with a proof"):
-        certificate_document(problem, formulation, values, {})
-    proof = iopt.bound(problem, formulation).proof
-    document = certificate_document(problem, formulation, values, {}, proof)
-    assert 4.0 <= proof_checker.check(document)[0] <= 4.0 + 1e-9
+def random_kernel(generator: np.random.Generator, n: int) -> iopt.KernelProblem:
+    A = generator.standard_normal((n, n))
+    return iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
 
 
 # ------------------------------------------------------------------------------ the script itself
@@ -290,6 +284,7 @@ def test_the_script(tmp_path: Path) -> None:
     document = honest(0)[0]
     good = write_document(document, tmp_path / "good.json")
     bad = write_document({**document, "claim": document["claim"] + 1.0}, tmp_path / "bad.json")
+    none = write_document(plain("unbounded", {}), tmp_path / "unbounded.json")
     (tmp_path / "no.json").write_text("[" * 100_000)
     (tmp_path / "two.json").write_text('{"claim": 9.0, ' + good.read_text()[1:])
 
@@ -301,10 +296,9 @@ def test_the_script(tmp_path: Path) -> None:
 
     digest = proof_checker.digest(document)
     sign = ">=" if document["objective"]["sense"] > 0 else "<="
-    assert run(good) == (
-        0,
-        f"PROVED: optimal value {sign} {document['claim']!r}\nprogram {digest}\n",
-    )
+    said = f"PROVED: optimal value {sign} {document['claim']!r}\nprogram {digest}\n"
+    assert run(good) == (0, said)
+    assert run(none)[1].startswith("PROVED: the program is unbounded\n")
     for path, reason in ((bad, "is claimed"), (tmp_path / "no.json", "recursion"),
                          (tmp_path / "two.json", "a key occurs twice"),
                          (tmp_path / "missing.json", "No such file")):  # fmt: skip
@@ -396,20 +390,18 @@ def forge_step(document: Document, generator: np.random.Generator) -> None:
     steps.insert(int(generator.integers(len(steps) + 1)), step)
 
 
-def truth(document: Document, known: Document, least: Fraction) -> Fraction | None:
+def truth(document: Document) -> Fraction | None:
     """The exact optimum of the program of an accepted document; None where no point is feasible."""
     program, objective = document["program"], document["objective"]
-    if program != known["program"]:
-        n = len(program["c"])
-        H = np.array([[program["H"][max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])
-        c, lower, upper, rhs = (
-            np.array(program[key], float) for key in ("c", "lower", "upper", "rhs")
-        )
-        rows = np.array(program["rows"], float).reshape(-1, n)
-        try:
-            least, _ = global_minimisers(BoxQuadratic(H.astype(float), c, rows, rhs, lower, upper))
-        except ValueError:
-            return None
+    n = len(program["c"])
+    H = np.array([[program["H"][max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])
+    parts = (np.array(program[key], float) for key in ("c", "lower", "upper", "rhs"))
+    c, lower, upper, rhs = parts
+    rows = np.array(program["rows"], float).reshape(-1, n)
+    try:
+        least, _ = global_minimisers(BoxQuadratic(H.astype(float), c, rows, rhs, lower, upper))
+    except ValueError:
+        return None
     if "ray" in objective:
         least = -(Fraction(objective["ray"]) ** 2) / (4 * least)
     return objective["sense"] * (least + Fraction(objective["constant"]))
@@ -418,9 +410,7 @@ def truth(document: Document, known: Document, least: Fraction) -> Fraction | No
 def tight(seed: int) -> tuple[Document, Fraction]:
     """A proof by branch and bound that leaves next to nothing, so that little makes it false."""
     generator = np.random.default_rng(seed)
-    n = int(generator.integers(2, 5))
-    A = generator.standard_normal((n, n))
-    problem = iopt.KernelProblem(A + A.T, np.append([1, -1], generator.choice([-1, 1], n - 2)))
+    problem = random_kernel(generator, int(generator.integers(2, 5)))
     formulation = (
         iopt.SVMDual(C=1.0), iopt.SVMDual(C=0.5, bias=False),
         iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5),
@@ -428,32 +418,29 @@ def tight(seed: int) -> tuple[Document, Fraction]:
     bracket = iopt.bound(problem, formulation, gap=1e-9)
     assert bracket.proof is not None
     least, _ = global_minimisers(box_quadratic(bracket.program))
-    return bracket_document(bracket.program, bracket.proof), least
+    return bracket_document(bracket.program, bracket.proof), bracket.program.sense * least
 
 
-def attack(first: int, count: int) -> int:
-    """How many of so many forged documents were accepted; every one of them must be true."""
-    fixed_loss = [honest(seed) for seed in range(first, first + 20)]
-    pool = [(document, least) for document, _, _, least in fixed_loss]
-    pool += [tight(seed) for seed in range(first, first + 20)]
-    accepted, documents = 0, [document for document, _ in pool]
+def accepted(
+    pool: list[tuple[Document, Any]], count: int, seed: int
+) -> Iterator[tuple[Document, Document, float, Any]]:
+    """Of so many forgeries of documents with these optima those that the checker accepts.
+
+    The document, what was made of it, the value that is said to be proved, and the optimum.
+    """
+    documents = [document for document, _ in pool]
     for trial in range(count):
-        generator = np.random.default_rng([first, trial])
-        document, least = pool[generator.integers(len(pool))]
+        generator = np.random.default_rng([seed, trial])
+        document, best = pool[generator.integers(len(pool))]
         if trial % 2:
-            greed = Fraction(float(generator.choice([1e-12, 1e-6, 1e-2, 1.0])))
-            beyond = float(document["objective"]["sense"] * (least + greed))
-            document = {**document, "claim": beyond}
+            beyond = document["objective"]["sense"] * 10.0 ** -int(generator.integers(13))
+            document = {**document, "claim": float(best) + beyond}
         changed = forged(document, documents, generator)
         try:
             value, _ = proof_checker.check(changed)
         except FailedProof:
             continue
-        accepted += 1
-        best = truth(changed, document, least)
-        sense = changed["objective"]["sense"]
-        assert best is None or sense * Fraction(value) <= sense * best, (first, trial)
-    return accepted
+        yield document, changed, value, best
 
 
 def minorant(m: int, **changes: Any) -> Document:
@@ -562,7 +549,7 @@ def test_multipliers_of_zero_subtract_nothing() -> None:
     assert proof_checker.check(forgery(FIVE, [1, 0, 0, 0, 0], [[step]], 0))[0] == 0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
     """At any shares of the intervals, those of a part of the box, with products written out."""
     g = np.random.default_rng(seed)
@@ -582,14 +569,11 @@ def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
     ))  # fmt: skip
     program = proof_checker.ExactProgram(proof_checker.exact(data))
     half = [Fraction(low + up, 2) for low, up in zip(program.lower, program.upper, strict=True)]
-    found = proof_checker.ExactMinorant(
-        program, proof_checker.ExactBox(program.lower, half, set(), set()), step
-    )
+    box = proof_checker.ExactBox(program.lower, half, set(), set())
+    found = proof_checker.ExactMinorant(program, box, step)
     for _ in range(4):
         t = [Fraction(int(a), 3) for a in g.integers(0, 4, n)]
-        x = [
-            end + (up - end) * share for end, up, share in zip(program.lower, half, t, strict=True)
-        ]
+        x = [low + (up - low) * v for low, up, v in zip(program.lower, half, t, strict=True)]
         value = dot(x, [dot(row, x) for row in program.H]) / 2 + dot(program.c, x)
         literals = [literal for share in t for literal in (share, 1 - share)]
         for one, other, nu in step["products"]:
@@ -598,8 +582,7 @@ def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
             a, b, c = (literals[int(place)] for place in places)
             value -= nu * (a * (1 - b) * (1 - c) + (1 - a) * b * c)
         for *places, nu in step["pentagons"]:
-            five = [literals[int(place)] for place in places]
-            pairs = itertools.combinations(five, 2)
+            pairs = itertools.combinations([literals[int(place)] for place in places], 2)
             value -= nu * (sum(a * b + (1 - a) * (1 - b) for a, b in pairs) - 4)
         for row, target, (constant, *slope) in zip(
             proof_checker.exact(data["rows"]), program.rows, step["across"], strict=True
@@ -609,15 +592,13 @@ def test_a_minorant_is_f_less_what_is_subtracted(seed: int) -> None:
         assert found.const + dot(found.slope, t) + curved == value
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.product(range(6), repeat=2)))
-def test_only_both_slacks_of_a_binary_variable_may_have_a_negative_multiplier(
-    one: int, other: int
-) -> None:
+def test_only_both_slacks_of_a_binary_variable_may_have_a_negative_multiplier() -> None:
     """x(1 - x) is 0 at both ends. All three variables are binary, as there is no curvature."""
-    steps = [{"rule": "second order"}, minorant(3, products=[[one, other, -1]])]
-    words = "not convex" if one ^ 1 == other else "a product has a negative multiplier"
-    with pytest.raises(FailedProof, match=words):
-        proof_checker.check(forgery([[0], [0, 0], [0, 0, 0]], [0, 0, 0], [steps], -9))
+    for one, other in itertools.product(range(6), repeat=2):
+        steps = [{"rule": "second order"}, minorant(3, products=[[one, other, -1]])]
+        words = "not convex" if one ^ 1 == other else "a product has a negative multiplier"
+        with pytest.raises(FailedProof, match=words):
+            proof_checker.check(forgery([[0], [0, 0], [0, 0, 0]], [0, 0, 0], [steps], -9))
 
 
 @pytest.mark.parametrize("point", [[2, 0], [0, 2], [-1, 1], [0.5, 1.25]])
@@ -627,7 +608,7 @@ def test_each_entry_of_the_point_of_a_tangent_is_inside(point: list[float]) -> N
 
 
 def convex_documents(seed: int) -> list[tuple[Document, float]]:
-    """Proofs of the other kinds, and the optimum that the solvers find."""
+    """Proofs of linear programs and of proxy kernels, and the optimum that the solvers find."""
     generator = np.random.default_rng(seed)
     found = []
     for formulation in (iopt.LPSVM(C=2.0), iopt.GuoSchuurmansLP(), iopt.LussDual(C=1.0, rho=2.0),
@@ -641,48 +622,37 @@ def convex_documents(seed: int) -> list[tuple[Document, float]]:
     return found
 
 
-@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [250, pytest.param(4000, marks=pytest.mark.slow)])
 def test_forged_proofs_of_convex_programs_prove_nothing_false(count: int) -> None:
-    """Where the program is what it was; no change of it may raise anything else either.
-
-    Linear programs and those of proxy kernels; many trials draw ten of each.
-    """
-    pool, accepted = [], 0
-    for seed in range(11, 12 if count < 1000 else 21):
-        pool += convex_documents(seed)
-    documents = [document for document, _ in pool]
-    for trial in range(count):
-        generator = np.random.default_rng([5, trial])
-        document, optimum = pool[trial % len(pool)]
-        sense = document["objective"]["sense"]
-        if trial % 2:
-            document = {**document, "claim": document["claim"] + sense * 10.0 ** -(trial % 7)}
-        changed = forged(document, documents, generator)
-        try:
-            value, program = proof_checker.check(changed)
-        except FailedProof:
-            continue
-        same = program == document["program"] and changed["objective"] == document["objective"]
-        accepted += same
-        assert not same or sense * (value - optimum) <= 1e-8 * max(1.0, abs(optimum))
-    assert accepted > 20
+    """Where the program is what it was; no change of it may raise anything else either."""
+    pool = [pair for seed in range(11, 12 + count // 1000) for pair in convex_documents(seed)]
+    compared = 0
+    for document, changed, value, optimum in accepted(pool, count, 5):
+        if all(changed[part] == document[part] for part in ("program", "objective")):
+            gain = document["objective"]["sense"] * (value - optimum)
+            assert gain <= 1e-8 * max(1.0, abs(optimum))
+            compared += 1
+    assert compared > 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
-def test_forged_proofs_prove_nothing_false(part: int) -> None:
-    assert attack(first=1000 + 40 * part, count=500) > 20
+@pytest.mark.parametrize(
+    ("seed", "count"),
+    [(1000, 60), *(pytest.param(k, 500, marks=pytest.mark.slow) for k in (1040, 1080, 1120))],
+)
+def test_forged_proofs_prove_nothing_false(seed: int, count: int) -> None:
+    """Those of random parts, and those that leave next to nothing; of each a twentieth of them."""
+    some = [honest(k) for k in range(seed, seed + count // 20)]
+    pool = [(document, document["objective"]["sense"] * least) for document, _, _, least in some]
+    pool += [tight(k) for k in range(seed, seed + count // 20)]
+    compared = 0
+    for trial, (_, changed, value, _) in enumerate(accepted(pool, count, seed)):
+        best, sense = truth(changed), changed["objective"]["sense"]
+        assert best is None or sense * Fraction(value) <= sense * best, (seed, trial)
+        compared += 1
+    assert compared > count // 30
 
 
 # ------------------------------------------------------------------------ programs without optimum
-
-
-def checked_apart(path: Path) -> str:
-    """What the checker prints, run as a script by itself."""
-    run = subprocess.run(
-        [sys.executable, proof_checker.__file__, str(path)], capture_output=True, text=True
-    )
-    return run.stdout
 
 
 def ended(*program: Any) -> Any:
@@ -692,51 +662,42 @@ def ended(*program: Any) -> Any:
     return iopt.verify(*program, caught.value)
 
 
-WITHOUT_OPTIMUM = {
+WITHOUT_OPTIMUM: dict[str, tuple[Any, ...]] = {
     # Along (1, 1) the row is kept and the objective falls by 1 for each step.
-    "flat": iopt.QuadraticProgram([[1, -1], [-1, 1]], [-1, 0], [[1, -1]], [1], lb=0),
-    "curved": iopt.QuadraticProgram([[0, 1], [1, 0]], A=[[1, 1]], b=[1 / 3]),
-    "linear": iopt.QuadraticProgram(np.zeros((2, 2)), [1, -2], [[-1, 1]], [1], lb=0),
-    "rows": iopt.QuadraticProgram(np.eye(2), G=[[1, 1], [-1, -1]], h=[1 / 3, -0.5]),
-    "bounds": iopt.QuadraticProgram(np.eye(3), A=[[1, 1, 1]], b=[1], ub=0.3),
+    "flat": (iopt.QuadraticProgram([[1, -1], [-1, 1]], [-1, 0], [[1, -1]], [1], lb=0),),
+    "curved": (iopt.QuadraticProgram([[0, 1], [1, 0]], A=[[1, 1]], b=[1 / 3]),),
+    "linear": (iopt.QuadraticProgram(np.zeros((2, 2)), [1, -2], [[-1, 1]], [1], lb=0),),
+    "rows": (iopt.QuadraticProgram(np.eye(2), G=[[1, 1], [-1, -1]], h=[1 / 3, -0.5]),),
+    "bounds": (iopt.QuadraticProgram(np.eye(3), A=[[1, 1, 1]], b=[1], ub=0.3),),
+    # Theorem 5 of Lin & Lin: the pair has K_ii + K_jj - 2K_ij = -2, so that (1, 1) falls.
+    "a hard margin": (iopt.KernelProblem([[0, 1], [1, 0]], [1, -1]), iopt.SVMDual(C=np.inf)),
 }
 
 
-# Theorem 5 of Lin & Lin: the pair has K_ii + K_jj - 2K_ij = -2, so that (1, 1) falls.
-HARD = iopt.KernelProblem([[0, 1], [1, 0]], [1, -1]), iopt.SVMDual(C=np.inf)
-
-
-@pytest.mark.parametrize("name", [*WITHOUT_OPTIMUM, "a hard margin"])
-def test_that_there_is_no_optimum_is_proved_to_anybody(name: str, tmp_path: Path) -> None:
-    found = ended(*((WITHOUT_OPTIMUM[name],) if name in WITHOUT_OPTIMUM else HARD))
-    assert found.proved
-    lines = checked_apart(found.save(tmp_path / "proof.json")).splitlines()
-    expected = "infeasible" if name in ("rows", "bounds") else "unbounded"
-    assert lines[0] == f"PROVED: the program is {expected}"
-
-
 @pytest.mark.parametrize("name", WITHOUT_OPTIMUM)
-def test_forged_proofs_of_no_optimum_are_refused(name: str, tmp_path: Path) -> None:
+def test_that_there_is_no_optimum_is_proved_and_nothing_like_it(name: str, tmp_path: Path) -> None:
     """The same ray or multipliers of a program that has an optimum; and signs that are changed."""
-    path = ended(WITHOUT_OPTIMUM[name]).save(tmp_path / "proof.json")
-    document = json.loads(path.read_text())
-    bounded = copy.deepcopy(document)
-    data = bounded["program"]
+    found = ended(*WITHOUT_OPTIMUM[name])
+    assert found.proved
+    document = json.loads(found.save(tmp_path / "proof.json").read_text())
+    expected = "infeasible" if name in ("rows", "bounds") else "unbounded"
+    assert proof_checker.check(document)[0] == expected
+    others = [copy.deepcopy(document)]
+    data = others[0]["program"]
     n, m = len(data["cost"]), len(data["rows"])
     data |= {"lower": [-9] * n, "upper": [9] * n, "row_lower": [None] * m, "row_upper": [99] * m}
-    others = [bounded]
     (key,) = {"direction", "multipliers"} & document["proof"].keys()
     for k, (above, below) in enumerate(document["proof"][key]):
         other = copy.deepcopy(document)
         other["proof"][key][k] = [-above, below]
         others.append(other)
-    for other in others:
-        with pytest.raises(proof_checker.FailedProof):
+    for other in others[: 1 if name == "a hard margin" else None]:
+        with pytest.raises(FailedProof):
             proof_checker.check(other)
 
 
 def test_a_direction_that_proves_nothing_is_said_to() -> None:
-    qp = WITHOUT_OPTIMUM["flat"]
+    (qp,) = WITHOUT_OPTIMUM["flat"]
     assert not iopt.verify(qp, {"ray": [1.0, 0.0]}).proved
     assert iopt.verify(qp, {"ray": [2.0, 2.0 + 1e-15]}).proved
     assert not iopt.verify(qp, {"conflict": {"inequalities": [1.0]}}).proved
@@ -875,7 +836,7 @@ def test_the_bound_of_a_proof(kind: str, bound: float, changes: Document) -> Non
         proof_checker.check(plain(kind, changes, bound + 2.0**-40))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_variables_that_cannot_both_be_inside(seed: int) -> None:
     """Along some move of the two that the rows admit the curvature is not positive.
 
@@ -910,7 +871,7 @@ def test_variables_that_cannot_both_be_inside(seed: int) -> None:
     assert found > 3
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_what_is_semidefinite_up_to_rounding_passes(seed: int) -> None:
     """M = VVᵀ + 2⁻⁹⁰I with V of rank 2: M + εI, ε = (m² + m)·max|M|·2⁻¹⁰⁰, by exact pivots."""
     g = np.random.default_rng(seed)
@@ -921,10 +882,8 @@ def test_what_is_semidefinite_up_to_rounding_passes(seed: int) -> None:
         for i, one in enumerate(V)
     ]
     epsilon = proof_checker.rounding(M)
-    largest = max(abs(entry) for row in M for entry in row)
-    assert epsilon == (m * m + m) * largest / 2**100
-    raised = [[a + epsilon * (i == j) for j, a in enumerate(row)] for i, row in enumerate(M)]
-    assert is_psd(raised)
+    assert epsilon == (m * m + m) * max(abs(entry) for row in M for entry in row) / 2**100
+    assert is_psd([[a + epsilon * (i == j) for j, a in enumerate(row)] for i, row in enumerate(M)])
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 
 import indefinite_opt as iopt
-from helpers.exact import (
-    Exactly,
-    as_matrix,
-    as_vector,
-    dot,
-    is_psd,
-    product,
-)
+from helpers.exact import Exactly, as_matrix, as_vector, dot, is_psd, product
 from helpers.polyhedra import best_bound
 from indefinite_opt.errors import (
     IncompatibleSolver,
@@ -69,7 +61,7 @@ def test_no_multipliers_prove_more_than_the_optimal_value(kind: str) -> None:
     qp = convex_program(5, 3, **rows_of(5, 3)[kind])
     structure = qp.structure()
     best = iopt.solve(qp).objective
-    for _ in range(200):
+    for _ in range(50):
         point = structure.at(structure.random_start(generator))
         multipliers = {
             name: generator.standard_normal(shape) * 10.0 ** generator.uniform(-8, 2)
@@ -101,11 +93,10 @@ def test_convex_along_the_equations_only_without_bounds() -> None:
     assert certificate.claim is iopt.Claim.GLOBAL
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
-@pytest.mark.parametrize("n", [20, 60])
-def test_the_primal_of_a_support_vector_machine_meets_its_dual(n: int, C: float) -> None:
+@pytest.mark.parametrize("C", [0.1, 30.0])
+def test_the_primal_of_a_support_vector_machine_meets_its_dual(C: float) -> None:
     """½‖w‖² + C Σξ_i with y_i(wᵀx_i + b) ≥ 1 - ξ_i, ξ ≥ 0, with w and b free."""
-    generator = np.random.default_rng(n)
+    n, generator = 20, np.random.default_rng(20)
     X = generator.standard_normal((n, 3))
     y = np.where(X[:, 0] + 0.5 * generator.standard_normal(n) > 0.0, 1.0, -1.0)
     P, lb = np.zeros((n + 4, n + 4)), np.concatenate([np.full(4, -np.inf), np.zeros(n)])
@@ -133,17 +124,16 @@ def test_rounding_of_a_singular_matrix_leaves_no_bound_without_ends() -> None:
     assert ended.objective == pytest.approx(certificate.objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("power", [-300, -160, -60, 0, 60, 140])
+@pytest.mark.parametrize("power", [-300, -60, 0, 60, 140])
 def test_rows_of_any_length_leave_finite_curvature_along_them(power: int) -> None:
     """-4x₁x₂ along d = (1, -1)/√2 has the curvature 4, which rows may prove, and never more."""
-    scale = 10.0**power
-    curvature = RowCurvature(np.array([[0.0, -4.0], [-4.0, 0.0]]), np.full((1, 2), scale))
-    assert np.all(np.isfinite(curvature.least))
-    assert np.all(curvature.least <= 4.0)
-    assert np.all(curvature.least > 3.9) == (abs(power) < 70)
+    P = np.array([[0.0, -4.0], [-4.0, 0.0]])
+    least = RowCurvature(P, np.full((1, 2), 10.0**power)).least
+    assert np.all(np.isfinite(least) & (least <= 4.0))
+    assert np.all(least > 3.9) == (abs(power) < 70)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) -> None:
     """Along two rows in three dimensions: that of their cross product, in exact arithmetic."""
     generator = np.random.default_rng(seed)
@@ -152,17 +142,17 @@ def test_the_least_curvature_along_nearly_dependent_rows_is_proved(seed: int) ->
     F = generator.standard_normal((3, 3))
     qp = iopt.QuadraticProgram(F + F.T, A=[row, other], b=[0.0, 0.0], lb=-1.0, ub=1.0)
     u, v = as_vector(row), as_vector(other)
-    d = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
-    assert dot(as_vector(qp.structure().along_rows.least), [v * v for v in d]) <= curvature(qp, d)
+    assert_proved_along(qp, [u[i - 2] * v[i - 1] - u[i - 1] * v[i - 2] for i in range(3)])
 
 
-def curvature(qp: iopt.QuadraticProgram, d: list[Fraction]) -> Fraction:
-    """dᵀPd, exactly."""
-    return dot(d, product(as_matrix(qp.P), d))
+def assert_proved_along(qp: iopt.QuadraticProgram, d: list[Fraction]) -> None:
+    """dᵀPd is not less than what is proved of it, exactly."""
+    proved = as_vector(qp.structure().along_rows.least)
+    assert dot(proved, [v * v for v in d]) <= dot(d, product(as_matrix(qp.P), d))
 
 
 @pytest.mark.parametrize("power", [0, 8, 27, 100])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_units_hide_no_curvature(seed: int, power: int) -> None:
     """P = SBS with S of powers of two is convex if and only if B is, for d at which dᵀBd < 0.
 
@@ -176,9 +166,8 @@ def test_units_hide_no_curvature(seed: int, power: int) -> None:
     for curved, convex in ((0.0, True), (1e-9, False), (-1e-9, True)):
         P = (F @ F.T - curved * np.outer(v, v)) * units * units[:, None]
         qp = iopt.QuadraticProgram(P, lb=-1.0, ub=1.0)
-        structure, d = qp.structure(), as_vector(v / units)
-        assert structure.is_convex is convex
-        assert dot(as_vector(structure.along_rows.least), [e * e for e in d]) <= curvature(qp, d)
+        assert qp.structure().is_convex is convex
+        assert_proved_along(qp, as_vector(v / units))
 
 
 @pytest.mark.parametrize("rows", [{}, {"G": [[1.0, 1.0]], "h": [1e7]}])
@@ -233,45 +222,37 @@ def zero_program(
     return qp, size * best + move
 
 
-@pytest.mark.parametrize("shift", [0.0, 1000.0])
-@pytest.mark.parametrize("power", [0, pytest.param(10, marks=pytest.mark.slow), 30])
+@pytest.mark.parametrize(("power", "shift"), [(0, 0.0), (30, 1000.0)])
 @pytest.mark.parametrize("name", sorted(ZEROS))
 def test_a_minimum_of_zero_is_global_in_any_units(name: str, power: int, shift: float) -> None:
     qp, best = zero_program(name, power, shift)
     certificate = iopt.verify(qp, {"x": best}, bound=True)
     assert certificate.claim is iopt.Claim.GLOBAL
-    assert "inf" not in f"{certificate} {certificate!r}"
-    result = iopt.solve(qp, solver="global")
-    assert result.certificate.claim is iopt.Claim.GLOBAL
+    assert iopt.solve(qp, solver="global").certificate.claim is iopt.Claim.GLOBAL
     bracket = iopt.bound(qp)
     assert bracket.status is iopt.Status.SOLVED
     assert bracket.relative_gap <= 1e-4
-    assert "inf" not in f"{bracket} {bracket!r}"
+    assert "inf" not in f"{certificate} {certificate!r} {bracket} {bracket!r}"
 
 
-@pytest.mark.parametrize("power", [0, 10, 30])
-def test_the_floor_of_gaps_at_zero_has_the_units_of_the_objective(power: int) -> None:
+def test_the_floor_of_gaps_at_zero_has_the_units_of_the_objective() -> None:
     """xy on [0, 1] × [0, 3]: 1·½·3 for x and 3·½·1 for y. x alone has no range, and no floor."""
-    qp, best = zero_program("product", power)
-    structure = qp.structure()
-    assert structure.gap_unit(0.0, best) == 1.5e-3 * 2.0**power
-    free = iopt.QuadraticProgram([[2.0]], [0.0]).structure()
-    assert free.gap_unit(0.0, np.zeros(1)) == 0.0
-    nearly = iopt.verify(iopt.QuadraticProgram([[2.0]], [0.0]), {"x": [1e-9]})
+    for power in (0, 30):
+        qp, best = zero_program("product", power)
+        assert qp.structure().gap_unit(0.0, best) == 1.5e-3 * 2.0**power
+    free = iopt.QuadraticProgram([[2.0]], [0.0])
+    assert free.structure().gap_unit(0.0, np.zeros(1)) == 0.0
+    nearly = iopt.verify(free, {"x": [1e-9]})
     assert "inf" not in f"{nearly} {nearly!r}"
 
 
 def test_rounding_instead_of_zero_is_no_unit_of_the_objective() -> None:
     """The rows leave zero only; an objective of 1e-320 there was a divisor that overflowed."""
-    A = np.array(
-        [[2.0**-6, 2.0**-6, 0], [2.0**-4, 0, -(2.0**-4)], [0, 1.5 * 2.0**-24, -(2.0**-24)]]
-    )
+    A = [[2.0**-6, 2.0**-6, 0], [2.0**-4, 0, -(2.0**-4)], [0, 1.5 * 2.0**-24, -(2.0**-24)]]
     P = np.zeros((3, 3))
     P[:2, 2] = P[2, :2] = [-(2.0**-11), -(2.0**-9)]
-    qp = iopt.QuadraticProgram(
-        P, [-51.0, 26.0, -43.0], A=A, b=np.zeros(3), lb=[-4096, -6144, -2048], ub=[4096, 2048, 6144]
-    )
-    result = iopt.solve(qp)
+    ends = {"lb": [-4096, -6144, -2048], "ub": [4096, 2048, 6144]}
+    result = iopt.solve(iopt.QuadraticProgram(P, [-51, 26, -43], A=A, b=np.zeros(3), **ends))
     np.testing.assert_allclose(result.x, 0.0, atol=1e-12)
     assert result.objective == pytest.approx(0.0, abs=1e-9)
 
@@ -298,7 +279,7 @@ def test_a_minimum_of_zero_that_rows_alone_leave_is_global() -> None:
     assert result.certificate.claim is iopt.Claim.GLOBAL
 
 
-@pytest.mark.parametrize("fall", [1e-1, 1e-4, 1e-7])
+@pytest.mark.parametrize("fall", [1e-1, 1e-7])
 def test_a_zero_that_is_no_minimum_stays_one(fall: float) -> None:
     """xy + z(1 - z) - fall·z: 0 at the origin, a local minimum, and -fall at z = 1."""
     P = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -2.0]])
@@ -308,13 +289,12 @@ def test_a_zero_that_is_no_minimum_stays_one(fall: float) -> None:
     assert certificate.gap >= fall
 
 
-@pytest.mark.parametrize("width", [1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("width", [1e3, 1e12])
 def test_no_bounds_however_wide_make_a_gap_look_small(width: float) -> None:
     """½x² - x has the value 0 at x = 0 and -½ at x = 1; y costs more than anything about x."""
     alone = iopt.QuadraticProgram([[1.0]], [-1.0], lb=-width, ub=width)
-    priced = iopt.QuadraticProgram(
-        np.diag([1.0, 0.0]), [-1.0, 1e7], lb=[-1.0, 0.0], ub=[1.0, width]
-    )
+    P, q = np.diag([1.0, 0.0]), [-1.0, 1e7]
+    priced = iopt.QuadraticProgram(P, q, lb=[-1.0, 0.0], ub=[1.0, width])
     for qp, zero in ((alone, [0.0]), (priced, [0.0, 0.0])):
         certificate = iopt.verify(qp, {"x": zero})
         assert certificate.claim < iopt.Claim.GLOBAL
@@ -462,13 +442,6 @@ def test_questions_that_make_no_sense() -> None:
     assert {"multistart", "global"} < set(iopt.available_solvers(iopt.QuadraticProgram))
 
 
-def test_a_convex_program_needs_no_ranges_for_branch_and_bound() -> None:
-    """Its gap is that of duality: ½x² - x has the least value -½, and x no range."""
-    result = iopt.solve(iopt.QuadraticProgram([[1.0]], [-1.0]), solver="global")
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-    assert result.objective == pytest.approx(-0.5, rel=1e-9)
-
-
 def test_large_slacks_do_not_hide_what_a_row_leaves_open() -> None:
     """x = -2⁻¹³ by a row, beside an inequality whose slack is 2²⁸."""
     rows = ([[0.0], [16384.0]], [2.0**28, 0.0], [[2.0**19]], [-64.0])
@@ -478,7 +451,7 @@ def test_large_slacks_do_not_hide_what_a_row_leaves_open() -> None:
     assert bracket.lower <= 120.0 <= bracket.upper <= 120.0 + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_ranges_from_equations_without_common_variables(seed: int) -> None:
     """Those of linear programs, infinite ones too."""
     generator = np.random.default_rng(seed)
@@ -488,11 +461,11 @@ def test_ranges_from_equations_without_common_variables(seed: int) -> None:
     upper = np.where(generator.random(7) < 0.3, np.inf, generator.uniform(0.0, 2.0, 7))
     b = A @ generator.uniform(np.maximum(lower, -2.0), np.minimum(upper, 2.0))
     ranges = iopt.QuadraticProgram(A=A, b=b, lb=lower, ub=upper, q=np.ones(7)).structure().ranges
-    for end, side in zip(ranges, (1.0, -1.0), strict=True):
+    for end, given, side in zip(ranges, (lower, upper), (1.0, -1.0), strict=True):
         for i in range(7):
             answer = linprog(side * np.eye(7)[i], None, None, A, b, np.column_stack([lower, upper]))
             exact = side * answer.fun if answer.status == 0 else -side * np.inf
-            if np.isfinite([lower, upper][side < 0][i]):
+            if np.isfinite(given[i]):
                 assert side * end[i] <= side * exact + 1e-9  # a bound is kept as it is
             else:
                 assert end[i] == pytest.approx(exact, rel=1e-9, abs=1e-9)
@@ -549,10 +522,9 @@ def test_singular_programs_without_ends_are_proved_in_fractions(case: str) -> No
     assert result.certificate.bound == pytest.approx(float(optimum), rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-291, 1e-250, 1e250])
+@pytest.mark.parametrize("size", [5e-324, 1e-291, 1e-250, 1e250])
 def test_units_that_balance_never_overflow(size: float) -> None:
-    matrix = np.array([[1.0, 0.0], [0.0, size]])
-    row, column = balancing_units(matrix)
+    row, column = balancing_units(np.diag([1.0, size]))
     assert np.isfinite([row, column]).all()
     expected = 1.0 if size > 1e-290 else size
     assert row[1] * size * column[1] == pytest.approx(expected, rel=0.01)
@@ -566,58 +538,53 @@ def test_a_gradient_of_denormal_numbers_is_no_error() -> None:
     assert result.objective == 0.0
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_semidefinite_exactly(seed: int) -> None:
+def test_semidefinite_exactly() -> None:
     """Against elimination in fractions: singular integer matrices, and a bit less of an entry."""
-    generator = np.random.default_rng(seed)
-    n = int(generator.integers(1, 7))
-    F = generator.integers(-3, 4, (n, int(generator.integers(1, n + 1)))) * 2.0**-30
-    P = F @ F.T
-    assert is_semidefinite(P)
-    P[0, 0] = np.nextafter(P[0, 0], -1.0)
-    assert is_semidefinite(P) == is_psd(as_matrix(P))
+    generator = np.random.default_rng(0)
+    for n in (1, 2, 3, 3, 4, 5, 6, 6, 6):
+        F = generator.integers(-3, 4, (n, int(generator.integers(1, n + 1)))) * 2.0**-30
+        P = F @ F.T
+        assert is_semidefinite(P)
+        P[0, 0] = np.nextafter(P[0, 0], -1.0)
+        assert is_semidefinite(P) == is_psd(as_matrix(P))
 
 
-@pytest.mark.parametrize("sense", [1, -1])
 @pytest.mark.parametrize("kind", rows_of(2, 0))
-def test_the_structure_states_the_declared_program(kind: str, sense: int) -> None:
+def test_the_structure_states_the_declared_program(kind: str) -> None:
     """Objective and feasibility of random points as cvxpy evaluates the declaration."""
     generator = np.random.default_rng(11)
-    A = generator.standard_normal((5, 5))
-    q = generator.standard_normal(5)
-    qp = iopt.QuadraticProgram(A + A.T, q, **rows_of(5, 2)[kind], sense=sense, constant=2.5)
-    program, structure = qp.declare(), qp.structure()
-    assert program.structure is structure
-    for scale in (0.1, 1.0, 10.0):
-        x = scale * generator.standard_normal(5)
-        feasible = structure.project(x)
-        for point in (x, feasible):
-            objective, violation = program.evaluate({"x": point})
-            assert objective == pytest.approx(structure.declared(structure.value(point)), rel=1e-12)
-            assert (violation <= 1e-9) == (structure.infeasibility(point) <= 1e-9)
-            expected = 0.5 * point @ (A + A.T) @ point + q @ point + 2.5
-            assert objective == pytest.approx(expected, rel=1e-10)
-        assert program.evaluate({"x": feasible})[1] <= 1e-9
-    assert set(program.subject_to) == set(structure.multiplier_shapes)
+    A, q = generator.standard_normal((5, 5)), generator.standard_normal(5)
+    for sense in (1, -1):
+        qp = iopt.QuadraticProgram(A + A.T, q, **rows_of(5, 2)[kind], sense=sense, constant=2.5)
+        program, structure = qp.declare(), qp.structure()
+        assert program.structure is structure
+        for scale in (0.1, 10.0):
+            x = scale * generator.standard_normal(5)
+            feasible = structure.project(x)
+            for point in (x, feasible):
+                objective, violation = program.evaluate({"x": point})
+                declared = structure.declared(structure.value(point))
+                assert objective == pytest.approx(declared, rel=1e-12)
+                assert (violation <= 1e-9) == (structure.infeasibility(point) <= 1e-9)
+                expected = 0.5 * point @ (A + A.T) @ point + q @ point + 2.5
+                assert objective == pytest.approx(expected, rel=1e-10)
+            assert program.evaluate({"x": feasible})[1] <= 1e-9
+        assert set(program.subject_to) == set(structure.multiplier_shapes)
 
 
 def test_a_maximisation_is_of_the_objective_that_was_given(tmp_path: Any) -> None:
     """max ½‖x‖² + (1, 2, 3)ᵀx on [-1, 2]³ is 6 + 12 at (2, 2, 2)."""
     qp = iopt.QuadraticProgram(np.eye(3), [1.0, 2.0, 3.0], lb=-1, ub=2, sense=-1)
-    result = iopt.solve(qp, solver="global")
-    assert result.x == pytest.approx([2.0, 2.0, 2.0])
-    assert result.objective == pytest.approx(18.0)
     assert str(qp.declare()).splitlines()[1] == "  maximize    ½ xᵀPx + qᵀx"
-    for suffix in (".npz", ".lp", ".mps", ".qplib"):
-        again = iopt.QuadraticProgram.read(qp.write(tmp_path / f"program{suffix}"))
-        assert iopt.solve(again, solver="global").objective == pytest.approx(18.0), suffix
+    for program in (qp, iopt.QuadraticProgram.read(qp.write(tmp_path / "program.lp"))):
+        result = iopt.solve(program, solver="global")
+        assert result.x == pytest.approx([2.0, 2.0, 2.0])
+        assert result.objective == pytest.approx(18.0)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_line_is_as_good_as_scipy(seed: int) -> None:
     """Convex programs with rows of both kinds against SLSQP, linear ones against linprog."""
-    from scipy.optimize import minimize
-
     g = np.random.default_rng(seed)
     root = g.standard_normal((6, 6))
     P, q, z = root.T @ root, g.standard_normal(6), g.uniform(size=6)
@@ -635,7 +602,7 @@ def test_one_line_is_as_good_as_scipy(seed: int) -> None:
     assert 0.5 * x @ P @ x + q @ x == pytest.approx(peer.fun, rel=1e-6, abs=1e-8)
     x = iopt.solve_qp(q=q, G=G, h=h, A=A, b=b, lb=0.0, ub=1.0, tol=1e-8)
     assert q @ x == pytest.approx(linprog(q, G, h, A, b, (0, 1)).fun, rel=1e-6, abs=1e-9)
-    with pytest.raises(iopt.errors.ProblemError, match="q: expected a linear term"):
+    with pytest.raises(ProblemError, match="q: expected a linear term"):
         iopt.solve_qp(lb=0.0)
 
 
@@ -654,24 +621,9 @@ def test_brackets_tell_their_progress(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == []
 
 
-def test_values_of_a_problem_of_cvxpy_are_set() -> None:
-    u, v = cp.Variable(2, name="u"), cp.Variable(name="v")
-    problem = cp.Problem(
-        cp.Minimize(-cp.sum_squares(u) + u[0] * v + 2.0), [u >= -1, u <= 1, cp.sum(u) + v == 0]
-    )
-    qp = iopt.QuadraticProgram.from_cvxpy(problem)
-    result = iopt.solve(qp, solver="global")
-    assert problem.objective.value == pytest.approx(result.objective, rel=1e-12)
-    # v = -u₁ - u₂, so the objective is -2u₁² - u₁u₂ - u₂² + 2, least at u = ±(1, 1).
-    assert result.objective == pytest.approx(-2.0, rel=1e-9)
-    u.value, v.value = [0.0, 0.0], 0.0
-    iopt.bound(qp)
-    assert problem.objective.value == pytest.approx(-2.0, rel=1e-4)
-    assert result.certificate.claim is iopt.Claim.GLOBAL
-
-
-@pytest.mark.parametrize("size", [1e14, 1e15, 3e15])
-@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
+@pytest.mark.parametrize(
+    ("size", "order"), [(1e14, [0, 1, 2, 3]), (1e15, [2, 0, 3, 1]), (3e15, [3, 2, 1, 0])]
+)
 def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> None:
     """x₁ - x₂ + x₃ ≥ 1 where x₁ = x₂ and x₃ = x₄, the cost: in integers x₄ ≥ 1, for any x₁ ≤ size.
 
@@ -680,9 +632,8 @@ def test_terms_that_cancel_hide_no_violation(size: float, order: list[int]) -> N
     G, A = np.array([[-1.0, 1.0, -1.0, 0.0]]), np.array([[1.0, -1.0, 0.0, 0.0], [0, 0, 1.0, -1.0]])
     cost, ends = np.array([0.0, 0.0, 0.0, 1.0]), np.array([size, size, 10.0, 10.0])
     qp = iopt.QuadraticProgram(
-        np.zeros((4, 4)), cost[order], G[:, order], [-1.0], A[:, order], [0.0, 0.0], 0.0,
-        ends[order],
-    )  # fmt: skip
+        q=cost[order], G=G[:, order], h=[-1.0], A=A[:, order], b=[0.0, 0.0], lb=0.0, ub=ends[order]
+    )
     structure = qp.structure()
     for x in ([size, size, 0.0, 0.0], [size, size, 1.0, 1.0]):
         point = structure.at(np.array(x)[order])
@@ -702,7 +653,7 @@ def dual_value(structure: Any, x: Array, z: Array, y: Array, reach: Array) -> Fr
 
 
 @pytest.mark.parametrize("part", ["linear", "quadratic", "inequalities", "equalities"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -> None:
     """All variables are fixed, so that the bound is a sum of terms, of which one kind is there."""
     g = np.random.default_rng(seed)
@@ -711,22 +662,17 @@ def test_the_rounding_of_each_sum_is_taken_off_the_bound(part: str, seed: int) -
     F, prices = g.standard_normal((n, n)), g.random(m)
     P = F @ F.T if part == "quadratic" else np.zeros((n, n))
     q = g.standard_normal(n) if part == "linear" else np.zeros(n)
-    parts: dict[str, Any] = {"lb": x, "ub": x}
-    if part == "inequalities":
-        parts |= {"G": rows, "h": rows @ x}
-    if part == "equalities":
-        parts |= {"A": rows, "b": rows @ x}
-    structure = iopt.QuadraticProgram(P, q, **parts).structure()
-    multipliers = {part: prices} if part.endswith("equalities") else {}
-    z, y = (multipliers.get(name, np.zeros(0)) for name in ("inequalities", "equalities"))
-    exact = dual_value(structure, x, z, y, np.zeros(n))
+    right = {"inequalities": {"G": rows, "h": rows @ x}, "equalities": {"A": rows, "b": rows @ x}}
+    structure = iopt.QuadraticProgram(P, q, **right.get(part, {}), lb=x, ub=x).structure()
+    multipliers = {part: prices} if part in right else {}
+    exact = dual_value(structure, x, *(multipliers.get(k, np.zeros(0)) for k in right), np.zeros(n))
     bound = best_bound(structure, structure.at(x), multipliers)
     # A sum of k terms is wrong by k·eps/2 of these at most, and often by one: k is below 20 here,
     # the terms are below 1000.
     assert 0 < exact - Fraction(bound) < Fraction(20 * 1000 * 2.0**-52)
 
 
-@pytest.mark.parametrize("wide", [0, 3, 5])
+@pytest.mark.parametrize("wide", [0, 5])
 def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: int) -> None:
     """The slope of that variable is 0 but for rounding, and is summed exactly; the others are 1."""
     g = np.random.default_rng(wide)
@@ -735,23 +681,22 @@ def test_one_wide_range_costs_a_bound_only_the_rounding_of_its_own_slope(wide: i
     q, ends = -(A.T @ y), np.ones(n)
     q[np.arange(n) != wide] += 1.0
     ends[wide] = 1e12
-    qp = iopt.QuadraticProgram(np.zeros((n, n)), q, A=A, b=np.zeros(m), lb=-ends, ub=ends)
-    structure, x = qp.structure(), np.zeros(n)
+    structure = iopt.QuadraticProgram(q=q, A=A, b=np.zeros(m), lb=-ends, ub=ends).structure()
+    x = np.zeros(n)
     # Summed as usual, the slope is wrong by 17 eps times its terms, which would cost 1e-2.
     bound = Fraction(best_bound(structure, structure.at(x), {"equalities": y}))
     assert dual_value(structure, x, np.zeros(0), y, ends) - bound <= 1e-6
 
 
-@pytest.mark.parametrize("ends", [(-4, 4), (-4, 0), (0, 4)])
-@pytest.mark.parametrize("missed", [1e-3, -1e-6])
+@pytest.mark.parametrize(("missed", "ends"), [(1e-3, (-4, 4)), (-1e-6, (-4, 0)), (-1e-6, (0, 4))])
 def test_a_point_beside_the_rows_along_which_a_program_is_convex_proves_no_more(
     missed: float, ends: tuple[float, float]
 ) -> None:
     """-½x₁² + ½x₂² with x₁ = 1 is least at x₂ = 0, with -½; the tangent at 1 + δ is δ²/2 above."""
+    low, high = ends
     qp = iopt.QuadraticProgram(
-        np.diag([-1.0, 1.0]), [0.0, 0.0], A=[[1.0, 0.0]], b=[1.0],
-        lb=[-4.0, ends[0]], ub=[4.0, ends[1]],
-    )  # fmt: skip
+        np.diag([-1.0, 1.0]), A=[[1.0, 0.0]], b=[1.0], lb=[-4.0, low], ub=[4.0, high]
+    )
     structure, x = qp.structure(), np.array([1.0 + missed, 0.0])
     bound = best_bound(structure, structure.at(x), {"equalities": np.array([x[0]])})
     # ‖P‖(2‖d‖ + δ)δ with ‖d‖ < 8 is taken off, with three to spare.
@@ -780,8 +725,8 @@ def test_the_least_curvature_along_rows(P: Any, A: Any, least: float) -> None:
     assert 0.0 <= rounding <= 1e-14
 
 
-def polyhedron(n: int, **parts: Any) -> Any:
-    return iopt.QuadraticProgram(np.zeros((n, n)), np.zeros(n), **parts).structure()
+def polyhedron(**parts: Any) -> Any:
+    return iopt.QuadraticProgram(q=np.zeros(2), **parts).structure()
 
 
 @pytest.mark.parametrize(
@@ -808,7 +753,7 @@ def test_violations_are_shares_of_the_row_or_of_the_way_to_a_feasible_point(
 
     x₁ = -1 is ⅔ of 1.5 away from 0, and x₂ = 5/4 satisfies 3x₁ - 4x₂ = -2.
     """
-    found = polyhedron(2, **parts).infeasibility(np.array(x))
+    found = polyhedron(**parts).infeasibility(np.array(x))
     # A millionth of the largest term is added to the terms of a row.
     assert found == pytest.approx(float(share), rel=1e-5)
 
@@ -828,6 +773,6 @@ def test_a_point_is_moved_onto_the_rows_by_the_shortest_step(
     parts: dict[str, Any], x: list[float], nearest: list[float]
 ) -> None:
     """The foot of the perpendicular; a variable at its bound stays there if the others suffice."""
-    found = polyhedron(2, **parts).project(np.array(x))
+    found = polyhedron(**parts).project(np.array(x))
     # Least squares of two numbers below 10: 1e-14 with a factor of a hundred to spare.
     np.testing.assert_allclose(found, nearest, rtol=0.0, atol=1e-12)

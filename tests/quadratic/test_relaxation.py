@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,23 +25,30 @@ def scaled_of(n: int, seed: int, formulation: str = "SVMDual(C=1)") -> tuple[Sca
     problem = iopt.KernelProblem(A + A.T, generator.permutation(np.arange(n) % 2))
     result = iopt.solve(problem, formulation)
     quadratic = box_quadratic(result.formulation.structure(problem))
-    value = quadratic.value(next(iter(result.values.values())))
-    return quadratic.scaled(quadratic.lower, quadratic.upper), value
+    return whole(quadratic), quadratic.value(next(iter(result.values.values())))
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 60])
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_eigenpairs_above_a_level_are_those_of_numpy(n: int, share: float) -> None:
-    generator = np.random.default_rng(n)
-    A = generator.standard_normal((n, n))
+def whole(q: BoxQuadratic) -> ScaledBox:
+    return q.scaled(q.lower, q.upper)
+
+
+def bound_of(relaxation: Relaxation, *binary: Any) -> float:
+    multipliers, start = relaxation.multipliers(), relaxation.mean()
+    return lower_bound(relaxation.scaled, multipliers, start, *binary).value
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_eigenpairs_above_a_level_are_those_of_numpy(n: int) -> None:
+    A = np.random.default_rng(n).standard_normal((n, n))
     A += A.T
     values = np.linalg.eigvalsh(A)
-    level = values[0] - 1.0 + share * (values[-1] - values[0] + 2.0)
-    found = eigenpairs_above(A.copy(), level)
-    assert found is not None
-    np.testing.assert_allclose(found[0], values[values > level], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(A @ found[1], found[1] * found[0], atol=1e-11 * n)
-    np.testing.assert_allclose(found[1].T @ found[1], np.eye(found[0].size), atol=1e-12 * n)
+    for share in (0.0, 0.3, 1.0):
+        level = values[0] - 1.0 + share * (values[-1] - values[0] + 2.0)
+        found = eigenpairs_above(A.copy(), level)
+        assert found is not None
+        np.testing.assert_allclose(found[0], values[values > level], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(A @ found[1], found[1] * found[0], atol=1e-11 * n)
+        np.testing.assert_allclose(found[1].T @ found[1], np.eye(found[0].size), atol=1e-12 * n)
 
 
 @pytest.mark.parametrize("tuning", Settings().tunings)
@@ -58,12 +66,11 @@ def test_partial_and_full_projections_are_the_same_method(
         for _ in range(3):
             relaxation.run(20)
             relaxation.add_triangles(50, 1e-3)
-        ends.append(
-            np.concatenate([relaxation.iterate.pairs.ravel(), relaxation.iterate.U.ravel()])
-        )
-        assert np.linalg.eigvalsh(relaxation.iterate.U)[0] >= -1e-12 * scaled.m
-    np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
-    np.testing.assert_allclose(ends[2], ends[0], atol=1e-9)
+        iterate = relaxation.iterate
+        ends.append(np.concatenate([iterate.pairs.ravel(), iterate.U.ravel()]))
+        assert np.linalg.eigvalsh(iterate.U)[0] >= -1e-12 * scaled.m
+    for other in ends[1:]:
+        np.testing.assert_allclose(other, ends[0], atol=1e-9)
 
 
 def test_triangle_inequalities_close_a_gap() -> None:
@@ -71,12 +78,10 @@ def test_triangle_inequalities_close_a_gap() -> None:
     scaled, value = scaled_of(20, 1)
     gaps = []
     for most in (0, 200):
-        relaxation = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool))
-        best = -np.inf
+        relaxation, best = Relaxation.of_whole(scaled, value, np.zeros(scaled.m, bool)), -np.inf
         for _ in range(40):
             relaxation.run(50)
-            bound = lower_bound(scaled, relaxation.multipliers(), relaxation.mean())
-            best = max(best, bound.value)
+            best = max(best, bound_of(relaxation))
             relaxation.add_triangles(most, 1e-3)
         gaps.append((value - best) / abs(value))
     assert gaps[0] > 4e-4
@@ -91,15 +96,12 @@ def test_pentagonal_inequalities_close_a_gap() -> None:
     q = BoxQuadratic(
         weights, -0.5 * weights.sum(axis=1), np.zeros((0, n)), np.zeros(0), np.zeros(n), np.ones(n)
     )
-    scaled, value, bounds = q.scaled(q.lower, q.upper), -986.5, []
+    value, bounds = -986.5, []
     for most in (0, 500):
-        relaxation, best = Relaxation.of_whole(scaled, value, np.ones(n, bool)), -np.inf
+        relaxation, best = Relaxation.of_whole(whole(q), value, np.ones(n, bool)), -np.inf
         for _ in range(16):
             relaxation.run(50)
-            bound = lower_bound(
-                scaled, relaxation.multipliers(), relaxation.mean(), relaxation.binary
-            )
-            best = max(best, bound.value)
+            best = max(best, bound_of(relaxation, relaxation.binary))
             relaxation.add_triangles(1000, 1e-3)
             relaxation.add_pentagons(most, 1e-3)
         bounds.append(best)
@@ -112,26 +114,24 @@ def test_the_most_violated_pentagonal_inequality_of_a_triple_is_found() -> None:
     """Among all 4·C(4, 2) that extend three of seven literals; at D_ij = -¼ the sum is -2½."""
     generator = np.random.default_rng(11)
     triples = np.array([[0, 3, 4], [1, 2, 12], [5, 7, 9]])
-    for _ in range(20):
+    for _ in range(10):
         A = generator.uniform(-1.0, 1.0, (7, 7))
-        found, violations = relaxation_loops.most_violated_pentagons(A + A.T, triples, -np.inf)
+        D = A + A.T
+        found, violations = relaxation_loops.most_violated_pentagons(D, triples, -np.inf)
         for triple, five, violation in zip(triples.tolist(), found, violations, strict=True):
             others = [k for k in range(14) if k // 2 not in {p // 2 for p in triple}]
             sums = {}
             for pair in itertools.combinations(others, 2):
                 if pair[0] // 2 != pair[1] // 2:
                     signs = {k // 2: 1 - 2 * (k % 2) for k in (*triple, *pair)}
-                    sums[pair] = sum(
-                        signs[i] * signs[j] * (A + A.T)[i, j]
-                        for i, j in itertools.combinations(signs, 2)
-                    )
+                    pairs = itertools.combinations(signs, 2)
+                    sums[pair] = sum(signs[i] * signs[j] * D[i, j] for i, j in pairs)
             assert violation == pytest.approx(-2.0 - min(sums.values()), rel=1e-12)
             one = np.sort([*triple, *min(sums, key=sums.__getitem__)])
             assert five.tolist() in (one.tolist(), (one ^ 1).tolist())
     D = np.full((5, 5), -0.25)
     found, violations = relaxation_loops.most_violated_pentagons(D, np.array([[0, 2, 4]]), 0.1)
-    assert found.tolist() == [[0, 2, 4, 6, 8]]
-    assert violations.tolist() == [0.5]
+    assert (found.tolist(), violations.tolist()) == ([[0, 2, 4, 6, 8]], [0.5])
 
 
 def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
@@ -139,8 +139,7 @@ def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
 
     There are 4·C(m, 3), each multilinear: none is violated between the vertices either.
     """
-    m = 5
-    seen = set()
+    m, seen = 5, set()
     generator = np.random.default_rng(3)
     for _ in range(200):
         pairs = generator.standard_normal((m * (m - 1) // 2, 4))
@@ -159,49 +158,36 @@ def test_triples_of_literals_say_what_their_triangle_inequality_does() -> None:
 
 def test_a_part_of_a_box_inherits_its_bound() -> None:
     """Twenty iterations from the multipliers of the whole box do more than twenty from none."""
-    generator = np.random.default_rng(8)
-    A = generator.standard_normal((14, 14))
+    A = np.random.default_rng(8).standard_normal((14, 14))
     problem = iopt.KernelProblem(A + A.T, np.arange(14) % 2)
-    structure = iopt.SVMDual(C=1.0, bias=False).structure(problem)
-    quadratic = box_quadratic(structure)
-    scaled = quadratic.scaled(quadratic.lower, quadratic.upper)
-    relaxation = Relaxation.of_whole(scaled, 0.0, np.zeros(scaled.m, bool))
+    quadratic = box_quadratic(iopt.SVMDual(C=1.0, bias=False).structure(problem))
+    relaxation = Relaxation.of_whole(whole(quadratic), 0.0, np.zeros(14, bool))
     relaxation.run(1000)
-    whole = lower_bound(scaled, relaxation.multipliers(), relaxation.mean()).value
     low, high = quadratic.lower.copy(), quadratic.upper.copy()
     low[3], high[5] = high[3], low[5]
     part = quadratic.scaled(low, high)
-    child = relaxation.restricted(part, 0.0, np.zeros(part.m, bool))
-    assert child.scaled.m == 12
-    fresh = Relaxation.of_whole(part, 0.0, np.zeros(part.m, bool))
-    reached = []
+    assert part.m == 12
+    child = relaxation.restricted(part, 0.0, np.zeros(12, bool))
+    fresh = Relaxation.of_whole(part, 0.0, np.zeros(12, bool))
     for start in (child, fresh):
         start.run(20)
-        reached.append(lower_bound(part, start.multipliers(), start.mean()).value)
-    assert reached[0] > whole
-    assert reached[0] > reached[1] + 0.1 * abs(reached[1])
+    assert bound_of(child) > bound_of(relaxation)
+    assert bound_of(child) > bound_of(fresh) + 0.1 * abs(bound_of(fresh))
 
 
 def test_multipliers_of_fixed_variables_are_folded_into_the_others() -> None:
     """The sum of all multiplied products, with x₁ = 1 and x₃ = 0 put in, is that of the child."""
     generator = np.random.default_rng(9)
     m, omega = 5, 1.7
-    lower, upper = np.zeros(m), np.ones(m)
-    q = BoxQuadratic(np.eye(m), np.zeros(m), np.zeros((0, m)), np.zeros(0), lower, upper)
-    whole = q.scaled(lower, upper)
-    part = q.scaled(np.where(np.arange(m) == 1, 1.0, 0.0), np.where(np.arange(m) == 3, 0.0, 1.0))
+    q = BoxQuadratic(np.eye(m), np.zeros(m), np.zeros((0, m)), np.zeros(0), np.zeros(m), np.ones(m))
+    part = q.scaled(1.0 * (np.arange(m) == 1), 1.0 * (np.arange(m) != 3))
     old = Iterate.of_whole(m, 1.0)
     old.pairs[:] = -generator.random(old.pairs.shape)
-    new = old.inherited(whole, part, omega)
+    new = old.inherited(whole(q), part, omega)
 
-    def products(pairs: np.ndarray, x: np.ndarray) -> list[float]:
+    def products(pairs: np.ndarray, x: np.ndarray) -> float:
         slacks, (i, j) = np.column_stack([x, 1.0 - x]), pair_indices(x.size)
-        return [
-            2.0 * -nu[a, b] * slacks[k, a] * slacks[h, b]
-            for k, h, nu in zip(i, j, pairs.reshape(-1, 2, 2), strict=True)
-            for a in (0, 1)
-            for b in (0, 1)
-        ]
+        return -2.0 * np.einsum("kab,ka,kb", pairs.reshape(-1, 2, 2), slacks[i], slacks[j])
 
     for _ in range(10):
         x = generator.random(m)
@@ -209,6 +195,5 @@ def test_multipliers_of_fixed_variables_are_folded_into_the_others() -> None:
         left = x[part.members]
         ends = 2.0 * omega * (0.5 - new.ends) * np.column_stack([left, 1.0 - left])
         # x₁s₃ = 1: row 3·2/2 + 1 of the pairs, slacks s of 3 and x of 1.
-        constant = 2.0 * -old.pairs[4, 2]
-        found = sum(products(new.pairs, left)) + ends.sum() + constant
-        assert found == pytest.approx(sum(products(old.pairs, x)), rel=1e-12)
+        found = products(new.pairs, left) + ends.sum() + 2.0 * -old.pairs[4, 2]
+        assert found == pytest.approx(products(old.pairs, x), rel=1e-12)

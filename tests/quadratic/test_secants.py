@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import indefinite_opt as iopt
 from helpers.exact import Program
@@ -39,9 +40,7 @@ def quadratic_program(program: Program) -> iopt.QuadraticProgram:
 
 
 @pytest.mark.parametrize("limit", [Settings().max_secant_bounds, 1])
-@pytest.mark.parametrize(
-    "seed", [0, 1, 4, 5, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3, 6, 7))]
-)
+@pytest.mark.parametrize("seed", [0, 5, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 4))])
 def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Path) -> None:
     """With secants alone, and where relaxations bound what one secant has left.
 
@@ -52,8 +51,9 @@ def test_brackets_meet_at_the_exact_optimum(seed: int, limit: int, tmp_path: Pat
     assert minimum is not None
     optimum = float(minimum[0])
     unit = program.terms(np.full(5, 10.0))
-    qp = quadratic_program(program)
-    bracket = iopt.bound(qp, gap=1e-7, settings=Settings(max_secant_bounds=limit))
+    bracket = iopt.bound(
+        quadratic_program(program), gap=1e-7, settings=Settings(max_secant_bounds=limit)
+    )
     assert bracket.lower <= optimum + 1e-12 * unit
     assert bracket.upper == pytest.approx(optimum, abs=1e-7 * unit)
     assert bracket.relative_gap <= 1e-7
@@ -68,15 +68,13 @@ def test_multipliers_of_secants_prove_the_optima_of_their_linear_programs(
     rows: int, equations: int
 ) -> None:
     """Those of scipy, box after box; where there is no point the bound is far above all values."""
-    from scipy.optimize import linprog
-
     program = separable(8, rows, equations, 3, convex=0.0)
     form = finite_form(quadratic_program(program).structure())
     assert form is not None
     whole, rng, empty = form.quadratic, np.random.default_rng(0), 0
     secants, h, unit = SecantProgram(whole), np.diagonal(whole.H), program.terms(np.full(8, 10.0))
     lines = {"A_eq": whole.rows, "b_eq": whole.rhs} if len(whole.rows) else {}
-    for k in range(60):
+    for k in range(24):
         lower, upper = np.sort(rng.uniform(whole.lower, whole.upper, (2, whole.n)), axis=0)
         if k % 2:
             ends = np.column_stack([whole.lower, whole.upper])
@@ -97,12 +95,10 @@ def test_multipliers_of_secants_prove_the_optima_of_their_linear_programs(
             optimum = peer.fun - 0.5 * float(h @ (lower * upper))
             assert bound.value == pytest.approx(optimum, abs=1e-7 * unit)
             assert whole.value(solved[0]) >= bound.value - 1e-9 * unit
-    assert (empty > 0) == (rows + equations > 0)
-    assert empty <= 30
+    assert (0 < empty <= 12) if rows + equations else empty == 0
 
 
-@pytest.mark.parametrize("nodes", [1, 3])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("seed", "nodes"), [(0, 1), (1, 3), (4, 1), (5, 3)])
 def test_an_open_bracket_claims_what_its_proof_proves(seed: int, nodes: int) -> None:
     """Whichever multipliers are best at the root: those of secants need not be."""
     qp = quadratic_program(separable(12, 2, 10, seed, convex=0.3 * (seed < 3)))

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import indefinite_opt as iopt
-from helpers.exact import linear_optimum
+from helpers.exact import as_vector, dot, linear_optimum
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import TimeLimitReached
 from indefinite_opt.quadratic.matrices.sparse import Entries, as_sparse, largest_in_rows, stacked
@@ -117,7 +117,7 @@ def test_a_large_program_that_is_not_convex_is_refused_by_name() -> None:
         iopt.solve(qp)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(2))
 def test_sparse_and_dense_arrays_give_the_same(seed: int) -> None:
     g = np.random.default_rng(seed)
     n, m = 20, 10
@@ -174,7 +174,7 @@ def test_sparse_programs_in_files_and_cvxpy(tmp_path: Any) -> None:
 # ----------------------------------------------------------------------------- linear programs
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(3))
 def test_linear_programs_have_the_optimum_of_scipy(seed: int) -> None:
     """Degenerate ones among them, with more active constraints than variables."""
     g = np.random.default_rng(seed)
@@ -198,18 +198,15 @@ def test_entries_are_those_of_the_matrix() -> None:
     dense = g.standard_normal((9, 7)) * (g.random((9, 7)) < 0.3)
     dense[4] = 0.0
     x, kept = g.standard_normal(7), np.array([0, 4, 5, 8])
+    sizes = np.abs(dense) * np.abs(x)
     for matrix in (dense, sparse.csr_array(dense)):
         entries = Entries.of(matrix)
         np.testing.assert_allclose(entries.times(x), dense @ x)
-        np.testing.assert_allclose(entries.sizes(np.abs(x)), np.abs(dense) @ np.abs(x))
+        np.testing.assert_allclose(entries.sizes(np.abs(x)), sizes.sum(axis=1))
         np.testing.assert_allclose(entries.chosen(kept).times(x), dense[kept] @ x)
-        np.testing.assert_array_equal(
-            entries.largest(np.abs(x)), np.max(np.abs(dense) * np.abs(x), axis=1)
-        )
+        np.testing.assert_array_equal(entries.largest(np.abs(x)), sizes.max(axis=1))
         np.testing.assert_array_equal(entries.dense(np.array([1, 6]), 7), dense[:, [1, 6]])
-    np.testing.assert_array_equal(
-        largest_in_rows(as_sparse(dense), np.abs(x)), np.max(np.abs(dense) * np.abs(x), axis=1)
-    )
+    np.testing.assert_array_equal(largest_in_rows(as_sparse(dense), np.abs(x)), sizes.max(axis=1))
     whole = stacked(dense, sparse.csr_array((0, 7)), as_sparse(dense[:2]))
     np.testing.assert_array_equal(whole.toarray(), np.vstack([dense, dense[:2]]))
 
@@ -238,10 +235,11 @@ def test_units_of_sparse_programs_remove_scales() -> None:
     scale, height = 10.0 ** g.uniform(-6, 6, n), 10.0 ** g.uniform(-6, 6, m)
     rows = sparse.random_array((m, n), density=0.3, rng=g, format="csr")
     rows.data = g.uniform(1.0, 2.0, rows.nnz)
-    P = sparse.diags_array(1.0 / scale**2).tocsr()
-    scaled = (sparse.diags_array(height) @ rows @ sparse.diags_array(1.0 / scale)).tocsr()
+    diagonal = sparse.diags_array
+    P = diagonal(1.0 / scale**2).tocsr()
+    scaled = (diagonal(height) @ rows @ diagonal(1.0 / scale)).tocsr()
     column, row = units_of(P, 1.0 / scale, scaled, scale)
-    sizes = abs(sparse.diags_array(row) @ scaled @ sparse.diags_array(column)).data
+    sizes = abs(diagonal(row) @ scaled @ diagonal(column)).data
     assert np.all((sizes > 0.1) & (sizes < 10.0))
 
 
@@ -258,27 +256,23 @@ def test_a_chain_of_rows_bounds_all_of_its_variables() -> None:
 
 def holds_a_point(sides: Sides, dense: Array, near: Nearby) -> bool:
     """Whether rows and bounds hold within the radius, by the simplex method in fractions."""
-
-    def exact(values: Array) -> list[Fraction]:
-        return [Fraction(value) for value in values.tolist()]
-
-    x, radius = exact(near.x), exact(near.radius)
-    low = [max(c - r, b) for c, r, b in zip(x, radius, exact(sides.lower), strict=True)]
-    high = [min(c + r, b) for c, r, b in zip(x, radius, exact(sides.upper), strict=True)]
+    x, radius, lower, upper = map(as_vector, (near.x, near.radius, sides.lower, sides.upper))
+    low = [max(c - r, b) for c, r, b in zip(x, radius, lower, strict=True)]
+    high = [min(c + r, b) for c, r, b in zip(x, radius, upper, strict=True)]
     if any(a > b for a, b in zip(low, high, strict=True)):
         return False
-    n, ends = len(low), [(k, end) for k, end in enumerate(sides.high) if np.isfinite(end)]
-    ends += [(~k, -end) for k, end in enumerate(sides.low) if sides.low[k] < sides.high[k]
-             and np.isfinite(end)]  # fmt: skip
-    slacks = sum(1 for k, _ in ends if k < 0 or sides.low[k] < sides.high[k])
+    n, ends = len(low), []
+    for row, first, last in zip(dense, sides.low, sides.high, strict=True):
+        ends.append((row, last, first < last))
+        if first < last and np.isfinite(first):
+            ends.append((-row, -first, True))
+    slacks = sum(own for _, _, own in ends)
     A, b, used = [], [], 0
-    for k, end in ends:
-        row = exact(dense[k] if k >= 0 else -dense[~k])
-        own = k < 0 or sides.low[k] < sides.high[k]
+    for row, end, own in ends:
         extra = [Fraction(int(own and i == used)) for i in range(slacks)]
         used += own
-        A.append([*row, *[Fraction(0)] * n, *extra])
-        b.append(Fraction(end) - sum(p * q for p, q in zip(row, low, strict=True)))
+        A.append([*as_vector(row), *[Fraction(0)] * n, *extra])
+        b.append(Fraction(end) - dot(as_vector(row), low))
     for j in range(n):
         unit = [Fraction(int(i == j)) for i in range(n)]
         A.append([*unit, *unit, *[Fraction(0)] * slacks])
@@ -286,7 +280,7 @@ def holds_a_point(sides: Sides, dense: Array, near: Nearby) -> bool:
     return linear_optimum([Fraction(0)] * (2 * n + slacks), A, b) is not None
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(3))
 def test_points_nearby_are_within_their_radius(part: int) -> None:
     """Whole numbers and decimals, dependent rows, vertices with too many active constraints."""
     proved = 0
@@ -297,11 +291,10 @@ def test_points_nearby_are_within_their_radius(part: int) -> None:
         rows = unit * g.integers(-3, 4, (m, n))
         if m > 2:
             rows[-1] = rows[0] + rows[1]
-        upper = np.full(n, 4.0 * unit)
         x = unit * g.integers(0, 5, n)
         rhs = rows @ x
         low = np.where(g.random(m) < 0.6, rhs, -np.inf)
-        sides = Sides(Entries.of(rows), low, rhs, np.zeros(n), upper)
+        sides = Sides(Entries.of(rows), low, rhs, np.zeros(n), np.full(n, 4.0 * unit))
         near = x + 10.0 ** -g.integers(7, 12) * g.standard_normal(n) * (g.random(n) < 0.7)
         found = nearby_point(sides, near)
         if found is not None:

@@ -103,26 +103,23 @@ def test_parts_of_a_spectrum() -> None:
     assert found.negative_square == pytest.approx(10.0)
     np.testing.assert_allclose(found.rebuild(found.values), K, atol=1e-14)
     np.testing.assert_array_equal(found.rebuild(found.values), found.rebuild(found.values).T)
-    square = found.rebuild(found.values**2)
-    np.testing.assert_allclose(square, K @ K, atol=1e-13)
     np.testing.assert_array_equal(found.rebuild(np.zeros(4)), np.zeros((4, 4)))
     signs = found.rebuild(np.array([1.0, 0.0, 0.0, 1.0]))
     np.testing.assert_allclose(np.linalg.eigvalsh(signs), [0.0, 0.0, 1.0, 1.0], atol=1e-14)
-    clipped = found.transformed("clip")
-    np.testing.assert_allclose(clipped.values, [0.0, 0.0, 2.0, 5.0], atol=1e-13)
-    flipped = found.transformed("flip")
-    np.testing.assert_allclose(flipped.values, [1.0, 2.0, 3.0, 5.0], atol=1e-13)
-    np.testing.assert_allclose(flipped.rebuild(flipped.values) @ flipped.rebuild(flipped.values),
-                               K @ K, atol=1e-13)  # fmt: skip
-    assert Spectrum(found.values, found.vectors, norm=7.0).transformed("clip").norm == 7.0
-    np.testing.assert_allclose(found.transformed("shift").values, [0.0, 2.0, 5.0, 8.0], atol=1e-13)
-    squared = found.transformed("square")
-    np.testing.assert_allclose(squared.values, [1.0, 4.0, 9.0, 25.0], atol=1e-13)
-    np.testing.assert_allclose(squared.rebuild(squared.values), K @ K, atol=1e-13)
+    for transform, values in {
+        "clip": [0.0, 0.0, 2.0, 5.0], "flip": [1.0, 2.0, 3.0, 5.0], "shift": [0.0, 2.0, 5.0, 8.0],
+        "square": [1.0, 4.0, 9.0, 25.0],
+    }.items():  # fmt: skip
+        np.testing.assert_allclose(found.transformed(transform).values, values, atol=1e-13)
+    flipped, squared = found.transformed("flip"), found.transformed("square")
+    for values in (squared.values, flipped.values**2):
+        np.testing.assert_allclose(squared.rebuild(np.sort(values)), K @ K, atol=1e-13)
+    root = flipped.rebuild(flipped.values)
+    np.testing.assert_allclose(root @ root, K @ K, atol=1e-13)
     # An error of λ = 5 that is relative to the norm 7 is one of λ² relative to 2 · 5 · 7.
-    assert Spectrum(found.values, found.vectors, norm=7.0).transformed("square").norm == (
-        pytest.approx(70.0)
-    )
+    rough = Spectrum(found.values, found.vectors, norm=7.0)
+    assert rough.transformed("clip").norm == 7.0
+    assert rough.transformed("square").norm == pytest.approx(70.0)
     # A positive definite matrix is not shifted.
     np.testing.assert_array_equal(values_only(1.0, 2.0).transformed("shift").values, [1.0, 2.0])
 
@@ -144,22 +141,15 @@ def test_factors_of_rows() -> None:
 
 @pytest.mark.parametrize("size", [1.1e76, 1e200, 1e-141, 1e-300])
 def test_what_cannot_be_squared_is_refused(size: float) -> None:
-    for squared in (
-        lambda: values_only(-size, 0.5 * size).transformed("square"),
-        lambda: values_only(-0.5 * size, size).row_factors("square"),
-    ):
-        with pytest.raises(
-            ProblemError, match=r"K: expected a largest \|λ\| from 1e-140 to 1e\+76"
-        ):
-            squared()
+    words = r"K: expected a largest \|λ\| from 1e-140 to 1e\+76"
+    with pytest.raises(ProblemError, match=words):
+        values_only(-size, 0.5 * size).transformed("square")
+    with pytest.raises(ProblemError, match=words):
+        values_only(-0.5 * size, size).row_factors("square")
     assert values_only(-size, size).transformed("flip").maximum == size
-
-
-@pytest.mark.parametrize("size", [1e76, 1e-139, 0.0])
-def test_what_can_be_squared_is_not_refused(size: float) -> None:
-    np.testing.assert_allclose(
-        values_only(-size, 0.5 * size).transformed("square").values, [0.25 * size**2, size**2]
-    )
+    for fine in (1e76, 1e-139, 0.0):
+        squared = values_only(-fine, 0.5 * fine).transformed("square").values
+        np.testing.assert_allclose(squared, [0.25 * fine**2, fine**2])
 
 
 @pytest.mark.parametrize("leading", [1, 3, 4, 5, 7, 8])
@@ -195,14 +185,14 @@ def test_a_negative_eigenvalue_is_seen_beyond_the_tolerance_only(n: int, scale: 
 
 
 @pytest.mark.parametrize("k", [0, 1, 2])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_convexity_along_lines_is_decided_to_rounding(k: int, seed: int) -> None:
     """One eigenvalue of a few τ decides, beside numbers of size 1 across the lines."""
     generator = np.random.default_rng([seed, k])
     n = int(generator.integers(3, 8))
     normals = np.linalg.qr(generator.standard_normal((n, k)))[0] if k else None
     basis = np.eye(n) if normals is None else np.linalg.svd(normals)[0][:, k:]
-    for trial in range(10):
+    for trial in range(6):
         axes = [seed, k, trial]
         values = generator.uniform(0.1, 1.0, n - k)
         values[0] = 0.0
@@ -212,11 +202,10 @@ def test_convexity_along_lines_is_decided_to_rounding(k: int, seed: int) -> None
         direction = negative_direction(K, normals)
         assert direction is not None
         assert np.linalg.norm(direction) == pytest.approx(1.0, rel=1e-14)
-        assert float(direction @ K @ direction) < 0.0
         if normals is not None:
             assert float(np.abs(normals.T @ direction).max()) <= 1e-14
         least = float(np.linalg.eigvalsh(basis.T @ K @ basis)[0])
-        assert float(direction @ K @ direction) >= least - tolerance
+        assert least - tolerance <= float(direction @ K @ direction) < 0.0
         # A quarter of a tolerance is convex, though there is much else across the lines.
         values[0] = 0.25 * tolerance
         assert negative_direction(rotated(values, axes, normals), normals) is None
@@ -229,8 +218,9 @@ def test_nothing_is_left_where_the_lines_take_all_directions() -> None:
     np.testing.assert_allclose(np.abs(found), [0.0, 1.0])
 
 
-@pytest.mark.parametrize("n", [30, 399, 400, 900])
-@pytest.mark.parametrize("diagonal", [2.0, 2.5, 1.0])
+@pytest.mark.parametrize(
+    ("n", "diagonal"), [(30, 2.0), (399, 2.0), (400, 2.0), (400, 2.5), (400, 1.0), (700, 1.0)]
+)
 def test_the_least_eigenvalue_of_second_differences_has_a_closed_form(
     n: int, diagonal: float
 ) -> None:
@@ -267,23 +257,19 @@ def test_the_factor_is_that_of_numpy(order: str) -> None:
     np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(A), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("pivot", [1, 2, 7, 8, 14, 15, 20])
+@pytest.mark.parametrize("pivot", [1, 7, 8, 15, 20])
 def test_the_first_pivot_that_is_not_positive(pivot: int) -> None:
     """A = LDLᵀ with unit L has the pivots D, in exact arithmetic: these are small integers."""
     generator = np.random.default_rng(pivot)
     L = np.tril(generator.integers(-2, 3, (20, 20)), -1) + np.eye(20)
-    D = np.ones(20)
-    D[pivot - 1] = -1.0
-    A = (L * D) @ L.T
-    factor = A.copy()
-    assert cholesky_in_place(factor) == pivot
     k = pivot - 1
+    factor = (L * np.where(np.arange(20) == k, -1.0, 1.0)) @ L.T
+    assert cholesky_in_place(factor) == pivot
     np.testing.assert_allclose(np.tril(factor[:k, :k]), L[:k, :k], atol=1e-8)
     np.testing.assert_allclose(factor[k, :k], L[k, :k], atol=1e-8)
 
 
-@pytest.mark.parametrize("n", [600, 1100])
-@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+@pytest.mark.parametrize(("n", "share"), [(600, 0.01), (600, 0.99), (1100, 0.5)])
 def test_a_factorisation_breaks_down_where_the_matrix_is_indefinite(n: int, share: float) -> None:
     """A negative eigenvalue shows at this share of the pivots; the direction has that curvature."""
     pivot = int(share * n)
@@ -292,11 +278,10 @@ def test_a_factorisation_breaks_down_where_the_matrix_is_indefinite(n: int, shar
     v[: pivot + 1] = np.random.default_rng(2).standard_normal(pivot + 1)
     v /= np.linalg.norm(v)
     A -= 2.0 * float(v @ A @ v) * np.outer(v, v)
-    assert np.linalg.eigvalsh(A[: pivot + 1, : pivot + 1])[0] < 0.0
     failed = cholesky_in_place(A.copy())
+    assert failed <= pivot + 1
     assert np.linalg.eigvalsh(A[:failed, :failed])[0] <= 1e-12
     assert np.linalg.eigvalsh(A[: failed - 1, : failed - 1])[0] >= -1e-12
-    assert failed <= pivot + 1
     direction = negative_direction(A)
     assert direction is not None
     assert np.linalg.norm(direction) == pytest.approx(1.0)
