@@ -40,6 +40,7 @@ MISSES = "How often solvers miss the optimum"
 FOLLOWS = "Whether accuracy follows the objective"
 """The headings whose first paragraphs are also in the abstract."""
 
+
 def write(
     table: pd.DataFrame | None, protocol: Protocol, page: Path, manuscript: Path | None = None
 ) -> list[Path]:

@@ -30,7 +30,7 @@ def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Comparison, "to_html", lambda comparison, path: path)
 
 
-def test_compare_prints_the_table(study: tuple[Path, Result]) -> None:
+def test_compare_prints_the_table_and_leaves_its_files(study: tuple[Path, Result]) -> None:
     output, result = study
     assert result.exit_code == 0, result.output
     text = result.stdout
@@ -38,10 +38,6 @@ def test_compare_prints_the_table(study: tuple[Path, Result]) -> None:
         assert word in text
     assert max(map(len, text.splitlines()[:-1])) <= 100
     assert text.rstrip().endswith(f"Report: {output / 'report.html'}")
-
-
-def test_compare_leaves_its_files(study: tuple[Path, Result]) -> None:
-    output, _ = study
     report = (output / "report.html").read_text(encoding="utf-8")
     assert "<html" in report
     # scikit-learn describes the data by "212 - Malignant, 357 - Benign".
@@ -78,8 +74,8 @@ def test_parameters_are_chosen_in_every_fold(folder: Path, tmp_path: Path) -> No
     grid = {"C": [0.1, 10], "k": [1, 3]}
     expected = iopt.compare(problem, titles.split(", "), folds=3, seed=4, grid=grid)
     found = pd.read_csv(tmp_path / "cells.csv", keep_default_na=False)
-    for name in ("formulation", "fold", "accuracy", "chosen"):
-        assert found[name].tolist() == expected.frame[name].tolist()
+    columns = ["formulation", "fold", "accuracy", "chosen"]
+    assert found[columns].values.tolist() == expected.frame[columns].values.tolist()
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert f"| SVMDual: {expected.summary['chosen'][0]} |" in table
 

@@ -47,22 +47,15 @@ def test_show(name: str) -> None:
     assert printed("show", name, "--latex") == program.latex() + "\n"
 
 
-@pytest.mark.parametrize(
-    "title", ["SVMDual(C=inf)", "ConvexHullDual(mu=0.1)", "GuoSchuurmansLP(beta=0.02)"]
-)
-def test_show_takes_parameters_that_fit_other_data(title: str) -> None:
-    assert "subject to" in printed("show", title)
-
-
-def test_show_suggests() -> None:
+def test_show_takes_parameters_that_fit_other_data_and_suggests() -> None:
+    for title in ("SVMDual(C=inf)", "ConvexHullDual(mu=0.1)", "GuoSchuurmansLP(beta=0.02)"):
+        assert "subject to" in printed("show", title)
     assert "Did you mean solvers?" in complaint("list", "solver")
     assert "Did you mean SVMDual?" in complaint("show", "SVMDaul")
     assert "Did you mean SVMDual or KSVM or ESVM?" in complaint("show", "SVM")
     assert "expected NAME or NAME(key=value, ...)" in complaint("show", "SVMDual(1)")
     assert "got 'SVMDual(C=1'" in complaint("show", "SVMDual(C=1")
-
-
-def test_many_known_names_are_cut_before_the_suggestion() -> None:
+    # Many known names are cut before the suggestion.
     told = complaint("reference", "export", "sigmoid-010-c", "program.lp")
     assert re.search(r" and \d+ others, got 'sigmoid-010-c'\. Did you mean sigmoid-010-c1", told)
     assert len(told) < 800

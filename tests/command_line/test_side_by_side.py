@@ -59,15 +59,15 @@ def test_rows_say_what_solve_and_verify_say(folder: Path) -> None:
     assert "max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 10" in text
 
 
-@pytest.mark.parametrize("name", iopt.available_formulations())
-def test_every_formulation_has_a_formula(name: str) -> None:
-    text = printed("show", name).partition("\n\n")[0]
-    line = formula(text)
-    assert "\n" not in line
-    assert line.startswith(("min ", "max "))
-    assert "()" not in line
-    bodies = [row[14:].partition("  ")[0] for row in text.splitlines() if row[2:].startswith("sub")]
-    assert all(body in line for body in bodies)
+def test_every_formulation_has_a_formula() -> None:
+    for name in iopt.available_formulations():
+        text = printed("show", name).partition("\n\n")[0]
+        line = formula(text)
+        assert "\n" not in line
+        assert line.startswith(("min ", "max "))
+        assert "()" not in line
+        rows = [row for row in text.splitlines() if row[2:].startswith("sub")]
+        assert all(row[14:].partition("  ")[0] in line for row in rows)
 
 
 def test_one_that_fails_does_not_stop_the_others(folder: Path) -> None:

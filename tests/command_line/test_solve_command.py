@@ -53,9 +53,6 @@ def test_solve_as_json_has_the_numbers_of_the_api(folder: Path) -> None:
         assert answer[name] == pytest.approx(getattr(certificate, name), rel=1e-9)
     nonconvex = strict(printed("solve", folder / "points.npz", INDEFINITE, "--json"))
     assert (nonconvex["claim"], nonconvex["bound"], nonconvex["gap"]) == ("LOCAL", None, None)
-
-
-def test_limits_reach_the_solver(folder: Path) -> None:
     answer = strict(printed("solve", folder / "points.npz", INDEFINITE, "--max-iter", 1, "--json"))
     assert (answer["status"], answer["iterations"]) == ("max_iter", 1)
 

@@ -228,3 +228,19 @@ def test_the_command_lists_runs_and_resumes(
         capsys.readouterr().err
     )
     assert main([*quick, "nothing"]) == 2
+
+
+def test_the_guide_recommends_what_the_committed_table_shows() -> None:
+    """The sentences of docs/guide/choosing.md, which are written by hand."""
+    found = table.read()
+    ranks = pd.Series(questions.study(found, FULL).ranks).sort_values()
+    assert (ranks.index[0], ranks.index[-1]) == ("clip", "1-NN")
+    groups = {
+        name.partition(" (")[0]: ranks for name, ranks in questions.group_ranks(found, FULL).items()
+    }
+    high, low = (groups[f"{share} % negative"].sort_values() for share in ("15 to 100", "0 to 5"))
+    assert set(high.index[:2]) == {"square", "SeparabilitySVM"}
+    assert low[["clip", "SVMDual", "LIBSVM"]].max() <= low.min() + 1.0
+    missed = questions.misses(found)
+    missed = missed[(missed["q"] > 0) & (missed[f"miss {LIBSVM}"] > questions.CLOSE)]
+    assert missed[f"gain {LIBSVM}"].mean() <= 0.0

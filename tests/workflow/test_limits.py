@@ -42,16 +42,11 @@ def test_an_interrupt_in_a_back_end_keeps_a_feasible_point(
     monkeypatch.setattr(osqp, "limited", press)
     monkeypatch.setattr(highs, "run_highs", press)
     monkeypatch.setattr(simplex, "run_highs", press)
-    for solver in ("clarabel", "scs", "osqp", "highs"):
-        result = iopt.solve(gaussian_problem, "ConvexHullDual", solver=solver)
+    hulls = [("ConvexHullDual", solver) for solver in ("clarabel", "scs", "osqp", "highs")]
+    for title, solver in (*hulls, ("LPSVM", "highs")):
+        result = iopt.solve(gaussian_problem, title, solver=solver)
         assert result.status is Status.INTERRUPTED
         assert result.certificate.claim >= Claim.FEASIBLE
-    result = iopt.solve(gaussian_problem, "LPSVM", solver="highs")
-    assert result.status is Status.INTERRUPTED
-    assert result.certificate.claim is Claim.FEASIBLE
-
-
-# ---------------------------------------------------------------- one limit for a certificate, too
 
 
 class Clock:
@@ -68,40 +63,44 @@ class Clock:
         return self.now
 
 
-@pytest.mark.parametrize("limit", [1000.0, np.inf])
-@pytest.mark.parametrize("title", ["SVMDual", "LPSVM", "LussDual"])
-def test_the_certificate_has_the_seconds_that_the_solver_has_left(
-    title: str, limit: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem, given = random_problem("sigmoid", n=12, seed=1), []
-    Clock(monkeypatch)
-    certify = results.certify
+def limits_of(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[float]:
+    """The seconds that certificates are given."""
+    given: list[float] = []
+    certify = module.certify
 
     def observed(*arguments: Any, **options: Any) -> Any:
         given.append(options["time_limit"])
         return certify(*arguments, **options)
 
-    monkeypatch.setattr(results, "certify", observed)
+    monkeypatch.setattr(module, "certify", observed)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("title", "limit"), [("SVMDual", 1000.0), ("LPSVM", 1000.0), ("LussDual", np.inf)]
+)
+def test_the_certificate_has_the_seconds_that_the_solver_has_left(
+    title: str, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, given = random_problem("sigmoid", n=12, seed=1), limits_of(monkeypatch, results)
+    Clock(monkeypatch)
     result = iopt.solve(problem, title, time_limit=limit)
     assert result.certificate.claim >= Claim.LOCAL
     assert result.seconds > 1.0
-    assert len(given) == 1
-    assert given[0] == np.inf or 0.0 < limit - result.seconds - given[0] < 20.0
+    (left,) = given
+    assert left == np.inf or 0.0 < limit - result.seconds - left < 20.0
 
 
 def test_a_solver_that_took_the_whole_limit_leaves_next_to_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """A file keeps what is left."""
     Clock(monkeypatch)
     result = iopt.solve(random_problem("sigmoid", n=12, seed=1), "SVMDual", time_limit=3.0)
     assert result.seconds >= 3.0
     assert 0.0 < result.evidence.time_limit <= 1e-3
-
-
-def test_a_file_keeps_what_the_solver_has_left(tmp_path: Path) -> None:
-    result = iopt.solve(random_problem("sigmoid", n=12, seed=1), "SVMDual", time_limit=1000.0)
     again = iopt.load(result.save(tmp_path / "result.npz"))
-    assert again.evidence.time_limit == result.evidence.time_limit <= 1000.0 - result.seconds
+    assert again.evidence.time_limit == result.evidence.time_limit
 
 
 def test_a_solver_inside_of_a_certificate_has_the_rest_of_its_limit(
@@ -128,15 +127,9 @@ def test_a_solver_inside_of_a_certificate_has_the_rest_of_its_limit(
 def test_what_verify_does_before_it_certifies_is_part_of_its_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    problem, given = random_problem("sigmoid", n=12, seed=1), []
+    problem = random_problem("sigmoid", n=12, seed=1)
     result = iopt.solve(problem, "SVMDual")
-    certify = verification.certify
-
-    def observed(*arguments: Any, **options: Any) -> Any:
-        given.append(options["time_limit"])
-        return certify(*arguments, **options)
-
-    monkeypatch.setattr(verification, "certify", observed)
+    given = limits_of(monkeypatch, verification)
     clock = Clock(monkeypatch)
     structure = iopt.SVMDual.structure
 
@@ -177,9 +170,6 @@ def test_a_certificate_without_time_measures_what_takes_none(
     assert not any("conditions fail" in reason for reason in certificate.reasons)
 
 
-# ----------------------------------------------------------------------------------- brackets
-
-
 @pytest.mark.parametrize("method", ["cheap", "branch-and-bound", "clarabel"])
 def test_a_bracket_without_time_for_eigenvalues_is_valid(
     method: str, monkeypatch: pytest.MonkeyPatch
@@ -213,7 +203,7 @@ def test_a_bracket_without_time_for_eigenvalues_is_valid(
     [iopt.SVMDual(C=0.1), iopt.SVMDual(C=0.7, bias=False), iopt.ConvexHullDual(mu=0.25)],
     ids=str,
 )
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_linear_bound_is_below_an_optimum_that_it_attains(
     seed: int, formulation: iopt.Formulation
 ) -> None:
@@ -233,13 +223,11 @@ def test_the_linear_bound_is_below_an_optimum_that_it_attains(
 def test_without_any_limit_the_number_of_boxes_has_one() -> None:
     problem = random_problem("l1-gaussian", n=16, seed=2)
     problem = iopt.KernelProblem(np.sin(9.0 * problem.K), problem.y)
-    dual, options = iopt.SVMDual(C=5.0), {"time_limit": None, "gap": 1e-14}
-    options["settings"] = Settings(default_max_nodes=3)
-    bracket = iopt.bound(problem, dual, **options)
+    options: Any = {"time_limit": None, "gap": 1e-14, "settings": Settings(default_max_nodes=3)}
+    bracket = iopt.bound(problem, iopt.SVMDual(C=5.0), **options)
     assert bracket.status in (Status.MAX_ITER, Status.SOLVED, Status.INACCURATE)
     assert bracket.nodes <= 3
-    more = iopt.bound(problem, dual, **options, max_nodes=5)
-    assert more.nodes <= 5
+    assert iopt.bound(problem, iopt.SVMDual(C=5.0), **options, max_nodes=5).nodes <= 5
 
 
 def test_a_worker_gives_its_box_back_when_the_time_is_over(
@@ -277,9 +265,6 @@ def test_boxes_do_not_wait_for_jobs_in_their_own_threads() -> None:
     assert all(part.depth == 4 for part in parts)
 
 
-# ------------------------------------------------------------------------------------ line search
-
-
 def test_a_line_search_among_numbers_that_are_none_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -300,25 +285,18 @@ def test_a_line_search_among_numbers_that_are_none_ends(
     assert result.status is Status.INACCURATE
 
 
-# ------------------------------------------------------------------------------------- Ctrl-C
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
-@pytest.mark.parametrize("command", ["solve", pytest.param("compare", marks=pytest.mark.slow)])
-def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> None:
+def test_an_interrupted_command_exits_with_130(tmp_path: Path) -> None:
     """The signal comes when the first callback of a descent, or bound, is asked."""
     K = np.random.default_rng(0).standard_normal((80, 80))
     np.savez(tmp_path / "data.npz", K=K + K.T, y=np.arange(80) % 2)
-    arguments = {
-        "solve": ["SVMDual", "--output", str(tmp_path / "out.npz"), "--json"],
-        "compare": ["--formulations", "SVMDual", "--output", str(tmp_path / "report")],
-    }[command]
-    arguments.insert(0, str(tmp_path / "data.npz"))
+    out = str(tmp_path / "out.npz")
+    arguments = ["solve", str(tmp_path / "data.npz"), "SVMDual", "--output", out, "--json"]
     code = (
         f"{INTERRUPT_AT_THE_END_OF_A_DESCENT}\n"
         "import sys\n"
         "from indefinite_opt.command_line import app as cli\n"
-        f"sys.argv = ['indefinite-opt', {command!r}, *{arguments!r}]\n"
+        f"sys.argv = ['indefinite-opt', *{arguments!r}]\n"
         "cli.main()\n"
     )
     finished = subprocess.run(
@@ -326,21 +304,13 @@ def test_an_interrupted_command_exits_with_130(command: str, tmp_path: Path) -> 
     )
     assert finished.returncode == 130, finished.stderr
     assert "Traceback" not in finished.stderr
-    if command == "solve":
-        assert '"status": "interrupted"' in finished.stdout
-        with np.load(tmp_path / "out.npz") as written:
-            assert written["alpha"].shape == (80,)
+    assert '"status": "interrupted"' in finished.stdout
+    with np.load(out) as written:
+        assert written["alpha"].shape == (80,)
 
 
-# ------------------------------------------------------------------------- status and claim
-
-
-SCALES = (1e-12, 1e6, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1e-6, 1.0, 1e12)))
-QUADRATIC = ("SVMDual(C=1)", "ConvexHullDual", "GuoSchuurmansQP", "SVMDual(C=1, bias=False)")
-
-
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("title", [*QUADRATIC, "LPSVM", "GuoSchuurmansLP", "LussDual(C=1)"])
+@pytest.mark.parametrize("scale", [1e-12, 1e6])
+@pytest.mark.parametrize("title", ["SVMDual(C=1)", "ConvexHullDual", "LPSVM", "GuoSchuurmansLP"])
 def test_no_solver_calls_an_infeasible_point_solved(title: str, scale: float) -> None:
     problem = random_problem("gaussian", n=12, seed=4)
     problem = iopt.KernelProblem(scale * problem.K, problem.y)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import product
 
 import cvxpy as cp
 import numpy as np
@@ -14,12 +13,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 import indefinite_opt as iopt
-from helpers import problems
 from helpers.problems import of_inertia
 
 Array = NDArray[np.float64]
 
-INERTIAS = problems.INERTIAS[:8]
+INERTIAS = ("indefinite", "psd", "nsd", "zero", "rank one", "graded")
 SOLVERS = ["newton", "accelerated-gradient", "projected-gradient"]
 
 
@@ -45,12 +43,18 @@ def negative_square(problem: iopt.KernelProblem) -> float:
     return float(np.sum(np.minimum(np.linalg.eigvalsh(problem.K), 0.0) ** 2))
 
 
+def constant(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> float:
+    """The objective at α = 0, which gaps leave out."""
+    if isinstance(formulation, iopt.LussDual):
+        return formulation.rho * negative_square(problem)
+    return 0.0
+
+
 def objective(problem: iopt.KernelProblem, formulation: iopt.Formulation, alpha: Array) -> float:
     """Section 2 of the paper, from the eigenvalues of the whole matrix; of a ball from below."""
     total = float(alpha.sum())
     if isinstance(formulation, iopt.LussDual):
-        rho = formulation.rho
-        return total + priced(problem, alpha, rho) + rho * negative_square(problem)
+        return total + priced(problem, alpha, formulation.rho) + constant(problem, formulation)
     room = formulation.radius - negative_square(problem)
 
     def loss(log_rho: float) -> float:
@@ -75,16 +79,13 @@ def rounding(problem: iopt.KernelProblem, formulation: iopt.Formulation, alpha: 
 def some_points(
     problem: iopt.KernelProblem, C: float, generator: np.random.Generator
 ) -> list[Array]:
-    """Zero, vertices, random points small and large: all feasible."""
+    """Zero, a vertex, random points small and large: all feasible."""
     y = problem.y
     plus, minus = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
-    points = [np.zeros(y.size)]
-    for scale in (1e-3, 0.3, 1.0):
-        pairs = int(generator.integers(1, min(plus.size, minus.size) + 1))
-        vertex = np.zeros(y.size)
-        vertex[generator.permutation(plus)[:pairs]] = scale * C
-        vertex[generator.permutation(minus)[:pairs]] = scale * C
-        points.append(vertex)
+    vertex = np.zeros(y.size)
+    vertex[[*plus[: minus.size], *minus[: plus.size]]] = C
+    points = [np.zeros(y.size), vertex]
+    for scale in (1e-3, 1.0):
         inner = generator.uniform(0.0, 1.0, y.size)
         masses = inner[plus].sum(), inner[minus].sum()
         inner[plus] *= min(masses) / masses[0]
@@ -106,7 +107,7 @@ def sdp(program: iopt.modeling.Program) -> float:
 @pytest.mark.parametrize("ball", [False, True], ids=["price", "ball"])
 @pytest.mark.parametrize(
     ("kind", "n"),
-    [*product(INERTIAS, [5]), ("nsd", 12), pytest.param("indefinite", 20, marks=pytest.mark.slow)],
+    [*((kind, 5) for kind in INERTIAS), ("nsd", 12)],
 )
 def test_both_semidefinite_programs_agree(kind: str, n: int, ball: bool) -> None:
     C, rho = (10.0, 0.1) if n == 5 and INERTIAS.index(kind) % 2 else (1.0, 1.0)
@@ -127,7 +128,7 @@ def formulations(problem: iopt.KernelProblem, C: float, scale: float) -> list[io
     return [iopt.LussDual(C=C, rho=scale), iopt.LussBall(C=C, radius=radius)]
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 8),
@@ -158,16 +159,9 @@ def test_bounds_hold_for_every_feasible_point(
                 assert value >= max(values) - 1.01e-6 * size - 2.0 * slack
 
 
-def constant(problem: iopt.KernelProblem, formulation: iopt.Formulation) -> float:
-    """The objective at α = 0, which gaps leave out."""
-    if isinstance(formulation, iopt.LussDual):
-        return formulation.rho * negative_square(problem)
-    return 0.0
-
-
 @pytest.mark.parametrize("kind", INERTIAS)
 def test_solvers_agree_and_their_traces_are_honest(kind: str) -> None:
-    for seed, n, minority in [(0, 2, 1), (1, 3, 2), (2, 8, 1), (4, 15, 7)]:
+    for seed, n, minority in [(0, 2, 1), (2, 8, 1), (4, 15, 7)]:
         problem = make(kind, n, seed, minority)
         for formulation in formulations(problem, 5.0, 0.5):
             offset = constant(problem, formulation)
@@ -194,24 +188,21 @@ def test_solvers_agree_and_their_traces_are_honest(kind: str) -> None:
             assert min(bounds) >= max(found) - 1e-10 * size
 
 
-@pytest.mark.parametrize("kind", INERTIAS)
-@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize(("kind", "C"), [("indefinite", 10.0), ("nsd", 0.1)])
 def test_clip_is_the_limit_of_both(kind: str, C: float) -> None:
     """SpectrumSVM(clip) by Clarabel is the smallest ball, and the dual at a price of 1e8."""
     problem = make(kind, 8, 5)
-    clip = iopt.solve(problem, iopt.SpectrumSVM(C=C, transform="clip"), solver="clarabel")
+    clip = iopt.solve(problem, iopt.SpectrumSVM(C=C, transform="clip"), "clarabel").objective
     radius = iopt.LussBall.smallest_radius(problem)
     assert radius == pytest.approx(negative_square(problem), rel=1e-12, abs=1e-12)
-    for solver in SOLVERS:
-        smallest = iopt.solve(problem, iopt.LussBall(C=C, radius=radius), solver=solver)
-        assert smallest.objective == pytest.approx(clip.objective, rel=2e-6, abs=2e-6)
-        assert smallest.certificate.bound >= clip.objective - 1e-6 * max(1.0, clip.objective)
-        assert smallest.classifier.change.rho == np.inf
-    formulation = iopt.LussDual(C=C, rho=1e8)
-    far = iopt.solve(problem, formulation)
-    offset = constant(problem, formulation)
+    smallest = iopt.solve(problem, iopt.LussBall(C=C, radius=radius))
+    assert smallest.objective == pytest.approx(clip, rel=2e-6, abs=2e-6)
+    assert smallest.certificate.bound >= clip - 1e-6 * max(1.0, clip)
+    assert smallest.classifier.change.rho == np.inf
+    far = iopt.solve(problem, iopt.LussDual(C=C, rho=1e8))
     # ‖z‖⁴/(16ρ) and rounding of the constant: below 1e-5 for ‖z‖ ≤ 10.
-    assert far.objective - offset == pytest.approx(clip.objective, rel=1e-5, abs=1e-5)
+    offset = constant(problem, far.formulation)
+    assert far.objective - offset == pytest.approx(clip, rel=1e-5, abs=1e-5)
 
 
 def test_bounds_of_a_ball_cover_the_rounding_of_its_room() -> None:

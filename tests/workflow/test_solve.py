@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,23 +18,13 @@ from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.quadratic.solving.solution import Solution
 from indefinite_opt.quadratic.solving.solver import Solver, Task
 from indefinite_opt.solvers.linear import simplex
+from indefinite_opt.workflow import result as result_module
 
 Array = NDArray[np.float64]
-# The package has a function of the same name as this module.
-result_module = importlib.import_module("indefinite_opt.workflow.result")
 
 PAIR = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
 CONVEX_SOLVERS = ("clarabel", "highs", "osqp", "scs")
 QUADRATIC = ("SVMDual(C=2)", "SVMDual(C=2, bias=False)", "ConvexHullDual", "GuoSchuurmansQP")
-
-
-# ------------------------------------------------------------------------------------ bad input
-
-
-@pytest.mark.parametrize("title", ["LPSVM", "KernelLogistic"])
-def test_some_formulations_take_no_start(title: str) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="formulation is solved without a start"):
-        iopt.solve(PAIR, title, start=[1.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -49,16 +37,15 @@ def test_unknown_formulation_names(formulation: str, hint: str) -> None:
         iopt.solve(PAIR, formulation)
 
 
-@pytest.mark.parametrize("formulation", [3, None, [], int, object()])
-def test_things_that_are_no_formulation(formulation: Any) -> None:
-    with pytest.raises(iopt.errors.ParameterError, match="formulation: expected a formulation"):
-        iopt.solve(PAIR, formulation)
+def test_arguments_that_cannot_be_used() -> None:
+    for formulation in (3, None, [], int):
+        with pytest.raises(iopt.errors.ParameterError, match="formulation: expected a formulation"):
+            iopt.solve(PAIR, formulation)
+    with pytest.raises(iopt.errors.ParameterError, match="formulation is solved without a start"):
+        iopt.solve(PAIR, "LPSVM", start=[1.0, 1.0])
 
 
-# -------------------------------------------------------------------- parameters of formulations
-
-
-@pytest.mark.parametrize("smaller", [1, 2, 3, 7])
+@pytest.mark.parametrize("smaller", [1, 3])
 @pytest.mark.parametrize(
     ("name", "parameter", "total"),
     [("ConvexHullDual", "mu", 1.0), ("GuoSchuurmansQP", "beta", 0.5),
@@ -81,15 +68,11 @@ def test_infeasible_parameters_tell_the_least(
     assert int(told[2]) == smaller
     # At the least itself there is exactly one choice for the smaller class.
     result = iopt.solve(problem, getattr(iopt, name)(**{parameter: least}))
-    weights = result.values.get("alpha", result.values.get("alphabar"))
+    weights = next(iter(result.values.values()))
     np.testing.assert_allclose(weights[:smaller], least, rtol=1e-9)
 
 
-# --------------------------------------------------------------------------- solvers that cannot
-
-
-@pytest.mark.parametrize("title", QUADRATIC)
-@pytest.mark.parametrize("solver", CONVEX_SOLVERS)
+@pytest.mark.parametrize(("title", "solver"), list(zip(QUADRATIC, CONVEX_SOLVERS, strict=True)))
 def test_convex_solvers_refuse_indefinite_problems(
     title: str, solver: str, sigmoid_problem: iopt.KernelProblem
 ) -> None:
@@ -106,20 +89,12 @@ def test_convex_solvers_refuse_indefinite_problems(
     assert float(found[1]) < 0.0
 
 
-@pytest.mark.parametrize(
-    ("solver", "package"), [("uno", "unopy"), ("clarabel", "clarabel"), ("scs", "scs")]
-)
-def test_a_missing_package_is_a_refusal(
-    solver: str, package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        iopt.errors.IncompatibleSolver, match=rf"{package} is not installed \(pip install {package}"
-    ):
-        iopt.solve(PAIR, "SVMDual", solver=solver)
-
-
-# ------------------------------------------------------------------------------------ unbounded
+    for solver, package in (("uno", "unopy"), ("clarabel", "clarabel"), ("scs", "scs")):
+        said = rf"{package} is not installed \(pip install {package}"
+        with pytest.raises(iopt.errors.IncompatibleSolver, match=said):
+            iopt.solve(PAIR, "SVMDual", solver=solver)
 
 
 def test_unbounded_names_the_pair_that_coincides() -> None:
@@ -136,35 +111,28 @@ def test_unbounded_names_the_point_without_bias() -> None:
         iopt.solve(problem, "SVMDual(C=inf, bias=False)")
 
 
-# --------------------------------------------------------------------------- where solvers stop
-
-
-@pytest.mark.parametrize("solver", CONVEX_SOLVERS)
-def test_one_iteration_of_others_is_not_solved(
-    solver: str, gaussian_problem: iopt.KernelProblem
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "solver", "limit"),
+    [
+        *(("SVMDual(C=1e4)", solver, {"max_iter": 1}) for solver in CONVEX_SOLVERS),
+        *(
+            ("SVMDual(C=1e4)", solver, {"time_limit": 1e-9})
+            for solver in ("osqp", "clarabel", "scs")
+        ),
+        ("LPSVM", "highs", {"time_limit": 1e-9}),
+    ],
+)
+def test_a_limit_that_is_reached_is_told(name: str, solver: str, limit: Any) -> None:
+    """Labels by chance: most weights end at the bound, after many steps."""
+    generator = np.random.default_rng(5)
+    X = generator.standard_normal((200, 20))
+    problem = iopt.KernelProblem.from_data(X, generator.choice([-1, 1], 200), "linear")
     try:
-        result = iopt.solve(gaussian_problem, "SVMDual(C=2)", solver=solver, max_iter=1)
+        result = iopt.solve(problem, name, solver=solver, **limit)
     except iopt.errors.SolverFailed:
         return  # It says that there is no point, which is honest, too.
     assert result.status is not iopt.Status.SOLVED
-
-
-@pytest.mark.parametrize(
-    ("name", "solver"),
-    [("LPSVM", "highs"), ("SVMDual(C=1e4)", "osqp"), ("SVMDual(C=1e4)", "clarabel"),
-     ("SVMDual(C=1e4)", "scs")],
-)  # fmt: skip
-def test_time_limit_of_others(name: str, solver: str) -> None:
-    """Labels by chance: most weights end at the bound, after many steps."""
-    generator = np.random.default_rng(5)
-    X = generator.standard_normal((300, 20))
-    problem = iopt.KernelProblem.from_data(X, generator.choice([-1, 1], 300), "linear")
-    try:
-        result = iopt.solve(problem, name, solver=solver, time_limit=1e-9)
-    except iopt.errors.SolverFailed:
-        return
-    assert result.status is iopt.Status.TIME_LIMIT
+    assert "max_iter" in limit or result.status is iopt.Status.TIME_LIMIT
 
 
 @pytest.mark.parametrize(("transform", "scale"), [("clip", -(2.0**35)), ("square", 1.0)])
@@ -177,7 +145,17 @@ def test_a_hessian_that_osqp_takes_for_nonconvex(transform: str, scale: float) -
         iopt.solve(problem, formulation, solver="osqp")
 
 
-# --------------------------------------------------------------------------------------- starts
+def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[Any]:
+    """The first arguments of all calls of a function."""
+    calls: list[Any] = []
+    original = getattr(module, name)
+
+    def counting(first: Any, *rest: Any, **named: Any) -> Any:
+        calls.append(first)
+        return original(first, *rest, **named)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
 
 
 class Spy(Solver):
@@ -194,19 +172,18 @@ class Spy(Solver):
         return Solution(task.structure.values(task.start), iopt.Status.INACCURATE)
 
 
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
-    "title",
-    ["SVMDual(C=0.7, bias=False)", "SVMDual(C=inf, bias=False)", "SVMDual(C=0.7)",
-     "SVMDual(C=inf)", "ConvexHullDual(mu=0.4)", "ConvexHullDual(mu=1)", "GuoSchuurmansQP"],
+    ("title", "spread"),
+    [("SVMDual(C=0.7, bias=False)", 1.0), ("SVMDual(C=inf, bias=False)", 0.1),
+     ("SVMDual(C=0.7)", 10.0), ("SVMDual(C=0.7)", 0.2), ("SVMDual(C=inf)", 3.0),
+     ("ConvexHullDual(mu=0.4)", 1.0), ("ConvexHullDual(mu=1)", 10.0), ("GuoSchuurmansQP", 0.1)],
 )  # fmt: skip
-def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> None:
+def test_a_start_moves_to_the_nearest_feasible_point(title: str, spread: float) -> None:
     """The projection by Clarabel onto the declared constraints."""
     import cvxpy as cp
 
     problem = random_problem("gaussian", n=11, seed=3)
-    generator = np.random.default_rng(seed)
-    point = generator.normal(0.2, 10.0 ** generator.uniform(-1, 1), problem.n)
+    point = np.random.default_rng(0).normal(0.2, spread, problem.n)
     formulation = as_formulation(title)
     program = formulation.declare(problem)
     assert isinstance(program.structure, BoxLineQP)
@@ -226,38 +203,18 @@ def test_a_start_moves_to_the_nearest_feasible_point(title: str, seed: int) -> N
     np.testing.assert_allclose(program.structure.project(x), x, atol=1e-12 * max(1.0, size))
 
 
-# ---------------------------------------------------------------------------------------- paths
-
-
-@pytest.fixture
-def models(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Every structure that becomes a new HiGHS model."""
-    built: list[Any] = []
-    original: Callable[..., Any] = simplex.highs_model
-
-    def counting(structure: Any, **options: Any) -> Any:
-        built.append(structure)
-        return original(structure, **options)
-
-    monkeypatch.setattr(simplex, "highs_model", counting)
-    return built
-
-
 @pytest.mark.parametrize(
-    ("name", "parameter", "values"),
+    "formulations",
     [
-        ("LPSVM", "C", np.logspace(-2, 2, 10)),
-        ("GuoSchuurmansLP", "beta", np.linspace(0.03, 0.5, 10)),
+        [iopt.LPSVM(C=C) for C in (0.01, 0.3, 1.0, 100.0)],
+        [iopt.GuoSchuurmansLP(beta=beta) for beta in (0.03, 0.1, 0.5)],
     ],
+    ids=["LPSVM", "GuoSchuurmansLP"],
 )
 def test_a_path_of_linear_programs_keeps_one_model(
-    name: str,
-    parameter: str,
-    values: Array,
-    models: list[Any],
-    sigmoid_problem: iopt.KernelProblem,
+    formulations: list[Any], sigmoid_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    formulations = [getattr(iopt, name)(**{parameter: float(value)}) for value in values]
+    models = counted(monkeypatch, simplex, "highs_model")
     path = iopt.solve_path(sigmoid_problem, formulations, solver="highs")
     assert len(models) == 1
     for formulation, result in zip(formulations, path, strict=True):
@@ -281,10 +238,10 @@ def test_a_path_whose_penalties_need_other_units(
 
 
 def test_a_path_of_mixed_formulations(
-    models: list[Any], gaussian_problem: iopt.KernelProblem
+    gaussian_problem: iopt.KernelProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n = gaussian_problem.n
-    sensitivity = np.random.default_rng(8).standard_normal((n, n))
+    models = counted(monkeypatch, simplex, "highs_model")
+    sensitivity = np.random.default_rng(8).standard_normal((40, 40))
     titles: list[Any] = [
         "LPSVM(C=1)", "LPSVM(C=2)", "GuoSchuurmansLP", "SVMDual(C=1)", "SVMDual(C=3)",
         "SpectrumSVM", "LPSVM(C=2)", "GuoSchuurmansLP(beta=0.2)",
@@ -303,26 +260,13 @@ def test_a_path_of_mixed_formulations(
     assert len(models) == 5
 
 
-# ---------------------------------------------------------------------------------------- result
-
-
 def test_the_certificate_is_computed_when_read(
     monkeypatch: pytest.MonkeyPatch, sigmoid_problem: iopt.KernelProblem
 ) -> None:
-    calls: list[str] = []
-    original = result_module.certify
-
-    def counting(problem: Any, formulation: Any, *rest: Any, **named: Any) -> Any:
-        calls.append(str(formulation))
-        return original(problem, formulation, *rest, **named)
-
-    monkeypatch.setattr(result_module, "certify", counting)
+    calls = counted(monkeypatch, result_module, "certify")
     result = iopt.solve(sigmoid_problem, "SVMDual")
-    path = iopt.solve_path(sigmoid_problem, ["LPSVM(C=1)", "LPSVM(C=2)"])
     assert result.classifier.support.size > 0
     assert repr(result)
     assert calls == []
     assert result.certificate is result.certificate
-    assert calls == ["SVMDual"]
-    assert path[1].certificate.claim is iopt.Claim.GLOBAL
-    assert calls == ["SVMDual", "LPSVM(C=2)"]
+    assert len(calls) == 1

@@ -255,13 +255,21 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
     """Which methods are at the level of the largest class, and on which data."""
     if scores.score.name != "accuracy":
         return []
-    found = []
+    every: list[str] = []
+    some: list[str] = []
     for (name, data), means in zip(outcome.study.sources.items(), scores.means, strict=True):
         if data.test is None:  # else the points of the test are others
             near = near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
-            every = len(near) == len(scores.methods) > 1
-            found += [f"{method} on {name}" for method in (["All methods"] if every else near)]
-    return [near_chance_in_words(found, "the points of each data set")] if found else []
+            if len(near) == len(scores.methods) > 1:
+                every.append(name)
+            else:
+                some += [f"{method} on {name}" for method in near]
+    told, of = [], "the points of each data set"
+    if every:
+        told.append(near_chance_in_words([f"All methods on {listed(every)}"], of, many=True))
+    if some:
+        told.append(near_chance_in_words(some, of))
+    return [" ".join(told)] if told else []
 
 
 FEWEST_DATA = 5

@@ -211,9 +211,12 @@ def near_chance(y: ArrayLike, accuracies: Mapping[str, float]) -> list[str]:
     ]
 
 
-def near_chance_in_words(methods: Sequence[str], of: str) -> str:
-    """The sentence on methods that `near_chance` names; `of` says of which points the test is."""
-    are = "is" if len(methods) == 1 else "are"
+def near_chance_in_words(methods: Sequence[str], of: str, many: bool = False) -> str:
+    """The sentence on methods that `near_chance` names; `of` says of which points the test is.
+
+    `many` says that the words in `methods` name several.
+    """
+    are = "are" if many or len(methods) > 1 else "is"
     return (
         f"{listed(methods)} {are} not significantly more accurate than the prediction of the "
         f"largest class for every point (binomial test of {of}, {100 * LEVEL:g} % level)."
