@@ -241,6 +241,7 @@ def test_the_guide_recommends_what_the_committed_table_shows() -> None:
     high, low = (groups[f"{share} % negative"].sort_values() for share in ("15 to 100", "0 to 5"))
     assert set(high.index[:2]) == {"square", "SeparabilitySVM"}
     assert low[["clip", "SVMDual", "LIBSVM"]].max() <= low.min() + 1.0
+    assert groups["two classes"].idxmin() == "LussDual"
     missed = questions.misses(found)
     missed = missed[(missed["q"] > 0) & (missed[f"miss {LIBSVM}"] > questions.CLOSE)]
     assert missed[f"gain {LIBSVM}"].mean() <= 0.0

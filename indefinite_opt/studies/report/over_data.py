@@ -255,18 +255,22 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
     """Which methods are at the level of the largest class, and on which data."""
     if scores.score.name != "accuracy":
         return []
-    every: list[str] = []
+    every: dict[str, list[str]] = {}
     some: list[str] = []
     for (name, data), means in zip(outcome.study.sources.items(), scores.means, strict=True):
         if data.test is None:  # else the points of the test are others
             near = near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
-            if len(near) == len(scores.methods) > 1:
-                every.append(name)
+            others = [method for method in scores.methods if method not in near]
+            if len(near) > 2 * len(others):
+                but = f" but {listed(others)}" if others else ""
+                every.setdefault(but, []).append(name)
             else:
                 some += [f"{method} on {name}" for method in near]
-    told, of = [], "the points of each data set"
-    if every:
-        told.append(near_chance_in_words([f"All methods on {listed(every)}"], of, many=True))
+    of = "the points of each data set"
+    told = [
+        near_chance_in_words([f"All methods{but} on {listed(names)}"], of, many=True)
+        for but, names in every.items()
+    ]
     if some:
         told.append(near_chance_in_words(some, of))
     return [" ".join(told)] if told else []
