@@ -78,7 +78,7 @@ FIGURES: dict[str, tuple[Callable[[pd.DataFrame, Protocol], Figure], str]] = {
     "atlas-misses": (
         misses,
         "Left: the share of the programs that miss the best known objective by at most so much. "
-        "Right: the test accuracy of the proved point less that of the method, where it misses. "
+        "Right: the test accuracy of the proved point minus that of the method, where it misses. "
         "Programs are those that are not convex.",
     ),
     "atlas-ranks": (

@@ -215,8 +215,8 @@ def misses(table: pd.DataFrame) -> list[str]:
             worth = questions.bootstrapped(missed, partial(_mean_gain, name=name))
             said += (
                 f", by {100 * miss.median():.2g} % in the median and {100 * miss.max():.2g} % at "
-                "most; there the test accuracy of the proved point less that of its own is "
-                f"{percent(worth, True)} in the mean"
+                "most; where it does, the test accuracy of the proved point minus that of its own "
+                f"averages {percent(worth, True)}"
             )
         told.append(f"{said}.")
     return [" ".join(told)]
@@ -255,7 +255,7 @@ def winners(table: pd.DataFrame, protocol: Protocol) -> list[str]:
         against = [(name, questions.gains(table, name, "SVMDual")) for name in others]
         against.sort(key=lambda pair: -pair[1].value)
         texts = [f"`{name}` {percent(gain, True)}" for name, gain in against]
-        told.append(f"Mean accuracy over the pairs less that of `SVMDual`: {'; '.join(texts)}.")
+        told.append(f"Mean accuracy over the pairs minus that of `SVMDual`: {'; '.join(texts)}.")
     ranks = questions.group_ranks(table, protocol)
     order = sorted(ranks.index, key=outcome.ranks.__getitem__)
     rows = []
@@ -315,7 +315,7 @@ def unproved(table: pd.DataFrame) -> list[str]:
     told = [
         f"{len(rows) - len(open_)} of {len(rows)} tested fits of nonconvex formulations "
         f"({100 * (1 - len(open_) / max(1, len(rows))):.1f} %) are proved to {CLOSE:g}. With more "
-        "than two classes this is said of the worst pair of classes. The gap of a convex program "
+        "than two classes the gap is that of the worst pair. The gap of a convex program "
         "is its duality gap. Fits that choose parameters are not proved."
     ]
     if open_.empty:
