@@ -140,7 +140,8 @@ def method(protocol: Protocol) -> list[str]:
         "the weights of 1.2, 2 and 5 times the least feasible one.",
         f"The methods are {', '.join(f'`{name}`' for name in names)}. `clip`, `shift` and "
         "`square` are those of `SpectrumSVM`; flip is left out, because its classifier is that "
-        f"of `ESVM`. {' and '.join(f'`{name}`' for name in NONCONVEX if name in names)} "
+        "of `ESVM`. `square` and `SeparabilitySVM` have the same classifier, too. "
+        f"{' and '.join(f'`{name}`' for name in NONCONVEX if name in names)} "
         f"{'are' if set(NONCONVEX) <= set(names) else 'is'} not convex: each tested fit has "
         f"{protocol.seconds:g} s for a proof, and counts as proved from a relative gap of "
         f"{CLOSE:g}. All other programs are convex.",
@@ -268,7 +269,23 @@ def winners(table: pd.DataFrame, protocol: Protocol) -> list[str]:
     heads = ["mean rank", f"all ({len(outcome.study.sources)})", *ranks.columns]
     told.append("\n".join(markdown_table(heads, rows, "l" + "r" * (1 + ranks.shape[1]))))
     told.append("Columns have the number of their pairs; the best rank of each column is bold.")
-    return told
+    return [*told, *accuracies(table, order)]
+
+
+def accuracies(table: pd.DataFrame, methods: list[str]) -> list[str]:
+    """The mean accuracy of every method on every pair."""
+    rows = table[(table["part"] == "study") & (table["error"] == "")]
+    means = 100.0 * rows.pivot_table(index="pair", columns="method", values="accuracy")
+    shown = [
+        [
+            str(pair),
+            *(f"**{value:.1f}**" if value == row.max() else f"{value:.1f}" for value in row),
+        ]
+        for pair, row in means[methods].round(1).iterrows()
+    ]
+    heads = ["accuracy (%)", *(f"`{name}`" for name in methods)]
+    text = "Mean accuracies over the folds, with the best of each pair in bold:"
+    return [text, "\n".join(markdown_table(heads, shown, "l" + "r" * len(methods)))]
 
 
 def summarised(table: pd.DataFrame, protocol: Protocol) -> list[str]:

@@ -190,6 +190,7 @@ def test_sentences_of_the_page_have_the_numbers_of_the_table(tmp_path: Path) -> 
         assert "-20.0 points (-20.0 to -20.0)" in text
         assert "accuracy over the optima of one program is -1.00" in text
         assert "`LPSVM` +10.0 points (-10.0 to +30.0)" in text
+        assert "| wine-tl1 | **80.0** | 70.0 | 60.0 |" in text
         assert "5 of 6 tested fits of nonconvex formulations (83.3 %)" in text
         assert "| proteins | SVMDual | 0 | 0 | 1.0e-03 |" in text
     assert "](../docs/atlas-misses.svg)" in made[-1].read_text(encoding="utf-8")
