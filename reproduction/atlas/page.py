@@ -161,21 +161,25 @@ def listed(table: pd.DataFrame | None) -> list[str]:
         rows = table[table["part"] == "pair"]
         shares = dict(zip(rows["pair"], rows["negative"], strict=True))
     chosen = {name: pair for name, pair in known.items() if table is None or name in shares}
+    sources = list(dict.fromkeys(pair.source for pair in chosen.values()))
 
     def row(pair: Pair) -> list[str]:
         n, k = str(pair.n), str(len(pair.classes))
         negative = [] if table is None else [f"{100 * shares[pair.name]:.1f}"]
         compared = f"{pair.similarity.meaning} ({pair.similarity.citation})"
-        source = f"{pair.source.origin} ({pair.source.citation}); {pair.source.licence}"
-        return [pair.name, n, k, *negative, compared, source]
+        return [pair.name, n, k, *negative, compared, str(1 + sources.index(pair.source))]
 
     share = [] if table is None else ["negative (%)"]
-    heads = ["pair", "n", "classes", *share, "similarity", "source; licence"]
-    sides = "lrr" + "r" * len(share) + "ll"
+    heads = ["pair", "n", "classes", *share, "similarity", "source"]
+    sides = "lrr" + "r" * len(share) + "lr"
     shown = "\n".join(markdown_table(heads, map(row, chosen.values()), sides))
+    origins = "\n".join(
+        f"{k}. {source.origin} ({source.citation}); {source.licence}."
+        for k, source in enumerate(sources, 1)
+    )
     absent = [f"`{name}`" for name in known if name not in chosen]
     lost = f"{len(absent)} of the {len(known)} pairs of the list were not run: {', '.join(absent)}."
-    return [shown, *([lost] if absent else [])]
+    return [shown, "The sources are:", origins, *([lost] if absent else [])]
 
 
 def extent(table: pd.DataFrame) -> list[str]:
