@@ -31,7 +31,7 @@ def some_programs() -> list[DrawnProgram]:
 @pytest.mark.parametrize(
     ("seed", "kind", "draws"),
     [(14, draw_program, 6), (21, draw_far, 10),
-     *(pytest.param(seed, kind, 30, marks=pytest.mark.slow)
+     *(pytest.param(seed, kind, 20, marks=pytest.mark.slow)
        for seed, kind in ((14, draw_program), (21, draw_far)))],
 )  # fmt: skip
 def test_nothing_false_is_claimed_of_programs(seed: int, kind: Any, draws: int) -> None:

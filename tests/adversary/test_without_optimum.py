@@ -125,5 +125,5 @@ def test_infeasible_programs(part: int) -> None:
 
 @pytest.mark.slow
 def test_many_programs_without_optimum() -> None:
-    print(hunt(with_a_ray, iopt.errors.UnboundedProblem, range(100, 400)))
-    print(hunt(with_a_conflict, iopt.errors.InfeasibleProblem, range(100, 400)))
+    print(hunt(with_a_ray, iopt.errors.UnboundedProblem, range(100, 250)))
+    print(hunt(with_a_conflict, iopt.errors.InfeasibleProblem, range(100, 250)))
