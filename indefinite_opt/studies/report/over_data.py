@@ -261,18 +261,18 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
         if data.test is None:  # else the points of the test are others
             near = near_chance(data.y, dict(zip(scores.methods, means.tolist(), strict=True)))
             others = [method for method in scores.methods if method not in near]
-            if len(near) > 2 * len(others):
+            if len(near) > max(1, 2 * len(others)) and not np.isnan(means).any():
                 but = f" but {listed(others)}" if others else ""
                 every.setdefault(but, []).append(name)
             else:
                 some += [f"{method} on {name}" for method in near]
     of = "the points of each data set"
     told = [
-        near_chance_in_words([f"All methods{but} on {listed(names)}"], of, many=True)
+        near_chance_in_words(f"All methods{but} on {listed(names)}", True, of)
         for but, names in every.items()
     ]
     if some:
-        told.append(near_chance_in_words(some, of))
+        told.append(near_chance_in_words(listed(some), len(some) > 1, of))
     return [" ".join(told)] if told else []
 
 

@@ -211,15 +211,12 @@ def near_chance(y: ArrayLike, accuracies: Mapping[str, float]) -> list[str]:
     ]
 
 
-def near_chance_in_words(methods: Sequence[str], of: str, many: bool = False) -> str:
-    """The sentence on methods that `near_chance` names; `of` says of which points the test is.
-
-    `many` says that the words in `methods` name several.
-    """
-    are = "are" if many or len(methods) > 1 else "is"
+def near_chance_in_words(who: str, several: bool, of: str) -> str:
+    """The sentence on methods that `near_chance` names; `of` says of which points the test is."""
+    are = "are" if several else "is"
     return (
-        f"{listed(methods)} {are} not significantly more accurate than the prediction of the "
-        f"largest class for every point (binomial test of {of}, {100 * LEVEL:g} % level)."
+        f"{who} {are} not significantly more accurate than the prediction of the largest "
+        f"class for every point (binomial test of {of}, {100 * LEVEL:g} % level)."
     )
 
 
@@ -231,7 +228,9 @@ def _near_chance(comparison: ComparisonLike) -> list[str]:
     rows, labels = records_of(comparison.summary), row_labels(comparison)
     accuracies = {name: float(row["accuracy"]) for name, row in zip(labels, rows, strict=True)}
     found = near_chance(problem.labels, accuracies)
-    return [near_chance_in_words(found, f"{problem.n} points")] if found else []
+    if not found:
+        return []
+    return [near_chance_in_words(listed(found), len(found) > 1, f"{problem.n} points")]
 
 
 def told_apart(worse: Sequence[str], open_: Sequence[str], how: str) -> str:
