@@ -193,6 +193,7 @@ SAVED = [
     ("sigmoid", iopt.GuoSchuurmansLP(), None),
     ("sigmoid", iopt.LPSVM(C=1.0), None),
     ("sigmoid", iopt.SpectrumSVM(C=1.0), None),
+    ("sigmoid", iopt.KSVM(C=1.0), None),
     ("sigmoid", iopt.LussDual(C=1.0, rho=1.0), None),
 ]
 
