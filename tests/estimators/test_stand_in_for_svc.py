@@ -144,8 +144,12 @@ def test_weights_that_cannot_be_used_are_refused() -> None:
         ({"C": 1e-60}, small, f"sample_weight: {products}"),
         ({"C": 1e-60, "class_weight": {0: 1e-60}}, None, f"class_weight: {products}"),
     ):
-        with pytest.raises(ParameterError, match=f"^{said}"):
-            iopt.IndefiniteSVC(**options).fit(X, y, sample_weight=sample_weight)
+        estimators: list[Any] = [iopt.IndefiniteSVC(**options)]
+        if "C" not in options:
+            estimators.append(iopt.KernelClassifier("SVMDual", **options))
+        for estimator in estimators:
+            with pytest.raises(ParameterError, match=f"^{said}"):
+                estimator.fit(X, y, sample_weight=sample_weight)
     same = iopt.IndefiniteSVC().fit(X, y, sample_weight=1.0)
     np.testing.assert_array_equal(same.predict(X), iopt.IndefiniteSVC().fit(X, y).predict(X))
 
