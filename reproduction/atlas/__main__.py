@@ -15,7 +15,7 @@ from indefinite_opt.studies import Data
 from reproduction.atlas import page
 from reproduction.atlas.pairs import Pair, find, pairs
 from reproduction.atlas.protocol import FULL, QUICK, QUICK_PAIRS, Row, compile_loops, run
-from reproduction.atlas.table import CELLS, read, write
+from reproduction.atlas.table import CELLS, NOTE, read, write
 
 PAGE, MANUSCRIPT = Path("docs/reproduction/atlas.md"), Path("paper/atlas.md")
 
@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{pair.name:28}{sizes:26}{pair.similarity.meaning}")
         elif given.report:
             table = read() if CELLS.is_file() else None
-            for path in page.write(table, FULL, PAGE, MANUSCRIPT):
+            note = NOTE.read_text(encoding="utf-8").strip() if NOTE.is_file() else ""
+            for path in page.write(table, FULL, PAGE, MANUSCRIPT, note):
                 print(path)
         else:
             execute(given)
@@ -94,6 +95,7 @@ def execute(given: argparse.Namespace) -> None:
     print(f"Table: {kept}")
     if given.keep:
         CELLS.write_bytes(kept.read_bytes())
+        NOTE.unlink(missing_ok=True)
     for path in page.write(read(kept), protocol, given.store / PAGE.name):
         print(f"Page: {path}")
 

@@ -36,24 +36,21 @@ NOT_RUN = (
 FIRST = 4
 """Methods that the summary names for each group of pairs."""
 
-RUN = (
-    "The table was made in several runs on two cores, some of them beside other programs, which "
-    "take seconds from proofs. Fits of seven pairs with open gaps were then run again, also beside "
-    "other programs. The list of pairs was fixed before the first run; pairs that are missing were "
-    "not run for want of time."
-)
-"""How the committed table was made."""
-
 MISSES = "How often solvers miss the optimum"
 FOLLOWS = "Whether accuracy follows the objective"
 """The headings whose first paragraphs are also in the abstract."""
 
 
 def write(
-    table: pd.DataFrame | None, protocol: Protocol, page: Path, manuscript: Path | None = None
+    table: pd.DataFrame | None,
+    protocol: Protocol,
+    page: Path,
+    manuscript: Path | None = None,
+    note: str = "",
 ) -> list[Path]:
     """Write the page with figures and a summary beside it, and the manuscript; return the paths.
 
+    The note says how the table was made.
     Without a table both have the method and the list only, and there is nothing beside them.
     """
     written = []
@@ -64,8 +61,7 @@ def write(
             path.write_bytes(svg(FIGURES[name][0](table, protocol), name, small=True))
             written.append(path)
     lead = [NOT_RUN] if table is None else extent(table)
-    if table is not None and manuscript is not None:
-        lead.append(RUN)
+    lead += [note] * bool(note)
     parts = sections(table, protocol)
     body = [text for heading, texts in parts.items() for text in (f"## {heading}", *texts)]
     page.write_text(joined([f"# {TITLE}", *lead, *body]), "utf-8")
@@ -191,7 +187,7 @@ def extent(table: pd.DataFrame) -> list[str]:
         f"{len(described)} pairs of data and similarity with {int(described['n'].min())} to "
         f"{int(described['n'].max())} objects, {rows['method'].nunique()} methods, "
         f"{rows['run'].nunique()} seed{'s' * (rows['run'].nunique() != 1)}: {len(rows)} tested "
-        f"fits, of which {failed} failed, in {duration(float(spent))} of one core."
+        f"fits, of which {failed} failed. All cells together took {duration(float(spent))}."
     ]
 
 
@@ -302,7 +298,8 @@ def summarised(table: pd.DataFrame, protocol: Protocol) -> list[str]:
         best = column.sort_values(kind="stable").iloc[:FIRST]
         rows.append([name, ", ".join(f"`{method}` {rank:.1f}" for method, rank in best.items())])
     heads = ["pairs of the atlas", f"best mean ranks of {len(outcome.ranks)} methods by accuracy"]
-    return [outcome.conclusions[0], "\n".join(markdown_table(heads, rows, "ll"))]
+    told = [text for text in outcome.conclusions if text.startswith("The best mean rank")]
+    return [*told, "\n".join(markdown_table(heads, rows, "ll"))]
 
 
 def costs(table: pd.DataFrame) -> list[str]:

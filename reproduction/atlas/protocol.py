@@ -256,7 +256,7 @@ def run(
 
 
 def compile_loops() -> None:
-    """Prove one small program, so that no proof of a pair waits for the compilation of loops."""
+    """Prove a small program: loops are compiled and stored before the seconds of proofs count."""
     half = np.random.default_rng(0).standard_normal((30, 30))
     problem = iopt.KernelProblem(half + half.T, np.resize([1, -1], 30))
     for name in NONCONVEX:

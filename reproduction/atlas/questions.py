@@ -142,13 +142,16 @@ def study(table: pd.DataFrame, protocol: Protocol, names: list[str] | None = Non
 
 
 def groups(table: pd.DataFrame) -> dict[str, list[str]]:
-    """The names of the pairs in each group, by negative share, number of objects and of classes."""
+    """The names of the pairs in each group, by negative spectrum, number of objects and classes."""
     pairs = table[table["part"] == "pair"].set_index("pair")
     percent = [(f"{100 * a:.0f} to {100 * b:.0f} % negative", a, b) for a, b in SPECTRA]
     chosen = {name: pairs["negative"].between(a, b, "left") for name, a, b in percent}
     for a, b in SIZES:
         name = f"n from {a} to {b - 1}" if b < SIZES[-1][1] else f"n from {a} on"
         chosen[name] = pairs["n"].between(a, b, "left")
+    shares = pairs["q"] / (pairs["p"] + pairs["q"])
+    chosen["a third of eigenvalues < 0 or fewer"] = shares <= 1 / 3
+    chosen["more than a third"] = shares > 1 / 3
     chosen["two classes"] = pairs["classes"] == 2
     chosen["more classes"] = pairs["classes"] > 2
     return {name: pairs.index[which].tolist() for name, which in chosen.items() if which.any()}

@@ -15,6 +15,9 @@ from indefinite_opt.errors import DataError
 CELLS = Path(__file__).with_name("cells.csv.gz")
 """The table of the full run; there is none before it."""
 
+NOTE = CELLS.with_name("cells.md")
+"""How that table was made, in sentences for the page; `--keep` removes it with the old table."""
+
 COLUMNS = (
     "part", "pair", "method", "run", "fold", "C", "chosen", "n", "classes", "p", "q", "negative",
     "objective", "accuracy", "claim", "proved_within", "seconds", "cell_seconds", "error",

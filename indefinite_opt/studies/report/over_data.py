@@ -273,7 +273,7 @@ def _near_chance(outcome: Any, scores: Scores) -> list[str]:
     ]
     if some:
         told.append(near_chance_in_words(listed(some), len(some) > 1, of))
-    return [" ".join(told)] if told else []
+    return told
 
 
 FEWEST_DATA = 5
