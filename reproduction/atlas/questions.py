@@ -150,8 +150,8 @@ def groups(table: pd.DataFrame) -> dict[str, list[str]]:
         name = f"n from {a} to {b - 1}" if b < SIZES[-1][1] else f"n from {a} on"
         chosen[name] = pairs["n"].between(a, b, "left")
     shares = pairs["q"] / (pairs["p"] + pairs["q"])
-    chosen["a third of eigenvalues < 0 or fewer"] = shares <= 1 / 3
-    chosen["more than a third"] = shares > 1 / 3
+    chosen["up to 33 % of eigenvalues negative"] = shares <= 1 / 3
+    chosen["more eigenvalues negative"] = shares > 1 / 3
     chosen["two classes"] = pairs["classes"] == 2
     chosen["more classes"] = pairs["classes"] > 2
     return {name: pairs.index[which].tolist() for name, which in chosen.items() if which.any()}
