@@ -51,7 +51,7 @@ class Expression:
     ((), 3.0)
     """
 
-    __slots__ = ("args", "key", "kind", "shape")
+    __slots__ = ("_is_constant", "args", "key", "kind", "shape")
     __array_ufunc__ = None  # numpy leaves sums and products with expressions to their methods
     axis = None
 
@@ -59,13 +59,14 @@ class Expression:
         self, kind: str, args: tuple[Expression, ...], shape: tuple[int, ...] = (), key: Any = None
     ) -> None:
         self.kind, self.args, self.shape, self.key = kind, args, shape, key
+        self._is_constant = all(arg._is_constant for arg in args)
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
 
     def is_constant(self) -> bool:
         """Whether there is no variable in it."""
-        return all(arg.is_constant() for arg in self.args)
+        return self._is_constant
 
     def variables(self) -> list[Variable]:
         """The variables in it, in their order."""
@@ -192,6 +193,7 @@ class Variable(Expression):
         self, shape: int | tuple[int, ...] = (), name: str = "x", PSD: bool = False
     ) -> None:
         super().__init__("Variable", (), (shape,) if isinstance(shape, int) else tuple(shape))
+        self._is_constant = False
         self._name, self.attributes = name, {"PSD": PSD}
         self.id = next(_COUNT)  # as in cvxpy, a later variable has a larger one
         self._held: Array | None = None
@@ -213,9 +215,6 @@ class Variable(Expression):
         if self.attributes["PSD"] and _negative(held) > 1e-8 * float(np.abs(held).max()):
             raise ValueError("the value must be positive semidefinite")
         self._held = held
-
-    def is_constant(self) -> bool:
-        return False
 
     def variables(self) -> list[Variable]:
         return [self]
@@ -248,9 +247,6 @@ class Constant(Expression):
     @property
     def value(self) -> Any:
         return self._value
-
-    def is_constant(self) -> bool:
-        return True
 
     def variables(self) -> list[Variable]:
         return []
