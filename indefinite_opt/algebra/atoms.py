@@ -52,6 +52,7 @@ class Expression:
     """
 
     __slots__ = ("_is_constant", "args", "key", "kind", "shape")
+    _is_constant: bool
     __array_ufunc__ = None  # numpy leaves sums and products with expressions to their methods
     axis = None
 

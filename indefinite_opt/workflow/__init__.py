@@ -12,8 +12,8 @@ from indefinite_opt.workflow.bracket import Bracket
 from indefinite_opt.workflow.fit import training_fit
 from indefinite_opt.workflow.loading import load
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
-from indefinite_opt.workflow.path import Path
+from indefinite_opt.workflow.path import Path, path_entries, solve_path
 from indefinite_opt.workflow.progress import LOGGER, shown
 from indefinite_opt.workflow.result import Result, kernel_values
-from indefinite_opt.workflow.solving import Options, path_entries, solve, solve_path, solve_qp
+from indefinite_opt.workflow.solving import Options, solve, solve_qp
 from indefinite_opt.workflow.tables import WIDTH, aligned, html_cells, html_table

@@ -1,9 +1,9 @@
-"""A path: formulations solved in sequence, as a sequence, a table and a figure."""
+"""Formulations solved in sequence: a path, which is a sequence, a table and a figure."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,14 @@ import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError, ProblemError
 from indefinite_opt.foundation import cached_property, finite_array, label_vector
+from indefinite_opt.modeling import Formulation, pair_problems
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import at_most
+from indefinite_opt.quadratic import Declaration, Session, Solver, at_most
+from indefinite_opt.workflow.arguments import as_problem
 from indefinite_opt.workflow.fit import misfit, training_fit
-from indefinite_opt.workflow.pairwise import PairwiseResult
+from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs, of_points
 from indefinite_opt.workflow.result import Result, kernel_values
+from indefinite_opt.workflow.solving import Options, solve_with
 from indefinite_opt.workflow.tables import aligned, html_table
 
 if TYPE_CHECKING:
@@ -26,6 +29,119 @@ Entry = Result | PairwiseResult | IndefiniteOptError
 
 _SCALARS = (bool, int, float, str, np.generic, type(None))
 """Types of parameters that stand in tables as they are, as arrays do not."""
+
+
+def solve_path(
+    problem: KernelProblem,
+    formulations: Iterable[Formulation | str],
+    solver: str | Solver[Any] | None = None,
+    tol: float = 1e-6,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool = False,
+    prove: float | None = None,
+) -> Path:
+    """Solve formulations that differ in C, μ, β, ρ or r in sequence, and reuse what they share.
+
+    With more than two classes each pair is solved in sequence, one against one, as in `solve`.
+
+    `highs` keeps its matrix and basis, `osqp` its factorised model, and `newton` its second
+    derivatives as long as they are useful (vary C in the inner loop of a grid). The others start
+    from the solution before. `smo` first moves the weights at the bound along with the bound, and
+    the free weights accordingly; it is the solver for long paths of quadratic programs if a local
+    optimum is enough. Parameters and default solvers are those of `solve`; `time_limit` holds for
+    each formulation with its certificate separately, and `prove` for each, too.
+
+    Returns
+    -------
+    Path
+        A sequence with a `Result` for each formulation, in their order. Where `solve` would raise
+        one of the errors of `indefinite_opt.errors`, such as `InfeasibleProblem`, that error is the
+        entry, and the path goes on. If every formulation fails, the first error is raised. With
+        more than two classes the entries are `PairwiseResult`, or the first error of a pair. The
+        path prints itself as a table, `table` and `frame` hold its numbers, and `plot` draws them.
+
+    Examples
+    --------
+    >>> import indefinite_opt as iopt
+    >>> problem = iopt.KernelProblem([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> path = solve_path(problem, [iopt.SVMDual(C=C) for C in (0.25, 0.5, 4.0)])
+    >>> [result.objective for result in path]
+    [0.4375, 0.75, 1.0]
+    >>> print(path.frame[["C", "objective", "support", "claim"]].to_string(index=False))
+       C  objective  support  claim
+    0.25     0.4375        2 GLOBAL
+    0.50     0.7500        2 GLOBAL
+    4.00     1.0000        2 GLOBAL
+
+    The hulls of two points need weights of 1:
+
+    >>> path = solve_path(problem, [iopt.ConvexHullDual(mu=mu) for mu in (0.5, 1.0)])
+    >>> [type(entry).__name__ for entry in path]
+    ['InfeasibleProblem', 'Result']
+    >>> [(row["mu"], row["claim"], row["error"][:17]) for row in path.table]
+    [(0.5, None, 'InfeasibleProblem'), (1.0, 'GLOBAL', '')]
+    """
+    options = Options(tol, time_limit, max_iter, None, seed, None, verbose, prove)
+    chosen = [as_problem(problem, item)[1] for item in formulations]
+    entries = path_entries(problem, chosen, solver, options)
+    failed = [entry for entry in entries if isinstance(entry, IndefiniteOptError)]
+    if failed and len(failed) == len(entries):
+        raise failed[0]
+    return Path(problem, tuple(chosen), tuple(entries))
+
+
+def path_entries(
+    problem: KernelProblem,
+    formulations: Sequence[Any],
+    solver: str | Solver[Any] | None,
+    options: Options,
+) -> list[Entry]:
+    """The entries of `solve_path`, all of which may be errors."""
+    if any(in_pairs(problem, each) for each in formulations):
+        return _path_of_pairs(problem, formulations, solver, options)
+    entries: list[Entry] = []
+    session: Session[Any] | None = None
+    before: Declaration | None = None
+    for formulation in formulations:
+        if type(before) is not type(formulation):
+            session = None
+        before = formulation
+        try:
+            result, session = solve_with(problem, formulation, solver, session, options)
+        except IndefiniteOptError as error:
+            # The next one starts anew, as a solver may fail with its session half changed.
+            session = None
+            entries.append(error)
+        else:
+            entries.append(result)
+    return entries
+
+
+def _path_of_pairs(
+    problem: KernelProblem, formulations: Sequence[Any], solver: Any, options: Options
+) -> list[Entry]:
+    """The paths of all pairs of classes, each with an equal part of the time limit."""
+    pairs = list(pair_problems(problem))
+    share = options.shared(problem)
+    paths: list[list[Any]] = [
+        path_entries(
+            part, [of_points(each, points, problem.n) for each in formulations], solver, share
+        )
+        for _, points, part in pairs
+    ]
+    entries: list[Entry] = []
+    for formulation, *found in zip(formulations, *paths, strict=True):
+        failed = [one for one in found if isinstance(one, IndefiniteOptError)]
+        if failed:
+            entries.append(failed[0])
+            continue
+        members = {each.pair: one for each, one in zip(pairs, found, strict=True)}
+        points = tuple(each.points for each in pairs)
+        seconds = sum(one.seconds for one in found)
+        entries.append(PairwiseResult(problem, formulation, members, points, seconds))
+    return entries
 
 
 @dataclass(frozen=True, eq=False, repr=False)
