@@ -153,7 +153,7 @@ def test_boxes_that_no_worker_survives_are_divided_here(
 
 
 def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indefinite_opt.foundation.clusters.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("indefinite_opt.foundation.clusters.SECONDS_TO_CONNECT", 0.1)
     qp = iopt.QuadraticProgram([[-1.0]], lb=0.0, ub=1.0)
     if "distributed" in sys.modules:
         with pytest.raises(DataError, match="the address of a Dask scheduler"):

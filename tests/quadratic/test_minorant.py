@@ -376,7 +376,7 @@ def test_bound_and_tangent_are_below_the_minorant(widths: str) -> None:
     """Value ≤ h(x) ≤ f(x), and so is value + Σ(|r| + r d): exactly, at every rational point."""
     generator = np.random.default_rng(len(widths))
     tested = dict.fromkeys(KINDS, 0)
-    for kind in 5 * KINDS:
+    for kind in 3 * KINDS:
         q, scaled = drawn(generator, widths)
         if kind == "multipliers of rows":
             scaled = q.scaled(q.lower, q.upper, orthonormal=False)
@@ -409,7 +409,7 @@ def test_bound_and_tangent_are_below_the_minorant(widths: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "count"), [(0, 60), pytest.param(60, 400, marks=pytest.mark.slow)]
+    ("first", "count"), [(0, 30), pytest.param(30, 300, marks=pytest.mark.slow)]
 )
 def test_no_bound_exceeds_the_least_value_with_any_rows(first: int, count: int) -> None:
     """By enumeration of all faces in exact arithmetic."""
