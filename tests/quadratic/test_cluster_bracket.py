@@ -147,8 +147,8 @@ def test_boxes_that_no_worker_survives_are_divided_here(
 ) -> None:
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.setattr("indefinite_opt.workflow.bounding.connected", nullcontext)
-    bracket = iopt.bound(knapsack(6), time_limit=None, cluster=Deadly(deaths))
-    assert_proved(bracket, 6)
+    bracket = iopt.bound(knapsack(5), time_limit=None, cluster=Deadly(deaths))
+    assert_proved(bracket, 5)
     assert bracket.workers.keys() == {"here"}
 
 

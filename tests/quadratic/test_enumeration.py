@@ -81,7 +81,7 @@ def instance(number: int) -> Instance:
 
 
 @pytest.fixture(
-    scope="module", params=[18, pytest.param(1, marks=pytest.mark.slow)], ids=["every eighteenth", "all"]
+    scope="module", params=[18, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"]
 )
 def instances(request: pytest.FixtureRequest) -> list[Instance]:
     return [instance(number) for number in range(0, len(recipes()), request.param)]
