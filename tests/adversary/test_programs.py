@@ -30,7 +30,7 @@ def some_programs() -> list[DrawnProgram]:
 
 @pytest.mark.parametrize(
     ("seed", "kind", "draws"),
-    [(14, draw_program, 4), (21, draw_far, 7),
+    [(14, draw_program, 4), (21, draw_far, 10),
      *(pytest.param(seed, kind, 20, marks=pytest.mark.slow)
        for seed, kind in ((14, draw_program), (21, draw_far)))],
 )  # fmt: skip

@@ -74,7 +74,7 @@ def test_false_triangle_inequalities_are_not_believed() -> None:
     relaxation.run(500)
     honest, start = relaxation.multipliers(), relaxation.mean()
     literals, multipliers = honest.triangles
-    for p, r in generator.integers(0, 2 * scaled.m, (120, 2)):
+    for p, r in generator.integers(0, 2 * scaled.m, (60, 2)):
         false = Inequalities(np.vstack([literals, [[p, p, r]]]), np.append(multipliers, 1.0))
         forged = Multipliers(honest.pairs, honest.squares, false)
         assert_below(Proof(Part(last=Tangent(forged, start))), conditions, least)
