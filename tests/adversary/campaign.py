@@ -134,8 +134,8 @@ def assert_nothing_false(campaign: Campaign) -> None:
 
 
 def long_campaign(kind: type[Campaign], capsys: pytest.CaptureFixture[str]) -> None:
-    """Five minutes with a new seed; ADVERSARY_SECONDS and ADVERSARY_SEED say otherwise."""
-    seconds = float(os.environ.get("ADVERSARY_SECONDS", "300"))
+    """Three minutes with a new seed; ADVERSARY_SECONDS and ADVERSARY_SEED say otherwise."""
+    seconds = float(os.environ.get("ADVERSARY_SECONDS", "180"))
     seed = int(os.environ.get("ADVERSARY_SEED", time.time_ns() % 10**9))
     campaign = kind(seed)
     with capsys.disabled():

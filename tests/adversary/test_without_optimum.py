@@ -111,13 +111,13 @@ def hunt(make: object, error: type[Exception], seeds: range) -> Counter[str]:
     return ends
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_unbounded_programs(part: int) -> None:
     ends = hunt(with_a_ray, iopt.errors.UnboundedProblem, range(10 * part, 10 * part + 10))
     assert ends["solve: proved"] + ends["solve: without a start"] >= 9
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_infeasible_programs(part: int) -> None:
     ends = hunt(with_a_conflict, iopt.errors.InfeasibleProblem, range(10 * part, 10 * part + 10))
     assert ends["solve: proved"] == 10
@@ -125,5 +125,5 @@ def test_infeasible_programs(part: int) -> None:
 
 @pytest.mark.slow
 def test_many_programs_without_optimum() -> None:
-    print(hunt(with_a_ray, iopt.errors.UnboundedProblem, range(100, 250)))
-    print(hunt(with_a_conflict, iopt.errors.InfeasibleProblem, range(100, 250)))
+    print(hunt(with_a_ray, iopt.errors.UnboundedProblem, range(20, 130)))
+    print(hunt(with_a_conflict, iopt.errors.InfeasibleProblem, range(20, 130)))

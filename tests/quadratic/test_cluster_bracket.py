@@ -147,13 +147,13 @@ def test_boxes_that_no_worker_survives_are_divided_here(
 ) -> None:
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.setattr("indefinite_opt.workflow.bounding.connected", nullcontext)
-    bracket = iopt.bound(knapsack(6), time_limit=None, cluster=Deadly(deaths))
-    assert_proved(bracket, 6)
+    bracket = iopt.bound(knapsack(5), time_limit=None, cluster=Deadly(deaths))
+    assert_proved(bracket, 5)
     assert bracket.workers.keys() == {"here"}
 
 
 def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indefinite_opt.foundation.clusters.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("indefinite_opt.foundation.clusters.SECONDS_TO_CONNECT", 0.1)
     qp = iopt.QuadraticProgram([[-1.0]], lb=0.0, ub=1.0)
     if "distributed" in sys.modules:
         with pytest.raises(DataError, match="the address of a Dask scheduler"):

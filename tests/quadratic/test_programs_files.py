@@ -259,7 +259,7 @@ def drawn(generator: np.random.Generator) -> QuadraticArrays:
 def test_every_bit_is_kept(suffix: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     path = tmp_path / f"file{suffix}"
-    for _ in range(40):
+    for _ in range(20):
         program = drawn(generator)
         assert same(read_program(write_program(program, path)), program)
         written = path.read_bytes()
@@ -409,7 +409,7 @@ TOKENS = (
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("times", [80, pytest.param(800, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [40, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("suffix", [".in", ".qplib", ".lp", ".mps", ".npz"])
 def test_damaged_files_are_read_as_some_program_or_refused(
     suffix: str, times: int, tmp_path: Path

@@ -119,7 +119,7 @@ def assert_honest(seed: int) -> None:
 
 def test_honest_proofs_of_every_rule_prove_what_the_package_says_and_nothing_false() -> None:
     seen = set()
-    for seed in range(20):
+    for seed in range(10):
         assert_honest(seed)
         for step in honest(seed)[0]["proof"]["steps"]:
             seen |= {(step["rule"], step.get("empty"))}
@@ -133,7 +133,7 @@ def test_honest_proofs_of_every_rule_prove_what_the_package_says_and_nothing_fal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20, 80))
+@pytest.mark.parametrize("seed", range(10, 55))
 def test_an_honest_proof_proves_what_the_package_says_and_nothing_false(seed: int) -> None:
     assert_honest(seed)
 
@@ -172,7 +172,7 @@ def test_brackets_of_kernels_that_underflow(scale: float) -> None:
         y = np.append([1, -1], generator.choice([-1, 1], n - 2))
         problem = iopt.KernelProblem(mirrored(A * scale), y)
         formulation = (iopt.ConvexHullDual(mu=1.0), iopt.GuoSchuurmansQP(beta=0.5))[seed // 2 % 2]
-        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=0.1)
+        bracket = iopt.bound(problem, formulation, gap=1e-9, time_limit=0.05)
         # There is none of a kernel that rounding does not tell from 0.
         if isinstance(bracket.proof, Proof):
             proof_checker.check(bracket_document(bracket.program, bracket.proof, bracket.bound))
@@ -836,7 +836,7 @@ def test_the_bound_of_a_proof(kind: str, bound: float, changes: Document) -> Non
         proof_checker.check(plain(kind, changes, bound + 2.0**-40))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_variables_that_cannot_both_be_inside(seed: int) -> None:
     """Along some move of the two that the rows admit the curvature is not positive.
 

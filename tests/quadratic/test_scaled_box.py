@@ -264,7 +264,7 @@ def test_the_minimum_of_a_convex_function_is_found() -> None:
     """
     generator = np.random.default_rng(11)
     missed = tested = 0
-    for _ in range(40):
+    for _ in range(25):
         scaled = whole(q := convex_case(generator))
         least, size = float(global_minimisers(q)[0]), max(1.0, scaled.size)
         for start in (np.zeros(scaled.m), generator.uniform(-1.0, 1.0, scaled.m)):

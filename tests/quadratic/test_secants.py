@@ -74,7 +74,7 @@ def test_multipliers_of_secants_prove_the_optima_of_their_linear_programs(
     whole, rng, empty = form.quadratic, np.random.default_rng(0), 0
     secants, h, unit = SecantProgram(whole), np.diagonal(whole.H), program.terms(np.full(8, 10.0))
     lines = {"A_eq": whole.rows, "b_eq": whole.rhs} if len(whole.rows) else {}
-    for k in range(60):
+    for k in range(30):
         lower, upper = np.sort(rng.uniform(whole.lower, whole.upper, (2, whole.n)), axis=0)
         if k % 2:
             ends = np.column_stack([whole.lower, whole.upper])

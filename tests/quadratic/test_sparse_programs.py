@@ -109,7 +109,7 @@ def test_large_programs_without_rows(bounds: dict[str, float]) -> None:
 
 
 def test_a_large_program_that_is_not_convex_is_refused_by_name() -> None:
-    n = 6000
+    n = 5001
     P = sparse.diags_array(np.where(np.arange(n) == 7, -1.0, 1.0))
     rows = sparse.csr_array(np.ones((1, n)))
     qp = iopt.QuadraticProgram(P, np.zeros(n), G=rows, h=[1.0], lb=-1.0, ub=1.0)

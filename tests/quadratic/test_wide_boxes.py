@@ -15,7 +15,7 @@ WIDE = [1e3, 1e9, 1e15, 1e20, np.inf]
 
 
 @pytest.mark.parametrize(("gap", "sign"), [(1.0, 1.0), (1e-3, 0.0), (1e-3, -1.0)])
-@pytest.mark.parametrize("size", WIDE)
+@pytest.mark.parametrize("size", [1e3, 1e15, np.inf])
 def test_contradictions_are_proved_in_any_box(size: float, gap: float, sign: float) -> None:
     """x + y ≤ 1 and x + y ≥ 1 + gap."""
     rows = [[1.0, 1.0], [-1.0, -1.0]], [1.0, -1.0 - gap]
