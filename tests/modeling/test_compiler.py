@@ -103,7 +103,7 @@ def quotes(parts: list[Any]) -> Iterator[str]:
             yield from quotes(list(part.args))
 
 
-@pytest.mark.parametrize("count", [7, pytest.param(80, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 def test_changed_models_are_compiled_as_declared_or_refused(
     formulation: iopt.Formulation, count: int, monkeypatch: pytest.MonkeyPatch
@@ -265,7 +265,7 @@ def check_convex_optimum(text: str, model: Model) -> bool:
     return True
 
 
-@pytest.mark.parametrize("count", [1, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [1, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore:divide by zero")  # by cvxpy, of a model that divides by 0
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
@@ -397,7 +397,7 @@ def check_bracket(text: str, model: Model) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("count", "least"), [(3, 0), pytest.param(30, 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "least"), [(1, 0), pytest.param(20, 4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("formulation", BOUNDED, ids=str)
 def test_brackets_of_changed_models_contain_the_optimum(
     formulation: iopt.Formulation, count: int, least: int

@@ -63,7 +63,7 @@ def definite(g: np.random.Generator, n: int, kind: int) -> Array:
 def test_no_bound_is_above_the_exact_optimum(kind: int) -> None:
     """At the rounded optimum, near it and far away, in boxes of every size."""
     compared, closed = 0, 0
-    for seed in range(6):
+    for seed in range(4):
         g = np.random.default_rng([seed, kind])
         n = int(g.integers(2, 5))
         problem = iopt.KernelProblem(definite(g, n, kind), labels(g, n))

@@ -21,6 +21,12 @@ from reproduction.atlas.protocol import DESCENT, FULL, LIBSVM, METHODS, PROVED, 
 RNG = np.random.default_rng(0)
 
 
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough for a table of three pairs, whose intervals end at the least and largest value."""
+    monkeypatch.setattr(questions, "RESAMPLES", 200)
+
+
 def test_every_formulation_is_run_or_left_out_by_name() -> None:
     run = {type(grid.method).__name__ for grid in METHODS.values()}
     known = {
@@ -83,6 +89,7 @@ ENDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_misses_are_shares_of_the_best_objective() -> None:
     found = questions.misses(pd.DataFrame(ENDS)).set_index("pair")
     assert found.loc["one", f"miss {LIBSVM}"] == pytest.approx(0.2)
@@ -107,10 +114,8 @@ def test_intervals_of_the_bootstrap_are_those_of_the_binomial_distribution() -> 
     assert [found.low, found.high] == pytest.approx([14 / 40, 26 / 40], abs=1.01 / 40)
 
 
-def test_growth_is_that_of_the_law_by_which_seconds_were_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(questions, "RESAMPLES", 100)
+@pytest.mark.usefixtures("few_resamples")
+def test_growth_is_that_of_the_law_by_which_seconds_were_made() -> None:
     n, share, C = RNG.integers(50, 800, 60), RNG.random(60) / 3.0, RNG.choice([0.1, 1.0], 60)
     found = pd.DataFrame({
         "pair": np.arange(60) % 12, "n": n, "negative": share, "C": C, "q": 5,
@@ -160,6 +165,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
         table.read(path)
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_ranks_and_gains_are_those_of_the_means(tmp_path: Path) -> None:
     found = table.read(written(tmp_path))
     ranks = questions.group_ranks(found, FULL)
@@ -175,6 +181,7 @@ def test_ranks_and_gains_are_those_of_the_means(tmp_path: Path) -> None:
     assert (gain.low, gain.high) == pytest.approx((-0.1, 0.3))
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_sentences_of_the_page_have_the_numbers_of_the_table(tmp_path: Path) -> None:
     found, pages = table.read(written(tmp_path)), tmp_path / "docs" / "atlas.md"
     made = page.write(found, FULL, pages, tmp_path / "paper" / "atlas.md")

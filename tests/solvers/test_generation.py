@@ -42,7 +42,7 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     ("kernel", "n", "formulation", "tol"),
     [
         *(("sigmoid", 90, formulation, 1e-6) for formulation in FORMULATIONS),
-        *(("l1-gaussian", 250, FORMULATIONS[k], 1e-6) for k in (0, 4)),  # most rows are left out
+        *(("l1-gaussian", 160, FORMULATIONS[k], 1e-6) for k in (0, 4)),  # most rows are left out
         *(("sigmoid", 150, FORMULATIONS[k], tol) for k, tol in ((0, 1e-8), (5, 1e-3))),
     ],
     ids=str,

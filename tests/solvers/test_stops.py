@@ -50,7 +50,7 @@ pytestmark = pytest.mark.usefixtures("small_chunks")
 def run(solver: str, title: str, **options: Any) -> iopt.workflow.Result:
     if solver == "uno" and importlib.util.find_spec("unopy") is None:
         pytest.skip("unopy has no wheel for this platform")
-    problem = random_problem("sigmoid", n=12 if solver == "uno" else 40, seed=0)
+    problem = random_problem("sigmoid", n=12 if solver == "uno" else 24, seed=0)
     # At 1e-12 nothing is solved soon; margins of lifted points are rounded by more than that.
     tol = 1e-9 if solver in LIFTED else 1e-12
     try:
@@ -83,7 +83,7 @@ def test_time_runs_out(solver: str, title: str, monkeypatch: pytest.MonkeyPatch)
     points; and on a clock that goes on by 1 s whenever it is read, which is soon and often."""
     result = run(solver, title, time_limit=1e-9)
     check(result, iopt.Status.TIME_LIMIT)
-    assert result.iterations < 40
+    assert result.iterations < 24
     ticks = itertools.count(1.0)
     monkeypatch.setattr(Task, "elapsed", property(lambda task: next(ticks)))
     check(run(solver, title, time_limit=5.0), iopt.Status.TIME_LIMIT)

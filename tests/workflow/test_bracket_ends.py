@@ -41,7 +41,7 @@ def formulations(problem: iopt.KernelProblem, g: np.random.Generator) -> list[io
     ]
 
 
-@pytest.mark.parametrize("exponent", [20, 35, 50])
+@pytest.mark.parametrize("exponent", [20, 50])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_constant_in_the_kernel_moves_no_end_beyond_the_optimum(seed: int, exponent: int) -> None:
     """With yᵀα = 0 it has no effect. In doubles it is rounded to 2^-2 at 2^50, before and after."""
@@ -63,7 +63,7 @@ def test_a_constant_in_the_kernel_moves_no_end_beyond_the_optimum(seed: int, exp
 def test_curvature_beside_a_constant_does_not_pass_for_rounding(exponent: int) -> None:
     """n·eps·2^46 is 0.06: K - c decides, in fractions on the differences of two points."""
     signs = set()
-    for seed in range(9):
+    for seed in range(6):
         g = np.random.default_rng(seed)
         A = g.standard_normal((4, 4))
         K = mirrored((A @ A.T if seed % 3 == 0 else A + A.T) + 2.0**exponent)

@@ -91,7 +91,7 @@ def test_given_multipliers_and_points_are_held_to_their_word(title: str) -> None
 @pytest.mark.parametrize("title", EVERY)
 def test_no_number_is_too_large_or_small_to_be_judged(title: str) -> None:
     """Points that meet the constraints as well as can be: GLOBAL are those near the optimum."""
-    problem = suited(random_problem("sigmoid", n=20, seed=5), as_formulation(title))
+    problem = suited(random_problem("sigmoid", n=12, seed=5), as_formulation(title))
     right = iopt.solve(problem, title, tol=1e-9)
     structure = as_formulation(title).structure(problem)
     generator = np.random.default_rng(5)

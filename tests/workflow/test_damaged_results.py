@@ -3,6 +3,7 @@ believed of what is read."""
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,16 +37,23 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return iopt.solve(problem, "SVMDual").save(folder / "model.npz")
 
 
+@functools.cache
+def read(path: Path) -> dict[str, Any]:
+    """The entries of a file that is not written to any more."""
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
 def changed(path: Path, entries: dict[str, Any]) -> Path:
     """A copy of a file with other entries, without those that are None."""
-    arrays = {**dict(np.load(path)), **entries}
+    arrays = {**read(path), **entries}
     target = path.with_name("damaged.npz")
     np.savez(target, **{name: it for name, it in arrays.items() if it is not None})
     return target
 
 
 def facts_of(path: Path) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(str(np.load(path)["facts"]))
+    facts: dict[str, Any] = json.loads(str(read(path)["facts"]))
     return facts
 
 
@@ -70,7 +78,7 @@ DAMAGE: dict[str, Callable[[Any], Any]] = {
 def test_damaged_arrays_are_refused_by_name(formulation: str, tmp_path: Path) -> None:
     problem = suited(random_problem("sigmoid", n=12, seed=3), known()[formulation])
     path = iopt.solve(problem, formulation).save(tmp_path / "model.npz")
-    arrays = {name: array for name, array in np.load(path).items() if " " in name}
+    arrays = {name: array for name, array in read(path).items() if " " in name}
     assert arrays
     alone = [name for name in arrays if name.startswith("multiplier")]
     for name, array in arrays.items():
@@ -136,7 +144,7 @@ def test_facts_out_of_range_are_refused_by_name(name: str, table: Path) -> None:
 
 
 VALUES = (
-    np.nan, np.inf, -1, 0, 1e9, 1e300, 1e-300, 10**400, -1.5, True, None, "", "x", [], [1.0], {},
+    np.nan, np.inf, -1, 0, 1e300, 1e-300, 10**400, True, None, "x", [1.0], {},
 )  # fmt: skip
 
 
@@ -150,7 +158,7 @@ def places(facts: Any, outer: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def test_what_is_read_in_spite_of_damage_predicts_and_is_certified(table: Path) -> None:
-    facts, read = facts_of(table), 0
+    facts, accepted = facts_of(table), 0
     for place in places(facts):
         for value in VALUES:
             damaged = json.loads(json.dumps(facts))
@@ -166,8 +174,8 @@ def test_what_is_read_in_spite_of_damage_predicts_and_is_certified(table: Path) 
                 repr(result)
             except iopt.IndefiniteOptError:
                 continue
-            read += 1
-    assert read > 20
+            accepted += 1
+    assert accepted > 20
 
 
 def test_files_of_several_classes_name_the_pair(tmp_path: Path) -> None:

@@ -312,7 +312,7 @@ def test_an_interrupted_command_exits_with_130(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scale", [1e-12, 1e6])
 @pytest.mark.parametrize("title", ["SVMDual(C=1)", "ConvexHullDual", "LPSVM", "GuoSchuurmansLP"])
 def test_no_solver_calls_an_infeasible_point_solved(title: str, scale: float) -> None:
-    problem = random_problem("gaussian", n=12, seed=4)
+    problem = random_problem("gaussian", n=8, seed=4)
     problem = iopt.KernelProblem(scale * problem.K, problem.y)
     for solver in iopt.available_solvers(title):
         if solver == "uno":

@@ -95,7 +95,7 @@ def test_a_bracket_does_not_depend_on_what_runs_beside_it() -> None:
     """With one thread and without a time limit, to the last bit."""
 
     def bracket(seed: int) -> tuple[Any, ...]:
-        problem = iopt.KernelProblem(symmetric(40, seed), np.resize([1, -1], 40))
+        problem = iopt.KernelProblem(symmetric(24, seed), np.resize([1, -1], 24))
         found = iopt.bound(problem, "SVMDual(C=1)", time_limit=None, max_nodes=3, gap=1e-6)
         return found.lower, found.upper, found.nodes, found.iterations
 
