@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 import time
 from collections import Counter
@@ -77,7 +76,7 @@ def side_by_side(
     programs = [formulation.declare(part) for _, formulation, _, part in parts]
     _solved(LOADING, iopt.SVMDual(), tol, time_limit, seed)
     rows = [
-        {"formulation": name, "classes": pair, "problem": formula(program.text())}
+        {"formulation": name, "classes": pair, "problem": program.formula()}
         | _solved(part, formulation, tol, time_limit, seed)
         for (name, formulation, pair, part), program in zip(parts, programs, strict=True)
     ]
@@ -98,30 +97,6 @@ def _parts(problem: iopt.KernelProblem, formulation: Any) -> list[tuple[Any, iop
     return [(one.pair, one.problem) for one in pair_problems(problem)]
 
 
-def formula(text: str) -> str:
-    """A printed program on one line, with the values of its parameters.
-
-    >>> problem = iopt.KernelProblem([[1.0, -1.0], [-1.0, 1.0]], [1, -1])
-    >>> print(formula(iopt.SVMDual(C=10.0).declare(problem).text()))
-    max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 10
-    """
-    parts: dict[str, str] = {}
-    head = ""
-    for line in text.splitlines()[1:]:
-        head, body = line[:14].strip() or head, line[14:]
-        if head == "subject to":  # each constraint is followed by its name
-            body = re.sub(r"(^|  +)\([^()]*\)$", "", body)
-        if body and head in parts:  # a formula that is too long for one line is indented
-            body = parts[head] + (" " if body.startswith("  ") else ", ") + body.strip()
-        parts[head] = body or parts[head]
-    sense = "minimize" if "minimize" in parts else "maximize"
-    told = f"{sense[:3]} {parts[sense]}"
-    told += f"  s.t. {parts['subject to']}" if "subject to" in parts else ""
-    told += f", {parts['where']}" if "where" in parts else ""
-    values = [one for one in parts.get("with", "").split(", ") if " = " in one]
-    return f"{told};  {', '.join(values)}" if values else told
-
-
 def _names(chosen: list[Any]) -> list[str]:
     """The names of the classes, or the titles of those that have the same name."""
     counts = Counter(type(formulation).__name__ for formulation in chosen)
@@ -134,12 +109,10 @@ def _solved(
     """The cells of one row behind the formula."""
     start = time.perf_counter()
     try:
-        result = iopt.solve(problem, formulation, seed=seed, tol=tol, time_limit=time_limit)
+        result = iopt.solve(
+            problem, formulation, seed=seed, tol=tol, time_limit=time_limit, prove=time_limit
+        )
         proved = result.certificate
-        if not math.isfinite(proved.gap):  # nonconvex: a bracket has to be found
-            proved = iopt.verify(
-                problem, formulation, result.values, result.multipliers, tol, True, time_limit
-            )
     except IndefiniteOptError as error:
         return {"claim": "FAILED", "error": str(error)}
     return {

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run, strict
 from indefinite_opt.command_line import terminal
-from indefinite_opt.command_line.side_by_side import USUAL, formula
+from indefinite_opt.command_line.side_by_side import USUAL
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,17 +57,6 @@ def test_rows_say_what_solve_and_verify_say(folder: Path) -> None:
         assert 0.0 <= row["gap"] <= 1e-5
     text = printed(*command)
     assert "max eᵀα - ½ αᵀQα  s.t. yᵀα = 0, 0 ≤ α ≤ C;  C = 10" in text
-
-
-def test_every_formulation_has_a_formula() -> None:
-    for name in iopt.available_formulations():
-        text = printed("show", name).partition("\n\n")[0]
-        line = formula(text)
-        assert "\n" not in line
-        assert line.startswith(("min ", "max "))
-        assert "()" not in line
-        rows = [row for row in text.splitlines() if row[2:].startswith("sub")]
-        assert all(row[14:].partition("  ")[0] in line for row in rows)
 
 
 def test_one_that_fails_does_not_stop_the_others(folder: Path) -> None:
