@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import indefinite_opt as iopt
 from helpers.commands import api_problem, complaint, printed, run, strict
 from indefinite_opt.command_line import terminal
-from indefinite_opt.command_line.side_by_side import USUAL
+from indefinite_opt.command_line.compare import USUAL
 
 ROOT = Path(__file__).parents[2]
 
