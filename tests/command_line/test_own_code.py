@@ -77,7 +77,7 @@ def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("title", "message"),
     [
-        ("missing.py:Mine", "missing.py: there is none"),
+        ("missing.py:Mine", "missing.py: ModuleNotFoundError: No module named 'missing'"),
         ("no_such_package.there:Mine", "ModuleNotFoundError"),
         ("{mine}:Other", "expected one of HalfDual, Majority, got 'Other'"),
         ("{mine}:Majority", "`compare` runs baselines"),
