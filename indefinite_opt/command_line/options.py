@@ -6,11 +6,11 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import runpy
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -70,8 +70,7 @@ class SolveOptions:
     time_limit: float | None = Option(None, help="Seconds for each solve with its certificate.")
     seed: int = SEED
     prove: float | None = Option(
-        None,
-        help="Seconds of branch and bound that follow, to prove nonconvex solutions.",
+        None, help="Seconds of branch and bound that follow, to prove nonconvex solutions."
     )
 
 
@@ -236,8 +235,9 @@ def named_or_own(text: str) -> Any:
         return text
     own = {
         name: cls
-        for name, cls in inspect.getmembers(_module(source), inspect.isclass)
-        if issubclass(cls, Formulation | Baseline) and not inspect.isabstract(cls)
+        for name, cls in _defined(source).items()
+        if inspect.isclass(cls) and issubclass(cls, Formulation | Baseline)
+        if not inspect.isabstract(cls)
     }
     if not own:
         expected = "a file with a class of Formulation or Baseline"
@@ -245,23 +245,21 @@ def named_or_own(text: str) -> Any:
     return instantiate("formulation", own, text.removeprefix(source + colon))
 
 
-def _module(source: str) -> ModuleType:
-    """The module, found by its own name, so that other processes find it too."""
-    name, folder = source, Path.cwd()
-    if source.endswith(".py"):
-        name, folder = Path(source).stem, Path(source).resolve().parent
+def _defined(source: str) -> dict[str, Any]:
+    """What the code of a file or a module defines, by its names."""
+    file = Path(source)
+    folder = file.resolve().parent if file.suffix == ".py" else Path.cwd()
     if str(folder) not in sys.path:
         sys.path.append(str(folder))  # the last one, so that no file there hides a library
     try:
-        module = importlib.import_module(name)
+        if file.suffix == ".py":
+            return runpy.run_path(source, run_name=file.stem)
+        module = importlib.import_module(source)
     except Exception as error:
         got = f"{source}: {type(error).__name__}: {error}"
         raise DataError("formulation", "code that Python imports", got) from error
-    if source.endswith(".py") and Path(str(module.__file__)).resolve() != Path(source).resolve():
-        expected = "a file whose name is not that of another module"
-        raise DataError("formulation", expected, f"{source}, while {name} is {module.__file__}")
     from cloudpickle import register_pickle_by_value
 
     # Processes that joblib has started before do not search the folder.
     register_pickle_by_value(module)
-    return module
+    return vars(module)
