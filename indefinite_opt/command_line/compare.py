@@ -60,8 +60,8 @@ def compare(
     from indefinite_opt.studies.report import failures, terminal_table
 
     problem = data.problem()
-    titles = [] if formulations == "all" else split_calls(formulations) or [formulations]
-    methods = [options.named_or_own(title) for title in titles] or None
+    titles = split_calls(formulations) or [formulations]
+    methods = None if formulations == "all" else list(map(options.named_or_own, titles))
     values = {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
     if grid == DEFAULT_GRID:
         # Without labels nothing tells the entries of a grid apart.
@@ -86,15 +86,14 @@ def compare(
             grid=values, record=output, resume=resume, cluster=cluster, progress=advance,
             **vars(limits),
         )  # fmt: skip
-    settings = comparison.settings
-    settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
+    comparison.settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
     report = comparison.to_html(output / "report.html")
     comparison.frame.to_csv(output / "cells.csv", index=False)
     (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
     (output / "table.tex").write_text(comparison.to_latex(), encoding="utf-8")
     say(f"{problem.name} (n = {problem.n})", style="bold")
-    line = f"{options.facts_line(problem)}; {settings['evaluation']}, seed {limits.seed}\n"
-    say(line, wrap=True)
+    protocol = comparison.settings["evaluation"]
+    say(f"{options.facts_line(problem)}; {protocol}, seed {limits.seed}\n", wrap=True)
     console.print(terminal_table(comparison, console.width), "")
     for name, solver, reason in failures(comparison):
         say(f"{name} ({solver}): {reason}\n", style="red", wrap=True)
