@@ -417,15 +417,36 @@ def latex(program: Any) -> str:
 def text(program: Any, with_data: bool = True) -> str:
     """Unicode text of a declared program, with the names of the constraints on the right."""
     printer = Printer(TEXT)
-    least = f"min over {_inner_set(printer, program.inner)} of " if program.inner else ""
-    objective = _broken(least + printer.show(program.objective))
-    rows = [program.name, *_behind(program.sense, objective)]
+    rows = [program.name, *_behind(program.sense, _broken(_objective(printer, program)))]
     rows += _behind("subject to", _beside(_lines(printer, program)))
     rows += _behind("where", [definition.text for definition in program.where])
     rows += _behind("with", _filled(_sizes(printer, program)) if with_data else [])
     if program.is_solved and program.structure is not None:
         rows += _behind("solved as", _filled(program.structure.solved_as.split(" ")))
     return "\n".join(rows)
+
+
+def formula(program: Any) -> str:
+    """The program on one line, without sizes and names, with the values of its parameters.
+
+    >>> import indefinite_opt.algebra as cp
+    >>> x, (C,) = cp.Variable(2, name="x"), cp.constants(C=2.0)
+    >>> model = cp.Model(maximize=cp.sum(x), subject_to={"lower": x >= 0, "upper": x <= C})
+    >>> formula(model.program("Box", structure=None))
+    'max eᵀx  s.t. 0 ≤ x ≤ C;  C = 2'
+    """
+    printer = Printer(TEXT)
+    told = f"{program.sense[:3]} {_objective(printer, program)}"
+    constraints = ", ".join(body for body, _ in _lines(printer, program))
+    told += f"  s.t. {constraints}" if constraints else ""
+    told += "".join(f", {definition.text}" for definition in program.where)
+    values = ", ".join(_values(printer))
+    return f"{told};  {values}" if values else told
+
+
+def _objective(printer: Printer, program: Any) -> str:
+    least = f"min over {_inner_set(printer, program.inner)} of " if program.inner else ""
+    return least + printer.show(program.objective)
 
 
 def _behind(head: str, lines: list[str]) -> list[str]:
@@ -485,9 +506,14 @@ def _sizes(printer: Printer, program: Any) -> list[str]:
         size = "×".join(map(str, variable.shape))
         power = script("^", "R", size, TEXT) if len(variable.shape) == 1 else f"R^({size})"
         found.append(f"{symbol(name, TEXT).body} ∈ {power if size else 'R'}")
-    for name, value in printer.numbers.items():
-        found.append(f"{symbol(name, TEXT).body} = {number(value, TEXT).signed}")
+    found += _values(printer)
     return [f"{part}," for part in found[:-1]] + found[-1:]
+
+
+def _values(printer: Printer) -> list[str]:
+    """The values of the parameters that were printed."""
+    told = printer.numbers.items()
+    return [f"{symbol(name, TEXT).body} = {number(value, TEXT).signed}" for name, value in told]
 
 
 def _filled(words: list[str], room: int | None = None) -> list[str]:

@@ -277,6 +277,10 @@ class Program(Model):
         """The program as Unicode text, with or without its sizes and the values of parameters."""
         return printing.text(self, with_data)
 
+    def formula(self) -> str:
+        """The program on one line of Unicode text, with the values of its parameters."""
+        return printing.formula(self)
+
     def latex(self) -> str:
         """The program as LaTeX (an `array` environment), generated from the declaration."""
         return printing.latex(self)

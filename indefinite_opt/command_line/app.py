@@ -10,8 +10,7 @@ from typer import Exit, Option
 import indefinite_opt as iopt
 from indefinite_opt.command_line import show as shown
 from indefinite_opt.command_line import solve as solving
-from indefinite_opt.command_line.compare import compare
-from indefinite_opt.command_line.side_by_side import side_by_side
+from indefinite_opt.command_line.compare import compare, side_by_side
 from indefinite_opt.command_line.terminal import Command, say
 
 EXAMPLE = "iris-versicolor-virginica --a 1 --r -1"

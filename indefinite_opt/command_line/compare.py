@@ -1,19 +1,28 @@
-"""The command `compare`: formulations on the same folds, as a table and a report."""
+"""The commands `compare` and `side-by-side`: several formulations on the same data."""
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
+import textwrap
+import time
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typer import Exit, Option
+import numpy as np
+from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line import options
-from indefinite_opt.command_line.terminal import console, say, stderr
+from indefinite_opt.command_line.terminal import console, print_json, say, stderr
+from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.foundation import parse_call, split_calls, writing
+from indefinite_opt.modeling import pair_problems
 from indefinite_opt.studies import Grid, bar, default_methods, has_gamma
+from indefinite_opt.workflow import WIDTH, in_pairs
 
 DEFAULT_GRID = (
     "C=[0.01, 0.1, 1, 10, 100, 1000], rho=[1, 100, 10000], relative=[1.2, 2, 5], k=[1, 5, 15], "
@@ -51,8 +60,8 @@ def compare(
     from indefinite_opt.studies.report import failures, terminal_table
 
     problem = data.problem()
-    titles = [] if formulations == "all" else split_calls(formulations) or [formulations]
-    methods = [options.named_or_own(title) for title in titles] or None
+    titles = split_calls(formulations) or [formulations]
+    methods = None if formulations == "all" else list(map(options.named_or_own, titles))
     values = {} if grid == "none" else parse_call(f"grid({grid})", "grid")[1]
     if grid == DEFAULT_GRID:
         # Without labels nothing tells the entries of a grid apart.
@@ -77,15 +86,14 @@ def compare(
             grid=values, record=output, resume=resume, cluster=cluster, progress=advance,
             **vars(limits),
         )  # fmt: skip
-    settings = comparison.settings
-    settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
+    comparison.settings["command"] = shlex.join(["indefinite-opt", *sys.argv[1:]])
     report = comparison.to_html(output / "report.html")
     comparison.frame.to_csv(output / "cells.csv", index=False)
     (output / "table.md").write_text(comparison.to_markdown(), encoding="utf-8")
     (output / "table.tex").write_text(comparison.to_latex(), encoding="utf-8")
     say(f"{problem.name} (n = {problem.n})", style="bold")
-    line = f"{options.facts_line(problem)}; {settings['evaluation']}, seed {limits.seed}\n"
-    say(line, wrap=True)
+    protocol = comparison.settings["evaluation"]
+    say(f"{options.facts_line(problem)}; {protocol}, seed {limits.seed}\n", wrap=True)
     console.print(terminal_table(comparison, console.width), "")
     for name, solver, reason in failures(comparison):
         say(f"{name} ({solver}): {reason}\n", style="red", wrap=True)
@@ -94,3 +102,109 @@ def compare(
     say(f"Report: {report}")
     if all(row["error"] or row["claim"] == iopt.Claim.NONE.name for row in comparison.rows):
         raise Exit(1)
+
+
+USUAL = {
+    "classification": "SVMDual, ConvexHullDual, GuoSchuurmansLP, LussDual, LPSVM",
+    "regression": "EpsilonSVR, NuSVR",
+    "one class": "OneClassSVM, SVDD, OneClassLP",
+}
+"""The formulations that are solved by default, by the task of the data."""
+
+COLUMNS = {
+    "formulation": "<", "solver": "<", "claim": "<", "objective": ">.6g", "bound": ">.6g",
+    "gap": ">.1e", "seconds": ">.2f",
+}  # fmt: skip
+"""The columns of the table, on which side their cells stand, and the forms of numbers."""
+
+LOADING = iopt.KernelProblem(1.0 - 2.0 * np.eye(8), np.repeat([-1, 1], 4))
+"""It is solved first, so that no row counts the time in which code is loaded or compiled."""
+
+
+@dataclass(frozen=True)
+class DataOptions(options.DataOptions):
+    """The data options, with a data set that needs no file by default."""
+
+    data: str = Argument("words", help="As in `solve`; by default edit distances of 80 words.")
+
+
+@options.with_options
+def side_by_side(
+    data: DataOptions,
+    formulations: str | None = Option(
+        None, help="A list: 'SVMDual(C=10), mine.py:MyDual'; by default some that fit the data."
+    ),
+    tol: float = options.TOL,
+    time_limit: float = Option(60.0, help="Seconds for each solve, and for each proof."),
+    seed: int = options.SEED,
+    as_json: bool = options.JSON,
+) -> None:
+    """Solve formulations on all data, and prove how good each is.
+
+    Each row has the declared problem, the best objective found, a bound that is proved, and their
+    relative gap; for a nonconvex problem the bound is that of a bracket. Objectives of different
+    formulations belong to different problems. If there are more than two classes, each pair has a
+    row. The exit code is 1 if nothing was proved about any.
+    """
+    problem = data.problem()
+    listed = formulations or USUAL[problem.task]
+    chosen = [options.chosen_formulation(title) for title in split_calls(listed) or [listed]]
+    counts = Counter(type(formulation).__name__ for formulation in chosen)
+    rows, works = [], []
+    for formulation in chosen:
+        kind = type(formulation).__name__
+        name = kind if counts[kind] == 1 else str(formulation)
+        pairs: Any = [(None, None, problem)]
+        for pair, _, part in pair_problems(problem) if in_pairs(problem, formulation) else pairs:
+            declared = formulation.declare(part).formula()
+            rows.append({"formulation": name, "classes": pair, "problem": declared})
+            works.append((part, formulation))
+    limits = {"tol": tol, "time_limit": time_limit, "seed": seed, "prove": time_limit}
+    _solved(LOADING, iopt.SVMDual(), limits)
+    for row, work in zip(rows, works, strict=True):
+        row |= _solved(*work, limits)
+    if as_json:
+        print_json({**options.facts(problem), "rows": rows})
+    else:
+        say(f"{problem.name} (n = {problem.n})", style="bold")
+        say(f"{options.facts_line(problem)}\n", wrap=True)
+        say(_table(rows))
+    if all(row["claim"] in ("FAILED", "NONE") for row in rows):
+        raise Exit(1)
+
+
+def _solved(problem: iopt.KernelProblem, formulation: Any, limits: Any) -> dict[str, Any]:
+    """The cells of one row behind the formula."""
+    start = time.perf_counter()
+    try:
+        result = iopt.solve(problem, formulation, **limits)
+        proved = result.certificate
+    except IndefiniteOptError as error:
+        return {"claim": "FAILED", "error": str(error)}
+    return {
+        "solver": result.solver, "claim": proved.claim.name, "objective": proved.objective,
+        "bound": proved.bound, "gap": proved.relative_gap, "seconds": time.perf_counter() - start,
+    }  # fmt: skip
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Two lines for each row: its numbers, and below them its problem."""
+    cells = [list(COLUMNS), *([_cell(row, name) for name in COLUMNS] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    forms = [f"{side[0]}{width}" for side, width in zip(COLUMNS.values(), widths, strict=True)]
+    head, *told = ("  ".join(map(format, texts, forms)).rstrip() for texts in cells)
+    lines = [head, "─" * (sum(widths) + 2 * len(widths) - 2)]
+    for row, numbers in zip(rows, told, strict=True):
+        of = "{} | {}: ".format(*row["classes"]) if row.get("classes") else ""
+        problem = of + row.get("error", row["problem"])
+        parts = [problem] if len(problem) <= WIDTH - 2 else problem.split("  ", 1)
+        lines.append(numbers)
+        for indent, part in zip(("  ", "    "), parts, strict=False):
+            lines += textwrap.wrap(part, WIDTH, initial_indent=indent, subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
+    unknown = value is None or (isinstance(value, float) and not math.isfinite(value))
+    return "–" if unknown else format(value, COLUMNS[name][1:])

@@ -6,11 +6,11 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import runpy
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from typer.models import ArgumentInfo
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line.terminal import in_options
-from indefinite_opt.errors import DataError, ParameterError, UnknownName
-from indefinite_opt.foundation import MAX_BYTES, TASKS, checks, instantiate, parse_call
+from indefinite_opt.errors import DataError, ParameterError
+from indefinite_opt.foundation import MAX_BYTES, checks, instantiate, parse_call
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import as_text, kernels
 from indefinite_opt.studies import as_method
@@ -42,13 +42,13 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Any] = {}
     own, shared = list[inspect.Parameter](), list[inspect.Parameter]()
     for name, one in inspect.signature(command, eval_str=True).parameters.items():
-        fields: Any = {name: one}
-        if dataclasses.is_dataclass(one.annotation):
-            fields = inspect.signature(one.annotation, eval_str=True).parameters  # type: ignore[arg-type]
-            groups[name] = one.annotation, list(fields)
+        if not dataclasses.is_dataclass(one.annotation):
+            own.append(one)
+            continue
+        fields = inspect.signature(one.annotation, eval_str=True).parameters  # type: ignore[arg-type]
+        groups[name] = one.annotation, list(fields)
         for field in fields.values():
-            first = name not in groups or isinstance(field.default, ArgumentInfo)
-            (own if first else shared).append(field.replace(kind=field.KEYWORD_ONLY))
+            (own if isinstance(field.default, ArgumentInfo) else shared).append(field)
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
@@ -56,8 +56,9 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{one: given.pop(one) for one in names})
         command(**given)
 
-    called.__signature__ = inspect.Signature(own + shared)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in own + shared}
+    every = [one.replace(kind=one.KEYWORD_ONLY) for one in own + shared]
+    called.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in every}
     return called
 
 
@@ -69,8 +70,7 @@ class SolveOptions:
     time_limit: float | None = Option(None, help="Seconds for each solve with its certificate.")
     seed: int = SEED
     prove: float | None = Option(
-        None,
-        help="Seconds of branch and bound that follow, to prove nonconvex solutions.",
+        None, help="Seconds of branch and bound that follow, to prove nonconvex solutions."
     )
 
 
@@ -128,24 +128,24 @@ class DataOptions:
         elif dataset.D is not None:
             kind, uses = "distances", "form symmetrize"
             uses += " gamma" if self.form in (None, *kernels.FORMS_WITH_GAMMA) else ""
-        task = self.task
-        if task is not None:
-            task = task.replace(" ", "-")
-            checks.choice("task", task, [one.replace(" ", "-") for one in TASKS])
-            task = task.replace("-", " ")
         given = self._given("kernel gamma a r degree scaling cache_mb form symmetrize")
-        written = parse_call(self.kernel or "rbf", "kernel")[1]
         for name, value in given.items():
             if name not in uses.split():
                 raise ParameterError(name, f"none for data given as {kind}", f"{value}")
-            if name in written:
+            if name in self._written:
                 raise ParameterError(name, "one value", f"{value}, beside --kernel {self.kernel!r}")
+        task = self.task and self.task.replace("-", " ")
         return iopt.KernelProblem.from_dataset(dataset, task=task, **given)
 
     @property
     def has_own_gamma(self) -> bool:
         """Whether the options give the parameter γ of the kernel."""
-        return self.gamma is not None or "gamma" in parse_call(self.kernel or "rbf", "kernel")[1]
+        return self.gamma is not None or "gamma" in self._written
+
+    @property
+    def _written(self) -> dict[str, Any]:
+        """The parameters that are written with the kernel."""
+        return parse_call(self.kernel or "rbf", "kernel")[1]
 
     def _given(self, names: str) -> dict[str, Any]:
         """Those of these options that were given, by name."""
@@ -177,8 +177,7 @@ def _with_positive(dataset: iopt.datasets.Dataset, positive: str) -> iopt.datase
         raise ParameterError("positive", "none for data without two classes", positive)
     labels = np.unique(y).tolist()
     names = [as_text(label) for label in labels] if names == ["-1", "+1"] else names
-    if positive not in names:
-        raise UnknownName("positive", positive, names)
+    checks.choice("positive", positive, names)
     k = names.index(positive)
     classes = names[1 - k], names[k]
     return dataclasses.replace(dataset, y=np.where(y == labels[k], 1, -1), classes=classes)
@@ -191,18 +190,14 @@ def facts(problem: iopt.KernelProblem) -> dict[str, Any]:
     # The spectrum is computed only for this if that takes at most 0.3 s on one core.
     small = problem.n <= 1000 and problem.curvature_known
     return {
-        "problem": problem.name,
-        "n": problem.n,
-        "kernel": problem.origin,
-        "scaling": problem.scaling or "none",
-        "task": problem.task,
-        "labels": problem.labels_in_words,
-        "positive": positive,
-        "negative": negative,
+        "problem": problem.name, "n": problem.n,
+        "kernel": problem.origin, "scaling": problem.scaling or "none",
+        "task": problem.task, "labels": problem.labels_in_words,
+        "positive": positive, "negative": negative,
         "negative_share": problem.negative_share if small else None,
         "table": str(problem.table) if problem.table and problem.table.rows else None,
         "notes": [in_options(remark) for remark in problem.remarks],
-    }
+    }  # fmt: skip
 
 
 def facts_line(problem: iopt.KernelProblem) -> str:
@@ -240,8 +235,9 @@ def named_or_own(text: str) -> Any:
         return text
     own = {
         name: cls
-        for name, cls in inspect.getmembers(_module(source), inspect.isclass)
-        if issubclass(cls, Formulation | Baseline) and not inspect.isabstract(cls)
+        for name, cls in _defined(source).items()
+        if inspect.isclass(cls) and issubclass(cls, Formulation | Baseline)
+        if not inspect.isabstract(cls)
     }
     if not own:
         expected = "a file with a class of Formulation or Baseline"
@@ -249,25 +245,21 @@ def named_or_own(text: str) -> Any:
     return instantiate("formulation", own, text.removeprefix(source + colon))
 
 
-def _module(source: str) -> ModuleType:
-    """The module, found by its own name, so that other processes find it too."""
-    path, name, folder = Path(source), source, Path.cwd()
-    if path.suffix == ".py":
-        name, folder = path.stem, path.resolve().parent
-        if not path.is_file():
-            raise DataError("formulation", "a file of Python", f"{source}: there is none")
+def _defined(source: str) -> dict[str, Any]:
+    """What the code of a file or a module defines, by its names."""
+    file = Path(source)
+    folder = file.resolve().parent if file.suffix == ".py" else Path.cwd()
     if str(folder) not in sys.path:
         sys.path.append(str(folder))  # the last one, so that no file there hides a library
     try:
-        module = importlib.import_module(name)
+        if file.suffix == ".py":
+            return runpy.run_path(source, run_name=file.stem)
+        module = importlib.import_module(source)
     except Exception as error:
         got = f"{source}: {type(error).__name__}: {error}"
         raise DataError("formulation", "code that Python imports", got) from error
-    if path.suffix == ".py" and Path(str(module.__file__)).resolve() != path.resolve():
-        expected = "a file whose name is not that of another module"
-        raise DataError("formulation", expected, f"{source}, while {name} is {module.__file__}")
     from cloudpickle import register_pickle_by_value
 
     # Processes that joblib has started before do not search the folder.
     register_pickle_by_value(module)
-    return module
+    return vars(module)

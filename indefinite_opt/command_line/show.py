@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 from rich.table import Table
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt import solvers
 from indefinite_opt.command_line.options import DATA_DIR, JSON, MAX_SIZE, TOL, chosen_formulation
-from indefinite_opt.command_line.terminal import console, end, print_json, read_values, say
+from indefinite_opt.command_line.terminal import console, print_json, read_values, say
 from indefinite_opt.errors import UnknownName
 from indefinite_opt.foundation import checks, short
 from indefinite_opt.studies.reference_library import library
@@ -140,7 +140,7 @@ def check(
     """
     found = library.check(name, read_values(solution, max_bytes), tol=tol)
     say(found)
-    end(iopt.Status.SOLVED, found.standing.succeeds)
+    raise Exit(int(not found.standing.succeeds))
 
 
 def prove(

@@ -5,29 +5,35 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from typer import Argument, Exit, Option
 
 import indefinite_opt as iopt
 from indefinite_opt.command_line import options, terminal
-from indefinite_opt.command_line.terminal import public, say
+from indefinite_opt.command_line.terminal import answer, public, say
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
 from indefinite_opt.problem import Encoding, as_text, in_order, read_frame, read_grid
 from indefinite_opt.quadratic import QP, proof_checker, read_document
 from indefinite_opt.workflow import (
-    PairwiseBracket,
     PairwiseResult,
     Result,
     in_pairs,
     kernel_values,
-    training_fit,
+    misfit,
 )
 
 PROGRESS_FROM = 1000
 """Points from which a solve may take seconds, so that its progress is shown in a terminal."""
+
+FITS = {
+    "training_error": "; {1:.3g} % of them misclassified",
+    "training_outliers": "; {1:.3g} % of them outliers",
+    "training_rmse": "; root mean squared error of them {0:.4g}",
+}
+"""How well the training points are fitted, by a number or by a share in per cent."""
 
 
 @options.with_options
@@ -40,15 +46,14 @@ def diagnose(data: options.DataOptions) -> None:
     problem = data.problem()
     two = problem.classes.size == 2
     counts = ": {} of class +1, {} of class -1".format(*problem.class_sizes) if two else ""
+    spectra = {"K": problem.spectrum, "PKP": problem.centered_spectrum}
     lines = [f"{problem.name} (n = {problem.n}{counts})", f"  {options.facts_line(problem)}"]
-    for name, spectrum in (("K", problem.spectrum), ("PKP", problem.centered_spectrum)):
-        ends = f"from {spectrum.minimum:.4g} to {spectrum.maximum:.4g}"
-        lines.append(f"  eigenvalues of {name:<4} {ends}")
-    if two:
-        lines.append(str(iopt.theory.diagnose(problem)))
-    else:
-        lines.append("signature            ({}, {})".format(*problem.signature))
-        lines.append(f"negative_share       {problem.negative_share:.6g}")
+    lines += [
+        f"  eigenvalues of {name:<4} from {one.minimum:.4g} to {one.maximum:.4g}"
+        for name, one in spectra.items()
+    ]
+    told = str(iopt.theory.diagnose(problem)).split("\n")
+    lines += told if two else told[1:3]  # the signature and the negative share
     # Each has one equation; for more than two classes there is one dual for each pair.
     duals = {"regression": "dual of EpsilonSVR", "one class": "dual of OneClassSVM"}
     dual = duals.get(problem.task, "SVM dual with a bias")
@@ -83,20 +88,18 @@ def solve(
     result = iopt.solve(
         problem, chosen, solver=solver, max_iter=max_iter, verbose=patient, **vars(limits)
     )
-    terminal.save_values(output, _values(result))
+    terminal.save_values(output, result)
     if save is not None:
         result.save(save)
-    told = options.facts(problem) | _told(result)
-    if as_json:
-        terminal.print_json(told)
-    else:
-        lines = _lines(result) if isinstance(result, Result) else [str(result)]
-        support = f"{told['support']} support vectors of {problem.n} points{_fit(told)}"
-        lines[1:1] = [f"  {options.facts_line(problem)}; seed {limits.seed}", f"  {support}"]
-        say("\n".join(lines), wrap=True)
-        for remark in told.get("remarks", ())[len(problem.remarks) :]:
-            say(terminal.in_options(remark), style="yellow", wrap=True)
-    terminal.end(result.status, iopt.Claim[told["claim"]] > iopt.Claim.NONE)
+    told = public(result)
+    lines = _lines(result) if isinstance(result, Result) else [str(result)]
+    support = f"{told['support']} support vectors of {problem.n} points"
+    known = {name: told[name] for name in FITS if told.get(name) is not None}
+    support += "".join(FITS[name].format(x, 100.0 * x) for name, x in known.items())
+    lines[1:1] = [f"  {options.facts_line(problem)}; seed {limits.seed}", f"  {support}"]
+    lines += map(terminal.in_options, told.get("remarks", ())[len(problem.remarks) :])
+    good = iopt.Claim[told["claim"]] > iopt.Claim.NONE
+    answer(as_json, options.facts(problem) | told, "\n".join(lines), good, result.status)
 
 
 def _lines(result: Result) -> list[str]:
@@ -117,41 +120,6 @@ def _lines(result: Result) -> list[str]:
     return lines
 
 
-def _values(found: Any) -> dict[str, Any]:
-    """The values of the variables by name, for several pairs of classes with their pair."""
-    if not isinstance(found, PairwiseResult | PairwiseBracket):
-        return dict(found.values)
-    return {
-        f"{name} ({a} | {b})": array
-        for (a, b), one in found.items()
-        for name, array in one.values.items()
-    }
-
-
-def _told(result: Any) -> dict[str, Any]:
-    """A result with its certificate, or those of all pairs of classes, as JSON has them."""
-    told = {"support": result.classifier.support.size} | dict([training_fit(result)])
-    if isinstance(result, PairwiseResult):
-        names = "formulation status seconds gap gap_kind"
-        told |= {name: getattr(result, name) for name in names.split()}
-        pairs = [{"classes": pair} | _told(one) for pair, one in result.items()]
-        return told | {"claim": result.claim.name, "pairs": pairs}
-    told |= public(result) | public(result.certificate) | {"offset": result.classifier.offset}
-    ends = [(one.objective, one.count) for one in result.optima]
-    return told | {"remarks": result.remarks, "optima": ends}
-
-
-def _fit(told: dict[str, Any]) -> str:
-    """How well the training points are fitted, in words."""
-    if told.get("training_rmse") is not None:
-        return f"; root mean squared error of them {told['training_rmse']:.4g}"
-    kinds = {"training_error": "misclassified", "training_outliers": "outliers"}
-    known = [
-        f"; {100 * told[k]:.3g} % of them {v}" for k, v in kinds.items() if told.get(k) is not None
-    ]
-    return "".join(known)
-
-
 @options.with_options
 def verify(
     data: options.DataOptions,
@@ -168,13 +136,10 @@ def verify(
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
     point = terminal.read_values(values, data.max_bytes)
     certificate = iopt.verify(problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit)
-    if as_json:
-        told = options.facts(problem) | {"formulation": chosen}
-        terminal.print_json(told | public(certificate))
-    else:
-        of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
-        say(f"{certificate}\n  {of}", wrap=True)
-    terminal.end(iopt.Status.SOLVED, certificate.claim >= iopt.Claim[require.upper()])
+    told = options.facts(problem) | {"formulation": chosen} | public(certificate)
+    of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
+    good = certificate.claim >= iopt.Claim[require.upper()]
+    answer(as_json, told, f"{certificate}\n  {of}", good)
 
 
 def predict(
@@ -205,52 +170,40 @@ def predict(
     kernels = kernel_values(problem, trained.classifier, new)
     found = trained.classifier.predict(*kernels)
     table = pd.DataFrame(names)
+    # Outliers and others have labels of their own.
+    name = problem.meaning if task == "classification" else as_text
     if task == "regression":
-        table["prediction"], judged = found, truth is not None
+        table["prediction"] = found
     else:
-        # Outliers and others have labels of their own.
-        name = problem.meaning if task == "classification" else as_text
         table["label"] = [name(one) for one in found.tolist()]
         values = trained.classifier.decision_function(*kernels)
-        if values.ndim == 1:
-            table["decision_value"] = values
-        else:
-            for k, one in enumerate(problem.classes.tolist()):
-                table[f"votes {name(one)}"] = values[:, k]
-        truth = None if truth is None else [name(one) for one in truth.tolist()]
-        judged = truth is not None and (task == "classification" or set(truth) <= {"-1", "1"})
+        heads = [f"votes {one}" for one in problem.class_names] * (values.ndim > 1)
+        table[heads or ["decision_value"]] = values.reshape(len(table), -1)
     table.to_csv(sys.stdout if output is None else output, index=False)
-    if judged and task == "regression":
-        error = np.sqrt(np.mean((found - finite_array("targets", truth, (len(table),))) ** 2))
+    if truth is not None and task == "regression":
+        error = misfit(task, found, finite_array("targets", truth, found.shape))
         told = f"root mean squared error of {len(table)} predictions: {error:.6g}"
         say(told, to=terminal.stderr)
-    elif judged:
-        right = 100.0 * np.mean(table["label"] == truth)
-        say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
+    elif truth is not None:
+        labels = [name(one) for one in truth.tolist()]
+        if task == "classification" or {*labels} <= {"-1", "1"}:
+            right = 100.0 * np.mean(table["label"] == labels)
+            say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
     if trained.doubt:
         say(trained.doubt, style="yellow", to=terminal.stderr)
         weakest = trained if isinstance(trained, PairwiseResult) else trained.certificate
-        terminal.end(iopt.Status.SOLVED, weakest.claim > iopt.Claim.NONE)
-
-
-class _NewPoints(NamedTuple):
-    """New points, or their similarities or distances, with what else a file says about them."""
-
-    data: Any
-    truth: Any
-    """True labels or targets, or None."""
-    names: dict[str, Any]
-    """Columns of names of the rows, by their titles."""
+        raise Exit(int(weakest.claim is iopt.Claim.NONE))
 
 
 def _new_points(
     problem: iopt.KernelProblem, path: Path, label: str | None, max_bytes: int
-) -> _NewPoints:
+) -> tuple[Any, Any, dict[str, Any]]:
+    """New points, similarities or distances, true labels or None, names of the rows by title."""
     if path.suffix in (".csv", ".gz"):
         if problem.X is None:
             grid = read_grid(path, problem.n, label, max_bytes)
             numbers = in_order(grid.numbers, grid.columns, problem.objects, str(path))
-            return _NewPoints(numbers, grid.labels, {"name": grid.rows} if grid.rows else {})
+            return numbers, grid.labels, {"name": grid.rows} if grid.rows else {}
         frame = read_frame(path, max_bytes)
         if label is not None:
             checks.choice("label", label, frame.columns)
@@ -258,7 +211,7 @@ def _new_points(
         encoding = problem.table or numbered
         names = {one or "name": frame[one] for one in ("", *encoding.ignored) if one in frame}
         new = encoding.encode(frame, str(path))
-        return _NewPoints(new, None if label is None else frame[label], names)
+        return new, None if label is None else frame[label], names
     if label is not None:
         raise ParameterError("label", "none for data that are no .csv file", label)
     arrays = read_arrays(path, max_bytes)
@@ -267,7 +220,7 @@ def _new_points(
         expected = f"a .npz file with {wanted}, one row for each new point"
         raise DataError("data", expected, f"{path} with {', '.join(arrays) or 'nothing'}")
     new = arrays[wanted] if wanted != "K" else finite_array("K", arrays["K"], (None, problem.n))
-    return _NewPoints(new, arrays.get("y"), {})
+    return new, arrays.get("y"), {}
 
 
 @dataclass(frozen=True)
@@ -289,19 +242,8 @@ class SearchOptions:
         )
         if self.proof is not None:
             bracket.save(self.proof)
-        terminal.save_values(self.output, _values(bracket))
+        terminal.save_values(self.output, bracket)
         return bracket
-
-
-def bracket_fields(bracket: Any) -> dict[str, Any]:
-    """The bracket and its trace, as JSON has them, or those of all pairs of classes."""
-    if isinstance(bracket, PairwiseBracket):
-        pairs = [{"classes": pair} | bracket_fields(one) for pair, one in bracket.items()]
-        names = "formulation status seconds relative_gap rigorous"
-        return {name: getattr(bracket, name) for name in names.split()} | {"pairs": pairs}
-    ends = {"objective": bracket.objective, "bound": bracket.bound}
-    trace = {name: column for name, column in vars(bracket.trace).items() if name != "iterates"}
-    return public(bracket) | ends | {"trace": trace}
 
 
 @options.with_options
@@ -328,12 +270,9 @@ def bound(
         expected = "none for more than two classes, each pair of which has its own bracket"
         raise ParameterError("proof", expected, f"{search.proof}")
     bracket = search.bracket(problem, chosen, method=method, max_nodes=max_nodes, cluster=cluster)
-    if search.as_json:
-        terminal.print_json(options.facts(problem) | bracket_fields(bracket))
-    else:
-        say(f"{bracket}\n  {options.facts_line(problem)}; seed {search.seed}", wrap=True)
-    wide = require_gap is not None and not bracket.relative_gap <= require_gap
-    terminal.end(bracket.status, bracket.rigorous and not wide)
+    text = f"{bracket}\n  {options.facts_line(problem)}; seed {search.seed}"
+    good = bracket.rigorous and (require_gap is None or bracket.relative_gap <= require_gap)
+    answer(search.as_json, options.facts(problem) | public(bracket), text, good, bracket.status)
 
 
 @options.with_options
@@ -358,29 +297,25 @@ def qp(
         raise ParameterError("solver", "none with --bound, which has its own method", solver)
     program = iopt.QuadraticProgram.read(file, max_bytes, sense)
     if bracketed:
-        bracket = search.bracket(program)
-        told, text, x = bracket_fields(bracket), str(bracket), bracket.values["x"]
-        status, good = bracket.status, bracket.rigorous
+        found = search.bracket(program)
+        good, text = found.rigorous, str(found)
     else:
-        result = iopt.solve(program, solver=solver, time_limit=search.time_limit, seed=search.seed)
-        terminal.save_values(search.output, result.values)
-        told, x = public(result) | public(result.certificate), result.values["x"]
-        text = f"{program.name} (n = {program.n}), by {result.solver} in {result.seconds:.3g} s: "
-        text += f"{result.status.value}\n{result.certificate}"
-        status, good = result.status, result.certificate.claim > iopt.Claim.NONE
-    if search.as_json:
-        terminal.print_json(told | {
-            "problem": program.name, "n": program.n, "variables": program.names.variables,
-            "sense": "max" if program.sense < 0 else "min", "assumed": program.assumed, "values": x,
-        })  # fmt: skip
-    else:
-        used = np.flatnonzero(x)
-        parts = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:6]]
-        parts += ["..."] * (used.size > 6) + ["0 elsewhere"] * (used.size < x.size)
-        if program.assumed:
-            text = text.replace("\n", f"\n  {program.assumed}; --sense tells\n", 1)
-        say(f"{text}\n  {', '.join(parts)}", wrap=True)
-    terminal.end(status, good)
+        found = iopt.solve(program, solver=solver, time_limit=search.time_limit, seed=search.seed)
+        terminal.save_values(search.output, found)
+        good = found.certificate.claim > iopt.Claim.NONE
+        text = f"{program.name} (n = {program.n}), by {found.solver} in {found.seconds:.3g} s: "
+        text += f"{found.status.value}\n{found.certificate}"
+    x = found.values["x"]
+    told = public(found) | {
+        "problem": program.name, "n": program.n, "variables": program.names.variables,
+        "sense": "max" if program.sense < 0 else "min", "assumed": program.assumed, "values": x,
+    }  # fmt: skip
+    used = np.flatnonzero(x)
+    parts = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:6]]
+    parts += ["..."] * (used.size > 6) + ["0 elsewhere"] * (used.size < x.size)
+    if program.assumed:
+        text = text.replace("\n", f"\n  {program.assumed}; --sense tells\n", 1)
+    answer(search.as_json, told, f"{text}\n  {', '.join(parts)}", good, found.status)
 
 
 def check_proof(

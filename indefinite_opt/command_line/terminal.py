@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import re
 import sys
 import textwrap
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from rich.console import Console
@@ -17,10 +20,10 @@ from typer import Exit
 from typer.core import TyperCommand
 
 from indefinite_opt.errors import BadArgument, DataError, IndefiniteOptError
-from indefinite_opt.foundation import Values, read_arrays, read_bytes, read_json
-from indefinite_opt.problem import read_frame
+from indefinite_opt.foundation import read_arrays, read_bytes, read_json
+from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Claim, Status
-from indefinite_opt.workflow import WIDTH
+from indefinite_opt.workflow import WIDTH, Bracket, Result, training_fit
 
 # A pipe has no width of its own, unless COLUMNS says one; 100 columns hold most tables.
 width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
@@ -77,12 +80,6 @@ def _message(error: Exception, options: set[str]) -> str:
     return in_options(str(error) if advised <= options else str(error).removesuffix(f". {advice}"))
 
 
-def end(status: Status, good: bool) -> None:
-    """End with the exit code 130 after Ctrl-C, and with 1 unless the outcome is good."""
-    if status is Status.INTERRUPTED or not good:
-        raise Exit(130 if status is Status.INTERRUPTED else 1)
-
-
 def say(text: object, style: str | None = None, to: Console = console, wrap: bool = False) -> None:
     """Print a text, in which brackets are not markup; lines of prose are broken with `wrap`."""
     told = "\n".join(map(_wrapped, str(text).split("\n"))) if wrap else str(text)
@@ -90,22 +87,42 @@ def say(text: object, style: str | None = None, to: Console = console, wrap: boo
 
 
 def _wrapped(line: str) -> str:
-    """A line on several of at most `WIDTH` columns, with its indentation.
-
-    >>> print(_wrapped("  positive on the free variables" + " and so on" * 6))
-      positive on the free variables and so on and so on and so on and so on and so
-      on and so on
-    """
+    """A line on several of at most `WIDTH` columns, with its indentation."""
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(
         line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
-def public(thing: Any) -> dict[str, Any]:
-    """The attributes of a result, bracket or certificate, as JSON has them, without arrays."""
-    names = [one.name for one in dataclasses.fields(thing) if one.repr]
-    told = {k: getattr(thing, k) for k in names if k not in ("values", "multipliers", "trace")}
+def answer(as_json: bool, told: object, text: str, good: bool, status: object = None) -> NoReturn:
+    """Print JSON or the text, and end with 130 after Ctrl-C, with 1 unless the outcome is good."""
+    if as_json:
+        print_json(told)
+    else:
+        say(text, wrap=True)
+    raise Exit(130 if status is Status.INTERRUPTED else int(not good))
+
+
+def public(found: Any) -> dict[str, Any]:
+    """A result, bracket or certificate as JSON has it, without arrays; of pairs each of them."""
+    if isinstance(found, Mapping):
+        shared = "formulation status seconds gap gap_kind claim relative_gap rigorous"
+        told = {name: getattr(found, name) for name in shared.split() if hasattr(found, name)}
+        told["pairs"] = [{"classes": pair} | public(one) for pair, one in found.items()]
+    else:
+        arrays = ("values", "multipliers", "trace")
+        shown = [one.name for one in dataclasses.fields(found) if one.repr]
+        told = {name: getattr(found, name) for name in shown if name not in arrays}
+    if isinstance(found, Bracket):
+        trace = {name: column for name, column in vars(found.trace).items() if name != "iterates"}
+        told |= {"objective": found.objective, "bound": found.bound, "trace": trace}
+    if isinstance(found, Result):
+        ends = [(one.objective, one.count) for one in found.optima]
+        told |= public(found.certificate) | {"remarks": found.remarks, "optima": ends}
+    if hasattr(found, "predict") and isinstance(found.problem, KernelProblem):
+        classifier = found.classifier
+        told |= dict([training_fit(found)]) | {"support": classifier.support.size}
+        told |= {"offset": classifier.offset} if hasattr(classifier, "offset") else {}
     return {k: v.name if isinstance(v, Claim) else v for k, v in told.items()}
 
 
@@ -125,22 +142,29 @@ def check_writable(**paths: Path | None) -> None:
             raise DataError(option, "a file that can be written", f"{path}")
 
 
-def save_values(path: Path | None, values: Values) -> None:
-    """Write the values of the variables to a .csv file, one entry a row, or to a .npz file."""
+def save_values(path: Path | None, found: Any) -> None:
+    """Write the values of the variables to a .csv file, one entry a row, or to a .npz file.
+
+    For several pairs of classes they have the names of their pair.
+    """
     if path is None:
+        return
+    parts = {"": found}
+    if isinstance(found, Mapping):
+        parts = {f" ({a} | {b})": one for (a, b), one in found.items()}
+    values = {name + of: array for of, one in parts.items() for name, array in one.values.items()}
+    if path.suffix == ".npz":
+        with path.open("wb") as file:
+            np.savez_compressed(file, **values)
         return
     import pandas as pd
 
-    if path.suffix == ".csv":
-        rows = [
-            (name, " ".join(map(str, place)), entry)
-            for name, array in values.items()
-            for place, entry in np.ndenumerate(array)
-        ]
-        pd.DataFrame(rows, columns=["variable", "index", "value"]).to_csv(path, index=False)
-    else:
-        with path.open("wb") as file:
-            np.savez_compressed(file, **values)  # type: ignore[arg-type]
+    rows = [
+        (name, " ".join(map(str, place)), entry)
+        for name, array in values.items()
+        for place, entry in np.ndenumerate(array)
+    ]
+    pd.DataFrame(rows, columns=["variable", "index", "value"]).to_csv(path, index=False)
 
 
 def read_values(path: Path, max_bytes: int) -> Any:
@@ -148,19 +172,20 @@ def read_values(path: Path, max_bytes: int) -> Any:
     if path.suffix == ".json":
         return read_json(path, "values", max_bytes)
     if path.suffix not in (".csv", ".txt"):
-        return dict(read_arrays(path, max_bytes))
+        return read_arrays(path, max_bytes)
+    content = read_bytes(path, max_bytes)
+    with suppress(ValueError):
+        return np.array(content.decode("utf-8", "replace").split(), float)
+    import pandas as pd
+
+    values = {}
     try:
-        return np.array(read_bytes(path, max_bytes).decode("utf-8", "replace").split(), float)
-    except ValueError:
-        frame, values = read_frame(path, max_bytes), {}
-    try:
+        frame = pd.read_csv(io.BytesIO(content), dtype={"index": str}, keep_default_na=False)
         for name, rows in frame.groupby("variable", sort=False):
-            # A scalar has an empty cell, beside which 3 is read as 3.0.
-            texts = ["" if k != k else str(k).removesuffix(".0") for k in rows["index"]]
-            places = [text.split() for text in texts]
-            shape = tuple(1 + int(k) for k in places[-1])
+            places = [tuple(map(int, text.split())) for text in rows["index"]]
+            shape = tuple(1 + k for k in places[-1])
             values[str(name)] = rows["value"].to_numpy(float).reshape(shape)
-            if places != [list(map(str, place)) for place in np.ndindex(shape)]:
+            if places != list(np.ndindex(shape)):
                 raise ValueError
     except (KeyError, ValueError, OverflowError):
         expected = "a table with the columns variable, index and value, as `solve` writes it"

@@ -9,7 +9,7 @@ which certifies any point.
 from indefinite_opt.workflow.arguments import available_solvers
 from indefinite_opt.workflow.bounding import PairwiseBracket, bound
 from indefinite_opt.workflow.bracket import Bracket
-from indefinite_opt.workflow.fit import training_fit
+from indefinite_opt.workflow.fit import misfit, training_fit
 from indefinite_opt.workflow.loading import load
 from indefinite_opt.workflow.pairwise import PairwiseResult, in_pairs
 from indefinite_opt.workflow.path import Path, path_entries, solve_path

@@ -100,14 +100,3 @@ def test_advice_of_constructors_names_their_arguments() -> None:
     assert iopt.KernelProblem(WRONG, Y, symmetrize=True).n == 12
     far = np.abs(X[:, :1] - X[:, 0]) + 1e-3 * (np.arange(144).reshape(12, 12) == 1)
     assert advice(iopt.KernelProblem.from_distances, far, Y).startswith("Pass symmetrize=True")
-
-
-def test_multipliers_are_taken_from_a_result() -> None:
-    problem = iopt.KernelProblem(K, Y)
-    result = iopt.solve(problem, "SVMDual")
-    with pytest.raises(iopt.errors.ProblemError, match="Pass its `values`"):
-        iopt.verify(problem, "SVMDual", result)
-    with pytest.raises(iopt.errors.ProblemError, match="Pass its `multipliers`"):
-        iopt.verify(problem, "SVMDual", result.values, result)
-    given = iopt.verify(problem, "SVMDual", result.values, result.multipliers)
-    assert given.claim is result.certificate.claim

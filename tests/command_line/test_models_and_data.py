@@ -54,13 +54,14 @@ def test_a_saved_model_predicts_as_the_api(
 def test_labels_of_named_data_have_their_meaning(tmp_path: Path) -> None:
     """Outliers do not get the names of classes."""
     model, new = tmp_path / "model.npz", tmp_path / "new.npz"
-    np.savez(new, X=iopt.datasets.load("breast_cancer").X[[0, 20]])
+    data = "iris-versicolor-virginica"
+    np.savez(new, X=iopt.datasets.load(data).X[[0, -1]])
 
     def labels(formulation: str) -> list[str]:
-        printed("solve", "breast_cancer", formulation, "--save", model)
+        printed("solve", data, formulation, "--save", model)
         return [row.partition(",")[0] for row in printed("predict", model, new).splitlines()[1:]]
 
-    assert labels("UniformWeights") == ["malignant", "benign"]
+    assert labels("UniformWeights") == ["versicolor", "virginica"]
     assert set(labels("OneClassSVM(nu=0.1)")) <= {"-1", "1"}
 
 

@@ -131,6 +131,8 @@ def test_values_have_names_by_which_they_are_checked() -> None:
         ({"alpha": [1, 1], "b": 0, 1: 2}, "got the names 1, alpha, b"),
     ):
         assert said in message(checked_values, "values", given, shapes)
+    held = SimpleNamespace(multipliers={})
+    assert message(checked_values, "multipliers", held, shapes).endswith("Pass its `multipliers`.")
     values = checked_values("values", {"b": 1, "alpha": [1, 2]}, shapes)
     assert {name: value.tolist() for name, value in values.items()} == {"alpha": [1, 2], "b": 1}
     for alpha, got in (([1.0], "shape (1,)"), ([1.0, NAN], "nan at 1"), (["x", "y"], "text")):

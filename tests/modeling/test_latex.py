@@ -324,6 +324,17 @@ P
     assert width(expected) < 80
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_fits_on_one_line(name: str) -> None:
+    program = PROGRAMS[name]
+    line = program.formula()
+    assert "\n" not in line
+    assert line.startswith(f"{program.sense[:3]} ")
+    for row in text(program).splitlines():
+        if row[2:].startswith(("minimize", "maximize", "subject to", "where")):
+            assert row[14:].partition("  ")[0] in line
+
+
 def test_long_formulas_are_broken_between_their_terms() -> None:
     terms = [k * cp.norm1(alpha - xi) * cp.sum_squares(Q @ u - k) for k in (3, 5, 7)]
     program = declared("P", "minimize", sum(terms) + b, {"all": sum(terms) <= b})
