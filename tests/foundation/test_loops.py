@@ -134,7 +134,7 @@ def plan(steps, work):
     return perturbation_loops.PerturbationPlan(10**9, 9, 0.0, 1.0, steps, work)
 
 calls = [
-    lambda *limits: loops.block_steps(program, point(), 0.0, 64, *limits),
+    lambda *limits: loops.block_steps(program, point(), 0.0, 64, 0, *limits),
     lambda *limits: perturbation_loops.perturb(
         program, point(), -np.ones(n), plan(*limits), np.array([1], np.uint64)
     ),

@@ -1,4 +1,4 @@
-"""The compiled loops of the descent, and the matrix of a face."""
+"""The compiled loops of the descent, and the rounding of what they keep up to date."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ import indefinite_opt as iopt
 from helpers.internals import descent_loops, perturbation_loops
 from helpers.problems import gaussian, labels, symmetric
 from helpers.programs import FORMS, INF, Program, form, program_of
-from indefinite_opt.quadratic import DenseGram
 from indefinite_opt.quadratic.local.descent.descent import Descent
-from indefinite_opt.quadratic.local.descent.face import Face
 from indefinite_opt.quadratic.solving.solver import Task
 
 Array = NDArray[np.float64]
@@ -75,19 +73,19 @@ def states(draw: st.DrawFn) -> State:
 
 
 def chosen_block(
-    at: tuple[descent_loops.PairProgram, descent_loops.DescentPoint], size: int
+    at: tuple[descent_loops.PairProgram, descent_loops.DescentPoint], size: int, offset: int = 0
 ) -> tuple[Indices, float]:
     members = np.full(size, -1)
-    count, worst = descent_loops.choose_block(*at, members)
+    count, worst = descent_loops.choose_block(*at, offset, members)
     assert np.all(members[count:] == -1)
     return members[:count], worst
 
 
 @settings(max_examples=60)
-@given(state=states(), size=st.integers(2, 30))
-def test_a_block_holds_the_worst_violators(state: State, size: int) -> None:
+@given(state=states(), size=st.integers(2, 30), offset=st.integers(0, 23))
+def test_a_block_holds_the_worst_violators(state: State, size: int, offset: int) -> None:
     n = state.v.size
-    block, worst = chosen_block(state.loops, size)
+    block, worst = chosen_block(state.loops, size, offset % n)
     assert worst == state.worst(np.arange(n))
     if worst == 0.0:
         assert block.size == 0
@@ -113,28 +111,25 @@ def test_a_block_holds_the_worst_of_those_that_rise_and_of_those_that_fall() -> 
 
 @pytest.mark.parametrize("sizes", [[5], [1], [4, 3], [1, 3], [0, 3], [2, 3, 1, 2]])
 @pytest.mark.parametrize("free", [0, 4])
-def test_the_matrix_of_a_face(free: int, sizes: list[int]) -> None:
+def test_reduced_matrix(free: int, sizes: list[int]) -> None:
     """NᵀKN, the columns of N being e_p - e_b, b the last of the group of p, or e_p alone."""
     m = sum(sizes) + free
     n = m + 2
-    K, zero = symmetric(n, 3), np.zeros(n)
-    chosen = np.random.default_rng(m).permutation(n)[:m]
-    group = np.zeros(n, np.int64)
-    group[np.sort(chosen)] = np.append(
-        np.repeat(np.arange(len(sizes)), sizes), np.full(free, len(sizes))
-    )
-    program = descent_loops.pair_program(
-        K, np.diag(K).copy(), 1.0, np.ones(n), group, len(sizes), free > 0, zero, zero + 1.0
-    )
-    point = descent_loops.DescentPoint(zero.copy(), zero.copy())
-    face = Face(DenseGram(K), program, point, np.isin(np.arange(n), chosen))
-    N, members = np.eye(m), np.sort(chosen)
-    for p in np.flatnonzero(group[members] < len(sizes)):
-        N[np.flatnonzero(group[members] == group[members[p]])[-1], p] -= 1.0
+    K = symmetric(n, 3)
+    columns = np.random.default_rng(m).permutation(n)[:m]
+    group = np.append(np.repeat(np.arange(len(sizes)), sizes), np.full(free, -1))
+    N = np.eye(m)
+    for p in np.flatnonzero(group >= 0):
+        N[np.flatnonzero(group == group[p])[-1], p] -= 1.0
     N = N[:, np.any(N != 0.0, axis=0)]
-    expected = N.T @ K[np.ix_(members, members)] @ N
-    np.testing.assert_allclose(np.tril(face.matrix), np.tril(expected), atol=8e-15)
-    np.testing.assert_array_equal(np.triu(face.matrix, 1), 0.0)
+    expected = N.T @ K[np.ix_(columns, columns)] @ N
+    storage, slots = K[columns[::-1]].copy(), np.arange(m)[::-1].copy()
+    storage.setflags(write=False)
+    matrix = np.zeros((N.shape[1], N.shape[1]))
+    last = [np.flatnonzero(group == g)[-1] if g >= 0 else -1 for g in group]
+    descent_loops.reduced_matrix(storage, slots, columns, np.array(last), matrix)
+    np.testing.assert_allclose(np.tril(matrix), np.tril(expected), atol=8e-15)
+    np.testing.assert_array_equal(np.triu(matrix, 1), 0.0)
 
 
 def running(
@@ -190,15 +185,56 @@ def test_a_block_of_steps(name: str, steps: int) -> None:
     before, at = run.alpha.copy(), (run.program, run.point)
     block, _ = chosen_block(at, m)
     # The work that is allowed is used up by one block.
-    *outcome, blocks = descent_loops.block_steps(*at, 2e-9, m, steps, 1.0)
+    *outcome, offset, blocks = descent_loops.block_steps(*at, 2e-9, m, 0, steps, 1.0)
     outcome = descent_loops.StepOutcome(*outcome)
     assert blocks == 1
     assert 1 <= outcome.steps <= steps
     moved = np.flatnonzero(run.alpha != before)
     assert outcome.work >= n * moved.size
+    assert offset == (block[-1] + 1) % n
     assert np.isin(moved, block).all()
     program.check_feasible(run.alpha)
     assert error_of_v(run, program) <= 1e-14 * n
     assert outcome.decrease > 0.0
     fallen = program.value(before) - program.value(run.alpha)
     assert outcome.decrease == pytest.approx(fallen, abs=1e-14 * n * steps)
+
+
+def assert_rounding_is_bounded(run: Descent, program: Program) -> None:
+    """The largest error that pair steps have made of v."""
+
+    def exact(alpha: Array) -> NDArray[np.longdouble]:
+        product = program.Q.astype(np.longdouble) @ alpha.astype(np.longdouble)
+        return -program.y * (program.h * product + program.c)
+
+    before = exact(run.alpha) - run.v
+    for _ in range(30):
+        state, _ = run.pair_steps(1e-10 * run.unit, 1000)
+        if state != descent_loops.RUNNING:
+            break
+    assert run.gradient is None
+    assert np.abs(exact(run.alpha) - run.v - before).max() <= run.rounding
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("kind", ["indefinite", "large"])
+def test_rounding_is_bounded(kind: str, name: str) -> None:
+    n = 60
+    K = symmetric(n, 1) if kind == "indefinite" else 1e4 * gaussian(n, 3, 0.05)
+    y = np.resize([1.0, -1.0], n)
+    run, program = running(K, y, form(name, y, 5.0 if name in FORMS[2:] else 100.0))
+    assert_rounding_is_bounded(run, program)
+    assert run.value == pytest.approx(program.value(run.alpha), rel=1e-9, abs=1e-9)
+
+
+def test_rounding_is_bounded_beside_heavy_weights() -> None:
+    """60 weights at the bound make v large, and four others take steps that it hardly shows."""
+    heavy, few, C = 60, 4, 1e4
+    y = np.resize([1.0, -1.0], few + heavy)
+    K = np.zeros((y.size, y.size))
+    K[:few, :few] = gaussian(few, 2, 0.3)
+    K[few:, few:] = -np.outer(y[few:], y[few:])
+    K[:few, few:] = 1e-6 * np.outer(np.ones(few), y[few:] * np.resize([1, 1, -1, -1], heavy))
+    K[few:, :few] = K[:few, few:].T
+    start = np.append(np.zeros(few), np.full(heavy, C))
+    assert_rounding_is_bounded(*running(K, y, iopt.SVMDual(C=C, bias=False), start))

@@ -44,6 +44,10 @@ or otherwise, and a constant part."""
 COMPUTING_WORK = 3.0
 """Work of computing an entry of K on demand, in units of that of reading one from memory."""
 
+ROUNDINGS_PER_CHANGE = 4.0
+"""Rounding of v per unit of changed weight, in units of eps · max|K|: that of the two products, of
+their sum and of the changes themselves."""
+
 MIN_CURVATURE_SHARE = 1e-12
 """When pairs are compared, a curvature counts as at least this share of the largest diagonal
 entry of H: smaller ones are rounding."""
@@ -116,6 +120,7 @@ class StepOutcome(NamedTuple):
     steps: int
     decrease: float  # of F
     work: float  # in entries of K read
+    rounding: float  # of v, in units of eps · max|K|
 
 
 @compiled(fastmath=_VECTORISE)
@@ -180,11 +185,17 @@ def _mark(t, alpha, y, lower, upper, rises, falls):
 
 
 @compiled(fastmath=_VECTORISE, forceinline=True)
-def _update(v, a, row_a, b, row_b, rises, falls):
-    """Subtract multiples of two rows from v; m and M of Lin & Lin (21) afterwards.
+def _extremes(v, rises, falls):
+    """m and M of Lin & Lin (21): the largest v that may rise, and the smallest that may fall."""
+    top, bottom = -np.inf, np.inf
+    for t in range(v.size):
+        top, bottom = larger(top, v[t] + rises[t]), smaller(bottom, v[t] - falls[t])
+    return top, bottom
 
-    These are the largest v that may rise, and the smallest that may fall.
-    """
+
+@compiled(fastmath=_VECTORISE, forceinline=True)
+def _update(v, a, row_a, b, row_b, rises, falls):
+    """Subtract multiples of two rows from v; m and M afterwards."""
     top, bottom = -np.inf, np.inf
     for t in range(v.size):
         now = v[t] - (a * row_a[t] + b * row_b[t])
@@ -309,11 +320,11 @@ def _steps(program, point, rule, tolerance, most, most_work):
     alpha, v, h, diagonal, K = point.alpha, point.v, program.h, program.diagonal, program.K
     y, lower, upper, group = program.y, program.lower, program.upper, program.group
     members, part, known, tied = program.members, program.part, program.known, program.tied
-    n, steps, decrease = v.size, 0, 0.0
+    n, steps, decrease, changed = v.size, 0, 0.0, 0.0
     rises, falls, gain, other = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for t in range(n):
         _mark(t, alpha, y, lower, upper, rises, falls)
-    top, bottom = _update(v, 0.0, v, 0.0, v, rises, falls)
+    top, bottom = _extremes(v, rises, falls)
     passes = PASSES if tied else GROUPED_PASSES
     most = min(float(most), np.ceil(most_work / (passes * n + STEP_WORK)))
     state, i, j, chosen = RUNNING, 0, 0, 0
@@ -355,7 +366,8 @@ def _steps(program, point, rule, tolerance, most, most_work):
             )
         delta = _length(max_step, slope, curvature)
         if delta >= INFINITE_STEP:
-            state, delta = UNBOUNDED, INFINITE_STEP
+            state = UNBOUNDED
+            break
         alpha[i] = _moved(old_i, sign * y[i] * delta, lower[i], upper[i])
         if i != j:
             alpha[j] = _moved(old_j, -y[j] * delta, lower[j], upper[j])
@@ -371,11 +383,10 @@ def _steps(program, point, rule, tolerance, most, most_work):
         row_j = _row(j, K, members, part, known)
         top, bottom = _update(v, change_i, row_i, change_j, row_j, rises, falls)
         decrease += delta * (slope - 0.5 * curvature * delta)
+        changed += abs(change_i) + abs(change_j)
         steps += 1
-        if state == UNBOUNDED:
-            break
-    work = steps * (passes * n + STEP_WORK)
-    return state, violation, steps, decrease, work
+    work = steps * (passes * n + STEP_WORK) + n
+    return state, violation, steps, decrease, work, ROUNDINGS_PER_CHANGE * changed
 
 
 @compiled()
@@ -391,17 +402,18 @@ def pair_steps(program, point, rule, tolerance, most, most_work):
     Returns
     -------
     the parts of a `StepOutcome`; its state is STALLED if no weight changed in the last step,
-    UNBOUNDED if it has the length INFINITE_STEP, CONVERGED, or RUNNING at a limit
+    UNBOUNDED if that would be infinite, CONVERGED, or RUNNING at a limit
     """
     return _steps(program, point, rule, tolerance, most, most_work)
 
 
 @compiled()
-def choose_block(program, point, members):
+def choose_block(program, point, offset, members):
     """The worst violators: about half of the block may rise and as many may fall.
 
     A weight that may rise violates the conditions by v - M of its constraint, one that may fall by
-    m - v. The pair of the largest violation is always among them.
+    m - v. The pair of the largest violation is always among them. Equal violators are taken in
+    their order from `offset` on.
 
     Parameters
     ----------
@@ -429,12 +441,13 @@ def choose_block(program, point, members):
             j = t
             break
     least_rise, least_fall = _threshold(rises, worst, half), _threshold(falls, worst, half)
-    count, rising, falling = 0, 0, 0
-    for t in range(n):
+    count, rising, falling, t = 0, 0, 0, offset
+    for _ in range(n):
         up, down = rises[t] > least_rise and rising < half, falls[t] > least_fall and falling < half
         if up or down or t in (i, j):
             members[count] = t
             count, rising, falling = count + 1, rising + up, falling + down
+        t = t + 1 if t + 1 < n else 0
     return count, worst
 
 
@@ -464,7 +477,7 @@ def _threshold(violations, worst, wanted):
 
 
 @compiled()
-def block_steps(program, point, tolerance, size, most, most_work):
+def block_steps(program, point, tolerance, size, offset, most, most_work):
     """As `pair_steps` with second-order selection, on blocks of the worst violators in turn.
 
     Rows of K are read from a block's part of K, which is small enough for the cache; v is updated
@@ -473,16 +486,16 @@ def block_steps(program, point, tolerance, size, most, most_work):
 
     Returns
     -------
-    the parts of a `StepOutcome`, and the number of blocks
+    the parts of a `StepOutcome`, where the next block begins, and the number of blocks
     """
     n, h, members = point.v.size, program.h, np.empty(size, np.int64)
-    state, steps, decrease, work, blocks = RUNNING, 0, 0.0, 0.0, 0
+    state, steps, decrease, work, rounding, blocks = RUNNING, 0, 0.0, 0.0, 0.0, 0
     while True:
-        count, violation = choose_block(program, point, members)
+        count, violation = choose_block(program, point, offset, members)
         if not violation > tolerance:
             state = CONVERGED
         if state != RUNNING or steps >= most or work >= most_work:
-            return state, violation, steps, decrease, work, blocks
+            return state, violation, steps, decrease, work, rounding, offset, blocks
         chosen = members[:count]
         part = PairProgram(
             program.K, program.diagonal[chosen], h, program.min_curvature, program.y[chosen],
@@ -494,18 +507,21 @@ def block_steps(program, point, tolerance, size, most, most_work):
         limit = min(STEPS_PER_MEMBER * count, most - steps)
         outcome = _steps(part, inside, SECOND_ORDER, goal, limit, np.inf)
         moved, changed, amounts = 0, np.empty(count, np.int64), np.empty(count)
+        total = 0.0
         for p in range(count):
             t = chosen[p]
             change = h * part.y[p] * (inside.alpha[p] - point.alpha[t])
             if change != 0.0:
                 changed[moved], amounts[moved] = t, change
-                moved += 1
+                moved, total = moved + 1, total + abs(change)
                 point.alpha[t] = inside.alpha[p]
         spread(program.K, changed[:moved], amounts[:moved], point.v)
         state = UNBOUNDED if outcome[0] == UNBOUNDED else STALLED if moved == 0 else RUNNING
-        steps, blocks = steps + outcome[2], blocks + 1
+        steps, blocks, offset = steps + outcome[2], blocks + 1, (chosen[count - 1] + 1) % n
         decrease += outcome[3]
         work += outcome[4] + n * (moved + BLOCK_PASSES) + count * moved
+        # Each product is rounded once, and then once in each of the sums.
+        rounding += total * (moved + 2.0)
 
 
 @compiled()

@@ -61,21 +61,23 @@ class ComputedBlocks:
         self.program, self.gram, self.expired = program, gram, expired
         self.most = min(gram.n, max(int(np.sqrt(gram.capacity * gram.n)), 2))
         self.K, self.members = np.empty((0, 0)), np.empty(0, np.int64)
+        self._offset = 0
 
     def steps(
         self, point: loops.DescentPoint, tolerance: float, most: int, most_work: float
     ) -> loops.StepOutcome:
         """As `_loops.pair_steps`; point is changed in place."""
         program, n = self.program, self.gram.n
-        state, steps, decrease, work = loops.RUNNING, 0, 0.0, 0.0
+        state, steps, decrease, work, rounding = loops.RUNNING, 0, 0.0, 0.0, 0.0
         while True:
             chosen = np.empty(self._size(point), np.int64)
-            count, violation = loops.choose_block(program, point, chosen)
+            count, violation = loops.choose_block(program, point, self._offset, chosen)
             if violation <= tolerance:
                 state = loops.CONVERGED
             if state != loops.RUNNING or steps >= most or work >= most_work or self.expired():
-                return loops.StepOutcome(state, violation, steps, decrease, work)
-            members, computed = self.place(chosen[:count])
+                return loops.StepOutcome(state, violation, steps, decrease, work, rounding)
+            self._offset = (int(chosen[count - 1]) + 1) % n
+            members, computed = self.place(np.sort(chosen[:count]))
             inside = loops.DescentPoint(point.alpha[members], point.v[members])
             goal = max(loops.BLOCK_TOLERANCE_SHARE * tolerance, loops.LEAVE_SHARE * violation)
             limit = min(loops.STEPS_PER_MEMBER * count, most - steps)
@@ -93,6 +95,8 @@ class ComputedBlocks:
             decrease += outcome.decrease
             entries = float(n - count) * moved.size + float(count) * computed
             work += outcome.work + n * loops.BLOCK_PASSES + loops.COMPUTING_WORK * entries
+            # Each product is rounded once, and then once in each of the sums.
+            rounding += max(float(np.abs(change).sum()) * (moved.size + 2.0), outcome.rounding)
 
     def _size(self, point: loops.DescentPoint) -> int:
         free = np.count_nonzero(free_weights(self.program, point))
@@ -135,7 +139,9 @@ class ComputedBlocks:
         ):
             rule = loops.SECOND_ORDER
             return loops.StepOutcome(*loops.pair_steps(program, point, rule, tolerance, most, work))
-        *outcome, _ = loops.block_steps(program, point, tolerance, MAX_INNER_BLOCK, most, work)
+        *outcome, _, _ = loops.block_steps(
+            program, point, tolerance, MAX_INNER_BLOCK, 0, most, work
+        )
         return loops.StepOutcome(*outcome)
 
 

@@ -62,6 +62,10 @@ MAX_REFRESHES = 100
 MIN_TARGET = 1e-16
 """Smallest residual to reach, in units of the gradient."""
 
+ROUNDING_SHARE = 0.1
+"""The gradient is recomputed when the error of v may exceed this share of the residual to
+reach."""
+
 HARD_MARGIN_SHARE = 0.25
 """The residual to reach without an upper bound, in units of the tolerance: the bound on the
 optimum of a hard margin falls short by twice the residual."""
@@ -88,7 +92,8 @@ class Descent:
 
     Weights change by pair steps, or alone if they are in no constraint; where these are slow, by
     Newton steps on the face of the free weights. Both decrease F for any symmetric K. `v` = -y∘∇F
-    is updated, and recomputed before anything is claimed.
+    is updated, and recomputed before anything is claimed and whenever its rounding, for which a
+    bound is kept, could matter.
 
     Parameters
     ----------
@@ -113,6 +118,8 @@ class Descent:
         The compiled loops, which are imported when a descent begins.
     program, point
         The program and the point as these take them.
+    rounding : float
+        Bound on what rounding may have done to an entry of v.
     iterations, newton_steps, escapes, refreshes, perturbations : int
         Steps of all kinds; Newton steps; steps away from a stationary point; exact gradients;
         perturbations.
@@ -149,7 +156,7 @@ class Descent:
         self.program = loops.pair_program(
             rows, gram.diagonal, qp.hessian, signs, qp.group, k, qp.singles, lower, upper
         )
-        self._undone = False  # whether blocks undo each other's steps
+        self._offset, self._undone = 0, False  # whether blocks undo each other's steps
         self._interior_due = READINGS_BEFORE_INTERIOR * qp.n**2 + WORK_BEFORE_INTERIOR
         self.v = np.empty(qp.n)
         self.point = loops.DescentPoint(alpha, self.v)
@@ -201,7 +208,7 @@ class Descent:
         if self.unit <= EPS * self.qp.n * terms:
             # A gradient of rounding only is a gradient of zero, relative to its terms.
             self.unit = terms
-        self._exact = True
+        self._exact, self.rounding = True, 0.0
 
     def to_local_minimum(self, allowance: float = np.inf) -> Status:
         """Go to a stationary point, and on from it as long as negative curvature is found.
@@ -252,10 +259,11 @@ class Descent:
             steps = max(self._limit - self.iterations, 0)
             state, violation = self.pair_steps(target * self.unit, steps)
             self._stopped = self._report(violation / self.unit)
+            endless = self._endless_step() if state == loops.UNBOUNDED else None
+            if endless is None:
+                self._grow()
             if state == loops.UNBOUNDED:
-                infinite = np.abs(self.alpha) > 0.5 * loops.INFINITE_STEP
-                raise self.endless(np.where(infinite, self.alpha, 0.0))
-            self._grow()
+                raise self.endless(endless)
             converged = state == loops.CONVERGED and self._exact
             # Small violations of many conditions may add up to a large gap.
             excess = self._complementarity() / complementary if converged else np.inf
@@ -281,15 +289,18 @@ class Descent:
                 if self._since_face >= PAIR_STEPS_PER_NEWTON_STEP * self.newton_work():
                     self.newton_step()
                     self._visit("Newton step")
+                if self.rounding > ROUNDING_SHARE * target * self.unit:
+                    self._refresh()
             elif converged:
                 target *= max(0.5 / excess, MAX_TIGHTENING)
             else:
                 self._refresh()
 
-    def endless(self, direction: Array) -> UnboundedProblem | SolverFailed:
+    def endless(self, near: Array | None) -> UnboundedProblem | SolverFailed:
         """The error for a direction of the weights in which no curvature seems to oppose F."""
-        self.direction = direction
-        ray = self._proved(direction)
+        # After an infinite step the weights themselves are a direction, but for their beginning.
+        self.direction = self.alpha if near is None else near
+        ray = self._proved(self.direction)
         advice = "Use a finite C." if hasattr(self.task.formulation, "C") else "Add bounds."
         if ray is not None:
             return UnboundedProblem(
@@ -322,44 +333,77 @@ class Descent:
         ray[moved] = [float(part) for part in proof.direction]
         return ray / np.max(np.abs(ray))
 
+    def _endless_step(self) -> Array | None:
+        """The direction of an infinite step of a pair or a single weight, if K is stored."""
+        if self.gram.on_demand:
+            return None
+        box, v, K = self.program, self.v, self.gram.matrix
+        rising = np.where(box.y > 0.0, box.upper, -box.lower)
+        falling = np.where(box.y > 0.0, box.lower, -box.upper)
+        for i in np.flatnonzero(np.isinf(rising) | np.isinf(falling)):
+            step = np.zeros(v.size)
+            if box.group[i] == box.groups:
+                if K[i, i] <= 0.0 and np.isinf(rising[i] if v[i] > 0.0 else falling[i]):
+                    step[i] = np.sign(v[i])
+            else:
+                others = (box.group == box.group[i]) & np.isinf(falling) & (v < v[i])
+                others &= K[i, i] + np.diag(K) - 2.0 * K[i] <= 0.0
+                if np.isinf(rising[i]) and others.any():
+                    step[i], step[np.argmax(others)] = 1.0, -1.0
+            if step.any():
+                return box.y * step
+        return None
+
     def pair_steps(self, tolerance: float, steps: int) -> tuple[int, float]:
         """One chunk of pair steps, on blocks if there are many points; state and violation.
 
         Blocks that are too small for all free weights may undo each other's steps.
         """
-        n, loops, at = self.qp.n, self.loops, (self.program, self.point)
+        n, loops = self.qp.n, self.loops
         due = PAIR_STEPS_PER_NEWTON_STEP * self.newton_work() - self._since_face
         work = max(min(due, self.chunk), 1.0)
         size = int(max(BLOCK_SHARE * n, MIN_BLOCK))
         whole = n <= MAX_WHOLE or (self._undone and np.count_nonzero(self._free()) > size)
-        exact, before = self._exact, self.iterations
-        self._exact = False  # an interrupt may leave v and alpha apart
-        if whole and not self.gram.on_demand:
-            made = self.whole_steps(loops.SECOND_ORDER, tolerance, steps, work)
+        exact, self._exact = self._exact, False  # an interrupt may leave v and alpha apart
+        if self.gram.on_demand:
+            outcome = self._computed_blocks.steps(self.point, tolerance, steps, work)
+        elif whole:
+            outcome = self.whole_steps(loops.SECOND_ORDER, tolerance, steps, work)
         else:
-            if self.gram.on_demand:
-                made = self._computed_blocks.steps(self.point, tolerance, steps, work)
-            else:
-                *found, blocks = loops.block_steps(*at, tolerance, size, steps, work)
-                made = loops.StepOutcome(*found)
-                self._undone |= made.steps < MIN_STEPS_PER_BLOCK * blocks
-            self._count(made.steps, made.work, made.decrease)
-        self._exact = exact and self.iterations == before
-        return made.state, made.violation
+            *found, self._offset, blocks = loops.block_steps(
+                self.program, self.point, tolerance, size, self._offset, steps, work
+            )
+            outcome = loops.StepOutcome(*found)
+            self._undone |= outcome.steps < MIN_STEPS_PER_BLOCK * blocks
+        self._exact = exact
+        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
+        return outcome.state, outcome.violation
 
     def whole_steps(self, rule: int, tolerance: float, steps: int, work: float) -> StepOutcome:
-        """Pair steps that select among all points; recorded ones are made one by one."""
-        loops = self.loops
-        while True:
+        """Pair steps that select among all points; recorded ones are made one by one.
+
+        These are the same steps, and they end where they would end together.
+        """
+        loops, n = self.loops, self.qp.n
+
+        def made(most: int, left: float) -> StepOutcome:
+            given = self.program, self.point, rule, tolerance, most, left
+            return loops.StepOutcome(*loops.pair_steps(*given))
+
+        if self.trace is None or not self._recording:
+            return made(steps, work)
+        whole = made(0, work)
+        while whole.state == loops.RUNNING and whole.steps < steps and whole.work - n < work:
             single = self._recording
-            limits = tolerance, min(steps, 1) if single else steps, work
-            made = loops.StepOutcome(*loops.pair_steps(self.program, self.point, rule, *limits))
-            self._count(made.steps, made.work, made.decrease)
-            steps, work = steps - made.steps, work - made.work
-            if single and made.steps:
-                self._report(made.violation / self.unit, "pair step")
-            if not single or made.state != loops.RUNNING or steps <= 0 or work <= 0.0:
-                return made
+            one = made(1, 1.0) if single else made(steps - whole.steps, work + n - whole.work)
+            whole = loops.StepOutcome(
+                one.state, one.violation, whole.steps + one.steps, whole.decrease + one.decrease,
+                whole.work + one.work - n, whole.rounding + one.rounding,
+            )  # fmt: skip
+            if single and one.steps:
+                violation = one.violation / self.unit
+                self._report(violation, "pair step", whole.steps, whole.decrease)
+        return whole
 
     @cached_property
     def _computed_blocks(self) -> ComputedBlocks:
@@ -392,8 +436,11 @@ class Descent:
         self._refresh()
         return True
 
-    def _count(self, steps: int, work: float, decrease: float) -> None:
+    def _count(self, steps: int, work: float, decrease: float, rounding: float = 0.0) -> None:
         self._exact = self._exact and steps == 0
+        # The rounding of what is added to v, and that of v itself once per step.
+        held = (steps + 2.0) * float(np.max(np.abs(self.v)))
+        self.rounding += EPS * (self.gram.largest_read * rounding + 2.0 * held)
         self.iterations += steps
         self.value -= decrease
         self.work += work
@@ -469,7 +516,8 @@ class Descent:
             goal = np.clip(face.x + length * step, face.lower, face.upper)
         self.alpha[members] = goal
         self.v -= length * change
-        self._count(1, float(len(goals) * members.size * self.qp.n), best)
+        rounding = (members.size + 2.0) * self.program.h * float(np.abs(step).sum())
+        self._count(1, float(len(goals) * members.size * self.qp.n), best, rounding)
         return True
 
     def _escape(self, allowance: float) -> bool:
@@ -538,6 +586,7 @@ class Descent:
         self.iterations += steps
         self._set(-self.qp.signs * self.v)
         self._exact = False
+        self.rounding = np.inf
         self.work += work
 
     def solution(self, status: Status, message: str) -> Solution:
@@ -558,14 +607,20 @@ class Descent:
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
         return relative(total, qp.gap_unit(self.value, self.alpha))
 
-    def _report(self, residual: float, step: str = "pair steps") -> bool:
-        """Add to the trace with a word for what was done; True if the callback asks to stop."""
+    def _report(
+        self, residual: float, step: str = "pair steps", made: int = 0, decrease: float = 0.0
+    ) -> bool:
+        """Add to the trace; True if the callback asks to stop.
+
+        `step` is the word for what was done, of which `made` steps and what they have lowered F by
+        are not counted yet.
+        """
         if self.trace is None:
             return False
-        task, value, iterate = self.task, self.qp.declared(self.value), None
+        task, value, iterate = self.task, self.qp.declared(self.value - decrease), None
         if task.recording:
             iterate = Iterate(step, self.qp.values(self.alpha.copy()), value)
-        self.trace.add(task.elapsed, self.iterations, value, residual, iterate=iterate)
+        self.trace.add(task.elapsed, self.iterations + made, value, residual, iterate=iterate)
         return bool(task.callback and task.callback(self.trace))
 
     @property

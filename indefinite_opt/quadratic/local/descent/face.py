@@ -46,8 +46,9 @@ class Face:
         self.y, self.x = box.y[self.members], point.alpha[self.members]
         self.lower, self.upper = box.lower[self.members], box.upper[self.members]
         self.gram = gram
-        self.group = group = box.group[self.members]
-        self.follows = np.append(group[1:] != group[:-1], True) & (group < box.groups)
+        group = box.group[self.members]
+        self.group = np.where(group < box.groups, group, -1)
+        self.follows = np.append(self.group[1:] != self.group[:-1], True) & (self.group >= 0)
         self.order = members.size - int(self.follows.sum())
 
     @cached_property
@@ -56,7 +57,8 @@ class Face:
         from indefinite_opt.quadratic.local.descent import _loops as loops
 
         ends, places = np.flatnonzero(self.follows), np.arange(self.members.size)
-        reference = np.append(ends, -1)[np.searchsorted(ends, places)]
+        reference = np.full(self.members.size, -1)
+        reference[self.group >= 0] = ends[np.searchsorted(ends, places[self.group >= 0])]
         matrix = np.zeros((self.order, self.order))
         if self.gram.on_demand:
             rows, slots = read_only(self.gram.block(self.members, self.members)), places
@@ -123,12 +125,12 @@ class Face:
         from indefinite_opt.quadratic.local.descent import _loops as loops
 
         signed = self.y * np.array(moves)
-        changes = np.zeros((len(moves), self.v.size))
+        changes, amounts = np.zeros((len(moves), self.v.size)), -self.h * signed
         if self.gram.on_demand:
-            self.gram.spread(self.members, -self.h * signed, changes)
+            self.gram.spread(self.members, amounts, changes)
         else:
-            for each, change in zip(signed, changes, strict=True):
-                loops.spread(self.gram.matrix, self.members, -self.h * each, change)
+            for each, change in zip(amounts, changes, strict=True):
+                loops.spread(self.gram.matrix, self.members, each, change)
         return [
             (change, float(self.v[self.members] @ move), float(change[self.members] @ move))
             for move, change in zip(signed, changes, strict=True)
@@ -156,10 +158,8 @@ class Face:
         """The feasible point of the face nearest to the end of a move."""
         goal = self.x + direction
         inside = np.clip(goal, self.lower, self.upper)
-        for g in self.group[self.follows]:
+        for g in np.unique(self.group[(inside != goal) & (self.group >= 0)]):
             members = self.group == g
-            if np.array_equal(inside[members], goal[members]):
-                continue
             signs = self.y[members]
             inside[members] = project_line(
                 goal[members], signs, float(signs @ self.x[members]),

@@ -27,6 +27,7 @@ class PrintedSteps(Descent):
         first, loops = self.until * self.unit, self.loops
         rule, goal = (loops.FIRST_ORDER, loops.LIBSVM)[self.second_order], max(tolerance, first)
         outcome = self.whole_steps(rule, goal, steps, self.chunk)
+        self._count(outcome.steps, outcome.work, outcome.decrease, outcome.rounding)
         stalled = outcome.state == loops.STALLED
         self._ended = self.until > 0.0 and (stalled or outcome.state == loops.CONVERGED)
         goes_on = self._ended and (stalled or tolerance < first)
