@@ -18,8 +18,8 @@ from helpers.problems import random_problem
 from indefinite_opt.errors import DoubtfulResult, InfeasibleProblem, SolverFailed
 from indefinite_opt.quadratic.solving.solution import Status
 from indefinite_opt.quadratic.structures.claim import Claim
+from indefinite_opt.workflow import path as paths
 from indefinite_opt.workflow import result as results
-from indefinite_opt.workflow import solving
 
 # min x² + y², x + y ≥ 1, in [0, 2]²: (½, ½) by symmetry.
 ROUND = {"P": 2.0 * np.eye(2), "G": [[-1.0, -1.0]], "h": [-1.0], "lb": 0.0, "ub": 2.0}
@@ -174,7 +174,7 @@ def test_a_failure_in_the_middle_of_a_path_loses_no_result(solver: str | None) -
 def test_the_formulation_after_a_failure_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed solver may have left its session anywhere."""
     sessions: list[Any] = []
-    real = solving.solve_with
+    real = paths.solve_with
 
     def solve_with(problem: Any, formulation: Any, solver: Any, session: Any, options: Any) -> Any:
         sessions.append(session)
@@ -182,7 +182,7 @@ def test_the_formulation_after_a_failure_starts_anew(monkeypatch: pytest.MonkeyP
             raise SolverFailed("the simplex method gave up")
         return real(problem, formulation, solver, session, options)
 
-    monkeypatch.setattr(solving, "solve_with", solve_with)
+    monkeypatch.setattr(paths, "solve_with", solve_with)
     problem = random_problem("gaussian", n=16, seed=1)
     path = iopt.solve_path(problem, [iopt.LPSVM(C=C) for C in (1.0, 2.0, 3.0, 4.0)])
     assert [type(entry).__name__ for entry in path] == ["Result", "SolverFailed", *["Result"] * 2]
