@@ -415,7 +415,7 @@ class _Reader:
         if e.ndim > 1:
             raise NotCanonical(f"the matrix variable {e.name()}", "vectors and numbers")
         attributes = [
-            name for name, value in e.attributes.items() if value is not None and np.any(value)
+            name for name, value in e.attributes.items() if value is not None and value is not False
         ]
         if attributes:
             raise NotCanonical(

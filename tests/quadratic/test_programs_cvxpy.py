@@ -206,6 +206,9 @@ def refusals() -> dict[str, tuple[Any, str]]:
         "booleans": (
             cp.Problem(cp.Minimize(cp.sum(cp.Variable(3, boolean=True)))), "attribute boolean",
         ),
+        "an integer at the first place only": (
+            cp.Problem(cp.Minimize(cp.sum(cp.Variable(3, integer=[(0,)])))), "attribute integer",
+        ),
         "matrices that are symmetric": (
             cp.Problem(cp.Minimize(cp.trace(cp.Variable((2, 2), PSD=True)))), "attribute PSD",
         ),

@@ -118,7 +118,8 @@ class CvxpyOrigin:
         attributes = variable.attributes
         for name, value in attributes.items():
             bounds = name in ("nonneg", "nonpos", "pos", "neg", "bounds")
-            if not bounds and value is not None and np.any(value):
+            # A list of places is one, even if its only place is the first, 0.
+            if not bounds and value is not None and value is not False:
                 raise ProblemError(
                     variable.name(), "a continuous variable with no attributes but bounds",
                     f"the attribute {name}",
