@@ -432,8 +432,9 @@ class _Reader:
 
         inner, key = self.affine(e.args[0]), e.key
         if _is_of_cvxpy(e) and isinstance(key, tuple):  # whose slices end at -1 before the first
-            (cut,) = key
-            key = slice(cut.start, None if cut.stop < 0 else cut.stop, cut.step)
+            (key,) = key
+            if isinstance(key, slice):
+                key = slice(key.start, None if key.stop < 0 else key.stop, key.step)
         chosen = np.atleast_1d(np.arange(inner.m)[key])
         ones, places = np.ones(chosen.size), np.arange(chosen.size)
         pick = sparse.csr_array((ones, (places, chosen)), (chosen.size, inner.m))
@@ -535,7 +536,7 @@ class _Reader:
         elif kind in POWERS and is_square(e):
             if is_positive_part(args[0]):
                 u = self.affine(args[0].args[0])
-                self.separables.append(SeparableTerm("pos2", weight, u, str(e)))
+                self.separables.append(SeparableTerm("pos2", _spread(e, u, weight), u, str(e)))
             elif np.ndim(weight) == 0:
                 self.quadratics.append(QuadraticTerm(float(weight), self.affine(args[0]), None))
             else:
@@ -552,9 +553,23 @@ class _Reader:
             if kind == "Pnorm" and float(np.asarray(e.p)) != 1.0:
                 raise NotCanonical(e)
             name = {"logistic": "logistic", "maximum": "pos"}.get(kind, "abs")
-            self.separables.append(SeparableTerm(name, weight, self.affine(args[0]), str(e)))
+            u = self.affine(args[0])
+            if kind not in ("norm1", "Pnorm"):
+                weight = _spread(e, u, weight)
+            elif np.ndim(weight):
+                weight = _along(e, weight)
+            self.separables.append(SeparableTerm(name, weight, u, str(e)))
         else:
             raise NotCanonical(e)
+
+
+def _spread(e: Any, u: Affine, weight: Any) -> Any:
+    """The weights of the entries of u, if e has one for each or repeats the only one."""
+    if u.m == e.size:
+        return weight
+    if u.m != 1:
+        raise NotCanonical(e, "arguments of one shape")
+    return float(np.sum(np.broadcast_to(weight, (e.size,))))
 
 
 def _along(e: Any, weights: Array) -> Array:

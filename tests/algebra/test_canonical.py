@@ -170,3 +170,24 @@ def test_no_matrix_of_20_000_points_is_formed(
     assert peak < 1e-2 * LARGE**2 * 8
     assert str(LARGE).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) in str(program)
     assert formulation.structure(problem) is program.structure
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda b, x: np.array([1.0, 2.0, 3.0]) @ cvxpy.maximum(b, np.zeros(3)),
+        lambda b, x: cvxpy.sum(cvxpy.square(cvxpy.maximum(b, np.zeros(3)))),
+        lambda b, x: (
+            np.array([1.0, 2.0, 3.0]) @ cvxpy.norm1(cvxpy.reshape(x, (2, 3), order="F"), axis=0)
+        ),
+        lambda b, x: cvxpy.sum(x[(np.array([5, 0]),)]),
+    ],
+    ids=["a hinge that is repeated", "its squares", "a norm of each column", "a tuple of places"],
+)
+def test_atoms_of_cvxpy_with_several_shapes_have_its_values(expression: Any) -> None:
+    b, x = cvxpy.Variable(name="b"), cvxpy.Variable(6, name="x")
+    b.value, x.value = 2.0, np.array([-2.0, 1.0, 3.0, -0.5, 0.0, 4.0])
+    declared = expression(b, x)
+    values = {"b": np.array(b.value), "x": x.value}
+    form = canonical(Model(minimize=declared))
+    assert form.value(values) == pytest.approx(float(declared.value), rel=1e-14)
