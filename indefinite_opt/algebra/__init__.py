@@ -19,6 +19,7 @@ from indefinite_opt.algebra.atoms import (
     Translation,
     Variable,
     abs,
+    attributes_of,
     logistic,
     multiply,
     norm1,

@@ -547,6 +547,16 @@ def kind_of(part: Any) -> str:
     return part.kind if isinstance(part, Expression | Constraint) else type(part).__name__
 
 
+def attributes_of(variable: Any) -> list[str]:
+    """The names of the attributes that a variable has, of ours or of cvxpy's.
+
+    cvxpy takes the places of integers, too: [(0,)] is one place, although it holds zeros only.
+    """
+    attributes = variable.attributes.items()
+    sizes = {name: len(it) if hasattr(it, "__len__") else it for name, it in attributes}
+    return [name for name, size in sizes.items() if size]
+
+
 POWERS = ("Power", "PowerApprox", "power")
 """Names of cvxpy's classes of powers."""
 
@@ -566,7 +576,7 @@ def is_positive_part(expression: Any) -> bool:
 
 
 __all__ = [
-    "POWERS", "Constant", "Constraint", "Expression", "Translation", "Variable", "abs", "cast",
-    "is_positive_part", "is_square", "kind_of", "logistic", "multiply", "norm1", "pos", "quad_form",
-    "square", "sum", "sum_squares",
+    "POWERS", "Constant", "Constraint", "Expression", "Translation", "Variable", "abs",
+    "attributes_of", "cast", "is_positive_part", "is_square", "kind_of", "logistic", "multiply",
+    "norm1", "pos", "quad_form", "square", "sum", "sum_squares",
 ]  # fmt: skip

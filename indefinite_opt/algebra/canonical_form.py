@@ -3,7 +3,7 @@
 The reader takes a declared objective and constraints apart, whether they are written in the atoms
 of this package or in cvxpy's. Matrices stay operators: nothing n by n is formed. A linear atom of
 cvxpy that has no rule here is read by its derivative, a sparse matrix. Only sums and products of
-the data are computed, so that integers stay exact.
+the data are computed, and quotients where one is written, so that integers stay exact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra.atoms import POWERS, is_positive_part, is_square, kind_of
+from indefinite_opt.algebra.atoms import (
+    POWERS,
+    attributes_of,
+    is_positive_part,
+    is_square,
+    kind_of,
+)
 from indefinite_opt.algebra.operators import (
     ColumnFactor,
     DiagonalFactor,
@@ -78,7 +84,9 @@ class Affine:
 
     def plus(self, other: Affine) -> Affine:
         if self.m != other.m:  # a number is added to every entry of a vector
-            spread = Operator.of(ColumnFactor(np.ones(max(self.m, other.m))))
+            if 1 not in (self.m, other.m):
+                raise NotCanonical(f"sums of {self.m} and {other.m} entries", "terms of one shape")
+            spread = Operator.of(ColumnFactor(np.ones(other.m if self.m == 1 else self.m)))
             left, right = (part.through(spread) if part.m == 1 else part for part in (self, other))
             return left.plus(right)
         linear = dict(self.linear)
@@ -382,7 +390,7 @@ class _Reader:
             return self.affine(args[0]).through(Operator.of(RowFactor(np.ones(args[0].size))))
         if kind == "reshape" and e.ndim <= 1 and args[0].ndim <= 1:
             return self.affine(args[0])
-        if kind in ("index", "special_index") and args[0].ndim <= 1:
+        if kind in ("index", "special_index"):
             return self._indexed(e)
         if kind == "multiply" and _is_plain(e):
             return self._scaled(e)
@@ -414,9 +422,7 @@ class _Reader:
             return self.called[e.id]
         if e.ndim > 1:
             raise NotCanonical(f"the matrix variable {e.name()}", "vectors and numbers")
-        attributes = [
-            name for name, value in e.attributes.items() if value is not None and value is not False
-        ]
+        attributes = attributes_of(e)
         if attributes:
             raise NotCanonical(
                 f"the variable {e.name()} with the attribute {attributes[0]}",
@@ -430,12 +436,12 @@ class _Reader:
     def _indexed(self, e: Any) -> Affine:
         from scipy import sparse
 
-        inner, key = self.affine(e.args[0]), e.key
-        if _is_of_cvxpy(e) and isinstance(key, tuple):  # whose slices end at -1 before the first
-            (key,) = key
-            if isinstance(key, slice):
-                key = slice(key.start, None if key.stop < 0 else key.stop, key.step)
-        chosen = np.atleast_1d(np.arange(inner.m)[key])
+        inner = self.affine(e.args[0])
+        every = np.arange(inner.m).reshape(e.args[0].shape, order="F")
+        # cvxpy has the same key and shape for x[::-1] and for x[:-1:-1], whose value is empty.
+        chosen = np.ravel(e.numeric([every]) if _is_of_cvxpy(e) else every[e.key], order="F")
+        if chosen.size != e.size:
+            raise NotCanonical(e, "an index whose shape is that of its value")
         ones, places = np.ones(chosen.size), np.arange(chosen.size)
         pick = sparse.csr_array((ones, (places, chosen)), (chosen.size, inner.m))
         return inner.through(Operator.of(MatrixFactor(pick)))
@@ -465,7 +471,7 @@ class _Reader:
         if kind_of(constraint) != "Inequality":
             return None
         norm, end = constraint.args
-        if kind_of(norm) != "norm1" or not end.is_constant() or end.size != 1:
+        if kind_of(norm) != "norm1" or norm.size != 1 or not end.is_constant() or end.size != 1:
             return None
         return NormRow(name, self.affine(norm.args[0]), _number(end), str(norm))
 
@@ -544,7 +550,8 @@ class _Reader:
                 self.quadratics.append(QuadraticTerm(1.0, self.affine(args[0]), weights))
         elif kind in _PRODUCTS and all(map(_is_affine, args)):
             u, v = map(self.affine, args)
-            if np.ndim(weight) == 0 and (u.m == v.m == e.size or e.ndim == 0):
+            by_entries = kind == "multiply" and u.m == v.m == e.size
+            if np.ndim(weight) == 0 and (by_entries or e.ndim == 0):
                 self.quadratics.append(QuadraticTerm(float(weight), u, None, v))
             else:
                 W = Operator.of(MatrixFactor(_weighted_product(e, weight)))
@@ -620,6 +627,8 @@ def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
             variable.save_value(before)
     linear = {v: Operator.of(MatrixFactor(sparse.csr_array(part.T))) for v, part in parts.items()}
     value = value.toarray() if is_sparse(value) else np.asarray(value, dtype=float)
+    if value.size != e.size:
+        raise NotCanonical(e, f"an expression with {e.size} entries, as cvxpy says")
     return linear, np.atleast_1d(value.ravel(order="F"))
 
 

@@ -14,7 +14,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from indefinite_opt.algebra.atoms import POWERS, is_positive_part, is_square, kind_of
+from indefinite_opt.algebra.atoms import (
+    POWERS,
+    attributes_of,
+    is_positive_part,
+    is_square,
+    kind_of,
+)
 from indefinite_opt.algebra.notation import (
     ATOM,
     GLOSSARY,
@@ -366,8 +372,7 @@ def _lines(printer: Printer, program: Any) -> list[tuple[str, str]]:
     # cvxpy also lists these attributes as constraints, but not boolean, integer, symmetric, ...
     listed = ("nonneg", "nonpos", "pos", "neg", "PSD", "NSD", "bounds")
     for variable in variables:
-        attributes = variable.attributes.items()
-        kinds = [k for k, value in attributes if value not in (None, False) and k not in listed]
+        kinds = [name for name in attributes_of(variable) if name not in listed]
         word = printer.piece(variable).body
         shown += [(f"{word} {printer.write('word', kind)}", "domain") for kind in kinds]
     return shown

@@ -180,7 +180,7 @@ def test_no_matrix_of_20_000_points_is_formed(
         lambda b, x: (
             np.array([1.0, 2.0, 3.0]) @ cvxpy.norm1(cvxpy.reshape(x, (2, 3), order="F"), axis=0)
         ),
-        lambda b, x: cvxpy.sum(x[(np.array([5, 0]),)]),
+        lambda b, x: cvxpy.sum(x[(np.array([5, 0]),)]) + cvxpy.sum(x[[False] * 6]),
     ],
     ids=["a hinge that is repeated", "its squares", "a norm of each column", "a tuple of places"],
 )
@@ -191,3 +191,27 @@ def test_atoms_of_cvxpy_with_several_shapes_have_its_values(expression: Any) -> 
     values = {"b": np.array(b.value), "x": x.value}
     form = canonical(Model(minimize=declared))
     assert form.value(values) == pytest.approx(float(declared.value), rel=1e-14)
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, -2])
+@pytest.mark.parametrize("atoms", [cp, cvxpy], ids=["ours", "cvxpy"])
+def test_every_slice_has_the_entries_of_numpy(atoms: Any, step: int) -> None:
+    """Or is refused: cvxpy's x[:-1:-1] has the shape of x, and no entries."""
+    x, ends = atoms.Variable(4, name="x"), (None, -5, -4, -2, -1, 0, 1, 3, 4)
+    place = np.arange(1.0, 5.0)
+    for start in ends:
+        for stop in ends:
+            part = slice(start, stop, step)
+            if x[part].size == place[part].size:
+                np.testing.assert_array_equal(affine(x[part]).at({"x": place}), place[part])
+            else:
+                assert atoms is cvxpy
+                with pytest.raises(NotCanonical, match="that of its value"):
+                    affine(x[part])
+
+
+def test_a_norm_of_each_column_is_no_bound_of_their_sum() -> None:
+    x = cvxpy.Variable(6, name="x")
+    columns = cvxpy.norm1(cvxpy.reshape(x, (2, 3), order="F"), axis=0)
+    with pytest.raises(NotCanonical, match="norm1"):
+        canonical(Model(minimize=cvxpy.sum(x), subject_to={"columns": columns <= 1}))

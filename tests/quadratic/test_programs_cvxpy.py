@@ -55,6 +55,9 @@ def objectives() -> dict[str, Any]:
         "a scalar times a vector": cp.sum(cp.multiply(t, u)) + t**2,
         "a bilinear form": v[:3] @ (Y.T @ np.ones(2)) + cp.trace(Y @ integers(3, 2)),
         "a matrix product": cp.sum(cp.multiply(integers(3, 3), Y.T @ Y)),
+        "products of square matrices": cp.sum(
+            cp.reshape(u, (2, 2), order="C") @ (Y @ integers(3, 2) - 1)
+        ),
         "a matrix times a vector": cp.sum(Y @ (v[:3] - 1)),
         "a vector times a matrix": cp.sum(v[:2] @ Y),
         "a trace": cp.trace(Y.T @ integers(2, 2) @ Y) + cp.sum(v),
@@ -208,6 +211,9 @@ def refusals() -> dict[str, tuple[Any, str]]:
         ),
         "an integer at the first place only": (
             cp.Problem(cp.Minimize(cp.sum(cp.Variable(3, integer=[(0,)])))), "attribute integer",
+        ),
+        "an entry at the first place only": (
+            cp.Problem(cp.Minimize(cp.sum(cp.Variable(3, sparsity=[[0]])))), "attribute sparsity",
         ),
         "matrices that are symmetric": (
             cp.Problem(cp.Minimize(cp.trace(cp.Variable((2, 2), PSD=True)))), "attribute PSD",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import AffineRows, Model, NotCanonical, canonical
+from indefinite_opt.algebra import AffineRows, Model, NotCanonical, attributes_of, canonical
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, is_sparse
 from indefinite_opt.quadratic.program.arrays import QuadraticArrays
@@ -116,10 +116,8 @@ class CvxpyOrigin:
         cvxpy, too, takes pos and neg for nonneg and nonpos.
         """
         attributes = variable.attributes
-        for name, value in attributes.items():
-            bounds = name in ("nonneg", "nonpos", "pos", "neg", "bounds")
-            # A list of places is one, even if its only place is the first, 0.
-            if not bounds and value is not None and value is not False:
+        for name in attributes_of(variable):
+            if name not in ("nonneg", "nonpos", "pos", "neg", "bounds"):
                 raise ProblemError(
                     variable.name(), "a continuous variable with no attributes but bounds",
                     f"the attribute {name}",
