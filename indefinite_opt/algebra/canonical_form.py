@@ -16,6 +16,7 @@ import numpy as np
 
 from indefinite_opt.algebra.atoms import (
     POWERS,
+    Expression,
     attributes_of,
     is_positive_part,
     is_square,
@@ -408,9 +409,10 @@ class _Reader:
 
     def difference(self, constraint: Any) -> Affine:
         """The left side less the right one, if there is one."""
-        u, *others = map(self.affine, constraint.args)
-        if others and 1 < u.m != others[0].m > 1:  # matrices that are made of one shape
+        sides = constraint.args
+        if len({side.shape for side in sides if side.size != 1}) > 1:  # are made of one shape
             return self.affine(constraint.expr)
+        u, *others = map(self.affine, sides)
         for other in others:
             u = u.plus(other.scaled(-1.0))
         return u.scaled(-1.0) if kind_of(constraint) == "NonNeg" else u
@@ -622,6 +624,8 @@ def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
             v: np.atleast_2d(part) if np.isscalar(part) else part for v, part in e.grad.items()
         }
         value = e.value
+    except (ValueError, IndexError) as error:  # as of sums of a vector that keep its dimension
+        raise NotCanonical(e, f"an expression that cvxpy reads itself ({error})") from error
     finally:
         for variable, before in kept.items():
             variable.save_value(before)
@@ -633,7 +637,7 @@ def _derivatives(e: Any) -> tuple[dict[Any, Operator], Array]:
 
 
 def _is_of_cvxpy(e: Any) -> bool:
-    return hasattr(e, "grad")
+    return not isinstance(e, Expression)
 
 
 def _is_plain(e: Any) -> bool:

@@ -41,7 +41,7 @@ def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
     if isinstance(field.default, bool):
         return [not field.default]
     if isinstance(field.default, float):
-        return [0.8, np.inf]
+        return [0.8, 2.0, np.inf]
     if isinstance(field.default, str):
         try:
             cls(**{field.name: "?"})
@@ -51,7 +51,7 @@ def candidates(field: dataclasses.Field[Any], cls: type) -> list[Any]:
         generator = np.random.default_rng(8)
         return [generator.standard_normal((N, N)), generator.uniform(0.2, 2.5, N)]
     if "float" in str(field.type):
-        return [0.3, 1.5]
+        return [0.3, 1.5, 30.0]
     if "int" in str(field.type):
         return [1, 5]
     if "bool" in str(field.type):
