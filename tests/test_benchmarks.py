@@ -59,6 +59,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+@pytest.mark.slow
 def test_a_ratio_that_falls_by_a_fifth_of_that_of_the_same_settings_is_an_error(
     folder: Path,
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_ratio_that_falls_by_a_fifth_of_that_of_the_same_settings_is_an_error(
     assert "peer, full = False" in (folder / "history.svg").read_text()
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_fails_costs_only_itself(folder: Path) -> None:
     (folder / "other.py").write_text("def ratios(full):\n    return {'x': 1.0}\n")
     code, shown = run(folder, None)

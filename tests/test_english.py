@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 BANNED = {
@@ -48,6 +50,7 @@ PAGES = sorted(
 )
 
 
+@pytest.mark.slow
 def test_phrases_that_are_read_twice() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: "

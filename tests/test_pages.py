@@ -50,7 +50,12 @@ def test_numbers_agree_up_to_rounding() -> None:
     assert not agree("LOCAL 1.0\n", "GLOBAL 1.0\n", 0)
 
 
-@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path if path.stem == "start" else pytest.param(path, marks=pytest.mark.slow)
+     for path in WITH_EXAMPLES],
+    ids=lambda path: path.stem,
+)  # fmt: skip
 def test_examples_run(path: Path) -> None:
     # An output ends with the block of code, and needs no empty line before that.
     text = re.sub(r"^```.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)

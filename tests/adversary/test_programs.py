@@ -101,6 +101,7 @@ def test_the_enumeration_finds_minima_known_in_closed_form() -> None:
     assert Program.on([[1]], [0], 0.0, 1.0, A=[[1], [1]], b=[0, 1]).minimum() is None
 
 
+@pytest.mark.slow
 def test_the_enumeration_in_fractions_agrees_with_that_in_floating_point() -> None:
     for drawn in some_programs()[:40]:
         if drawn.base.n <= 3:

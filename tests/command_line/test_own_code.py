@@ -66,6 +66,7 @@ def test_solve_with_a_formulation_of_a_file_or_module(
     assert "HalfDual(C=2)" in printed("show", f"{mine}:HalfDual(C=2)")
 
 
+@pytest.mark.slow
 def test_compare_runs_own_methods_in_other_processes(mine: Path, tmp_path: Path) -> None:
     text = printed(
         "compare", *DATA, "--formulations", f"{mine}:HalfDual(C=2), {mine}:Majority",

@@ -41,6 +41,7 @@ def test_the_script_lists_and_complains_in_one_line(script: str) -> None:
     assert finished.stderr.startswith("error: ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the full disk is Linux's")
 def test_a_full_disk_is_one_line() -> None:
     """Of the program as a module."""

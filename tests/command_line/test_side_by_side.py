@@ -22,6 +22,7 @@ def words(text: str) -> list[str]:
     return [" ".join(re.sub(r"-?\b\d[\de.+-]*", "#", line).split()) for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_first_pages_show_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five formulations on an embedded data set, each with a bound that meets its objective."""
     monkeypatch.setattr(terminal.console, "width", 80)

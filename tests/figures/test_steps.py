@@ -110,6 +110,7 @@ def test_more_weights_are_bars_and_those_that_move_stand_out() -> None:
     assert len(moved) == 2
 
 
+@pytest.mark.slow
 def test_the_shaded_side_of_a_cut_has_no_better_point() -> None:
     problem = three_points()
     result = iopt.solve(problem, "LussDual(C=1, rho=0.05)", solver="accpm", record=True)

@@ -50,6 +50,7 @@ def test_the_larger_and_the_smaller_of_numbers() -> None:
     assert (larger(-1.0, np.inf), smaller(-np.inf, 2.0)) == (np.inf, -np.inf)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are Unix's")
 def test_loops_are_compiled_once_which_is_said_on_a_terminal(tmp_path: Path) -> None:
     import pty
@@ -74,6 +75,7 @@ def test_loops_are_compiled_once_which_is_said_on_a_terminal(tmp_path: Path) -> 
     assert said == ["compiling, first use only: this takes some seconds\r\nend\r\n", "end\r\n"]
 
 
+@pytest.mark.slow
 def test_without_a_folder_that_can_be_written_loops_are_compiled_every_time() -> None:
     """numba raises RuntimeError there when a loop is decorated with cache=True."""
     no_folder = "from numba.core import caching\ncaching.CacheImpl._locator_classes = []\n"
@@ -154,6 +156,7 @@ print(came)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="timers that send signals are Unix's")
 def test_signals_may_come_in_compiled_loops() -> None:
     """Named tuples of results once ended in a segmentation fault there."""

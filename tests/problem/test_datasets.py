@@ -104,7 +104,9 @@ def test_balls_touch_at_most() -> None:
     assert between.max() <= 100.0 * np.sqrt(3.0)
 
 
-@pytest.mark.parametrize(("p", "printed"), [(1.0, -1873.9), (0.2, -2.1096e8)])
+@pytest.mark.parametrize(
+    ("p", "printed"), [(1.0, -1873.9), pytest.param(0.2, -2.1096e8, marks=pytest.mark.slow)]
+)
 def test_gaussians_have_the_printed_eigenvalues(p: float, printed: float) -> None:
     """Loosli, Ong & Canu (2013), Table 3, GaussM1 and GaussM02."""
     data = datasets.gaussians(p=p)

@@ -345,7 +345,7 @@ def test_kernels_of_a_tiny_size_are_solved_or_refused_by_name(size: float) -> No
             assert iopt.solve(problem, name).certificate.claim is iopt.Claim.GLOBAL
 
 
-@pytest.mark.parametrize("C", [1e-60, 1e50])
+@pytest.mark.parametrize("C", [1e-60, pytest.param(1e50, marks=pytest.mark.slow)])
 def test_a_price_at_which_proxy_kernels_overflow_is_refused(C: float) -> None:
     problem = iopt.KernelProblem(TINY_K, TINY_Y)
     least = 0.75 * C * C / 1e152

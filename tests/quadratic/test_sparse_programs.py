@@ -108,6 +108,7 @@ def test_large_programs_without_rows(bounds: dict[str, float]) -> None:
     np.testing.assert_allclose(result.x, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_large_program_that_is_not_convex_is_refused_by_name() -> None:
     n = 5001
     P = sparse.diags_array(np.where(np.arange(n) == 7, -1.0, 1.0))

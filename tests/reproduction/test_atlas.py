@@ -114,6 +114,7 @@ def test_intervals_of_the_bootstrap_are_those_of_the_binomial_distribution() -> 
     assert [found.low, found.high] == pytest.approx([14 / 40, 26 / 40], abs=1.01 / 40)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_resamples")
 def test_growth_is_that_of_the_law_by_which_seconds_were_made() -> None:
     n, share, C = RNG.integers(50, 800, 60), RNG.random(60) / 3.0, RNG.choice([0.1, 1.0], 60)
@@ -181,6 +182,7 @@ def test_ranks_and_gains_are_those_of_the_means(tmp_path: Path) -> None:
     assert (gain.low, gain.high) == pytest.approx((-0.1, 0.3))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_resamples")
 def test_sentences_of_the_page_have_the_numbers_of_the_table(tmp_path: Path) -> None:
     found, pages = table.read(written(tmp_path)), tmp_path / "docs" / "atlas.md"
@@ -238,6 +240,7 @@ def test_the_command_lists_runs_and_resumes(
     assert main([*quick, "nothing"]) == 2
 
 
+@pytest.mark.slow
 def test_the_guide_recommends_what_the_committed_table_shows() -> None:
     """The sentences of docs/guide/choosing.md, which are written by hand."""
     found = table.read()

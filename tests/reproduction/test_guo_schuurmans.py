@@ -58,6 +58,7 @@ def test_naive_bayes_of_pairs_classifies_as_that_of_points() -> None:
     assert np.array_equal(np.where(scores > 0, 1, -1), ordinary.predict(X.astype(int) - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_dir")
 def test_a_constant_classifier_has_the_printed_share() -> None:
     """Shift, which leaves such a classifier, tells which rows the paper used."""

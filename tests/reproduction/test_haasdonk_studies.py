@@ -19,6 +19,7 @@ def quick(number: int) -> Reproduction:
     return reproduce(name, find(name)[name], quick=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_the_pictures_have_what_the_text_says_of_them(number: int) -> None:
     """Signs of wᵀMw, and that all points without a weight are classified correctly."""

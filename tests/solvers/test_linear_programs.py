@@ -45,6 +45,7 @@ def game_value(K: np.ndarray, y: np.ndarray, beta: float) -> float:
     return float(found.fun)
 
 
+@pytest.mark.slow
 def test_a_constant_added_to_the_kernel_does_not_keep_the_solvers_busy() -> None:
     """The weights are balanced: the constant changes nothing. It took for ever once."""
     code = (

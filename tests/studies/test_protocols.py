@@ -296,6 +296,7 @@ def text(outcome: Any) -> str:
     return json.dumps([{**row, "cell_seconds": 0.0} for row in outcome.rows])
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_rows_and_one_writes(tmp_path: Path) -> None:
     """Of computations, too; the back end is that of joblib."""
     store, calls, expected = tmp_path / "cells.jsonl", [], text(small().run(n_jobs=1))

@@ -87,7 +87,9 @@ SHOWN: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
 """Settings, the first metric, columns of the table, and words of the page and of the figure."""
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize(
+    "name", [pytest.param("several", marks=pytest.mark.slow), "regression", "outliers"]
+)
 def test_all_methods_of_a_task_are_compared_and_shown(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -157,6 +157,7 @@ def places(facts: Any, outer: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
             yield from places(value, (*outer, key))
 
 
+@pytest.mark.slow
 def test_what_is_read_in_spite_of_damage_predicts_and_is_certified(table: Path) -> None:
     facts, accepted = facts_of(table), 0
     for place in places(facts):

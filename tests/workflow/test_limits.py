@@ -285,6 +285,7 @@ def test_a_line_search_among_numbers_that_are_none_ends(
     assert result.status is Status.INACCURATE
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
 def test_an_interrupted_command_exits_with_130(tmp_path: Path) -> None:
     """The signal comes when the first callback of a descent, or bound, is asked."""

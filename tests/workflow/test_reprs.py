@@ -100,6 +100,7 @@ assert [plt.figure(number) for number in plt.get_fignums()] == [figure]
 """
 
 
+@pytest.mark.slow
 def test_a_prompt_shows_a_figure_at_once() -> None:
     """With a backend that has windows, here one that notes what it would show."""
     assert fresh(SESSION) == ""

@@ -52,6 +52,7 @@ print(result.classifier.predict(K_new).tolist(), result.certificate.claim.name)
 """
 
 
+@pytest.mark.slow
 def test_a_fresh_process_predicts_with_a_loaded_result(tmp_path: Path) -> None:
     problem = random_problem("gaussian", n=30, seed=1)
     result = iopt.solve(problem, "SVMDual(C=10)")
