@@ -19,7 +19,6 @@ from indefinite_opt.foundation.arrays import (
     checked_matrix,
     checked_points,
     checked_values,
-    classes_in_words,
     finite_array,
     is_sparse,
     label_vector,

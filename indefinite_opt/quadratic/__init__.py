@@ -13,7 +13,6 @@ proofs.
 from indefinite_opt.quadratic import instances
 from indefinite_opt.quadratic.bracket.conic_relaxation import CONIC_SOLVERS, conic_multipliers
 from indefinite_opt.quadratic.bracket.finite_forms import (
-    MAX_INFEASIBILITY,
     FiniteForm,
     finite_form,
     form_type,
@@ -74,7 +73,6 @@ from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.to_highs import (
-    add_rows,
     change_costs,
     highs_model,
     run_within,

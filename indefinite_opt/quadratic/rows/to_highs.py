@@ -58,16 +58,6 @@ def highs_model(form: StandardForm) -> Any:
     return highs
 
 
-def add_rows(highs: Any, rows: Array, low: Array, high: Array) -> None:
-    """Add dense rows; all entries are passed, as finding their zeros would cost more."""
-    height, n = rows.shape
-    if height:
-        highs.addRows(
-            height, low, high, rows.size, (np.arange(height) * n).astype(np.int32),
-            np.tile(np.arange(n, dtype=np.int32), height), np.ascontiguousarray(rows).ravel(),
-        )  # fmt: skip
-
-
 def change_costs(highs: Any, cost: Array) -> None:
     """Another cost vector for the same program."""
     highs.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
