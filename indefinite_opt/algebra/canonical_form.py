@@ -334,6 +334,7 @@ class _Reader:
     def __init__(self, called: Mapping[int, str]) -> None:
         self.called = called
         self.variables: dict[str, tuple[int, ...]] = {}
+        self.ids: dict[str, int] = {}
         self.quadratics: list[QuadraticTerm] = []
         self.separables: list[SeparableTerm] = []
 
@@ -431,8 +432,9 @@ class _Reader:
                 "variables without attributes, and bounds as constraints",
             )
         name: str = e.name()
-        if self.variables.setdefault(name, e.shape) != e.shape:
+        if self.ids.setdefault(name, e.id) != e.id:
             raise NotCanonical(f"two variables {name}", "variables with different names")
+        self.variables.setdefault(name, e.shape)
         return name
 
     def _indexed(self, e: Any) -> Affine:
