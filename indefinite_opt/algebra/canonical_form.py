@@ -160,6 +160,8 @@ class VariableBound:
     side: str
     """lower or upper."""
     end: float | Array
+    size: float | Array
+    """The absolute coefficients of v where it is declared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +310,8 @@ def _as_bound(name: str, u: Affine) -> VariableBound | None:
     if end.ndim and end.size and np.all(end == end.flat[0]):
         end = end.flat[0]
     side = "upper" if np.all(np.asarray(d) > 0.0) else "lower"
-    return VariableBound(name, variable, side, float(end) if np.ndim(end) == 0 else end)
+    size = level(np.atleast_1d(np.abs(d)))
+    return VariableBound(name, variable, side, float(end) if np.ndim(end) == 0 else end, size)
 
 
 def _has_ends(u: Affine, bound: VariableBound | None) -> bool:
@@ -334,6 +337,7 @@ class _Reader:
     def __init__(self, called: Mapping[int, str]) -> None:
         self.called = called
         self.variables: dict[str, tuple[int, ...]] = {}
+        self.ids: dict[str, int] = {}
         self.quadratics: list[QuadraticTerm] = []
         self.separables: list[SeparableTerm] = []
 
@@ -431,8 +435,9 @@ class _Reader:
                 "variables without attributes, and bounds as constraints",
             )
         name: str = e.name()
-        if self.variables.setdefault(name, e.shape) != e.shape:
+        if self.ids.setdefault(name, e.id) != e.id:
             raise NotCanonical(f"two variables {name}", "variables with different names")
+        self.variables.setdefault(name, e.shape)
         return name
 
     def _indexed(self, e: Any) -> Affine:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from indefinite_opt.algebra.atoms import (
     POWERS,
@@ -40,6 +42,8 @@ from indefinite_opt.algebra.notation import (
     symbol,
     total,
 )
+from indefinite_opt.algebra.operators import Operator
+from indefinite_opt.foundation import is_sparse
 
 ROOM = 79 - 14
 """Columns of formulas in a printed program, behind heads of 14."""
@@ -59,11 +63,19 @@ def latex_expression(expr: Any) -> str:
 class Printer:
     """Prints expressions into one of the two notations and remembers the symbols it used."""
 
-    def __init__(self, to: int) -> None:
+    def __init__(self, to: int, variables: Iterable[Any] = ()) -> None:
         self.to = to
         self.symbols: dict[str, str] = {}
         self.numbers: dict[str, float] = {}
-        self._unnamed: dict[int, Piece] = {}
+        self._owners: dict[str, Any] = {variable.name(): variable for variable in variables}
+
+    def called(self, expr: Any, name: str) -> str:
+        """The name of a symbol, with a number behind it if another symbol has that name."""
+        found, count = name, 1
+        while not _is_same(self._owners.setdefault(found, expr), expr):
+            count += 1
+            found = f"{name}{count}"
+        return found
 
     def piece(self, expr: Any) -> Piece:
         # Only variables and parameters are found by an attribute, since log1p, for example, derives
@@ -143,25 +155,37 @@ def unpromoted(expr: Any) -> Any:
 
 def _constant(printer: Printer, expr: Any) -> Piece:
     if not _is_number(expr):
+        name = printer.called(expr, expr._name)
         meaning = None if expr._name in VARIABLES else GLOSSARY.get(expr._name)
-        printer.symbols[expr._name] = meaning or f"constant{_shaped(expr)}"
+        printer.symbols[name] = meaning or f"constant{_shaped(expr)}"
         if expr.ndim == 0:
-            printer.numbers[expr._name] = float(expr.value)
-        return symbol(expr._name, printer.to)
+            printer.numbers[name] = float(expr.value)
+        return symbol(name, printer.to)
     low, high = float(expr.value.min()), float(expr.value.max())
     if low == high:
         return printer.spread(number(low, printer.to), expr.shape)
-    known = printer._unnamed
-    name = f"c{len(known) + 1}" if known else "c"
-    if id(expr) not in known:
-        printer.symbols[name] = f"constant without a name{_shaped(expr)}"
-    return known.setdefault(id(expr), symbol(name, printer.to))
+    name = printer.called(expr, "c")
+    printer.symbols[name] = f"constant without a name{_shaped(expr)}"
+    return symbol(name, printer.to)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two symbols are one variable or parameter, or constants of one value."""
+    kinds = {kind_of(one), kind_of(other)}
+    if one is other or kinds != {"Constant"}:
+        return one is other or (len(kinds) == 1 and bool(one.id == other.id))
+    a, b = one.value, other.value
+    if a is b or a.shape != b.shape or type(a) is not type(b):
+        return a is b
+    if isinstance(a, Operator):
+        return not (a - b).terms
+    return not is_sparse(a) and np.array_equal(a, b)
 
 
 def _leaf(printer: Printer, expr: Any) -> Piece:
-    name, kind = expr.name(), kind_of(expr).lower()
+    name, kind = printer.called(expr, expr.name()), kind_of(expr).lower()
     known = {**GLOSSARY, **UNKNOWNS} if kind == "variable" else GLOSSARY
-    printer.symbols[name] = known.get(name, kind + _shaped(expr))
+    printer.symbols[name] = known.get(expr.name(), kind + _shaped(expr))
     return symbol(name, printer.to)
 
 
@@ -404,7 +428,7 @@ def latex(program: Any) -> str:
     \text{s.t.} & 0 \le x \le 1
     \end{array}
     """
-    printer = Printer(LATEX)
+    printer = Printer(LATEX, program.variables.values())
     inner = program.inner and program.inner.variable
     outer = [variable for variable in program.variables.values() if variable is not inner]
     unknowns = ", ".join(printer.show(variable) for variable in outer)
@@ -421,7 +445,7 @@ def latex(program: Any) -> str:
 
 def text(program: Any, with_data: bool = True) -> str:
     """Unicode text of a declared program, with the names of the constraints on the right."""
-    printer = Printer(TEXT)
+    printer = Printer(TEXT, program.variables.values())
     rows = [program.name, *_behind(program.sense, _broken(_objective(printer, program)))]
     rows += _behind("subject to", _beside(_lines(printer, program)))
     rows += _behind("where", [definition.text for definition in program.where])
@@ -440,7 +464,7 @@ def formula(program: Any) -> str:
     >>> formula(model.program("Box", structure=None))
     'max eᵀx  s.t. 0 ≤ x ≤ C;  C = 2'
     """
-    printer = Printer(TEXT)
+    printer = Printer(TEXT, program.variables.values())
     told = f"{program.sense[:3]} {_objective(printer, program)}"
     constraints = ", ".join(body for body, _ in _lines(printer, program))
     told += f"  s.t. {constraints}" if constraints else ""
@@ -548,7 +572,7 @@ def legend(program: Any) -> dict[str, str]:
     >>> legend(Model(minimize=b, subject_to={"entries": X >= 0}).program("", structure=None))
     {'b': 'offset of the classifier', 'X': 'variable of shape (2, 2)'}
     """
-    printer = Printer(TEXT)
+    printer = Printer(TEXT, program.variables.values())
     printer.show(program.objective)
     if program.inner is not None:
         _inner_set(printer, program.inner)

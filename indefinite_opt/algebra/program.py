@@ -226,7 +226,10 @@ class Program(Model):
         if objective is None:
             objective = translated(self.objective)
         goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
-        constraints = [translated(one) for one in self.subject_to.values()]
+        constraints: list[Any] = []
+        for one in map(translated, self.subject_to.values()):  # one with two names has two duals
+            known = any(one is another for another in constraints)
+            constraints.append(type(one)(*one.args) if known else one)
         for name, constraint in zip(self.subject_to, constraints, strict=True):
             constraint.set_label(name)
         return cp.Problem(goal, constraints), variables

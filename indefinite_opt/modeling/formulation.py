@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, Program, affine, canonical
+from indefinite_opt.algebra import Constant, Model, Program, affine, canonical
 from indefinite_opt.errors import (
     IndefiniteOptError,
     InfeasibleProblem,
@@ -178,7 +178,7 @@ class Formulation(Declaration):
         Raises
         ------
         ProblemError
-            If the model says no coefficients.
+            If the model says no coefficients, or others than expressions in its variables.
         """
         model, structure = self._compiled(problem)
         if model.classifier is not None:
@@ -188,14 +188,18 @@ class Formulation(Declaration):
             raise ProblemError("classifier", "a model with coef", f"{self}, which has none")
         kept = problem.__dict__["_derived"]
         if kept.get("coef", (None, None))[0] is not model:
-            kept["coef"] = model, affine(model.coef)
+            kept["coef"] = model, affine(_output("coef", model.coef, problem.n, structure.shapes))
         coef, offset = kept["coef"][1].at(dict(values)), 0.0
         if isinstance(model.offset, str):
             point = structure.at(structure.from_values(values))
             # Within the default tolerance of the solvers a weight counts as being at its bound.
-            offset = float(structure.optimality(point, None, 1e-6).multipliers[model.offset])
+            multipliers = structure.optimality(point, None, 1e-6).multipliers
+            if np.size(multipliers.get(model.offset, ())) != 1:
+                raise ProblemError("offset", "the name of one equation or inequality", model.offset)
+            offset = np.asarray(multipliers[model.offset]).item()
         elif model.offset is not None:
-            offset = canonical(Model(minimize=model.offset)).value(dict(values))
+            number = _output("offset", model.offset, 1, structure.shapes)
+            offset = canonical(Model(minimize=number)).value(dict(values))
         change = model.change
         if callable(change):
             change = change(structure, values)
@@ -227,6 +231,16 @@ class Formulation(Declaration):
             if value != usual[name] or name in self.in_every_title
         )
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
+
+
+def _output(argument: str, given: Any, size: int, variables: Collection[str]) -> Any:
+    """The coefficients or the offset as an expression in the variables of the model."""
+    made = given if hasattr(given, "variables") else Constant(given)
+    names = [variable.name() for variable in made.variables()]
+    if made.size != size or not set(names) <= set(variables):
+        expected = f"a constant or an expression in {', '.join(variables)}, of size {size}"
+        raise ProblemError(argument, expected, f"{made} of shape {made.shape}")
+    return made
 
 
 def _digest(value: Any) -> str:

@@ -96,6 +96,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "one name of two variables": (
         lambda x, b: Model(minimize=b, subject_to={"a": cp.Variable(2, name="b") >= 0}), "b"
     ),
+    "one name and shape of two variables": (
+        lambda x, b: Model(minimize=cp.sum_squares(b - 1) + cp.square(cp.Variable(name="b"))),
+        "two variables b",
+    ),
     "a matrix": (
         lambda x, b: Model(minimize=b, subject_to={"a": cp.Variable((2, 2), name="M") >= 0}), "M"
     ),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import random_problem
+from indefinite_opt.algebra import Model, Variable, sum_squares
 from indefinite_opt.modeling.classifier import least_error_offset
 
 
@@ -127,3 +131,33 @@ def test_points_in_place_of_kernel_rows_are_refused_with_what_to_do() -> None:
     classifier = iopt.solve(problem, iopt.SVMDual()).classifier
     with pytest.raises(iopt.errors.ProblemError, match=r"shape \(1, 1\).*problem\.kernel_with\(X"):
         classifier.predict([[2.0]])
+
+
+def test_outputs_of_an_own_model_are_constants_or_made_of_its_variables() -> None:
+    """f(x) = Σ yᵢ k(xᵢ, x) + 2.5 of plain numbers; what belongs to no variable is named."""
+
+    @dataclass(frozen=True)
+    class Own(iopt.Formulation):
+        coef: Any
+        offset: Any
+
+        def model(self, problem: iopt.KernelProblem) -> Model:
+            a = Variable(2, name="a")
+            rows = {"lower": a >= 1.0, "total": a[0] + a[1] == 3.0}
+            goal = sum_squares(a)
+            return Model(minimize=goal, subject_to=rows, coef=self.coef, offset=self.offset)
+
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    plain = iopt.solve(problem, Own(np.array([1.0, -1.0]), 2.5)).classifier
+    assert (plain.coef.tolist(), plain.offset) == ([1.0, -1.0], 2.5)
+    wrong = [
+        (Variable(2, name="z"), None, "coef: .* in a, of size 2, got z"),
+        (np.ones(3), None, "coef: .*, of size 2, got .* of shape \\(3,\\)"),
+        (np.ones(2), Variable(name="z"), "offset: .* in a, of size 1, got z"),
+        (np.ones(2), "totals", "offset: .* one equation or inequality, got totals"),
+        (np.ones(2), "lower", "offset: .* one equation or inequality, got lower"),
+    ]
+    for coef, offset, message in wrong:
+        result = iopt.solve(problem, Own(coef, offset))
+        with pytest.raises(iopt.errors.ProblemError, match=message):
+            _ = result.classifier

@@ -24,6 +24,7 @@ from helpers.changed_models import changes
 from helpers.declared import Declared, check_rows, check_same, structure_objective
 from helpers.own_formulations import OWN, RidgeDual
 from helpers.problems import random_problem, suited
+from indefinite_opt import algebra
 from indefinite_opt.algebra import Constant, Model, NotCanonical
 from indefinite_opt.errors import IndefiniteOptError
 from indefinite_opt.formulations import known
@@ -334,6 +335,52 @@ def test_a_convex_program_of_cvxpy_claims_no_bound_and_judges_rows_by_their_own_
     assert beyond.claim is iopt.Claim.NONE
     with pytest.raises(iopt.errors.IncompatibleSolver, match="if there is one"):
         iopt.bound(problem, Distance())
+
+
+@pytest.mark.parametrize("curved", [0.0, 1.0], ids=["linear", "quadratic"])
+@pytest.mark.parametrize("again", [False, True], ids=["one bound", "two bounds"])
+def test_a_bound_in_another_unit_has_the_multiplier_of_what_is_declared(
+    curved: float, again: bool
+) -> None:
+    """max eᵀx - ½c‖x‖² on 0 ≤ 5x, (4x₀, 2x₁) ≤ 1: 1 - cx = (4λ₀, 2λ₁) at x = (1/4, 1/2)."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Scaled(iopt.Formulation):
+        def model(self, problem: iopt.KernelProblem) -> Model:
+            x = algebra.Variable(2, name="x")
+            goal = algebra.sum(x) - 0.5 * curved * algebra.sum_squares(x)
+            upper = algebra.multiply(np.array([4.0, 2.0]), x) <= 1.0
+            rows = {"other": x <= 9.0} if again else {}
+            return Model(
+                maximize=goal, subject_to={**rows, "upper": upper, "lower": 5.0 * x >= 0.0}
+            )
+
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    result = iopt.solve(problem, Scaled())
+    assert result.values["x"] == pytest.approx([0.25, 0.5], abs=1e-7)
+    expected = [(1.0 - 0.25 * curved) / 4.0, (1.0 - 0.5 * curved) / 2.0]
+    assert result.multipliers["upper"] == pytest.approx(expected, abs=1e-6)
+    certificate = iopt.verify(problem, Scaled(), result.values, multipliers=result.multipliers)
+    assert certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("library", [cvxpy, algebra], ids=["cvxpy", "algebra"])
+def test_a_constraint_with_two_names_has_a_multiplier_under_each(library: Any) -> None:
+    """min xᵀ(1, 3) on ‖x‖² ≤ 10: x = -(1, 3), and the multipliers sum to ½."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Ball(iopt.Formulation):
+        def model(self, problem: iopt.KernelProblem) -> Model:
+            x = library.Variable(2, name="x")
+            ball = library.sum_squares(x) <= 10.0
+            goal = np.array([1.0, 3.0]) @ x
+            return Model(minimize=goal, subject_to={"ball": ball, "again": ball})
+
+    result = iopt.solve(iopt.KernelProblem(np.eye(2), [1, -1]), Ball())
+    assert result.objective == pytest.approx(-10.0, rel=1e-6)
+    assert result.certificate.claim in (iopt.Claim.LOCAL, iopt.Claim.FEASIBLE)
+    total = result.multipliers["ball"] + result.multipliers["again"]
+    assert total.item() == pytest.approx(0.5, rel=1e-4)
 
 
 SMALL = iopt.KernelProblem(PROBLEM.K[:4, :4], [1, -1, 1, -1])

@@ -113,6 +113,21 @@ def test_arrays_of_other_programs(tmp_path: Path) -> None:
             assert not (tmp_path / f"model{suffix}").exists()
 
 
+def test_constants_and_senses_come_back(tmp_path: Path) -> None:
+    """max 7 - ½‖x‖² on eᵀx ≥ 2 is 6, and ‖Gα - e‖² of no weights is n."""
+    qp = iopt.QuadraticProgram(
+        -np.eye(2), G=[[-1.0, -1.0]], h=[-2.0], lb=-3.0, ub=3.0, sense=-1, constant=7.0
+    )
+    squares = iopt.KSVM(C=1e-3).declare(INDEFINITE)
+    none = np.zeros(16)
+    for suffix in (".lp", ".mps", ".npz"):
+        path = tmp_path / f"model{suffix}"
+        read = iopt.QuadraticProgram.read(qp.declare().export(path))
+        assert (read.sense, iopt.solve(read).objective) == (-1, pytest.approx(6.0, abs=1e-6))
+        same = iopt.QuadraticProgram.read(squares.export(path)).declare()
+        assert same.evaluate({"x": none})[0] == squares.evaluate({"alpha": none})[0] == 16.0
+
+
 def test_a_path_that_cannot_be_written(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program = iopt.LPSVM().declare(PROBLEM)
     for suffix in (".lp", ".mps", ".npz"):

@@ -397,3 +397,21 @@ def test_a_letter_has_the_meaning_that_it_has_in_its_formulation() -> None:
     assert said["SVMDual"]["α"] == "example weights"
     assert "either sign" in said["KernelLogistic"]["α"]
     assert "either sign" in said["SeparabilitySVM"]["α"]
+
+
+def test_symbols_that_share_a_name_are_printed_apart() -> None:
+    """Only what is one variable, or has one value, is one letter."""
+    alpha, t = algebra.Variable(2, name="alpha"), algebra.Variable(name="C")
+    small, again, large = (algebra.Constant(value, name="mu") for value in (2.0, 2.0, 5.0))
+    model = algebra.Model(
+        maximize=algebra.sum(alpha) + t - np.array([1.0, 3.0]) @ alpha,
+        subject_to={
+            "upper": alpha <= small, "total": algebra.sum(alpha) <= large, "single": t <= again,
+            "other": t <= algebra.Constant(7.0, name="C"),
+        },
+    )  # fmt: skip
+    program = model.program("Names", structure=None)
+    expected = "max eᵀα + C - cᵀα  s.t. α ≤ μ, eᵀα ≤ μ₂, C ≤ μ, C ≤ C₂;  μ = 2, μ₂ = 5, C₂ = 7"
+    assert program.formula() == expected
+    assert r"C \le C_2" in program.latex()
+    assert {"μ", "μ₂", "C", "C₂"} <= set(program.legend())

@@ -61,6 +61,18 @@ def test_values_and_duals_are_those_of_clarabel(seed: int, maximised: bool) -> N
     assert stats.num_iters >= 0
 
 
+def test_a_constraint_that_is_listed_twice_has_half_the_dual_value_for_each() -> None:
+    """The Lagrangian has both: 2x is the sum of their multipliers. Clarabel divides it, too."""
+    x = cp.Variable(2)
+    lower, total, square = x >= 2, cp.sum(x) == 6, cp.sum_squares(x)
+    for one, multiplier in ((lower, [4.0, 4.0]), (total, -6.0)):
+        problem = cp.Problem(cp.Minimize(square), [one, one])
+        problem.solve(solver=cp.CLARABEL)
+        assert one.dual_value == pytest.approx(0.5 * np.array(multiplier), abs=1e-5)
+        problem.solve(method=METHOD)
+        assert one.dual_value == pytest.approx(0.5 * np.array(multiplier), abs=1e-5)
+
+
 def test_what_cvxpy_refuses_is_solved_and_proved() -> None:
     """By its own method, and by `solve` and `bound`, which take its problem."""
     dual = svm_dual()

@@ -32,6 +32,8 @@ class DeclaredRows(NamedTuple):
     """inequalities, equalities, lower or upper."""
     part: slice
     shape: tuple[int, ...]
+    size: float | Array = 1.0
+    """The declared rows are multiples of those here: 2v ≤ 1 has half the multiplier of v ≤ ½."""
 
 
 class Epigraph(NamedTuple):
@@ -132,7 +134,7 @@ class DeclaredQP(PolyhedralQP):
     def named_multipliers(self, stacked: Values) -> Values:
         none = np.zeros(self.n)  # of a side on which every bound is infinite
         return {
-            name: np.reshape(stacked.get(block.kind, none)[block.part], block.shape)
+            name: np.reshape(stacked.get(block.kind, none)[block.part] / block.size, block.shape)
             for name, block in self.named.items()
         }
 
@@ -143,7 +145,7 @@ class DeclaredQP(PolyhedralQP):
         stacked = {name: np.zeros(size) for name, (size,) in self.stacked_shapes.items()}
         for name, block in self.named.items():
             if block.kind in stacked:
-                stacked[block.kind][block.part] = np.ravel(multipliers[name])
+                stacked[block.kind][block.part] = block.size * np.ravel(multipliers[name])
         return stacked
 
     def optimality(
@@ -212,12 +214,12 @@ def as_declared_qp(reading: Reading, problem: KernelProblem) -> DeclaredQP:
         for bound in first:
             ends = lower if bound.side == "lower" else upper
             ends[places[name]] = np.ravel(bound.end)
-            named[bound.name] = DeclaredRows(bound.side, places[name], shape)
+            named[bound.name] = DeclaredRows(bound.side, places[name], shape, bound.size)
         for bound in further:
             sign = -1.0 if bound.side == "lower" else 1.0
             below = G.add(sign * np.eye(total)[places[name]])
             h.add(np.ravel(np.broadcast_to(sign * np.asarray(bound.end), shape)))
-            named[bound.name] = DeclaredRows("inequalities", below, shape)
+            named[bound.name] = DeclaredRows("inequalities", below, shape, bound.size)
             called["inequalities"] += entry_names(bound.name, shape)
     for row in reading.rows():
         rows, right, kind = (A, b, "equalities") if row.equal else (G, h, "inequalities")

@@ -131,9 +131,10 @@ class Reading:
         ]
 
     def bounds(self, variable: str) -> dict[str, VariableBound]:
-        """The bounds of a variable by their sides, at most one on each."""
+        """The bounds of a variable by their sides, at most one on each, and with coefficients 1."""
         found = self.all_bounds(variable)
         require(len({bound.side for bound in found}) == len(found))
+        require(all(np.all(bound.size == 1.0) for bound in found))
         return {bound.side: bound for bound in found}
 
     def all_bounds(self, variable: str) -> list[VariableBound]:

@@ -174,7 +174,8 @@ class CvxpyOrigin:
         """Multipliers of rows and bounds by the `id` of their constraint, with its shape.
 
         They have the signs of cvxpy: those of the minimisation form, nonnegative for inequalities.
-        If several constraints state the same bound, the first one has its multiplier.
+        If several constraints state the same bound, the first one has its multiplier. One that is
+        listed several times has an equal share for each.
         """
         flat = {name: np.zeros(one.size) for name, one in self.constraints.items()}
         left = {kind: iter(multipliers.get(kind, ())) for kind in ("inequalities", "equalities")}
@@ -182,10 +183,10 @@ class CvxpyOrigin:
             flat[name][entry] = next(left["equalities" if low == high else "inequalities"], 0.0)
         for (side, j), (name, entry, size) in self.bounded_by.items():
             flat[name][entry] = multipliers[side][j] / size if side in multipliers else 0.0
-        return {
-            one.id: np.reshape(flat[name], one.shape, order="F")
-            for name, one in self.constraints.items()
-        }
+        listed: dict[int, list[Array]] = {}
+        for name, one in self.constraints.items():
+            listed.setdefault(one.id, []).append(np.reshape(flat[name], one.shape, order="F"))
+        return {key: np.mean(shares, axis=0) for key, shares in listed.items()}
 
 
 def _values(given: Any, shape: tuple[int, ...]) -> Array:

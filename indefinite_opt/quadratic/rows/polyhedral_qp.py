@@ -432,10 +432,11 @@ class PolyhedralQP(Polyhedron, QP):
     # ------------------------------------------------------------------ other forms
 
     def arrays(self) -> Values:
-        """P, q, G, h, A, b, lb and ub, the letters of qpsolvers."""
+        """P, q, G, h, A, b, lb and ub, in the letters of qpsolvers, constant and sense."""
         return {
             "P": self.P, "q": self.q, "G": self.G, "h": self.h, "A": self.A, "b": self.b,
             "lb": self.lower, "ub": self.upper,
+            "constant": np.array(self.constant), "sense": np.array(float(self.sense)),
         }  # fmt: skip
 
 

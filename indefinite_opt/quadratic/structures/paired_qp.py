@@ -59,10 +59,14 @@ class PairedQP(PairedBox, QP):
         return lower, upper, self.b, self.b, self.A
 
     def arrays(self) -> Values:
-        """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper."""
+        """H, q, A, b, lower, upper and sense of min ½xᵀHx + qᵀx s.t. Ax = b, lower ≤ x ≤ upper.
+
+        With the constant, if there is one.
+        """
         lower, upper, b, _, A = self.constraints
         q, sense = np.full(self.n, self.linear), np.array(float(self.sense))
-        return {
+        constant = {"constant": np.array(self.constant)} if self.constant else {}
+        return constant | {
             "H": self.H(), "q": q, "A": A, "b": b, "lower": lower, "upper": upper, "sense": sense
         }  # fmt: skip
 
