@@ -17,7 +17,7 @@ import indefinite_opt as iopt
 from helpers import shaking
 from helpers.exact import Program
 from helpers.problems import FAMILIES, gaussian, kernel, symmetric
-from indefinite_opt.errors import InfeasibleProblem, ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 
 Array = NDArray[np.float64]
 
@@ -235,3 +235,10 @@ def test_a_large_bound_of_the_norm_leaves_the_interpolation(C: float) -> None:
     beta = result.values["beta"]
     assert result.objective == pytest.approx(t @ beta - 0.5 * beta @ K @ beta, rel=1e-12)
     assert result.objective == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_tube_with_which_objectives_overflow_is_refused() -> None:
+    problem = iopt.KernelProblem(np.eye(3), [0.5, 2.0, -1.0], task="regression")
+    assert iopt.solve(problem, iopt.EpsilonSVR(C=1e50, epsilon=1e152)).objective == 0.0
+    with pytest.raises(ParameterError, match=r"epsilon: .* at most 1e\+152"):
+        iopt.EpsilonSVR(epsilon=1.7e308)
