@@ -143,9 +143,11 @@ class IndefiniteSVR(RegressorMixin, SingleMachine):
         """
         points, targets = self._validated(X, reset=True, y=y, y_numeric=True)
         targets = np.asarray(targets, dtype=np.float64)
+        weights = self._weights_of_points(points, sample_weight)
+        kept = targets[weights > 0.0]
         # Without a large constant in the targets, which has no effect, differences of them count.
-        self._middle = 0.5 * float(targets.min()) + 0.5 * float(targets.max())
-        return self._trained(points, targets - self._middle, sample_weight)
+        self._middle = 0.5 * float(kept.min()) + 0.5 * float(kept.max())
+        return self._trained(points, targets - self._middle, weights)
 
     def _formulation(self, weights: Array | None, C: float | None = None) -> EpsilonSVR:
         return EpsilonSVR(C=self.C if C is None else C, epsilon=self.epsilon, weights=weights)

@@ -60,7 +60,7 @@ class EpsilonSVR(Formulation):
     """
 
     C: float = parameter(1.0, checks.weight_bound)
-    epsilon: float = parameter(0.1, checks.positive, zero=True)
+    epsilon: float = parameter(0.1, checks.positive, zero=True, most=checks.MAX_ENTRY)
     weights: Array | None = field(default=None, repr=False, compare=False)
 
     task: ClassVar[str] = "regression"

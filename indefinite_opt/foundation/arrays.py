@@ -312,7 +312,12 @@ def labelled(y: ArrayLike | None, n: int, task: str | None = None) -> Labels:
     if given.dtype.kind in "fc" and not np.all(np.isfinite(given)):
         raise ProblemError("y", "finite labels", "NaN or infinite entries")
     if task == "regression" or (task is None and _are_targets(given)):
-        return Labels("regression", np.empty(0), finite_array("y", given, (n,)).copy())
+        targets = finite_array("y", given, (n,)).copy()
+        largest = float(np.max(np.abs(targets), initial=0.0))
+        if largest > checks.MAX_ENTRY:
+            expected = f"targets of at most {checks.MAX_ENTRY:g}, or objectives overflow"
+            raise ProblemError("y", expected, f"{largest:.3g}", "Scale the targets.")
+        return Labels("regression", np.empty(0), targets)
     classes, values = _sorted_classes(given)
     if classes.size == 1 and task is None:
         hint = "Say task='one class' for one class, or task='regression' for targets."
@@ -322,6 +327,8 @@ def labelled(y: ArrayLike | None, n: int, task: str | None = None) -> Labels:
 
 def _are_targets(given: NDArray[Any]) -> bool:
     """Whether labels are more than two numbers that are not all whole."""
+    if given.dtype.hasobject and all(map(checks.is_number, given)):
+        given = np.array(given.tolist())
     whole = given.dtype.kind != "f" or bool(np.all(given == np.round(given)))
     return not whole and np.unique(given).size > 2
 

@@ -53,7 +53,7 @@ from indefinite_opt.studies.protocols import (
 )
 from indefinite_opt.studies.store import Row
 from indefinite_opt.studies.study import Study, mean_and_spread, settings_of
-from indefinite_opt.workflow import Result, available_solvers, html_table, solve
+from indefinite_opt.workflow import Result, available_solvers, html_table, solve, weakest_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -499,9 +499,8 @@ def _checked_test(problem: KernelProblem, test: Test) -> HeldOut:
 def _summary(rows: list[Row], scores: tuple[Score, ...]) -> Row:
     """One row for the cells of a formulation and solver."""
     good = [row for row in rows if not row["error"]]
-    kinds = {row["gap_kind"] for row in good}
     # If only some folds are convex, only the weaker measure describes all of them.
-    kind = "KKT residual" if "KKT residual" in kinds else next(iter(kinds), "")
+    kind = weakest_kind(row["gap_kind"] for row in good)
     mean = {score.name: mean_and_spread(rows, score.name)[0] for score in scores}
     first, *others = mean
     claims = [Claim[row["claim"]] for row in good if row["claim"] != "-"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -34,6 +34,17 @@ def in_pairs(problem: Problem, formulation: Declaration) -> bool:
         and formulation.task == problem.task == "classification"
         and problem.classes.size > 2
     )
+
+
+def weakest_kind(kinds: Iterable[str]) -> str:
+    """The kind of gap that says least of several ones; empty without any.
+
+    >>> weakest_kind(["duality gap", "global bracket", "duality gap"])
+    'global bracket'
+    """
+    found = set(kinds)
+    ordered = ("KKT residual", "global bracket", "duality gap")
+    return next((kind for kind in ordered if kind in found), "")
 
 
 def of_points(formulation: Any, points: NDArray[np.intp], n: int) -> Any:
@@ -164,8 +175,7 @@ class PairwiseResult(Pairwise[Result]):
     @property
     def gap_kind(self) -> str:
         """The kind of gap that all pairs have; of several kinds the one that says least."""
-        kinds = {result.certificate.gap_kind for result in self.members.values()}
-        return next(k for k in ("KKT residual", "global bracket", "duality gap") if k in kinds)
+        return weakest_kind(result.certificate.gap_kind for result in self.members.values())
 
     @property
     def gap(self) -> float:

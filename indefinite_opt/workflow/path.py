@@ -99,8 +99,18 @@ def path_entries(
     options: Options,
 ) -> list[Entry]:
     """The entries of `solve_path`, all of which may be errors."""
-    if any(in_pairs(problem, each) for each in formulations):
-        return _path_of_pairs(problem, formulations, solver, options)
+    several = [in_pairs(problem, each) for each in formulations]
+    if any(several):
+        # Those of another task, such as one class, are of all points.
+        of_pairs, others = (
+            [each for each, own in zip(formulations, several, strict=True) if own is kind]
+            for kind in (True, False)
+        )
+        found = {
+            True: iter(_path_of_pairs(problem, of_pairs, solver, options)),
+            False: iter(path_entries(problem, others, solver, options)),
+        }
+        return [next(found[kind]) for kind in several]
     entries: list[Entry] = []
     session: Session[Any] | None = None
     before: Declaration | None = None

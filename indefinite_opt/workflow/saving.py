@@ -86,6 +86,12 @@ def write_result(
     data: dict[str, Any] = {"facts": np.array(json.dumps(every))}
     if problem.labels is not None:
         data["y"] = problem.labels
+        if data["y"].dtype.hasobject:  # such as texts of pandas
+            data["y"] = np.array(problem.labels.tolist())
+        if data["y"].dtype.hasobject:
+            expected = "texts, numbers or dates of numpy, which the file can hold"
+            got = f"labels of type {type(problem.labels[0]).__name__}"
+            raise ParameterError("labels", expected, got, "Pickle holds others.")
     if problem.X is not None:
         data["X"] = problem.X
     else:

@@ -294,7 +294,8 @@ def solve_with(
     chosen = as_solver(default_solver(task) if solver is None else solver)
     if options.verbose:
         task.callback = reporting(options.callback)
-    if session is None:
+    # The default solver may be another one than that of the formulation before.
+    if session is None or str(session.solver) != str(chosen):
         session = chosen.session()
     with shown(options.verbose):
         if options.verbose:

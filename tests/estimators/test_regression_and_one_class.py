@@ -197,3 +197,10 @@ def test_solvers_may_be_chosen_and_brackets_hold_the_objective(own: Any) -> None
     sign = 1.0 if own is iopt.IndefiniteSVR else -1.0
     gain = sign * (best.certificate_.objective - plain.certificate_.objective)
     assert gain >= -1e-6 * abs(plain.certificate_.objective)
+
+
+def test_targets_of_points_without_weight_do_not_count() -> None:
+    far, kept = np.append(y[:20], 1e20), np.append(np.ones(20), 0.0)
+    found = iopt.IndefiniteSVR(C=10.0).fit(X[:21], far, kept)
+    peer = SVR(C=10.0, tol=1e-8).fit(X[:20], y[:20])
+    np.testing.assert_allclose(found.predict(X[:20]), peer.predict(X[:20]), rtol=1e-4)

@@ -17,7 +17,7 @@ import indefinite_opt as iopt
 from helpers import shaking
 from helpers.exact import Program
 from helpers.problems import FAMILIES, gaussian, kernel, symmetric
-from indefinite_opt.errors import InfeasibleProblem, ProblemError
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError
 
 Array = NDArray[np.float64]
 
@@ -211,3 +211,34 @@ def test_what_a_formulation_needs_is_said_by_name() -> None:
         iopt.solve(iopt.KernelProblem(K, [1, 1, 1, 1, 2, 2]), iopt.NuSVM(nu=0.7))
     with pytest.raises(InfeasibleProblem, match=r"at least 0\.16"):
         iopt.solve(iopt.KernelProblem(K), iopt.SVDD(C=0.1))
+
+
+def test_nu_of_one_leaves_no_tube_on_any_number_of_points() -> None:
+    """n·(C/n) may be less than C by rounding, as for 49 points; LIBSVM solves ε = 0."""
+    x = np.linspace(0.0, 3.0, 49)
+    K, t = np.exp(-((x[:, None] - x) ** 2)), np.sin(2.0 * x)
+    problem = iopt.KernelProblem(K, t, task="regression")
+    peer = SVR(kernel="precomputed", C=1.0 / 49, epsilon=0.0, tol=1e-9).fit(K, t)
+    beta = np.zeros(49)
+    beta[peer.support_] = peer.dual_coef_[0]
+    result = iopt.solve(problem, iopt.NuSVR(C=1.0, nu=1.0))
+    assert result.objective == pytest.approx(t @ beta - 0.5 * beta @ K @ beta, rel=1e-7)
+    assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+@pytest.mark.parametrize("C", [1e8, 1e12])
+def test_a_large_bound_of_the_norm_leaves_the_interpolation(C: float) -> None:
+    """β = K⁻¹(t - b) with eᵀβ = 0: b = 1, β = (-1, 0, 1, 0), and the objective is 1."""
+    K, t = np.diag([1.0, 2.0, 1.0, 1.0]), [0.0, 1.0, 2.0, 1.0]
+    result = iopt.solve(iopt.KernelProblem(K, t, task="regression"), iopt.NuSVR(C=C, nu=0.5))
+    assert result.values["beta"] == pytest.approx(np.array([-1.0, 0.0, 1.0, 0.0]), abs=1e-3)
+    beta = result.values["beta"]
+    assert result.objective == pytest.approx(t @ beta - 0.5 * beta @ K @ beta, rel=1e-12)
+    assert result.objective == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_tube_with_which_objectives_overflow_is_refused() -> None:
+    problem = iopt.KernelProblem(np.eye(3), [0.5, 2.0, -1.0], task="regression")
+    assert iopt.solve(problem, iopt.EpsilonSVR(C=1e50, epsilon=1e152)).objective == 0.0
+    with pytest.raises(ParameterError, match=r"epsilon: .* at most 1e\+152"):
+        iopt.EpsilonSVR(epsilon=1.7e308)

@@ -23,6 +23,7 @@ from indefinite_opt.foundation.arrays import (
     checked_values,
     finite_array,
     label_vector,
+    labelled,
     real_array,
 )
 
@@ -333,3 +334,20 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
 def test_arrays_of_functions_are_checked(name: str) -> None:
     argument, call = CALLS[name]
     assert re.match(rf"{re.escape(argument)}: expected .*, got ", message(call))
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [([1.5, 2.5, 4.0], "regression"), ([1, 2.5, 4], "regression"), ([1, 2, 4], "classification")],
+)
+def test_numbers_that_are_objects_ask_for_the_task_of_the_same_numbers(y: Any, task: str) -> None:
+    """As a column of pandas with numbers of several types holds them."""
+    found, same = labelled(np.array(y, dtype=object), 3), labelled(y, 3)
+    assert found.task == same.task == task
+    assert found.values.tolist() == same.values.tolist()
+
+
+def test_targets_with_which_objectives_overflow_are_refused() -> None:
+    assert labelled([1e152, 0.5, 0.0], 3).values[0] == 1e152
+    with pytest.raises(ProblemError, match=r"y: expected targets of at most 1e\+152"):
+        labelled([1.7e308, 0.5, 0.0], 3)

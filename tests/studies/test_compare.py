@@ -16,7 +16,7 @@ from helpers.problems import positive_part
 from indefinite_opt.foundation import TASKS
 from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study, cells
 from indefinite_opt.studies.cells import _fits
-from indefinite_opt.studies.comparison import columns_of
+from indefinite_opt.studies.comparison import Comparison, columns_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.methods import default_methods
 
@@ -531,3 +531,20 @@ def test_linear_programs_have_the_solver_that_suits_their_size(n: int, solver: s
     plan = Study({"board": problem}, {"LP": grid}, RepeatedKFold(2)).plan
     fits = list(_fits(split, [entry.method for entry in grid.entries], grid, plan))
     assert [fit.result.solver for fit in fits] == [solver] * 2
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_gap_of_folds_with_several_kinds_is_of_the_weakest(
+    problem: iopt.KernelProblem, order: tuple[int, int]
+) -> None:
+    """A bracket, of a fold that is not convex, says less than the duality gaps of the others."""
+    other = {"formulation": "SVMDual", "solver": "multistart", "accuracy": 1.0, "error": "",
+             "claim": "GLOBAL", "proved_within": 0.0, "chosen": "", "objective": 1.0,
+             "support": 2, "seconds": 1.0, "run": 0}  # fmt: skip
+    gaps = [("duality gap", 3e-9), ("global bracket", 2e-7)]
+    rows = [
+        other | {"fold": fold, "gap_kind": gaps[k][0], "gap": gaps[k][1]}
+        for fold, k in enumerate(order)
+    ]
+    found = Comparison(problem, [iopt.SVMDual()], {}, rows).summary
+    assert found[["gap_kind", "gap"]].to_numpy().tolist() == [["global bracket", 2e-7]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
-from sklearn.svm import SVC
+from sklearn.svm import SVC, OneClassSVM
 
 import indefinite_opt as iopt
 from helpers.problems import symmetric
@@ -195,3 +195,14 @@ def test_results_of_every_task_are_saved(formulation: str, task: str, tmp_path: 
     np.testing.assert_allclose(back.predict(X[:, :3]), result.predict(X[:, :3]), rtol=1e-12)
     if task == "one class":
         assert set(result.predict(X[:, :3])) <= {-1, 1}
+
+
+def test_formulations_of_other_tasks_are_of_all_points_in_a_path(iris: iopt.KernelProblem) -> None:
+    one, two = iopt.OneClassSVM(nu=0.2), iopt.OneClassSVM(nu=0.4)
+    path = iopt.solve_path(iris, [one, "SVMDual", two])
+    assert [type(entry).__name__ for entry in path] == ["Result", "PairwiseResult", "Result"]
+    for entry, nu in zip(path[::2], (0.2, 0.4), strict=True):
+        peer = OneClassSVM(kernel="precomputed", nu=nu, tol=1e-9).fit(iris.K)
+        alpha = np.zeros(iris.n)
+        alpha[peer.support_] = peer.dual_coef_[0] / (nu * iris.n)
+        assert entry.objective == pytest.approx(0.5 * alpha @ iris.K @ alpha, rel=1e-6)

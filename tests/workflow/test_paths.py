@@ -300,3 +300,19 @@ def test_clarabel_agrees_at_each_point(kernel: str, chosen: Formulations) -> Non
         alone = iopt.solve(problem, result.formulation, solver="clarabel", tol=1e-9).objective
         assert result.objective == pytest.approx(alone, rel=1e-5)
         assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_each_point_has_its_own_default_solver() -> None:
+    """A row makes an inequality of ν-SVM another kind of program than an equality."""
+    problem = random_problem("gaussian", 11, seed=4)
+    most = 2.0 * problem.smaller_class / problem.n
+    formulations = [
+        iopt.NuSVM(nu=share * most, equality=equality)
+        for share, equality in ((0.9, False), (0.25, True), (0.2, True), (0.8, False), (0.8, True))
+    ]
+    for result in iopt.solve_path(problem, formulations):
+        alone = iopt.solve(problem, result.formulation)
+        assert result.solver == alone.solver
+        assert not result.doubt
+        assert result.objective == pytest.approx(alone.objective, rel=1e-6)
+        assert result.certificate.claim is iopt.Claim.GLOBAL

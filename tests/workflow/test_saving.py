@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,16 @@ def test_what_a_file_cannot_hold(tmp_path: Path) -> None:
     assert not path.exists()
     with pytest.raises(AttributeError, match="expected a single variable, got u, xi, b"):
         _ = iopt.solve(problem, "LPSVM").x
+
+
+def test_labels_that_are_objects_are_read_back(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"of texts": Y.astype(object), "of truth values": (Y == "inside")})
+    for labels in (frame["of texts"], frame["of truth values"].astype(object)):
+        result = iopt.solve(iopt.KernelProblem.from_data(X, labels, "gaussian"), "SVMDual")
+        again = iopt.load(result.save(tmp_path / "model.npz"))
+        assert again.predict(NEW).tolist() == result.predict(NEW).tolist()
+    halves = np.where(Y == "inside", Fraction(1, 2), Fraction(1, 3))
+    result = iopt.solve(iopt.KernelProblem(np.eye(30), halves), "SVMDual")
+    with pytest.raises(iopt.errors.ParameterError, match=r"labels: .* Fraction"):
+        result.save(tmp_path / "other.npz")
+    assert not (tmp_path / "other.npz").exists()

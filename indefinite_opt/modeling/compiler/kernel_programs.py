@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from indefinite_opt.algebra import Operator, level
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import EPS, Array
 from indefinite_opt.modeling.compiler.reading import (
     Line,
     Mismatch,
@@ -72,7 +72,9 @@ def signed_qp(reading: Reading, problem: KernelProblem) -> SignedQP:
     upper = level(np.atleast_1d(bounds["upper"].end))
     require(np.all(upper > 0.0) and np.all(bounds["lower"].end == -upper))
     # With more than half of the largest norm, pairs of parts cannot make up for a smaller one.
-    require(not total or (not np.ndim(upper) and total <= problem.n * upper))
+    if total:
+        require(np.ndim(upper) == 0 and total <= problem.n * upper * (1.0 + 4.0 * EPS))
+        total = min(total, problem.n * float(upper))
     H, c, constant = reading.quadratic_form(variable)
     require(constant == 0.0)
     h, kernel = _scaled_kernel(H, problem.unlabelled, "K")

@@ -63,7 +63,19 @@ class SignedQP(BoxLineQP):
         if missing > 0.0:
             room = np.maximum(float(self.upper) - np.abs(beta), 0.0)
             both = np.minimum(room * (0.5 * missing / (float(room.sum()) or 1.0)), room)
-        return np.concatenate([np.maximum(beta, 0.0) + both, np.maximum(-beta, 0.0) + both])
+        return self.least_parts(values) + np.tile(both, 2)
+
+    def least_parts(self, values: Values) -> Array:
+        """The parts that have nothing in common, whatever the sum of a norm has to be."""
+        beta = np.asarray(values[self.variable], dtype=float)
+        return np.maximum(np.concatenate([beta, -beta]), 0.0)
+
+    def value(self, x: Array, gradient: Array | None = None) -> float:
+        if not self.total:
+            return super().value(x, gradient)
+        # As ε = 0, what both parts have in common counts by its rounding only.
+        slope = self.gradient(x) if gradient is None else gradient
+        return 0.5 * float(self.values(x)[self.variable] @ (slope + self.linear)[: self.base.n])
 
     def residuals(self, values: Values) -> Values:
         """The excess of each declared constraint."""
