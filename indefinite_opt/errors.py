@@ -235,15 +235,15 @@ class IncompatibleSolver(IndefiniteOptError):
 
 
 class SolverFailed(IndefiniteOptError):
-    """A solver that ended without a point, or with one of which nothing is proved.
+    """A solver that ended without a point, or with one about which nothing is proved.
 
     The message quotes the solver or the certificate.
 
     Attributes
     ----------
     point : (n,) array or None
-        The point of which nothing is proved; None if there is no point. Only `solve_qp` raises the
-        error for such a point, as it returns no certificate.
+        The point about which nothing is proved; None if there is no point. Only `solve_qp` raises
+        the error for such a point, as it returns no certificate.
 
     Examples
     --------
@@ -262,7 +262,7 @@ class SolverFailed(IndefiniteOptError):
 
 
 class DoubtfulResult(UserWarning):
-    """The warning that numbers come from a point of which little or nothing is known to be right.
+    """The warning that numbers come from a point about which little or nothing is proved.
 
     `Result.x`, `Result.predict` and `Result.decision_function` give it if the solver has stopped
     short of its tolerance, and `solve_qp` if no more is proved about the point than that it

@@ -370,7 +370,7 @@ class _Reader:
         if isinstance(value, Operator):
             return value
         if not np.isfinite(value.data if is_sparse(value) else value).all():
-            raise NotCanonical(f"{e}, which has entries that are no numbers", "finite numbers")
+            raise NotCanonical(f"{e}, which has entries that are not numbers", "finite numbers")
         return _of_array(value)
 
     # ------------------------------------------------------------- affine expressions

@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[Any, str]] = {
 
 app = typer.Typer(
     help="Solve, certify and compare formulations of learning with indefinite kernels.\n\n"
-    "A first example, with two local optima and a bracket that closes:\n\n"
+    "First examples, on a kernel whose dual has several local optima and a bracket that closes:\n\n"
     f"indefinite-opt compare {EXAMPLE}\n\n"
     f"indefinite-opt bound {EXAMPLE} 'SVMDual(C=10)'",
     no_args_is_help=True,

@@ -41,9 +41,9 @@ def compare(
     solvers: str | None = Option(None, help="Solvers of each formulation, such as 'smo, highs'."),
     grid: str = Option(
         DEFAULT_GRID,
-        help="Values from which the parameters of each method are chosen in every fold, by three "
-        "folds of its training points, unless they are written with the method; 'none' for its "
-        "defaults, by which methods are compared if there are no labels.",
+        help="Values of parameters: every fold chooses among them by cross-validation on its "
+        "training points, except for parameters written with a method. With 'none', or without "
+        "labels, methods have their defaults.",
     ),
     folds: int = Option(5, help="Number of folds of the cross-validation."),
     jobs: int = Option(1, help="Number of processes that share the folds."),
@@ -55,7 +55,7 @@ def compare(
 
     Methods are those for the task of the data; more than two classes are trained one against one.
     The table is printed, and a report is written to the output folder. The exit code is 1 if every
-    cell failed, or ended with the claim NONE. After Ctrl-C the same call goes on where it was.
+    cell failed, or ended with the claim NONE. After Ctrl-C the same call continues the work.
     """
     from indefinite_opt.studies.report import failures, terminal_table
 

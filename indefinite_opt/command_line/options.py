@@ -85,8 +85,8 @@ class DataOptions:
     kind: str | None = Option(None, help="points (default), similarities or distances in a .csv.")
     label: str | None = Option(
         None,
-        help="Column of labels or targets; by default 'label', or the last one; 'none' if all are "
-        "features.",
+        help="Column of labels or targets; by default 'label', or the last one; 'none' for "
+        "features only.",
     )
     labels: Path | None = Option(None, help="File of labels for a matrix, one in each line.")
     task: str | None = Option(

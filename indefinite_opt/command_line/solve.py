@@ -127,7 +127,7 @@ def verify(
     values: Path = Argument(help="A .npz, .json or .csv file, by name or one number a line."),
     tol: float = options.TOL,
     bound: bool = Option(False, "--bound", help="Bracket the optimum of a nonconvex program, too."),
-    time_limit: float = Option(60.0, help="Seconds allowed, with that bracket."),
+    time_limit: float = Option(60.0, help="Seconds allowed, bracket included."),
     require: str = Option("FEASIBLE", help="Exit with code 1 if the claim is less than this one."),
     as_json: bool = options.JSON,
 ) -> None:
@@ -153,8 +153,8 @@ def predict(
 ) -> None:
     """Predict labels or numbers of new points with a saved model.
 
-    A table of labels and decision values is printed, of more than two classes with the votes for
-    each class, whose ties decision values break. It begins with the names of the rows, if the file
+    A table of labels and decision values is printed. For more than two classes it has the votes for
+    each class, and decision values break ties. It begins with the names of the rows, if the file
     has any. The accuracy is printed if the file has true labels, named y or by --label. A
     regression predicts numbers, and the root mean squared error is printed if the file has targets.
     For one class the label of outliers is -1, and that of others 1. The exit code is 1 if the model
@@ -213,7 +213,7 @@ def _new_points(
         new = encoding.encode(frame, str(path))
         return new, None if label is None else frame[label], names
     if label is not None:
-        raise ParameterError("label", "none for data that are no .csv file", label)
+        raise ParameterError("label", "none for data that are not a .csv file", label)
     arrays = read_arrays(path, max_bytes)
     wanted = "X" if problem.X is not None else "K" if problem.kernel is None else "D"
     if wanted not in arrays:
@@ -259,9 +259,9 @@ def bound(
     """Bracket the global optimum with a proved bound.
 
     With more than two classes each pair is bracketed, one against one. The other end of the bracket
-    is the objective of the best point found. The exit code is 1 if it violates constraints or lies
-    beyond the bound. Ctrl-C ends the search: the bracket so far, which is as valid as any, is still
-    printed, and the exit code is 130.
+    is the objective of the best point found. The exit code is 1 if this point violates constraints
+    or its objective lies beyond the bound. Ctrl-C ends the search: the bracket so far, which is
+    valid, is still printed, and the exit code is 130.
     """
     terminal.check_writable(output=search.output, proof=search.proof)
     checks.positive("require_gap", require_gap, optional=True)
@@ -281,7 +281,7 @@ def qp(
     file: str = Argument(
         help="A .in (BoxQP), .lp, .mps, .npz, .qplib or .qps file, or a name: boxqp-50-40-1."
     ),
-    sense: str | None = Option(None, help="Of a .in file: max, the default, or min."),
+    sense: str | None = Option(None, help="Sense of a .in file: max (default) or min."),
     bound: bool = Option(False, "--bound", help="Bracket the optimum; --gap and --proof do, too."),
     solver: str | None = options.SOLVER,
     max_bytes: int = options.MAX_SIZE,
@@ -314,7 +314,7 @@ def qp(
     parts = [f"{program.names.variable(j)} = {x[j]:.6g}" for j in used[:6]]
     parts += ["..."] * (used.size > 6) + ["0 elsewhere"] * (used.size < x.size)
     if program.assumed:
-        text = text.replace("\n", f"\n  {program.assumed}; --sense tells\n", 1)
+        text = text.replace("\n", f"\n  {program.assumed}; --sense changes that\n", 1)
     answer(search.as_json, told, f"{text}\n  {', '.join(parts)}", good, found.status)
 
 

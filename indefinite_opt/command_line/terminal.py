@@ -41,7 +41,7 @@ class Command(TyperCommand):
         except IndefiniteOptError as error:
             told, code = f"error: {_message(error, {str(one.name) for one in self.params})}", 2
         except MemoryError as error:
-            told, code = f"error: the memory is too small ({error}); --cache-mb takes less of it", 2
+            told, code = f"error: the memory is too small ({error}); --cache-mb needs less", 2
         except OSError as error:
             told, code = f"error: output: {error}", 1
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -93,7 +93,7 @@ def read_arrays(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
             if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-                raise ValueError("an entry is no array")
+                raise ValueError("an entry is not an array")
             return arrays
     except _DAMAGE as error:
         raise DataError("file", "a readable .npz file", f"{path}: {_reason(error)}") from None

@@ -66,7 +66,7 @@ def test_the_sense_of_in_files(tmp_path: Path) -> None:
         assert answer["sense"] == sense
         assert answer["assumed"] == ("" if options else told)
     for bracket in ((), ("--bound",)):
-        said = f"  {told}; --sense tells"
+        said = f"  {told}; --sense changes that"
         assert printed("qp", file, *bracket).splitlines().count(said) == 1
         assert said not in printed("qp", file, "--sense", "max", *bracket)
     assert "'max' or 'min', got 'up'" in complaint("qp", file, "--sense", "up")

@@ -274,7 +274,7 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
     assert same(read_program(write_program(program, tmp_path / "a.npz")), program)
     for refused, suffix, words in (
         (program, ".lp", "below 1e.20"), (program, ".mps", "below 1e.20"),
-        (large, ".lp", "whose double is a float"), (large, ".qplib", "whose double is a float"),
+        (large, ".lp", "doubled without overflow"), (large, ".qplib", "doubled without overflow"),
         (vast, ".qplib", "or infinite ones"),
     ):  # fmt: skip
         path = stored(tmp_path / f"file{suffix}", "what was there")

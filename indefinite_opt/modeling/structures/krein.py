@@ -165,7 +165,7 @@ def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Def
             ("V", "Lambda"),
         ),
         Definition(
-            "α stands for the paper's α̃, whose α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
+            "α stands for the paper's α̃; its α = y∘(V sign(Λ) Vᵀ(y∘α̃))",
             r"\alpha\text{ stands for the paper's }\tilde\alpha, \text{whose} \\ & \alpha = "
             r"y \circ (V\, \mathrm{sign}(\Lambda)\, V^\top (y \circ \tilde\alpha))",
         ),

@@ -138,7 +138,7 @@ class _LPReader:
             j = self._variable(match[4] or match[3])
             self.products[max(i, j), min(i, j)] += sign * value
         if not self._match(_CLOSING):
-            raise self._error("products of two variables, or ] / 2 behind them")
+            raise self._error("products of two variables, or ] / 2 after them")
 
     def _row(self, sides: list[tuple[float, float]]) -> bytes:
         """Add the sides of a row and its entries; the value is its label, or empty."""

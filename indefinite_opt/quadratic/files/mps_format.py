@@ -125,7 +125,7 @@ class _MPSReader:
         if any(products.get((j, i), 0.0) != value for (i, j), value in products.items()):
             raise DataError(
                 self.source, "a symmetric matrix in the section QMATRIX", "another",
-                "A triangle stands in a section QUADOBJ.",
+                "A triangle belongs in a section QUADOBJ.",
             )  # fmt: skip
         bounds = [
             (lower.get(j, -np.inf if upper.get(j, 0.0) < 0.0 else 0.0), upper.get(j, np.inf))
@@ -221,7 +221,7 @@ class _MPSReader:
             raise self._error("continuous variables", words)
         j = self.columns.setdefault(words[0], len(self.columns))
         if j < len(self.columns) - 1:
-            raise self._error("the lines of a variable behind one another", words)
+            raise self._error("the lines of each variable together", words)
         self._numbers(words, 1, self.entries, j)
 
     def _numbers(

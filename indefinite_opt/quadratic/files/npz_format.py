@@ -52,7 +52,7 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
         return quadratic_arrays(**given, **others)
     raise DataError(
         source, f"arrays P, q, ... or {', '.join(sorted(EXPORTED))}",
-        f"the names {', '.join(sorted(arrays)) or 'of none'}",
+        f"the names {', '.join(sorted(arrays))}" if arrays else "no arrays",
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ class StandardForm(NamedTuple):
             triangle = sparse.csr_array(self.sense * (sparse.tril(H) + sparse.tril(H, -1)))
         if not np.isfinite(triangle.data).all():
             raise DataError(
-                target, "entries of P whose double is a float", "one above 8.98e307",
+                target, "entries of P that can be doubled without overflow", "one above 8.98e307",
                 "Write it as .npz.",
             )  # fmt: skip
         return triangle

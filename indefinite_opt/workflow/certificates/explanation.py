@@ -52,8 +52,8 @@ def _violation(found: Measurement, values: Values) -> list[str]:
     near = found.measured.point.x
     if isinstance(structure, PolyhedralQP) and structure.discrepancy(near) <= task.tol:
         reasons.append(
-            "That is little beside terms that cancel, but no point nearby is proved to satisfy "
-            "all constraints."
+            "That is small beside terms that cancel, but no point nearby is proved to "
+            "satisfy all constraints."
         )
     return reasons
 
@@ -148,4 +148,4 @@ def _sized(found: Measurement) -> str:
     words = gap_and_share(gap, share)
     if np.isfinite(share) or np.isinf(gap):
         return words
-    return f"{words} in absolute terms, for which there is `atol`"
+    return f"{words} in absolute terms; `atol` is an absolute tolerance"

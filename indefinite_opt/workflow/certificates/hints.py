@@ -50,7 +50,7 @@ def completed(
     given = checked_values("values", values, known)
     filled = {**given, **{name: np.zeros(structure.shapes[name]) for name in missing}}
     whole = structure.feasible_values(filled) or filled
-    words = "not among the values, and computed from the others."
+    words = "not among the values, but computed from the others."
     return {**whole, **given}, [f"{SLACKS[name]} {words}" for name in missing]
 
 
