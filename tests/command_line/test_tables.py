@@ -226,3 +226,23 @@ def test_matrices_that_are_none(folder: Path) -> None:
         assert "--kind" in told
         np.savez("X.npz", X=matrix, y=LANGUAGES)
         assert "Name the array K or D" in complaint("diagnose", "X.npz")
+
+
+def test_a_cell_of_spaces_is_empty(folder: Path) -> None:
+    """It is no category among numbers, and no class."""
+    Path("t.csv").write_text('a, b, label\n1, 2, "x, 1"\n3,  , y\n4, 5, y\n', encoding="utf-8")
+    data = iopt.datasets.read("t.csv")
+    assert (data.X.tolist(), data.y.tolist()) == ([[1.0, 2.0], [4.0, 5.0]], ["x, 1", "y"])
+    assert data.table.dropped == (3,)
+    Path("t.csv").write_text("a,label\n1,x\n2, \n", encoding="utf-8")
+    assert "a label in every row, got none in line 3" in complaint("diagnose", "t.csv")
+
+
+def test_labels_of_a_matrix_are_not_missing(folder: Path) -> None:
+    kind = ("--kind", "similarities")
+    Path("K.csv").write_text("2,1,a\n1,2,\n", encoding="utf-8")
+    assert "a label in every row, got none in line 2" in complaint("diagnose", "K.csv", *kind)
+    Path("K.csv").write_text("p,q\n2,1\n1,2\n", encoding="utf-8")
+    Path("y.csv").write_text("name,label\nq,\np,a\n", encoding="utf-8")
+    told = complaint("diagnose", "K.csv", *kind, "--labels", "y.csv")
+    assert "y.csv: expected a label in every row, got none in line 2" in told

@@ -148,12 +148,7 @@ def _read_points(
         if label is not None:
             checks.choice("label", label, [*frame.columns, NO_LABELS])
         column = label or ("label" if "label" in frame else str(frame.columns[-1]))
-        cells = frame.pop(column)
-        if cells.isna().any():
-            line = int(np.argmax(cells.isna().to_numpy())) + 2
-            expected = f"a label in every row of the column {column!r}"
-            raise DataError(str(path), expected, f"none in line {line}")
-        y = _labels(cells)
+        y = _labels(frame.pop(column), path, 2)
     left_out = (*("row names" for _ in unnamed), *ignore)
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
     used = None if y is None else y[kept]
@@ -182,9 +177,14 @@ def _refuse_pairs(X: Any, source: str, hint: str) -> None:
         raise DataError(source, "points with their features", got, hint)
 
 
-def _labels(cells: pd.Series[Any]) -> NDArray[Any]:
+def _labels(cells: pd.Series[Any], path: Path, first: int) -> NDArray[Any]:
+    """The labels in cells of a file, numbers if all of them are, from its line `first` on."""
     import pandas as pd
 
+    empty = cells.isna().to_numpy()
+    if empty.any():
+        got = f"none in line {first + int(np.argmax(empty))}"
+        raise DataError(str(path), "a label in every row", got)
     try:
         return np.asarray(pd.to_numeric(cells))
     except (ValueError, TypeError, OverflowError):  # the last from integers of hundreds of digits
@@ -244,7 +244,7 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
     if of_labels in header or len(places) == wanted + 1:
         place = header.index(of_labels) if of_labels in header else places[-1]
         places.remove(place)
-        truth = _labels(frame[place])
+        truth = _labels(frame[place], path, 1 + named)
     if len(places) != wanted:
         shape = "as many columns as rows" if width is None else f"{width} columns"
         raise DataError(str(path), f"a matrix with {shape}", f"{len(frame)} x {len(places)}")
@@ -275,15 +275,18 @@ def _read_matrix(
 def _read_labels(path: Path, names: tuple[str, ...], n: int, max_bytes: int) -> NDArray[Any]:
     """Labels in the order of the rows, or by their names; a first line of n + 1 is a header."""
     expected = f"{n} labels, one in each line, or names and labels"
-    frame = _parsed(path, read_bytes(path, max_bytes), expected, dtype=str).fillna("")
-    lines = frame[int(len(frame) == n + 1) :]
+    frame = _parsed(path, read_bytes(path, max_bytes), expected, dtype=str)
+    first = int(len(frame) == n + 1)
+    lines = frame[first:]
     if len(lines) != n or lines.shape[1] > 2:
         raise DataError(str(path), expected, f"{len(lines)} lines")
+    found = _labels(lines.iloc[:, -1], path, 1 + first)
     if lines.shape[1] == 1:
-        return _labels(lines[0])
-    if sorted(lines[0]) != sorted(names):
-        raise DataError(str(path), "the names of the rows of the matrix", str(lines.iloc[0, 0]))
-    return _labels(lines.set_index(0)[1][list(names)])
+        return found
+    known = lines[0].fillna("").tolist()
+    if sorted(known) != sorted(names):
+        raise DataError(str(path), "the names of the rows of the matrix", known[0])
+    return found[[known.index(name) for name in names]]
 
 
 def read_frame(path: Path, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
@@ -318,10 +321,14 @@ def _first_row(path: Path, content: bytes, expected: str) -> list[str]:
 
 
 def _parsed(path: Path, content: bytes, expected: str, **options: Any) -> pd.DataFrame:
-    """What pandas reads: "NA" and "None" may be levels, and only empty cells are missing."""
+    """What pandas reads: "NA" and "None" may be levels, and only empty cells are missing.
+
+    A cell of spaces is empty, and spaces before a cell are no part of it.
+    """
     import pandas as pd
 
     options |= {"header": None, "keep_default_na": False, "na_values": [""], "low_memory": False}
+    options["skipinitialspace"] = True
     try:
         return pd.read_csv(io.BytesIO(content), **options)
     except ValueError as error:
