@@ -246,3 +246,36 @@ def test_labels_of_a_matrix_are_not_missing(folder: Path) -> None:
     Path("y.csv").write_text("name,label\nq,\np,a\n", encoding="utf-8")
     told = complaint("diagnose", "K.csv", *kind, "--labels", "y.csv")
     assert "y.csv: expected a label in every row, got none in line 2" in told
+
+
+def test_categories_labels_and_names_of_new_rows_are_read_as_they_are_written(folder: Path) -> None:
+    """In a file without the texts of training, 007 and 1.0 would be the numbers 7 and 1."""
+    codes = ["007", "7", "1", "1.0", "7A"]
+    table = [f"{k % 5},{codes[k % 5]},{'01' if k % 5 in (0, 3) else '1x'}" for k in range(20)]
+    Path("t.csv").write_text("\n".join(["a,code,label", *table]), encoding="utf-8")
+    printed("solve", "t.csv", "LPSVM(C=100)", "--save", "m.npz")
+    for k, code in ((0, "007"), (3, "1.0")):
+        Path("new.csv").write_text(f",a,code,label\n08,{k},{code},01\n", encoding="utf-8")
+        outcome = run("predict", "m.npz", "new.csv", "--label", "label")
+        assert outcome.stdout.splitlines()[1].startswith("08,01,")
+        assert "100.0 % of 1 labels agree" in outcome.stderr
+    Path("new.csv").write_text("a,code,label\n0,007,01\n3,1.0,\n", encoding="utf-8")
+    told = complaint("predict", "m.npz", "new.csv", "--label", "label")
+    assert "a label in every row, got none in line 3" in told
+
+
+def test_names_of_a_matrix_may_be_numbers(folder: Path) -> None:
+    Path("D.csv").write_text(",007,1\n007,0,5\n1,5,0\n", encoding="utf-8")
+    Path("y.csv").write_text("007,01\n1,1x\n", encoding="utf-8")
+    data = iopt.datasets.read("D.csv", "distances", labels="y.csv")
+    assert data.names == ("007", "1")
+    printed(
+        "solve", "D.csv", "SVMDual", "--kind", "distances", "--labels", "y.csv", "--save", "m.npz"
+    )
+    # The first row has the names of the columns, in another order, and is no new object.
+    Path("new.csv").write_text("1,007,truth\n9,2,01\n", encoding="utf-8")
+    outcome = run("predict", "m.npz", "new.csv", "--label", "truth")
+    assert [line.partition(",")[0] for line in outcome.stdout.splitlines()] == ["label", "01"]
+    assert "100.0 % of 1 labels agree" in outcome.stderr
+    Path("new.csv").write_text("1,007\n9,2\n", encoding="utf-8")
+    assert printed("predict", "m.npz", "new.csv") == outcome.stdout
