@@ -185,7 +185,11 @@ def predict(
         told = f"root mean squared error of {len(table)} predictions: {error:.6g}"
         say(told, to=terminal.stderr)
     elif truth is not None:
-        labels = [name(one) for one in truth.tolist()]
+        labels = list(map(as_text, truth.tolist()))
+        # Labels of a file may be the names of the classes, or the -1 and 1 that stand for them.
+        codes = set(map(as_text, problem.classes.tolist()))
+        if not codes.intersection(labels) <= {*problem.class_names}:
+            labels = list(map(name, labels))
         if task == "classification" or {*labels} <= {"-1", "1"}:
             right = 100.0 * np.mean(table["label"] == labels)
             say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)

@@ -279,3 +279,15 @@ def test_names_of_a_matrix_may_be_numbers(folder: Path) -> None:
     assert "100.0 % of 1 labels agree" in outcome.stderr
     Path("new.csv").write_text("1,007\n9,2\n", encoding="utf-8")
     assert printed("predict", "m.npz", "new.csv") == outcome.stdout
+
+
+@pytest.mark.parametrize(("labels", "positive"), [([0, 1], 0), ([1, 2], 2), ([-1, 1], -1)])
+def test_true_labels_are_those_of_the_file_whichever_is_positive(
+    labels: list[int], positive: int, folder: Path
+) -> None:
+    x = np.arange(-10.0, 10.0) + 0.5
+    frame = pd.DataFrame({"x": x, "label": np.where(x > 0.0, labels[1], labels[0])})
+    name = written(frame)
+    printed("solve", name, "SVMDual", "--positive", positive, "--save", "m.npz")
+    outcome = run("predict", "m.npz", name, "--label", "label")
+    assert "100.0 % of 20 labels agree" in outcome.stderr
