@@ -291,3 +291,26 @@ def test_true_labels_are_those_of_the_file_whichever_is_positive(
     printed("solve", name, "SVMDual", "--positive", positive, "--save", "m.npz")
     outcome = run("predict", "m.npz", name, "--label", "label")
     assert "100.0 % of 20 labels agree" in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["label", "kind"])
+def test_labels_of_a_matrix_may_stand_first(name: str, folder: Path) -> None:
+    """They are no names of rows, even if they are texts or truth values."""
+    for a, b in (("x", "y"), ("True", "False")):
+        Path("K.csv").write_text(f"{name},p,q\n{a},2,1\n{b},1,3\n", encoding="utf-8")
+        data = iopt.datasets.read("K.csv", "similarities", label=name)
+        assert (data.K.tolist(), data.names) == ([[2.0, 1.0], [1.0, 3.0]], ("p", "q"))
+        assert list(map(str, data.y)) == [a, b]
+
+
+def test_names_that_occur_twice_say_nothing_about_an_order(folder: Path) -> None:
+    kind = ("--kind", "similarities")
+    Path("K.csv").write_text(",p,q,p\np,2,1,1\np,1,1,2\nq,1,3,1\n", encoding="utf-8")
+    told = complaint("diagnose", "K.csv", *kind)
+    assert "different names of rows, as their order is not that of the columns" in told
+    Path("K.csv").write_text("p,p,q\n2,1,1\n1,2,1\n1,1,3\n", encoding="utf-8")
+    Path("y.csv").write_text("p,a\nq,a\np,b\n", encoding="utf-8")
+    told = complaint("diagnose", "K.csv", *kind, "--labels", "y.csv")
+    assert "y.csv: expected different names of rows" in told
+    Path("y.csv").write_text("p,a\np,b\nq,a\n", encoding="utf-8")
+    assert iopt.datasets.read("K.csv", kind[1], labels="y.csv").y.tolist() == ["a", "b", "a"]

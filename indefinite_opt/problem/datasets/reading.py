@@ -209,15 +209,19 @@ class TextGrid(NamedTuple):
 
 
 def in_order(
-    numbers: Array, columns: tuple[str, ...], names: tuple[str, ...], source: str
-) -> Array:
-    """The numbers with their columns in the order of these names, if both have names."""
+    numbers: NDArray[Any], columns: tuple[str, ...], names: tuple[str, ...], source: str
+) -> NDArray[Any]:
+    """The entries with their columns in the order of these names, if both have names."""
     if not names or not columns or columns == names:
         return numbers
     if sorted(names) != sorted(columns):
         strange = [name for name in columns if name not in names] or ["too few of them"]
         raise DataError(source, "columns with the names of the rows", strange[0])
     places = {name: k for k, name in enumerate(columns)}
+    if len(places) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        expected = "different names of rows, as their order is not that of the columns"
+        raise DataError(source, expected, f"two rows named {twice!r}")
     return numbers[:, [places[name] for name in names]]
 
 
@@ -254,7 +258,8 @@ def read_grid(
     if label is not None:
         checks.choice("label", label, header)
     places, rows, truth = list(range(frame.shape[1])), (), None
-    if header[:1] == [""] or frame[0].dtype.kind not in "iuf":
+    of_names = frame[0].dtype.kind not in "iuf" and header[:1] != [of_labels]
+    if header[:1] == [""] or of_names:
         rows = tuple(frame[places.pop(0)].map(as_text))
     wanted = len(frame) if width is None else width
     if of_labels in header or len(places) == wanted + 1:
@@ -302,10 +307,10 @@ def _read_labels(path: Path, names: tuple[str, ...], n: int, max_bytes: int) -> 
     found = read_labels(lines.iloc[:, -1], path, 1 + first)
     if lines.shape[1] == 1:
         return found
-    known = lines[0].fillna("").tolist()
+    known = tuple(lines[0].fillna(""))
     if sorted(known) != sorted(names):
         raise DataError(str(path), "the names of the rows of the matrix", known[0])
-    return found[[known.index(name) for name in names]]
+    return in_order(found[None, :], known, names, str(path))[0]
 
 
 def read_frame(
