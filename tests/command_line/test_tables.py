@@ -314,3 +314,10 @@ def test_names_that_occur_twice_say_nothing_about_an_order(folder: Path) -> None
     assert "y.csv: expected different names of rows" in told
     Path("y.csv").write_text("p,a\np,b\nq,a\n", encoding="utf-8")
     assert iopt.datasets.read("K.csv", kind[1], labels="y.csv").y.tolist() == ["a", "b", "a"]
+
+
+def test_targets_have_no_positive_class(folder: Path) -> None:
+    """Two targets, 3 and 4, are not turned into -1 and 1."""
+    Path("t.csv").write_text("x,label\n0,3\n1,4\n2,4\n", encoding="utf-8")
+    told = complaint("solve", "t.csv", "EpsilonSVR", "--task", "regression", "--positive", 3)
+    assert "positive: expected none for targets, got 3" in told
