@@ -81,6 +81,10 @@ BAD_TABLES = {
     "x;y;label\n1,0;2,5;a\n3,0;4,0;b\n": "separated by commas, not semicolons",
     "x,y,label\n" + "".join(f'"0,{k}",{k},{"ab"[k % 2]}\n' for k in range(24)):
         "numbers in the column 'x', got '0,0' in line 2",
+    **{
+        "x,label\n" + f'"{one}",a\n1,b\n' * 4: f"numbers in the column 'x', got '{one}' in line 2"
+        for one in ("1.234,5", "1,234.5", "1,234,567", "-1,5e-3", ",5")
+    },
     "id,y,label\n" + "".join(f"row {k},{k},{'ab'[k % 2]}\n" for k in range(24)):
         "24 different texts in 24 rows. Leave it out",
     **dict.fromkeys(
