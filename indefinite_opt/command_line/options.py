@@ -167,6 +167,8 @@ class DataOptions:
                 dataset = load(max_bytes=self.max_bytes, missing=given.pop("missing"))
             for name, value in given.items():
                 raise ParameterError(name, f"none for the data set {dataset.name}", str(value))
+        if self.positive is not None and self.task == "regression":
+            raise ParameterError("positive", "none for targets", self.positive)
         return dataset if self.positive is None else _with_positive(dataset, self.positive)
 
 

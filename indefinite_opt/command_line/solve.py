@@ -15,7 +15,7 @@ from indefinite_opt.command_line import options, terminal
 from indefinite_opt.command_line.terminal import answer, public, say
 from indefinite_opt.errors import DataError, ParameterError
 from indefinite_opt.foundation import checks, finite_array, read_arrays
-from indefinite_opt.problem import Encoding, as_text, in_order, read_frame, read_grid
+from indefinite_opt.problem import Encoding, as_text, in_order, read_frame, read_grid, read_labels
 from indefinite_opt.quadratic import QP, proof_checker, read_document
 from indefinite_opt.workflow import (
     PairwiseResult,
@@ -185,7 +185,11 @@ def predict(
         told = f"root mean squared error of {len(table)} predictions: {error:.6g}"
         say(told, to=terminal.stderr)
     elif truth is not None:
-        labels = [name(one) for one in truth.tolist()]
+        labels = list(map(as_text, truth.tolist()))
+        # Labels of a file may be the names of the classes, or the -1 and 1 that stand for them.
+        codes = set(map(as_text, problem.classes.tolist()))
+        if not codes.intersection(labels) <= {*problem.class_names}:
+            labels = list(map(name, labels))
         if task == "classification" or {*labels} <= {"-1", "1"}:
             right = 100.0 * np.mean(table["label"] == labels)
             say(f"{right:.1f} % of {len(table)} labels agree", to=terminal.stderr)
@@ -200,18 +204,21 @@ def _new_points(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """New points, similarities or distances, true labels or None, names of the rows by title."""
     if path.suffix in (".csv", ".gz"):
+        texts = problem.classes.dtype.kind == "U"
         if problem.X is None:
-            grid = read_grid(path, problem.n, label, max_bytes)
+            grid = read_grid(path, problem.n, label, max_bytes, problem.objects, texts)
             numbers = in_order(grid.numbers, grid.columns, problem.objects, str(path))
             return numbers, grid.labels, {"name": grid.rows} if grid.rows else {}
-        frame = read_frame(path, max_bytes)
-        if label is not None:
-            checks.choice("label", label, frame.columns)
         numbered = Encoding.of_numbers(tuple(map(str, range(problem.X.shape[1]))))
         encoding = problem.table or numbered
+        inferred = {one.name for one in encoding.columns if not one.levels}
+        inferred |= set() if texts or label is None else {label}
+        frame = read_frame(path, max_bytes, inferred)
+        if label is not None:
+            checks.choice("label", label, frame.columns)
         names = {one or "name": frame[one] for one in ("", *encoding.ignored) if one in frame}
         new = encoding.encode(frame, str(path))
-        return new, None if label is None else frame[label], names
+        return new, None if label is None else read_labels(frame[label], path, 2, texts), names
     if label is not None:
         raise ParameterError("label", "none for data that are not a .csv file", label)
     arrays = read_arrays(path, max_bytes)

@@ -182,13 +182,13 @@ def draw_points(ax: Axes, problem: KernelProblem) -> None:
         marks = ((-1.0, style.VERMILLION, "^"), (1.0, style.BLUE, "o"))
         groups = [
             (X[problem.y == sign], color, marker, f"class {name}")
-            for (sign, color, marker), name in zip(marks, problem.classes, strict=True)
+            for (sign, color, marker), name in zip(marks, problem.class_names, strict=True)
         ]
     elif problem.classes.size > 2:
         labels: Any = problem.labels
         groups = [
-            (X[labels == name], style.line_color(k), "o", f"class {name}")
-            for k, name in enumerate(problem.classes)
+            (X[labels == label], style.line_color(k), "o", f"class {problem.meaning(label)}")
+            for k, label in enumerate(problem.classes)
         ]
     for chosen, color, marker, label in groups:
         ax.scatter(

@@ -100,7 +100,7 @@ def _draw_values(ax: Axes, result: Any) -> None:
     groups = [(np.ones(x.size, bool), style.BLUE, f"{x.size} values")]
     if two:
         signs = (1.0, style.BLUE), (-1.0, style.VERMILLION)
-        names = {1.0: problem.classes[1], -1.0: problem.classes[0]}
+        names = dict(zip((-1.0, 1.0), problem.class_names, strict=True))
         groups = [(problem.y == sign, color, f"class {names[sign]}") for sign, color in signs]
     for chosen, color, label in groups:
         drawn = chosen[order]

@@ -9,7 +9,7 @@ from indefinite_opt.foundation import checked_points
 from indefinite_opt.problem import datasets, kernels
 from indefinite_opt.problem.confidence_problem import ConfidenceProblem, own_sensitivity
 from indefinite_opt.problem.datasets.encoding import Encoding, as_text
-from indefinite_opt.problem.datasets.reading import in_order, read_frame, read_grid
+from indefinite_opt.problem.datasets.reading import in_order, read_frame, read_grid, read_labels
 from indefinite_opt.problem.embedding import Embedding, embed
 from indefinite_opt.problem.kernel_matrix import RowGram, remarks
 from indefinite_opt.problem.kernel_problem import KernelProblem, Split, check_problem

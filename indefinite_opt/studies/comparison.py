@@ -470,7 +470,7 @@ def _settings(study: Study, problem: KernelProblem, grid: Mapping[str, Any]) -> 
         "kernel": problem.origin,
         "scaling": problem.scaling or "none",
         **labels,
-        **({} if described is None else {"described class": str(described)}),
+        **({} if described is None else {"described class": problem.meaning(described)}),
         **({"grid": over} if grid else {}),
         **settings_of(study),
     }

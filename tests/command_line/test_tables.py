@@ -81,6 +81,10 @@ BAD_TABLES = {
     "x;y;label\n1,0;2,5;a\n3,0;4,0;b\n": "separated by commas, not semicolons",
     "x,y,label\n" + "".join(f'"0,{k}",{k},{"ab"[k % 2]}\n' for k in range(24)):
         "numbers in the column 'x', got '0,0' in line 2",
+    **{
+        "x,label\n" + f'"{one}",a\n1,b\n' * 4: f"numbers in the column 'x', got '{one}' in line 2"
+        for one in ("1.234,5", "1,234.5", "1,234,567", "-1,5e-3", ",5")
+    },
     "id,y,label\n" + "".join(f"row {k},{k},{'ab'[k % 2]}\n" for k in range(24)):
         "24 different texts in 24 rows. Leave it out",
     **dict.fromkeys(
@@ -226,3 +230,98 @@ def test_matrices_that_are_none(folder: Path) -> None:
         assert "--kind" in told
         np.savez("X.npz", X=matrix, y=LANGUAGES)
         assert "Name the array K or D" in complaint("diagnose", "X.npz")
+
+
+def test_a_cell_of_spaces_is_empty(folder: Path) -> None:
+    """It is no category among numbers, and no class."""
+    Path("t.csv").write_text('a, b, label\n1, 2, "x, 1"\n3,  , y\n4, 5, y\n', encoding="utf-8")
+    data = iopt.datasets.read("t.csv")
+    assert (data.X.tolist(), data.y.tolist()) == ([[1.0, 2.0], [4.0, 5.0]], ["x, 1", "y"])
+    assert data.table.dropped == (3,)
+    Path("t.csv").write_text("a,label\n1,x\n2, \n", encoding="utf-8")
+    assert "a label in every row, got none in line 3" in complaint("diagnose", "t.csv")
+
+
+def test_labels_of_a_matrix_are_not_missing(folder: Path) -> None:
+    kind = ("--kind", "similarities")
+    Path("K.csv").write_text("2,1,a\n1,2,\n", encoding="utf-8")
+    assert "a label in every row, got none in line 2" in complaint("diagnose", "K.csv", *kind)
+    Path("K.csv").write_text("p,q\n2,1\n1,2\n", encoding="utf-8")
+    Path("y.csv").write_text("name,label\nq,\np,a\n", encoding="utf-8")
+    told = complaint("diagnose", "K.csv", *kind, "--labels", "y.csv")
+    assert "y.csv: expected a label in every row, got none in line 2" in told
+
+
+def test_categories_labels_and_names_of_new_rows_are_read_as_they_are_written(folder: Path) -> None:
+    """In a file without the texts of training, 007 and 1.0 would be the numbers 7 and 1."""
+    codes = ["007", "7", "1", "1.0", "7A"]
+    table = [f"{k % 5},{codes[k % 5]},{'01' if k % 5 in (0, 3) else '1x'}" for k in range(20)]
+    Path("t.csv").write_text("\n".join(["a,code,label", *table]), encoding="utf-8")
+    printed("solve", "t.csv", "LPSVM(C=100)", "--save", "m.npz")
+    for k, code in ((0, "007"), (3, "1.0")):
+        Path("new.csv").write_text(f",a,code,label\n08,{k},{code},01\n", encoding="utf-8")
+        outcome = run("predict", "m.npz", "new.csv", "--label", "label")
+        assert outcome.stdout.splitlines()[1].startswith("08,01,")
+        assert "100.0 % of 1 labels agree" in outcome.stderr
+    Path("new.csv").write_text("a,code,label\n0,007,01\n3,1.0,\n", encoding="utf-8")
+    told = complaint("predict", "m.npz", "new.csv", "--label", "label")
+    assert "a label in every row, got none in line 3" in told
+
+
+def test_names_of_a_matrix_may_be_numbers(folder: Path) -> None:
+    Path("D.csv").write_text(",007,1\n007,0,5\n1,5,0\n", encoding="utf-8")
+    Path("y.csv").write_text("007,01\n1,1x\n", encoding="utf-8")
+    data = iopt.datasets.read("D.csv", "distances", labels="y.csv")
+    assert data.names == ("007", "1")
+    printed(
+        "solve", "D.csv", "SVMDual", "--kind", "distances", "--labels", "y.csv", "--save", "m.npz"
+    )
+    # The first row has the names of the columns, in another order, and is no new object.
+    Path("new.csv").write_text("1,007,truth\n9,2,01\n", encoding="utf-8")
+    outcome = run("predict", "m.npz", "new.csv", "--label", "truth")
+    assert [line.partition(",")[0] for line in outcome.stdout.splitlines()] == ["label", "01"]
+    assert "100.0 % of 1 labels agree" in outcome.stderr
+    Path("new.csv").write_text("1,007\n9,2\n", encoding="utf-8")
+    assert printed("predict", "m.npz", "new.csv") == outcome.stdout
+
+
+@pytest.mark.parametrize(("labels", "positive"), [([0, 1], 0), ([1, 2], 2), ([-1, 1], -1)])
+def test_true_labels_are_those_of_the_file_whichever_is_positive(
+    labels: list[int], positive: int, folder: Path
+) -> None:
+    x = np.arange(-10.0, 10.0) + 0.5
+    frame = pd.DataFrame({"x": x, "label": np.where(x > 0.0, labels[1], labels[0])})
+    name = written(frame)
+    printed("solve", name, "SVMDual", "--positive", positive, "--save", "m.npz")
+    outcome = run("predict", "m.npz", name, "--label", "label")
+    assert "100.0 % of 20 labels agree" in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["label", "kind"])
+def test_labels_of_a_matrix_may_stand_first(name: str, folder: Path) -> None:
+    """They are no names of rows, even if they are texts or truth values."""
+    for a, b in (("x", "y"), ("True", "False")):
+        Path("K.csv").write_text(f"{name},p,q\n{a},2,1\n{b},1,3\n", encoding="utf-8")
+        data = iopt.datasets.read("K.csv", "similarities", label=name)
+        assert (data.K.tolist(), data.names) == ([[2.0, 1.0], [1.0, 3.0]], ("p", "q"))
+        assert list(map(str, data.y)) == [a, b]
+
+
+def test_names_that_occur_twice_say_nothing_about_an_order(folder: Path) -> None:
+    kind = ("--kind", "similarities")
+    Path("K.csv").write_text(",p,q,p\np,2,1,1\np,1,1,2\nq,1,3,1\n", encoding="utf-8")
+    told = complaint("diagnose", "K.csv", *kind)
+    assert "different names of rows, as their order is not that of the columns" in told
+    Path("K.csv").write_text("p,p,q\n2,1,1\n1,2,1\n1,1,3\n", encoding="utf-8")
+    Path("y.csv").write_text("p,a\nq,a\np,b\n", encoding="utf-8")
+    told = complaint("diagnose", "K.csv", *kind, "--labels", "y.csv")
+    assert "y.csv: expected different names of rows" in told
+    Path("y.csv").write_text("p,a\np,b\nq,a\n", encoding="utf-8")
+    assert iopt.datasets.read("K.csv", kind[1], labels="y.csv").y.tolist() == ["a", "b", "a"]
+
+
+def test_targets_have_no_positive_class(folder: Path) -> None:
+    """Two targets, 3 and 4, are not turned into -1 and 1."""
+    Path("t.csv").write_text("x,label\n0,3\n1,4\n2,4\n", encoding="utf-8")
+    told = complaint("solve", "t.csv", "EpsilonSVR", "--task", "regression", "--positive", 3)
+    assert "positive: expected none for targets, got 3" in told

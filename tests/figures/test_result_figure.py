@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import indefinite_opt as iopt
 from indefinite_opt import figures
 from indefinite_opt.errors import ParameterError
+from indefinite_opt.figures.points import draw_points
 
 
 def figure_3() -> iopt.KernelProblem:
@@ -38,6 +40,12 @@ def test_a_solver_that_reports_seldom_shows_its_values() -> None:
     heights = [bar.get_height() for bar in ax.patches]
     np.testing.assert_allclose(np.sort(heights), np.sort(result.values["alpha"]))
     assert ax.get_legend_handles_labels()[1] == ["class 1", "class -1"]
+    # Labels -1 and 1 may stand for others, as those of the option --positive do.
+    problem.meanings = {"-1": "1", "1": "0"}
+    assert result.plot().axes[0].get_legend_handles_labels()[1] == ["class 0", "class 1"]
+    points = Figure().add_subplot()
+    draw_points(points, problem)
+    assert points.get_legend_handles_labels()[1] == ["class 1", "class 0"]
 
 
 def test_recorded_steps_and_reports_are_curves() -> None:

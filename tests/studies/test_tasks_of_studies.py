@@ -213,8 +213,10 @@ def test_the_described_class_is_called_by_its_name() -> None:
     labels = np.repeat([1, -1], [8, 4])
     problem = iopt.KernelProblem.from_data(points, labels, "rbf", task="one class")
     problem.meanings = {"1": "sound", "-1": "cracked"}
-    told = iopt.compare(problem, ["OneClassSVM"], folds=2).conclusions[0]
+    comparison = iopt.compare(problem, ["OneClassSVM"], folds=2)
+    told = comparison.conclusions[0]
     assert told.startswith("The class that is described is sound, 8 of 12 points;")
+    assert comparison.settings["described class"] == "sound"
 
 
 def test_without_labels_only_rejections_are_known(outliers: iopt.KernelProblem) -> None:

@@ -21,8 +21,11 @@ MISSING = ("drop", "impute", "refuse")
 _MAX_SHOWN = 6
 """Most features, levels and lines that a sentence lists."""
 
-_NO_CATEGORY = re.compile(r"(?i)\s*(na|n/a|nan|null|none|\?|-|\.|[+-]?\d+,\d+)\s*")
-"""Texts that stand for a missing value beside numbers, and numbers with a decimal comma."""
+_NO_CATEGORY = re.compile(
+    r"(?i)\s*(na|n/a|nan|null|none|\?|-|\.|[+-]?[\d.]*(,[\d.]*\d)+(e[+-]?\d+)?)\s*"
+)
+"""Texts that stand for a missing value beside numbers, and numbers with commas: 1.234,5 and 1,234.5
+as well."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,12 +149,7 @@ def _read_points(
         if label is not None:
             checks.choice("label", label, [*frame.columns, NO_LABELS])
         column = label or ("label" if "label" in frame else str(frame.columns[-1]))
-        cells = frame.pop(column)
-        if cells.isna().any():
-            line = int(np.argmax(cells.isna().to_numpy())) + 2
-            expected = f"a label in every row of the column {column!r}"
-            raise DataError(str(path), expected, f"none in line {line}")
-        y = _labels(cells)
+        y = read_labels(frame.pop(column), path, 2)
     left_out = (*("row names" for _ in unnamed), *ignore)
     encoding, kept = Encoding.of(frame, missing, str(path), column, left_out)
     used = None if y is None else y[kept]
@@ -182,13 +178,21 @@ def _refuse_pairs(X: Any, source: str, hint: str) -> None:
         raise DataError(source, "points with their features", got, hint)
 
 
-def _labels(cells: pd.Series[Any]) -> NDArray[Any]:
+def read_labels(cells: pd.Series[Any], path: Path, first: int, texts: bool = False) -> NDArray[Any]:
+    """The labels in cells of a file, from its line `first` on.
+
+    They are numbers if all of them are, unless they are asked for as `texts`.
+    """
     import pandas as pd
 
-    try:
-        return np.asarray(pd.to_numeric(cells))
-    except (ValueError, TypeError, OverflowError):  # the last from integers of hundreds of digits
-        return cells.astype(str).to_numpy(dtype=str)
+    empty = cells.isna().to_numpy()
+    if empty.any():
+        got = f"none in line {first + int(np.argmax(empty))}"
+        raise DataError(str(path), "a label in every row", got)
+    with suppress(ValueError, TypeError, OverflowError):  # the last from hundreds of digits
+        if not texts:
+            return np.asarray(pd.to_numeric(cells))
+    return cells.astype(str).to_numpy(dtype=str)
 
 
 def _stem(path: Path) -> str:
@@ -205,28 +209,44 @@ class TextGrid(NamedTuple):
 
 
 def in_order(
-    numbers: Array, columns: tuple[str, ...], names: tuple[str, ...], source: str
-) -> Array:
-    """The numbers with their columns in the order of these names, if both have names."""
+    numbers: NDArray[Any], columns: tuple[str, ...], names: tuple[str, ...], source: str
+) -> NDArray[Any]:
+    """The entries with their columns in the order of these names, if both have names."""
     if not names or not columns or columns == names:
         return numbers
     if sorted(names) != sorted(columns):
         strange = [name for name in columns if name not in names] or ["too few of them"]
         raise DataError(source, "columns with the names of the rows", strange[0])
     places = {name: k for k, name in enumerate(columns)}
+    if len(places) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        expected = "different names of rows, as their order is not that of the columns"
+        raise DataError(source, expected, f"two rows named {twice!r}")
     return numbers[:, [places[name] for name in names]]
 
 
-def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) -> TextGrid:
+def read_grid(
+    path: Path,
+    width: int | None,
+    label: str | None,
+    max_bytes: int,
+    names: tuple[str, ...] = (),
+    texts: bool = False,
+) -> TextGrid:
     """A matrix with `width` columns, by default as many as rows, in a .csv file.
 
-    It may have a header, names of the rows in its first column, and a column of labels.
+    It may have a header, names of the rows in its first column, and a column of labels, which are
+    read as `texts` on demand. A first row of the `names` of the columns is a header, even if they
+    are numbers.
     """
     expected = "a comma-separated matrix of numbers, with or without names of rows and columns"
     content = read_bytes(path, max_bytes).lstrip()
     header, of_labels = _first_row(path, content, expected), label or "label"
     named = not all(map(_is_number, header[:-1])) or header[-1] == of_labels
-    frame = _parsed(path, content, expected, skiprows=int(named))
+    named = named or (bool(names) and sorted(header[: len(names)]) == sorted(names))
+    # Names of rows stay as they are written, such as 007.
+    of_rows = {0: str} if header[0] == "" else None
+    frame = _parsed(path, content, expected, skiprows=int(named), dtype=of_rows)
     counted = any(header == [str(k + first) for k in range(len(header))] for first in (0, 1))
     if width is None and counted and len(frame) == frame.shape[1] + 1:
         # One line more than a square matrix has: names 0, 1, ... as pandas writes them.
@@ -238,13 +258,17 @@ def read_grid(path: Path, width: int | None, label: str | None, max_bytes: int) 
     if label is not None:
         checks.choice("label", label, header)
     places, rows, truth = list(range(frame.shape[1])), (), None
-    if header[:1] == [""] or frame[0].dtype.kind not in "iuf":
+    of_names = frame[0].dtype.kind not in "iuf" and header[:1] != [of_labels]
+    if header[:1] == [""] or of_names:
         rows = tuple(frame[places.pop(0)].map(as_text))
     wanted = len(frame) if width is None else width
     if of_labels in header or len(places) == wanted + 1:
         place = header.index(of_labels) if of_labels in header else places[-1]
         places.remove(place)
-        truth = _labels(frame[place])
+        if texts:
+            column = {"usecols": [place], "dtype": str, "skiprows": int(named)}
+            frame[place] = _parsed(path, content, expected, **column)[place]
+        truth = read_labels(frame[place], path, 1 + named, texts)
     if len(places) != wanted:
         shape = "as many columns as rows" if width is None else f"{width} columns"
         raise DataError(str(path), f"a matrix with {shape}", f"{len(frame)} x {len(places)}")
@@ -275,33 +299,42 @@ def _read_matrix(
 def _read_labels(path: Path, names: tuple[str, ...], n: int, max_bytes: int) -> NDArray[Any]:
     """Labels in the order of the rows, or by their names; a first line of n + 1 is a header."""
     expected = f"{n} labels, one in each line, or names and labels"
-    frame = _parsed(path, read_bytes(path, max_bytes), expected, dtype=str).fillna("")
-    lines = frame[int(len(frame) == n + 1) :]
+    frame = _parsed(path, read_bytes(path, max_bytes), expected, dtype=str)
+    first = int(len(frame) == n + 1)
+    lines = frame[first:]
     if len(lines) != n or lines.shape[1] > 2:
         raise DataError(str(path), expected, f"{len(lines)} lines")
+    found = read_labels(lines.iloc[:, -1], path, 1 + first)
     if lines.shape[1] == 1:
-        return _labels(lines[0])
-    if sorted(lines[0]) != sorted(names):
-        raise DataError(str(path), "the names of the rows of the matrix", str(lines.iloc[0, 0]))
-    return _labels(lines.set_index(0)[1][list(names)])
+        return found
+    known = tuple(lines[0].fillna(""))
+    if sorted(known) != sorted(names):
+        raise DataError(str(path), "the names of the rows of the matrix", known[0])
+    return in_order(found[None, :], known, names, str(path))[0]
 
 
-def read_frame(path: Path, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
-    """A comma-separated table with a header; a column without a name has the name ""."""
+def read_frame(
+    path: Path, max_bytes: int = MAX_BYTES, numbers: Collection[str] | None = None
+) -> pd.DataFrame:
+    """A comma-separated table with a header; a column without a name has the name "".
+
+    With the names of the columns of `numbers`, others are texts as they are written, such as 007.
+    """
     import pandas as pd
 
     expected = "a comma-separated table with a header, rows and columns"
     content = read_bytes(path, max_bytes).lstrip()
     header = _first_row(path, content, expected)
-    frame = _parsed(path, content, expected, skiprows=1)
+    texts = [] if numbers is None else [k for k, one in enumerate(header) if one not in numbers]
+    frame = _parsed(path, content, expected, skiprows=1, dtype=dict.fromkeys(texts, str))
     if frame.shape[1] != len(header):
         got = f"rows of {frame.shape[1]} cells under a header of {len(header)}"
         raise DataError(str(path), expected, got, _SEPARATORS)
-    numbers = [cell for cell in header if _is_number(cell)]
-    counted = [float(cell) - float(numbers[0]) for cell in numbers] == list(range(len(numbers)))
-    if not all(map(str.isdecimal, numbers)) or (len(numbers) >= len(header) - 1 and not counted):
+    counts = [cell for cell in header if _is_number(cell)]
+    counted = [float(cell) - float(counts[0]) for cell in counts] == list(range(len(counts)))
+    if not all(map(str.isdecimal, counts)) or (len(counts) >= len(header) - 1 and not counted):
         raise DataError(
-            str(path), "a header with the names of the columns", f"the numbers {numbers[0]}, ...",
+            str(path), "a header with the names of the columns", f"the numbers {counts[0]}, ...",
             f"Put a line of names, such as x1,x2,label, before the first row. {_MATRIX}",
         )  # fmt: skip
     twice = [name for name in header if header.count(name) > 1]
@@ -318,10 +351,14 @@ def _first_row(path: Path, content: bytes, expected: str) -> list[str]:
 
 
 def _parsed(path: Path, content: bytes, expected: str, **options: Any) -> pd.DataFrame:
-    """What pandas reads: "NA" and "None" may be levels, and only empty cells are missing."""
+    """What pandas reads: "NA" and "None" may be levels, and only empty cells are missing.
+
+    A cell of spaces is empty, and spaces before a cell are no part of it.
+    """
     import pandas as pd
 
     options |= {"header": None, "keep_default_na": False, "na_values": [""], "low_memory": False}
+    options["skipinitialspace"] = True
     try:
         return pd.read_csv(io.BytesIO(content), **options)
     except ValueError as error:
