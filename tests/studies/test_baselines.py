@@ -252,3 +252,11 @@ def test_distances_to_neighbours_are_those_of_scikit_learn(kernel: str) -> None:
             fitted.predict(problem.kernel_with(new))
     else:
         np.testing.assert_allclose(fitted.decision_function(problem.kernel_with(new)), values)
+
+
+def test_a_share_of_points_is_a_whole_number_of_them() -> None:
+    """0.29 · 100 is 28.999999999999996 in floating point; the points are 0, 1, 4, 9, ..."""
+    problem = iopt.KernelProblem.from_data(np.arange(100.0)[:, None] ** 2, None, "linear")
+    own = (2.0 * np.arange(1, 100) - 1.0) ** 2  # the least squared distance of each to another
+    fitted = KNNDistance(k=1, nu=0.29).fit(problem)
+    assert fitted.offset == np.sort(np.append(own, 1.0))[-29]

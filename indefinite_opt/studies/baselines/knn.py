@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indefinite_opt.foundation import Array, checks, finite_array
+from indefinite_opt.foundation import EPS, Array, checks, finite_array
 from indefinite_opt.modeling import OUTLIERS, Classifier
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.studies.baselines.baseline import Baseline
@@ -137,7 +137,8 @@ class KNNDistance(Baseline):
         distances = diagonal[:, None] + diagonal - 2.0 * problem.gram.block(everyone, everyone)
         np.fill_diagonal(distances, np.inf)
         own = np.partition(distances, self.k - 1, axis=1)[:, self.k - 1]
-        radius = float(np.sort(own)[-max(int(self.nu * n), 1)])
+        outside = int(self.nu * n * (1.0 + EPS))  # 0.29 · 100 is below 29 by rounding
+        radius = float(np.sort(own)[-max(min(outside, n), 1)])
         alike = np.ptp(diagonal) == 0.0
         return NeighbourDistance(
             np.full(n, np.nan), radius, OUTLIERS, own=-1.0,
