@@ -85,7 +85,7 @@ class KernelProblem(LabelledKernel):
     table : Encoding, optional
         How the columns of a table, or of a DataFrame, become the features of X.
     objects : tuple of str
-        Names of the rows of K, or empty.
+        Names of the rows of K, as of a DataFrame, or empty.
     meanings : dict of str to str
         What labels such as "-1" and "1" stand for, where a data set says so.
 
@@ -124,6 +124,7 @@ class KernelProblem(LabelledKernel):
     ) -> None:
         matrix, extremes = checked_matrix("K", K, symmetrize)
         self._begin(DenseGram(_own(matrix, K) if copy else matrix, extremes), y, name, task)
+        self.objects = _columns(K)
 
     @classmethod
     def from_gram(
@@ -417,7 +418,7 @@ class KernelProblem(LabelledKernel):
             problem = cls(kernel, y, task=task, name=name)
         else:
             problem = cls.from_gram(DenseGram.of_own(kernel), y, task=task, name=name)
-        problem.D = read_only(distances)
+        problem.objects, problem.D = _columns(D), read_only(distances)
         problem.kernel = kernels.DistanceSubstitution(kernels.PRECOMPUTED, form, float(gamma))
         return problem
 

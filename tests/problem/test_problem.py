@@ -410,3 +410,16 @@ def test_a_comparison_varies_the_kernel_of_distances() -> None:
     comparison = iopt.compare(problem, ["SVMDual"], folds=2, grid={"kernel": kernels})
     assert comparison.frame["error"].tolist() == ["", ""]
     assert "gamma=" in comparison.summary["chosen"][0]
+
+
+@pytest.mark.parametrize("kind", ["similarities", "distances"])
+def test_columns_of_new_rows_are_found_by_the_names_of_training(kind: str) -> None:
+    names, x, new = list("abcd"), np.array([0.0, 1.0, 4.0, 6.0]), np.array([[2.0], [-1.0]])
+    pair = {"similarities": lambda s, t: s * t, "distances": lambda s, t: np.abs(s - t)}[kind]
+    make = {"similarities": iopt.KernelProblem, "distances": iopt.KernelProblem.from_distances}
+    frame = pd.DataFrame(pair(x[:, None], x), columns=names, index=names)
+    result = iopt.solve(make[kind](frame, [1, 1, 2, 2]), "SVMDual")
+    rows = pd.DataFrame(pair(new, x), columns=names)
+    assert result.predict(rows[list("dacb")]).tolist() == result.predict(pair(new, x)).tolist()
+    with pytest.raises(iopt.errors.DataError, match="names of the rows, got e"):
+        result.predict(rows.rename(columns={"a": "e"}))
