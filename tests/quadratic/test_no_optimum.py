@@ -172,6 +172,13 @@ def test_what_is_no_ray_and_no_conflict_is_named(values: dict[str, object]) -> N
         iopt.verify(qp, values)
 
 
+@pytest.mark.parametrize("name", ["SVMDual", "NuSVM", "GuoSchuurmansLP"])
+def test_conflicts_are_those_of_quadratic_programs(name: str) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    with pytest.raises(iopt.errors.ParameterError, match="a conflict of a QuadraticProgram"):
+        iopt.verify(problem, name, {"conflict": {}})
+
+
 def chain(length: int, last: float) -> iopt.QuadraticProgram:
     """x₀ = 2 and x_{k+1} = 0.9 x_k + 0.1, so x_k = 1 + 0.9ᵏ; the last one is at least `last`."""
     A = np.eye(length, length + 1, 1) - 0.9 * np.eye(length, length + 1)

@@ -132,4 +132,6 @@ def no_optimum(
     keys = [key for key in ("inequalities", "equalities") if key in sizes]
     rows = [conflict.get(key, np.zeros(sizes[key])) for key in keys]
     y = np.concatenate([*rows, np.zeros(0)])
+    if y.shape != form.row_lower.shape:
+        raise ParameterError("values", "a conflict of a QuadraticProgram", structure.title)
     return NoOptimum(form, "infeasible", proved_conflict(form, y, remaining))
