@@ -297,6 +297,13 @@ def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_matrix_that_was_not_symmetric_is_noted(tmp_path: Path) -> None:
+    """Triangles in .lp, .mps and .qplib files state a symmetric matrix; a whole matrix does not."""
+    assert read_program(stored(tmp_path / "a.in", "2  0 0  1 2 0 1")).symmetrised
+    assert not read_program(stored(tmp_path / "b.in", "2  0 0  1 2 2 1")).symmetrised
+    assert not read_program(stored(tmp_path / "c.lp", LP)).symmetrised
+
+
 def test_in_files_keep_box_programs(tmp_path: Path) -> None:
     program = instances.box_qp(15, 60, 4)
     again = read_program(write_program(program, tmp_path / "box.in"))
@@ -383,6 +390,7 @@ def test_bad_files_are_named(name: str, text: str, words: str, tmp_path: Path) -
         ({"P": np.eye(3), "q": np.ones(2)}, ProblemError, "q: expected"),
         ({"P": np.eye(2), "q": np.array(["a", "b"])}, ProblemError, "got text"),
         ({"P": np.eye(2), "q": np.ones(2), "sense": np.array(0)}, DataError, "1 or -1"),
+        ({"P": np.eye(2), "q": np.ones(2), "sense": np.array(-1.5)}, DataError, "got -1.5"),
         ({"P": np.eye(2), "q": np.ones(2), "name": np.ones(2)}, DataError, "a text name"),
         ({"P": np.eye(2), "q": np.ones(2), "constant": np.ones(2)}, DataError, "constant"),
     ],
