@@ -349,3 +349,11 @@ def test_slacks_reach_to_every_feasible_point_in_fractions(seed: int) -> None:
     least = np.minimum(fractions(G[0]) * fractions(low), fractions(G[0]) * fractions(high))
     most, size = max(end - least.sum(), 0), abs(least).sum() + abs(end)
     assert most <= Fraction(slack) <= most + size * Fraction((2 * n + 8) * EPS)
+
+
+@pytest.mark.parametrize("slope", [3e-300, 1.1e-305])
+def test_a_denormal_optimum_is_not_below_its_bound(slope: float) -> None:
+    """The product of slope and lower end is below the normal numbers."""
+    for end in (-1e-9, -7.7e-12, -1e-15):
+        qp = iopt.QuadraticProgram(q=[slope], lb=[end], ub=[1e9])
+        assert Fraction(iopt.bound(qp).lower) <= Fraction(slope) * Fraction(end)

@@ -157,6 +157,28 @@ def test_an_infeasible_program_carries_its_conflict() -> None:
     np.testing.assert_array_equal(conflict["lower"], [share, share])
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"ray": [0.0, 1.0], "x": [0.0, 0.0]},
+        {"conflict": {"rows": [1.0]}},
+        {"conflict": {"upper": [1.0, 1.0]}},
+        {"conflict": [1.0]},
+    ],
+)
+def test_what_is_no_ray_and_no_conflict_is_named(values: dict[str, object]) -> None:
+    qp = Q(np.eye(2), G=[[1.0, 1.0]], h=[1.0], lb=1.0)
+    with pytest.raises(iopt.errors.ProblemError):
+        iopt.verify(qp, values)
+
+
+@pytest.mark.parametrize("name", ["SVMDual", "NuSVM", "GuoSchuurmansLP"])
+def test_conflicts_are_those_of_quadratic_programs(name: str) -> None:
+    problem = iopt.KernelProblem(np.eye(2), [1, -1])
+    with pytest.raises(iopt.errors.ParameterError, match="a conflict of a QuadraticProgram"):
+        iopt.verify(problem, name, {"conflict": {}})
+
+
 def chain(length: int, last: float) -> iopt.QuadraticProgram:
     """x₀ = 2 and x_{k+1} = 0.9 x_k + 0.1, so x_k = 1 + 0.9ᵏ; the last one is at least `last`."""
     A = np.eye(length, length + 1, 1) - 0.9 * np.eye(length, length + 1)

@@ -297,6 +297,13 @@ def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_matrix_that_was_not_symmetric_is_noted(tmp_path: Path) -> None:
+    """Triangles in .lp, .mps and .qplib files state a symmetric matrix; a whole matrix does not."""
+    assert read_program(stored(tmp_path / "a.in", "2  0 0  1 2 0 1")).symmetrised
+    assert not read_program(stored(tmp_path / "b.in", "2  0 0  1 2 2 1")).symmetrised
+    assert not read_program(stored(tmp_path / "c.lp", LP)).symmetrised
+
+
 def test_in_files_keep_box_programs(tmp_path: Path) -> None:
     program = instances.box_qp(15, 60, 4)
     again = read_program(write_program(program, tmp_path / "box.in"))
@@ -350,6 +357,10 @@ def changed(text: str, old: str, new: str) -> str:
         ("f.lp", changed(LP, "z ^2 ] / 2", "z ^2 ]"), "products of two variables, or"),
         ("f.lp", changed(LP, "x <= 5", "st\n x <= 5"), "every section once"),
         ("f.lp", changed(LP, "maximize", "best"), "minimize or maximize first"),
+        ("f.lp", "min\n 2 [ x^2 ] / 2\nend", r"before a bracket, got ' \['"),
+        ("f.lp", "min\n x\nst\n c: 1 >= x <= 5\nend", "two sides with .*, got '1 >= x <= 5'"),
+        ("f.lp", "min\n x\nst\n 3 <= x = 2\nend", "two sides with .*, got '3 <= x = 2'"),
+        ("f.lp", "min\n x\nbounds\n 2 = x = 2\nend", "two sides with .*, got '2 = x = 2'"),
         ("f.mps", changed(MPS, "C3           4.0", "C1           4.0"), "every number once"),
         ("f.mps", changed(MPS, "C3           4.0", "C4           4.0"), "a row of the section"),
         ("f.mps", changed(MPS, "QUADOBJ", "QMATRIX"), "a symmetric matrix"),
@@ -358,6 +369,8 @@ def changed(text: str, old: str, new: str) -> str:
         ("f.mps", changed(MPS, "RANGES", "SOS"), "sections, each once"),
         ("f.mps", changed(MPS, "ENDATA", "QCMATRIX C1\n X X 1.0\nENDATA"), "sections, each once"),
         ("f.mps", changed(MPS, " UP BND       X            4.0", " BV BND       X"), "continuous"),
+        ("f.mps", changed(MPS, "    RHS       C3", "    B         C3"), r"one vector \(in RHS"),
+        ("f.mps", changed(MPS, " FR BND       Y", " FR B         Y"), r"one vector \(in BOUNDS"),
         ("f.txt", BOX, "a file name ending in .in"),
         ("f.npz.gz", BOX, "a file name ending in .in"),
         ("f.npz", "PK", "a readable .npz file"),
@@ -377,6 +390,7 @@ def test_bad_files_are_named(name: str, text: str, words: str, tmp_path: Path) -
         ({"P": np.eye(3), "q": np.ones(2)}, ProblemError, "q: expected"),
         ({"P": np.eye(2), "q": np.array(["a", "b"])}, ProblemError, "got text"),
         ({"P": np.eye(2), "q": np.ones(2), "sense": np.array(0)}, DataError, "1 or -1"),
+        ({"P": np.eye(2), "q": np.ones(2), "sense": np.array(-1.5)}, DataError, "got -1.5"),
         ({"P": np.eye(2), "q": np.ones(2), "name": np.ones(2)}, DataError, "a text name"),
         ({"P": np.eye(2), "q": np.ones(2), "constant": np.ones(2)}, DataError, "constant"),
     ],

@@ -31,7 +31,9 @@ def test_files_keep_names(tmp_path: Path, ending: str) -> None:
     assert iopt.QuadraticProgram.read(path).names == program().names
 
 
-@pytest.mark.parametrize("name", ["x[0]", "a b", "e5", "Free", "END", "objective", "3x", "ü"])
+@pytest.mark.parametrize(
+    "name", ["x[0]", "a b", "e5", "Free", "END", "objective", "3x", "ü", "Marker", "RHS", "NAME"]
+)
 def test_names_that_a_format_cannot_hold_are_numbered(tmp_path: Path, name: str) -> None:
     qp = program(variables=[name, "milk"], inequalities=[name, "money"])
     read = {

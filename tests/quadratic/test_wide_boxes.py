@@ -130,3 +130,14 @@ def test_variables_without_upper_ends_cost_no_claim(seed: int, kind: str) -> Non
         assert result.certificate.bound <= optimum * (1.0 + 1e-15)
         if optimum > 0.0:
             assert result.certificate.claim is iopt.Claim.GLOBAL
+
+
+def test_units_in_which_the_objective_overflows_are_left_out() -> None:
+    """x₁ falls to its upper end by 2e40, and the equation fixes x₂ = -1e9; the row is slack."""
+    qp = iopt.QuadraticProgram(
+        np.diag([2.0, -2.0]), [-2e40, 0.0], G=[[2e-300, -2e-300]], h=[1e9],
+        A=[[0.0, -2e-160]], b=[2e-151], lb=[-1e-9, -1e9], ub=[0.75, -1e9],
+    )  # fmt: skip
+    result = iopt.solve(qp, solver="multistart")
+    assert result.objective == pytest.approx(-1.5e40, rel=1e-12)
+    assert iopt.bound(qp).lower == pytest.approx(-1.5e40, rel=1e-6)

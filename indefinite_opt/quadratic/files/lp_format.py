@@ -93,8 +93,11 @@ class _LPReader:
         """What the file states."""
         self._begin("objective")
         self._match(_LABEL)
+        start = self.place
         constant = self._terms(0)
         if opening := self._match(_OPENING):
+            if start < opening.start() and not opening["signs"]:
+                raise self._error("+ or - before a bracket", opening[0])
             self._products(_sign(opening))
             constant += self._terms(0, first=False)
         if self.place < len(self.text):
@@ -177,6 +180,11 @@ class _LPReader:
         right = self._match(_RIGHT)
         if not (left or right):
             raise self._error(expected)
+        if left and right:
+            first, second = (side["relation"].strip(b"=") for side in (left, right))
+            if not first or first != second:
+                both = "two sides with <= or two with >="
+                raise self._error(both, self.text[left.start() : right.end()])
         for side in filter(None, (left, right)):
             digits, relation = side["digits"], side["relation"]
             size = tokens.number(digits, self.source, CUSTOMARY_INFINITY) if digits else np.inf

@@ -4,6 +4,8 @@ The objective is cᵀx + ½ xᵀQ x minus the right-hand side of its row. Q stan
 or QSECTION as a triangle, or whole in a section QMATRIX. Numbers are written and read to the last
 bit. An upper bound below 0 makes the lower one -inf where the file has none.
 
+Each section holds one vector; a second name is refused, as readers differ in which they take.
+
 A file does not tell how its fields are divided. The first of these ways is taken in which the whole
 file can be read; if there is none, the error is that of the way that gets furthest.
 
@@ -110,6 +112,8 @@ class _MPSReader:
         self.sides: dict[int, float] = {}
         self.ranges: dict[int, float] = {}
         self.bounds: dict[str, dict[int, float]] = {"lower": {}, "upper": {}}
+        self.vectors: dict[bytes, bytes] = {}
+        """Names of the vectors of the sections RHS, RANGES and BOUNDS that have one."""
 
     def program(self, lines: list[bytes]) -> QuadraticArrays:
         """What the lines of a file state."""
@@ -169,6 +173,7 @@ class _MPSReader:
                 first = len(words) % 2
                 if not 2 <= len(words) - first <= 4:
                     raise self._error("one or two rows with their numbers", words)
+                self._vector(words[:first], words)
                 self._numbers(words, first, self.sides if section == b"RHS" else self.ranges)
             case b"BOUNDS":
                 self._bound(words)
@@ -255,10 +260,16 @@ class _MPSReader:
         else:
             short = len(words) == 2 or (len(words) == 3 and words[2] not in self.columns)
             name, value = words[1 if short else 2], np.inf
+        self._vector(words[1 : words.index(name, 1)], words)
         j = self._variable(name)
         for end in _ENDS[kind]:
             below = end == "lower" and not numbered
             self._once(self.bounds[end], j, -value if below else value, words)
+
+    def _vector(self, called: list[bytes], words: list[bytes]) -> None:
+        """Refuse a second name of a vector in a section."""
+        if any(name != self.vectors.setdefault(self.section, name) for name in called):
+            raise self._error("one vector", words)
 
     def _variable(self, name: bytes) -> int:
         if name not in self.columns:

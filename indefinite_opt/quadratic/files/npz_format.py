@@ -30,12 +30,13 @@ def program_of_arrays(arrays: dict[str, NDArray[Any]], source: str) -> Quadratic
     names = set(arrays)
     others: dict[str, Any] = {
         "constant": _scalar(arrays, "constant", 0.0, source),
-        "sense": int(_scalar(arrays, "sense", 1.0, source)),
+        "sense": _scalar(arrays, "sense", 1.0, source),
         "name": "".join(_texts(arrays, "name", source)),
         "names": Names(*(_texts(arrays, part, source) for part in Names._fields)),
     }
     if others["sense"] not in (1, -1):
-        raise DataError(source, "a sense of 1 or -1", str(others["sense"]))
+        raise DataError(source, "a sense of 1 or -1", f"{others['sense']:g}")
+    others["sense"] = int(others["sense"])
     names -= {"constant", "sense", "name", *Names._fields}
     if names >= {"P", "q"} and names <= set(LETTERS):
         given: dict[str, Any] = {letter: arrays[letter] for letter in names}

@@ -121,7 +121,7 @@ def read_program(
         else:
             read = read_boxqp(content, str(path), SENSES[sense])
         # Where a format holds one triangle of P, nothing was changed.
-        program = replace(read, symmetrised=False)
+        program = read if suffix == ".in" else replace(read, symmetrised=False)
     return program if program.name else replace(program, name=path.name.partition(".")[0])
 
 

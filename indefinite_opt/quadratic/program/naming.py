@@ -16,6 +16,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
 _RESERVED = re.compile(
     r"(?i)e[0-9].*|free|inf(inity)?|st|bounds?|end|gen(eral)?s?|int(eger)?s?|bin(ary|aries)?"
     r"|min(imum|imi[sz]e)?|max(imum|imi[sz]e)?|subject|such|sos[12]?|semis?"
+    r"|name|rows|columns|rhs|ranges|marker|objsense|endata"
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.errors import InfeasibleProblem, ParameterError, UnboundedProblem
+from indefinite_opt.errors import InfeasibleProblem, ParameterError, ProblemError, UnboundedProblem
 from indefinite_opt.foundation import Array, checked_values, finite_array
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.proof.proof_document import no_optimum_document, write_document
@@ -111,6 +111,9 @@ def no_optimum(
     elif isinstance(values, Exception):
         expected = "values, UnboundedProblem or InfeasibleProblem"
         raise ParameterError("values", expected, type(values).__name__)
+    if len(values) > 1:
+        got = f"the names {', '.join(sorted(map(str, values)))}"
+        raise ProblemError("values", "a ray or a conflict alone", got)
     ((name, given),) = values.items()
     form = structure.standard_form()
     if form is None or given is None:
@@ -121,11 +124,14 @@ def no_optimum(
         point = structure.feasible_values()
         start = None if point is None else np.ravel(structure.from_values(point))
         return NoOptimum(form, "unbounded", proved_ray(form, ray, start))
-    shapes = {key: structure.multiplier_shapes[key] for key in given}
-    conflict = checked_values("conflict", given, shapes)
     sizes = structure.multiplier_shapes
+    known = isinstance(given, Mapping) and given.keys() <= sizes.keys()
+    shapes = {key: sizes[key] for key in (given if known else sizes)}
+    conflict = checked_values("conflict", given, shapes)
     # The rows of a quadratic program in the order of its standard form.
     keys = [key for key in ("inequalities", "equalities") if key in sizes]
     rows = [conflict.get(key, np.zeros(sizes[key])) for key in keys]
     y = np.concatenate([*rows, np.zeros(0)])
+    if y.shape != form.row_lower.shape:
+        raise ParameterError("values", "a conflict of a QuadraticProgram", structure.title)
     return NoOptimum(form, "infeasible", proved_conflict(form, y, remaining))

@@ -126,9 +126,9 @@ class DualBound:
         rounding = float(weights @ self.sizes) + float(self.size @ self.steep)
         rounding += float(np.abs(least[np.isfinite(least)]).sum())
         underflow = 0.0
-        if may_underflow(self.curvature.P.data, self.point.x, self.point.x) or may_underflow(
-            self.rows.data, weights, self.point.x
-        ):
+        x = self.point.x
+        products = (self.curvature.P.data, x, x), (self.q, x), (self.rows.data, weights, x)
+        if any(may_underflow(*factors) for factors in products):
             underflow = LEAST * (1.0 + float(self.size.sum()) + float(weights.sum()))
         bound = self.point.value + float(multipliers @ self.over) - float(doubt @ np.abs(self.over))
         bound += float(least.sum()) - self.count * (EPS * rounding + underflow)

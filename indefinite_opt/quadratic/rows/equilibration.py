@@ -109,7 +109,8 @@ class ScaledRows:
 class Equilibrated:
     """min ½zᵀPz + qᵀz  s.t.  row_lower ≤ Rz ≤ row_upper, lower ≤ z ≤ upper, with x = column∘z.
 
-    With `natural` all units are 1, but that of a row without entries.
+    With `natural`, or if the objective overflows in other units, all of them are 1, but that of a
+    row without entries.
 
     The finite inequalities come first among the rows, then the equalities. All units are powers of
     two, so that scaling is exact: R holds the rows `kept` of the `height` rows of G, those with a
@@ -151,11 +152,14 @@ class Equilibrated:
         self.row /= length
         self.row_lower, self.row_upper = self.row * low, self.row * high
         self.lower, self.upper = body.lower / self.column, body.upper / self.column
-        P = P * self.column * self.column[:, None]
-        q = q * self.column
-        largest = max(np.max(np.abs(P), initial=0.0), np.max(np.abs(q), initial=0.0))
+        curved = P * self.column * self.column[:, None]
+        linear = q * self.column
+        largest = max(np.max(np.abs(curved), initial=0.0), np.max(np.abs(linear), initial=0.0))
+        if not (natural or np.isfinite(largest)):
+            Equilibrated.__init__(self, P, q, body, natural=True)
+            return
         self.unit = 1.0 if natural else float(power_near(largest))
-        self.P, self.q = np.ascontiguousarray(P / self.unit), q / self.unit
+        self.P, self.q = np.ascontiguousarray(curved / self.unit), linear / self.unit
 
     @property
     def inequalities(self) -> int:

@@ -274,7 +274,7 @@ class PolyhedralQP(Polyhedron, QP):
         unit, (curved, linear) = granularity(x), self._granularity
         if terms < 2.0**51 * unit * min(0.5 * unit * curved, linear):
             return 0.0
-        may = may_underflow(self.along_rows.P.data, x, x)
+        may = may_underflow(self.along_rows.P.data, x, x) or may_underflow(self.q, x)
         underflow = LEAST * (1.0 + float(size.sum())) if may else 0.0
         return (2.0 * self.n + 4.0) * (EPS * terms + underflow)
 

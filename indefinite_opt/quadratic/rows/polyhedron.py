@@ -109,7 +109,8 @@ class Polyhedron(ScaledRows):
         numbers satisfy dependent equations only so far, and x ≥ 0 may contradict Σx_j = -10⁻¹⁵.
         """
         rhs, largest = self.rhs, largest_in_rows(self.rows)
-        sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
+        with np.errstate(over="ignore"):
+            sizes = np.divide(np.abs(rhs), largest, out=np.zeros(rhs.size), where=largest > 0.0)
         ends = np.concatenate([sizes, np.abs(self.lower), np.abs(self.upper)])
         residue = min(
             64.0 * EPS * float(np.max(ends, where=np.isfinite(ends), initial=0.0)), _MAX_RESIDUE

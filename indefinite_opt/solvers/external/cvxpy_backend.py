@@ -86,7 +86,7 @@ def solve_convex(
     if program.status in ("unbounded", "unbounded_inaccurate"):
         raise _unbounded(task, backend)
     found = {name: variables[name].value for name in structure.shapes}
-    if any(value is None for value in found.values()):
+    if any(value is None or not np.all(np.isfinite(value)) for value in found.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     point = {name: np.asarray(value) for name, value in found.items()}
     duals = {each.label: each.dual_value for each in program.constraints}
