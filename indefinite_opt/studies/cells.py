@@ -26,7 +26,7 @@ from indefinite_opt.problem import Kernel, Split
 from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.baselines.baseline import Baseline, trained
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Bandwidth, Grid, Method
+from indefinite_opt.studies.methods import Bandwidth, Grid, Method, identity_of
 from indefinite_opt.studies.metrics import METRICS, Fit
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.studies.store import Row
@@ -208,7 +208,7 @@ def _keep(key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
 
 def _split(data: Data, kernel: Kernel | Bandwidth | None, train: Indices, test: Indices) -> Split:
     """The split of some training and test points with a kernel."""
-    whole = (data.digest, str(kernel))
+    whole = (data.digest, identity_of(kernel))
 
     def made() -> tuple[int, Split]:
         problem = data.problem

@@ -21,7 +21,7 @@ from indefinite_opt.problem import (
     kernels,
 )
 from indefinite_opt.problem.datasets import Dataset
-from indefinite_opt.studies.methods import Bandwidth
+from indefinite_opt.studies.methods import Bandwidth, identity_of
 
 HeldOut = tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]
 """K_new, the new labels and K_new_new; the last one is empty if it is not given."""
@@ -173,17 +173,17 @@ class Data:
 
         given = self._loaded
         if isinstance(given, Dataset):
-            content: list[Any] = [given.y, given.X, given.K, given.D, str(given.kernel)]
+            content: list[Any] = [given.y, given.X, given.K, given.D, identity_of(given.kernel)]
         else:
             problem = self.problem
             # Points of another scale may have the same kernel matrix.
             content = [problem.labels, problem.task, problem.X, problem.scaling]
-            content.append(str(problem.kernel))
+            content.append(identity_of(problem.kernel))
             content += problem.gram.content()
             if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
                 content.append(problem.directed)
         digest: str = joblib.hash(
-            [content, str(self.kernel), sorted(self.options.items()), self.test]
+            [content, [*map(identity_of, self.kernels)], sorted(self.options.items()), self.test]
         )
         return digest
 

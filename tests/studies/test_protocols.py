@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,41 @@ def test_a_digest_tells_data_apart() -> None:
     assert len(set(digests)) == 6
     again = Data(iopt.datasets.Dataset(name="X", X=X.copy(), y=y.copy()))
     assert again.digest == plain.digest
+
+
+def signed(sign: float, X: Array, Z: Array) -> Array:
+    product: Array = sign * (X @ Z.T)
+    return product
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (lambda X, Z: X @ Z.T, lambda X, Z: -X @ Z.T),
+        (partial(signed, 1.0), partial(signed, -1.0)),
+    ],
+)
+def test_functions_of_one_name_are_different_kernels(pair: Any, tmp_path: Path) -> None:
+    """Each has the eigenvalues of its own matrix: in a grid, as that of data, and from a store."""
+    X, y = points(12)
+    table = iopt.datasets.Dataset(name="X", X=X, y=y)
+    study = Study(
+        {"plane": table, **{f"{sign}": Data(table, sign) for sign in pair}},
+        {"grid": Grid("KNN", k=3, kernel=pair), "own": "KNN(k=3)"},
+        RepeatedSplit(8, 1),
+        ("lambda_max",),
+    )
+    (division,) = study.plan.protocol.divisions(y)
+    K = X[division.train] @ X[division.train].T
+    largest = pytest.approx([np.linalg.eigvalsh(sign * K)[-1] for sign in (1.0, -1.0)], abs=1e-9)
+    for _ in range(2):
+        rows = study.run(tmp_path).rows
+        for name in study.sources:
+            assert [
+                row["lambda_max"] for row in rows if (row["data"], row["method"]) == (name, "grid")
+            ] == largest
+        owns = [row["lambda_max"] for row in rows if row["method"] == "own"]
+        assert owns[1:] == largest
 
 
 def test_nested_selection_is_that_of_scikit_learn() -> None:
