@@ -60,9 +60,11 @@ class Fit:
                 # Rows of the transformed joint matrix are used as they are.
                 return getattr(replace(fitted, change=None), method)(_joint_rows(split, change))
             return getattr(fitted, method)(split.K_new, split.K_new_new())
-        # Squared distances need k(x, x) of the new points, which may be that of the others.
-        if getattr(fitted, "own", 0.0) and fitted.diagonal is None:
-            return getattr(fitted, method)(split.K_new, np.diag(split.K_new_new()))
+        # Squared distances need k(x, x) of the new points, which a fixed test set may not have.
+        if getattr(fitted, "own", 0.0):
+            among = split.K_new_new()
+            if among.size or fitted.diagonal is None:
+                return getattr(fitted, method)(split.K_new, np.diag(among))
         return getattr(fitted, method)(split.K_new)
 
     @property

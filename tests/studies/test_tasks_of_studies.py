@@ -257,6 +257,15 @@ def test_a_fixed_test_set_of_one_class(outliers: iopt.KernelProblem) -> None:
     assert row["error"].startswith("ProblemError: K_new_new")
 
 
+@pytest.mark.parametrize("method", ["SVDD(C=0.2)", "KNNDistance(k=3)"])
+def test_outliers_of_another_self_similarity_are_outliers(method: str) -> None:
+    """Corners of a square have |x|² = 2; outliers are farther from them than any other corner."""
+    corners = np.tile([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], (5, 1))
+    X, y = np.vstack([corners, 5.0 * corners[:10]]), np.repeat(["near", "out"], [20, 10])
+    problem = iopt.KernelProblem(X @ X.T, y, task="one class")
+    assert iopt.compare(problem, [method], folds=5).summary["auc"].tolist() == [1.0]
+
+
 def test_labels_are_read_anew_for_another_task(several: iopt.KernelProblem) -> None:
     one = iopt.compare(several, ["OneClassSVM"], folds=2, task="one class")
     assert one.settings["described class"] == "1"
