@@ -19,6 +19,7 @@ from indefinite_opt.figures import SCORES, Score
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
+from indefinite_opt.studies.baselines import LIBSVM
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import PairwiseResult, Result
 
@@ -200,14 +201,18 @@ def _auc(fit: Fit) -> float:
 
 
 def _bounded(fit: Fit) -> float:
-    """Coefficients at the bound, which is C or the largest weight that the program allows."""
-    bound: Any = getattr(fit.method, "C", None)
+    """Weights at the bound, which is C or the largest weight that the program allows."""
+    bound: Any = fit.method.C if isinstance(fit.method, LIBSVM) else None
+    weights = fit.coef
     if isinstance(fit.result, Result):
-        bound = getattr(fit.method.structure(fit.split.problem), "upper", None)
-    if not checks.is_number(bound) or np.isnan(fit.coef).any():
+        # The coefficients of a changed kernel are not the weights.
+        structure: Any = fit.method.structure(fit.split.problem)
+        bound = getattr(structure, "upper", None)
+        weights = np.asarray(fit.result.values.get(getattr(structure, "variable", ""), np.nan))
+    if not checks.is_number(bound) or np.isnan(weights).any():
         return math.nan
     # Interior-point methods reach bounds only up to their tolerance.
-    return float(np.sum(np.abs(fit.coef) >= (1.0 - 1e-6) * bound))
+    return float(np.sum(np.abs(weights) >= (1.0 - 1e-6) * bound))
 
 
 _ALL = (

@@ -260,6 +260,26 @@ def test_metrics_against_their_definitions(problem: iopt.KernelProblem) -> None:
     assert row["class_mean_distance"] == pytest.approx(c @ K @ c)
 
 
+def test_weights_at_the_bound_are_counted_where_there_is_a_bound() -> None:
+    """Of a stabilised kernel the coefficients are others; a price of errors bounds no weight."""
+    generator = np.random.default_rng(3)
+    K, y = generator.standard_normal((24, 24)), np.repeat([1, -1], 12)
+    problem = iopt.KernelProblem(K + K.T, y)
+    methods = {name: name for name in ("ESVM(C=0.02)", "LIBSVM(C=0.02)", "LSSVM(C=0.02)")}
+    study = Study({"K": problem}, methods, SelectThenTest(16, 2), ("bounded",))
+    (division,) = study.plan.protocol.divisions(y)
+    part = problem.K[np.ix_(division.train, division.train)]
+    values, vectors = np.linalg.eigh(part)
+    svc = [
+        SVC(C=0.02, kernel="precomputed", tol=1e-9).fit(kernel, y[division.train])
+        for kernel in (vectors * np.abs(values) @ vectors.T, part)
+    ]
+    at_bound = [int(np.sum(np.abs(each.dual_coef_) > 0.02 * (1 - 1e-6))) for each in svc]
+    found = [row["bounded"] for row in study.run().rows]
+    assert found[:2] == at_bound
+    assert np.isnan(found[2])
+
+
 def test_distances_have_kernels_of_their_own() -> None:
     X, y = points(24)
     D = np.abs(X[:, None] - X[None]).sum(axis=2)
