@@ -430,7 +430,8 @@ class StudyOutcome:
             grid = self.study.grid(data, label)
             scores: list[list[float]] = [[] for _ in grid.entries]
             for row in rows:
-                scores[row["entry"]].append(sign * float(row[name]))
+                value = math.nan if row["error"] else float(row[name])
+                scores[row["entry"]].append(sign * value)
             # The mean is NaN if an entry failed on a division.
             best = grid.best([float(np.mean(values)) if values else np.nan for values in scores])
             groups[data, label] = [row for row in rows if row["entry"] == best]

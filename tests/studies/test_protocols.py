@@ -335,6 +335,9 @@ def test_failures_stay_in_their_entries(problem: iopt.KernelProblem) -> None:
     fixed = Study({"plane": problem}, {"hull": "ConvexHullDual(mu=0.001)"}, Nested(3, 3)).run()
     assert fixed.table[0]["failed"] == 3
     assert np.isnan(fixed.table[0]["accuracy"])
+    neighbours = Grid("KNN", k=[3, 99])
+    study = Study({"plane": problem}, {"NN": neighbours}, 3, ("support",), select="support")
+    assert [row["entry"] for row in study.run().chosen_rows] == [0, 0, 0]
 
 
 def small(seed: int = 0) -> Study:
