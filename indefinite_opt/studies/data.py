@@ -119,13 +119,19 @@ class Data:
         return datasets.load(self.source) if isinstance(self.source, str) else self.source
 
     def check_kernel(self, kernel: Kernel | Bandwidth | None) -> None:
-        """Raise the error of `with_kernel`, without the matrix of that kernel."""
+        """Raise the error of `with_kernel`, without the matrix of that kernel.
+
+        The rows of test points apart from the problem are those of its own kernel, and of no other.
+        """
         given = self._loaded
         if isinstance(kernel, Bandwidth):
-            kernel.of(self.problem.kernel)
-        elif kernel is None or (isinstance(given, Dataset) and given.X is not None):
+            kernel = kernel.of(self.problem.kernel)
+        if self.test is not None and kernel not in (None, self.problem.kernel):
+            expected = f"{self.problem.kernel or 'none'}, of which the rows of the test points are"
+            raise ParameterError("kernel", expected, str(kernel))
+        if kernel is None or (isinstance(given, Dataset) and given.X is not None):
             return  # points take every kernel
-        elif isinstance(given, Dataset | KernelProblem):
+        if isinstance(given, Dataset | KernelProblem):
             self.problem.check_kernel(kernel)
 
     def with_kernel(self, kernel: Kernel | Bandwidth | None) -> KernelProblem:
