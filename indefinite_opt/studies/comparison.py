@@ -376,7 +376,9 @@ def compare(
     settings = _settings(study, problem, grid or {}) | {"methods": ", ".join(methods)}
     preferred: dict[str, Entry] = {}
     for label, (title, each) in titles.items():
-        counts = Counter(outcome.column(problem.name, label, "entry"))
+        mine = [row for row in outcome.chosen_rows if row["method"] == label]
+        good = [row for row in mine if not row["error"]]
+        counts = Counter(row["entry"] for row in good or mine)
         preferred.setdefault(title, each.entries[counts.most_common(1)[0][0]])
     ratio = math.nan
     if held_out is None:

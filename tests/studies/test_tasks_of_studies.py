@@ -159,6 +159,16 @@ def test_parameters_of_regression_are_chosen_by_r2(regression: iopt.KernelProble
         assert row["r2"] == pytest.approx(score(train, test, best), abs=1e-8)
 
 
+def test_nothing_is_chosen_where_no_entry_has_a_score(regression: iopt.KernelProblem) -> None:
+    """One test point has no R²; pairs of classes of which a fold has too few points fail."""
+    ridge = Grid("KernelRidge", C=[0.1, 10.0])
+    study = Study({"t": regression}, {"m": ridge}, Nested(2, LeaveOneOut()), ("r2",), "r2")
+    assert all(row["error"].startswith("ParameterError: select") for row in study.run().rows)
+    four = iopt.KernelProblem(np.eye(16), np.tile([1, 2, 3, 4], 4))
+    comparison = iopt.compare(four, ["LSSVM"], protocol=Nested(2, 2), grid={"C": [0.1, 10.0]})
+    assert all(row["error"].startswith("ProblemError: y") for row in comparison.rows)
+
+
 def test_protocols_of_targets_are_plain(regression: iopt.KernelProblem) -> None:
     """Whatever a protocol says of classes; one point alone has no R²."""
     one = iopt.compare(regression, ["KernelRidge"], protocol=Nested(3, 2)).settings["evaluation"]
