@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import cached_property, labelled
 from indefinite_opt.problem import (
     ConfidenceProblem,
     Kernel,
     KernelProblem,
     Split,
+    check_problem,
     datasets,
     kernels,
 )
@@ -61,6 +62,8 @@ class Data:
     test: HeldOut | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.options, dict):
+            raise ParameterError("options", "a dict of keyword arguments", shown(self.options))
         if self.options and not isinstance(self.source, str | Dataset):
             expected = "none for a problem, which is made already"
             raise ParameterError("options", expected, ", ".join(self.options))
@@ -72,6 +75,9 @@ class Data:
                 "data", "a name as in `datasets.load`, a data set or a problem", repr(str(source)),
                 f"Files are read by `datasets.read`: Data(datasets.read({str(source)!r})).",
             )  # fmt: skip
+        if not (isinstance(source, str | Dataset | KernelProblem) or callable(source)):
+            expected = "a name as in `datasets.load`, a data set, a problem or a function"
+            raise ParameterError("data", expected, shown(source))
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -79,7 +85,7 @@ class Data:
         given = self.kernel
         if given is None:
             return ()
-        several = [given] if isinstance(given, str) or callable(given) else list(given)
+        several: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
         if not several:
             raise ParameterError("kernel", "at least one", repr(given))
         return tuple(kernels.get(each) for each in several)
@@ -151,7 +157,9 @@ class Data:
                 return KernelProblem.from_dataset(given, chosen, **self.options)
             given = KernelProblem.from_dataset(given, **self.options)
         elif not isinstance(given, KernelProblem):
-            return given(chosen)
+            made: KernelProblem = given(chosen)
+            check_problem(made)
+            return made
         return given if chosen is None else given.with_kernel(chosen)
 
     def split(self, problem: KernelProblem, train: NDArray[Any], test: NDArray[Any]) -> Split:

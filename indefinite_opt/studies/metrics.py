@@ -279,7 +279,7 @@ METRICS = {metric.name: metric for metric in _ALL}
 
 def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics, each one once, after a check that all are known."""
-    chosen = tuple(dict.fromkeys(names))
+    chosen = tuple(names)
     for name in chosen:
         checks.choice("metric", name, METRICS)
-    return chosen
+    return tuple(dict.fromkeys(chosen))

@@ -127,6 +127,34 @@ def test_data_refuse_what_they_would_ignore(problem: iopt.KernelProblem) -> None
         Study({"plane": problem}, {"SVM": "SVMDual"}, metrics=("acuracy",))
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("data", lambda problem: Study(5, {"m": "KNN"})),  # type: ignore[arg-type]
+        ("data", lambda problem: Data(5)),  # type: ignore[arg-type]
+        ("problem", lambda problem: Data(lambda kernel: 5).problem),  # type: ignore[arg-type,return-value]
+        ("kernel", lambda problem: Data(problem, 5)),  # type: ignore[arg-type]
+        ("options", lambda problem: Data(problem, options=5)),  # type: ignore[arg-type]
+        ("methods", lambda problem: Study({"a": problem}, ["KNN"])),  # type: ignore[arg-type]
+        ("metrics", lambda problem: Study({"a": problem}, {"m": "KNN"}, metrics="accuracy")),
+        ("record", lambda problem: Study({"a": problem}, {"m": "KNN"}).run(5)),  # type: ignore[arg-type]
+        ("function", lambda problem: Computation(5, {"a": {}})),  # type: ignore[arg-type]
+        ("settings", lambda problem: Computation(dict, {"a": 5})),  # type: ignore[dict-item]
+        ("x", lambda problem: Computation(dict, {"a": {"x": np.arange(2000)}})),
+        ("formulation", lambda problem: iopt.compare(problem, 5)),  # type: ignore[arg-type]
+        ("grid", lambda problem: iopt.compare(problem, grid=5)),  # type: ignore[arg-type]
+        ("problem", lambda problem: iopt.KNN().fit(np.eye(3))),  # type: ignore[arg-type]
+        ("problem", lambda problem: iopt.KNNDistance().fit(np.eye(3))),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_another_kind_are_named(
+    name: str, call: Any, problem: iopt.KernelProblem
+) -> None:
+    with pytest.raises(BadArgument) as caught:
+        call(problem)
+    assert caught.value.argument == name
+
+
 def test_a_digest_tells_data_apart() -> None:
     """Distances twice as large have the same Gaussian kernel, whose width is relative to them."""
     X, y = points(24)
