@@ -279,8 +279,9 @@ def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     >>> least_error_offset(np.array([-1.0, 2.0, 4.0]), np.array([-1.0, 1.0, 1.0]), "nearest")
     0.0
     """
-    # Interior-point methods leave weights that should be 0 at about this share of the scores.
-    slack = 1e-9 * float(np.max(np.abs(scores))) if rule == "nearest" else 0.0
+    # Interior-point methods leave weights that should be 0 at about the first share of the scores;
+    # at the second one scores that should be equal differ by their rounding.
+    slack = (1e-9 if rule == "nearest" else 1e-12) * float(np.max(np.abs(scores)))
     scores = np.where(np.abs(scores) <= slack, 0.0, scores)
     order = np.argsort(scores, kind="stable")
     ascending, labels = scores[order], y[order]

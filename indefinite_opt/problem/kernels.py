@@ -38,6 +38,7 @@ from indefinite_opt.foundation import (
     one_thread,
     read_only,
     real_array,
+    short,
     symmetry_tolerance,
     tiles,
 )
@@ -403,7 +404,7 @@ class RBF(Gaussian):
         return super().definiteness(d)
 
     def __str__(self) -> str:
-        return self.name if self.gamma is None else f"{self.name}(gamma={self.gamma:g})"
+        return self.name if self.gamma is None else f"{self.name}(gamma={short(self.gamma)})"
 
 
 def _decreasing(

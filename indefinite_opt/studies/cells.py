@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import IndefiniteOptError
+from indefinite_opt.errors import IndefiniteOptError, ParameterError
 from indefinite_opt.foundation import clock, version_of
 from indefinite_opt.modeling import Formulation
 from indefinite_opt.problem import Kernel, Split
 from indefinite_opt.quadratic import Status
 from indefinite_opt.studies.baselines.baseline import Baseline, trained
 from indefinite_opt.studies.data import Data
-from indefinite_opt.studies.methods import Bandwidth, Grid, Method
+from indefinite_opt.studies.methods import Bandwidth, Grid, Method, identity_of
 from indefinite_opt.studies.metrics import METRICS, Fit
 from indefinite_opt.studies.protocols import Division, Protocol, as_protocol
 from indefinite_opt.studies.store import Row
@@ -114,22 +114,32 @@ def _measured(fit: Fit | Exception, metrics: Iterable[str]) -> Row:
 def _selection_scores(data: Data, train: Indices, grid: Grid, plan: Plan) -> list[float]:
     """The mean score of each entry over the inner divisions; larger is better.
 
-    An entry that fails on one of them has no score, NaN.
+    An entry that fails on one of them has no score, NaN. If all do, the error of the last one is
+    raised: there is nothing to choose by.
     """
     metric = METRICS[plan.select]
     plan = replace(plan, prove=None)  # no proof is needed to choose parameters
     inner = as_protocol(plan.protocol.inner or 0).divisions(data.y[train])
     scores = np.full((len(inner), len(grid.entries)), np.nan)
+    failed: Exception = ParameterError(
+        "select", "a metric that the test points of every inner division determine", plan.select
+    )
     # Each kernel is computed once: all divisions use it before the next one.
     kernels = itertools.groupby(range(len(grid.entries)), lambda index: grid.entries[index].kernel)
     for entries in [list(group) for _, group in kernels]:
         for row, division in zip(scores, inner, strict=True):
             parts = train[division.train], train[division.test]
             for index, found in _trained(data, parts, grid, entries, plan):
-                if isinstance(found, Fit):
-                    with suppress(*FAILURES):
-                        row[index] = metric.sign * float(metric.of(found))
-    return [float(score) for score in scores.mean(axis=0)]
+                try:
+                    if isinstance(found, Exception):
+                        raise found
+                    row[index] = metric.sign * float(metric.of(found))
+                except FAILURES as failure:
+                    failed = failure
+    means = scores.mean(axis=0)
+    if np.isnan(means).all():
+        raise failed
+    return [float(score) for score in means]
 
 
 def _trained(
@@ -208,7 +218,7 @@ def _keep(key: Any, make: Callable[[], tuple[int, Any]]) -> Any:
 
 def _split(data: Data, kernel: Kernel | Bandwidth | None, train: Indices, test: Indices) -> Split:
     """The split of some training and test points with a kernel."""
-    whole = (data.digest, str(kernel))
+    whole = (data.digest, identity_of(kernel))
 
     def made() -> tuple[int, Split]:
         problem = data.problem

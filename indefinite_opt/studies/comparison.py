@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from indefinite_opt.errors import ParameterError, ProblemError, UnknownName
+from indefinite_opt.errors import ParameterError, ProblemError, UnknownName, shown
 from indefinite_opt.figures import Score, scores_of
 from indefinite_opt.foundation import (
     TASKS,
@@ -30,7 +30,6 @@ from indefinite_opt.modeling import Formulation, check_classes
 from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.quadratic import Claim
 from indefinite_opt.solvers import as_solver
-from indefinite_opt.studies.baselines.baseline import Baseline
 from indefinite_opt.studies.cells import FAILURES
 from indefinite_opt.studies.data import Data, HeldOut, described_class, training_problem
 from indefinite_opt.studies.methods import (
@@ -333,7 +332,7 @@ def compare(
     check_problem(problem)
     problem = _of_task(problem, task)
     scores = scores_of(problem)
-    grids = _grids(formulations, solvers, grid or {}, problem.task)
+    grids = _grids(formulations, solvers, {} if grid is None else grid, problem.task)
     held_out = None if test is None else _checked_test(problem, test)
     several = any(len(each.entries) > 1 for _, each in grids)
     if protocol is not None and held_out is not None:
@@ -376,7 +375,9 @@ def compare(
     settings = _settings(study, problem, grid or {}) | {"methods": ", ".join(methods)}
     preferred: dict[str, Entry] = {}
     for label, (title, each) in titles.items():
-        counts = Counter(outcome.column(problem.name, label, "entry"))
+        mine = [row for row in outcome.chosen_rows if row["method"] == label]
+        good = [row for row in mine if not row["error"]]
+        counts = Counter(row["entry"] for row in good or mine)
         preferred.setdefault(title, each.entries[counts.most_common(1)[0][0]])
     ratio = math.nan
     if held_out is None:
@@ -415,10 +416,12 @@ def _grids(
     task: str,
 ) -> list[tuple[str, Grid]]:
     """Each method with each solver that fits it, once, over its share of the values."""
-    if isinstance(formulations, str | type | Formulation | Baseline | Grid):
-        formulations = [formulations]
+    if not isinstance(formulations, Iterable) or isinstance(formulations, str):
+        formulations = [] if formulations is None else [formulations]
     usual = default_methods(task)
-    items = list(formulations or usual)
+    items = list(formulations) or usual
+    if not isinstance(values, Mapping):
+        raise ParameterError("grid", "a dict of lists of values by their names", shown(values))
     known = {name for item in [*items, *usual] for name in as_grid(item).names}
     for name in values:
         if name not in known | set(KERNELS):

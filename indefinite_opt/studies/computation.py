@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.studies.cells import FAILURES, error_text, key_of
 from indefinite_opt.studies.data import Data
 from indefinite_opt.studies.progress import Progress
@@ -42,6 +43,20 @@ class Computation:
 
     function: Callable[..., Row | list[Row]]
     settings: Mapping[str, Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.function, "__qualname__"):
+            raise ParameterError("function", "a function of a module", shown(self.function))
+        for setting in (self.settings, *getattr(self.settings, "values", tuple)()):
+            if not isinstance(setting, Mapping):
+                expected = "a dict of arguments by the name of each setting"
+                raise ParameterError("settings", expected, shown(setting))
+        for setting in self.settings.values():
+            for name, value in setting.items():
+                if isinstance(value, np.ndarray):  # its text does not have all numbers
+                    raise ParameterError(
+                        name, "numbers, texts, tuples of them, or Data", "an array"
+                    )
 
     @property
     def sources(self) -> dict[str, list[Data]]:

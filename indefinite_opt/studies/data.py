@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.errors import ParameterError
+from indefinite_opt.errors import ParameterError, shown
 from indefinite_opt.foundation import cached_property, labelled
 from indefinite_opt.problem import (
     ConfidenceProblem,
     Kernel,
     KernelProblem,
     Split,
+    check_problem,
     datasets,
     kernels,
 )
 from indefinite_opt.problem.datasets import Dataset
-from indefinite_opt.studies.methods import Bandwidth
+from indefinite_opt.studies.methods import Bandwidth, identity_of
 
 HeldOut = tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]
 """K_new, the new labels and K_new_new; the last one is empty if it is not given."""
@@ -61,6 +62,8 @@ class Data:
     test: HeldOut | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.options, dict):
+            raise ParameterError("options", "a dict of keyword arguments", shown(self.options))
         if self.options and not isinstance(self.source, str | Dataset):
             expected = "none for a problem, which is made already"
             raise ParameterError("options", expected, ", ".join(self.options))
@@ -72,6 +75,9 @@ class Data:
                 "data", "a name as in `datasets.load`, a data set or a problem", repr(str(source)),
                 f"Files are read by `datasets.read`: Data(datasets.read({str(source)!r})).",
             )  # fmt: skip
+        if not (isinstance(source, str | Dataset | KernelProblem) or callable(source)):
+            expected = "a name as in `datasets.load`, a data set, a problem or a function"
+            raise ParameterError("data", expected, shown(source))
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -79,7 +85,7 @@ class Data:
         given = self.kernel
         if given is None:
             return ()
-        several = [given] if isinstance(given, str) or callable(given) else list(given)
+        several: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
         if not several:
             raise ParameterError("kernel", "at least one", repr(given))
         return tuple(kernels.get(each) for each in several)
@@ -119,13 +125,19 @@ class Data:
         return datasets.load(self.source) if isinstance(self.source, str) else self.source
 
     def check_kernel(self, kernel: Kernel | Bandwidth | None) -> None:
-        """Raise the error of `with_kernel`, without the matrix of that kernel."""
+        """Raise the error of `with_kernel`, without the matrix of that kernel.
+
+        The rows of test points apart from the problem are those of its own kernel, and of no other.
+        """
         given = self._loaded
         if isinstance(kernel, Bandwidth):
-            kernel.of(self.problem.kernel)
-        elif kernel is None or (isinstance(given, Dataset) and given.X is not None):
+            kernel = kernel.of(self.problem.kernel)
+        if self.test is not None and kernel not in (None, self.problem.kernel):
+            expected = f"{self.problem.kernel or 'none'}, of which the rows of the test points are"
+            raise ParameterError("kernel", expected, str(kernel))
+        if kernel is None or (isinstance(given, Dataset) and given.X is not None):
             return  # points take every kernel
-        elif isinstance(given, Dataset | KernelProblem):
+        if isinstance(given, Dataset | KernelProblem):
             self.problem.check_kernel(kernel)
 
     def with_kernel(self, kernel: Kernel | Bandwidth | None) -> KernelProblem:
@@ -145,7 +157,9 @@ class Data:
                 return KernelProblem.from_dataset(given, chosen, **self.options)
             given = KernelProblem.from_dataset(given, **self.options)
         elif not isinstance(given, KernelProblem):
-            return given(chosen)
+            made: KernelProblem = given(chosen)
+            check_problem(made)
+            return made
         return given if chosen is None else given.with_kernel(chosen)
 
     def split(self, problem: KernelProblem, train: NDArray[Any], test: NDArray[Any]) -> Split:
@@ -173,17 +187,17 @@ class Data:
 
         given = self._loaded
         if isinstance(given, Dataset):
-            content: list[Any] = [given.y, given.X, given.K, given.D, str(given.kernel)]
+            content: list[Any] = [given.y, given.X, given.K, given.D, identity_of(given.kernel)]
         else:
             problem = self.problem
             # Points of another scale may have the same kernel matrix.
             content = [problem.labels, problem.task, problem.X, problem.scaling]
-            content.append(str(problem.kernel))
+            content.append(identity_of(problem.kernel))
             content += problem.gram.content()
             if isinstance(problem, ConfidenceProblem):  # K is only the symmetric part
                 content.append(problem.directed)
         digest: str = joblib.hash(
-            [content, str(self.kernel), sorted(self.options.items()), self.test]
+            [content, [*map(identity_of, self.kernels)], sorted(self.options.items()), self.test]
         )
         return digest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pickle import PicklingError
 from typing import Any
 
 from indefinite_opt.errors import ParameterError
@@ -97,6 +98,25 @@ def has_gamma(kernel: Any) -> bool:
     """Whether the values of a kernel depend on a number `gamma`."""
     used = getattr(kernel, "form", None) in (None, *kernels.FORMS_WITH_GAMMA)
     return used and hasattr(kernel, "gamma")
+
+
+def identity_of(kernel: Any) -> str:
+    """The title of a kernel, and a digest of its functions, of which several may have one name.
+
+    >>> identity_of(kernels.get("gaussian(gamma=5)"))
+    'gaussian(gamma=5)'
+    """
+    functions = [each for each in getattr(kernel, "__dict__", {}).values() if callable(each)]
+    if not functions:
+        return str(kernel)
+    import cloudpickle  # which joblib needs, too
+    import joblib
+
+    try:
+        content = cloudpickle.dumps(functions)
+    except (TypeError, ValueError, AttributeError, PicklingError):
+        content = [id(each) for each in functions]  # not known again in another run
+    return f"{kernel} {joblib.hash(content)}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +237,7 @@ class Grid:
         for index in which:
             entry = self.entries[index]
             others = [getattr(entry.method, name) for name in self.parameters if name != along]
-            paths.setdefault(repr([str(entry.kernel), *others]), []).append(index)
+            paths.setdefault(repr([identity_of(entry.kernel), *others]), []).append(index)
         if along is not None:
             for path in paths.values():
                 path.sort(key=lambda index: float(getattr(self.entries[index].method, along)))
@@ -226,7 +246,9 @@ class Grid:
     @property
     def identity(self) -> str:
         """Everything that determines the fits, as text: the titles name arrays by their digests."""
-        entries = [f"{entry}; {entry.method!r}" for entry in self.entries]
+        entries = [
+            f"{entry}; {entry.method!r}; {identity_of(entry.kernel)}" for entry in self.entries
+        ]
         return "\n".join([*entries, self.solver, str(self.warm)])
 
     def best(self, scores: Sequence[float]) -> int:

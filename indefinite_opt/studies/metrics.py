@@ -19,6 +19,7 @@ from indefinite_opt.figures import SCORES, Score
 from indefinite_opt.foundation import Array, cached_property, checks, clock, derived, finite_array
 from indefinite_opt.modeling import KernelChange
 from indefinite_opt.problem import Split
+from indefinite_opt.studies.baselines import LIBSVM
 from indefinite_opt.studies.baselines.baseline import Fitted
 from indefinite_opt.workflow import PairwiseResult, Result
 
@@ -60,9 +61,11 @@ class Fit:
                 # Rows of the transformed joint matrix are used as they are.
                 return getattr(replace(fitted, change=None), method)(_joint_rows(split, change))
             return getattr(fitted, method)(split.K_new, split.K_new_new())
-        # Squared distances need k(x, x) of the new points, which may be that of the others.
-        if getattr(fitted, "own", 0.0) and fitted.diagonal is None:
-            return getattr(fitted, method)(split.K_new, np.diag(split.K_new_new()))
+        # Squared distances need k(x, x) of the new points, which a fixed test set may not have.
+        if getattr(fitted, "own", 0.0):
+            among = split.K_new_new()
+            if among.size or fitted.diagonal is None:
+                return getattr(fitted, method)(split.K_new, np.diag(among))
         return getattr(fitted, method)(split.K_new)
 
     @property
@@ -198,14 +201,18 @@ def _auc(fit: Fit) -> float:
 
 
 def _bounded(fit: Fit) -> float:
-    """Coefficients at the bound, which is C or the largest weight that the program allows."""
-    bound: Any = getattr(fit.method, "C", None)
+    """Weights at the bound, which is C or the largest weight that the program allows."""
+    bound: Any = fit.method.C if isinstance(fit.method, LIBSVM) else None
+    weights = fit.coef
     if isinstance(fit.result, Result):
-        bound = getattr(fit.method.structure(fit.split.problem), "upper", None)
-    if not checks.is_number(bound) or np.isnan(fit.coef).any():
+        # The coefficients of a changed kernel are not the weights.
+        structure: Any = fit.method.structure(fit.split.problem)
+        bound = getattr(structure, "upper", None)
+        weights = np.asarray(fit.result.values.get(getattr(structure, "variable", ""), np.nan))
+    if not checks.is_number(bound) or np.isnan(weights).any():
         return math.nan
     # Interior-point methods reach bounds only up to their tolerance.
-    return float(np.sum(np.abs(fit.coef) >= (1.0 - 1e-6) * bound))
+    return float(np.sum(np.abs(weights) >= (1.0 - 1e-6) * bound))
 
 
 _ALL = (
@@ -272,7 +279,7 @@ METRICS = {metric.name: metric for metric in _ALL}
 
 def as_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics, each one once, after a check that all are known."""
-    chosen = tuple(dict.fromkeys(names))
+    chosen = tuple(names)
     for name in chosen:
         checks.choice("metric", name, METRICS)
-    return chosen
+    return tuple(dict.fromkeys(chosen))

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from indefinite_opt.errors import DataError
+from indefinite_opt.errors import DataError, shown
 from indefinite_opt.foundation import parsed_json, writing
 
 Row = dict[str, Any]
@@ -30,6 +30,8 @@ class Store:
     """
 
     def __init__(self, path: str | Path) -> None:
+        if not isinstance(path, str | Path):
+            raise DataError("record", "the path of a file or folder", shown(path))
         self.path = Path(path) / "cells.jsonl" if Path(path).is_dir() else Path(path)
         self.outcomes: dict[str, list[Row]] = {}
         with writing("record", self.path):

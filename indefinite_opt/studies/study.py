@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+_KINDS: tuple[tuple[str, Any, str], ...] = (
+    ("data", Mapping | list | tuple, "a dict of data by their names, or a list of names"),
+    ("methods", Mapping, "a dict of methods by their labels"),
+    ("metrics", list | tuple, "a list of names"),
+)
+"""What the fields of a study may be."""
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -106,6 +113,9 @@ class Study:
         checks.limits(self.tol, self.time_limit)
         checks.positive("prove", self.prove, infinite=True, optional=True)
         checks.seed("seed", self.seed)
+        for name, kinds, expected in _KINDS:
+            if not isinstance(getattr(self, name), kinds):
+                raise ParameterError(name, expected, repr(getattr(self, name)))
         as_metrics([*self.metrics, self.select])
         if METRICS[self.select].larger_is_better is None:
             raise ParameterError("select", "a metric that can be too large or small", self.select)
@@ -430,7 +440,8 @@ class StudyOutcome:
             grid = self.study.grid(data, label)
             scores: list[list[float]] = [[] for _ in grid.entries]
             for row in rows:
-                scores[row["entry"]].append(sign * float(row[name]))
+                value = math.nan if row["error"] else float(row[name])
+                scores[row["entry"]].append(sign * value)
             # The mean is NaN if an entry failed on a division.
             best = grid.best([float(np.mean(values)) if values else np.nan for values in scores])
             groups[data, label] = [row for row in rows if row["entry"] == best]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from indefinite_opt.errors import ProblemError
-from indefinite_opt.foundation import finite_array
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.foundation import checks, finite_array
+from indefinite_opt.problem import KernelProblem, check_problem
 from indefinite_opt.theory.numbers import Numbers
 
 
@@ -95,6 +95,8 @@ def diagnose(
     ------
     ProblemError
         If alpha does not have n finite entries, or is given where there are no two classes.
+    ParameterError
+        If upper is not positive.
 
     Examples
     --------
@@ -113,6 +115,8 @@ def diagnose(
     negated              True
     suitable             False
     """
+    check_problem(problem)
+    checks.weight_bound("upper", upper, infinite=True)
     p, q = problem.signature
     distance, balanced = _class_means(problem)
     before = {

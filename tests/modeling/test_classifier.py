@@ -37,6 +37,13 @@ def test_least_error_offset_takes_the_widest_interval() -> None:
     assert least_error_offset(scores, y) == -7.5
 
 
+def test_the_rounding_of_equal_scores_separates_nothing() -> None:
+    """Both points in the middle are on one side, so that no cut has fewer than three errors."""
+    scores = np.array([-0.75, np.nextafter(-0.5, -1.0), -0.5, -0.25, 1.0, 1.0])
+    y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0])
+    assert np.all(scores + least_error_offset(scores, y) > 0.0)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
     """No score lies between it and the nearest best one of all between and beyond the scores."""

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 import indefinite_opt as iopt
 from helpers.problems import positive_part
+from indefinite_opt.errors import ParameterError
 from indefinite_opt.foundation import TASKS
 from indefinite_opt.studies import Grid, LeaveOneOut, Nested, RepeatedKFold, Study, cells
 from indefinite_opt.studies.cells import _fits
@@ -222,6 +223,18 @@ def test_a_fixed_test_set() -> None:
     for test in ((K_new, y_new), (K_new, y_new, K[40:45, 40:])):
         (row,) = iopt.compare(problem, [joint], test=test).rows
         assert row["error"].startswith("ProblemError: K_new_new: expected")
+
+
+def test_the_rows_of_a_fixed_test_set_have_one_kernel() -> None:
+    X, y = points(30, seed=2)
+    problem = iopt.KernelProblem.from_data(X[:20], y[:20], "gaussian(gamma=0.5)")
+    test = problem.kernel_with(X[20:]), y[20:]
+    for grid in ({"kernel": ["linear", "gaussian"]}, {"gamma": [9.0]}, {"relative_gamma": [2.0]}):
+        with pytest.raises(ParameterError, match="of which the rows of the test points are"):
+            iopt.compare(problem, ["LIBSVM"], test=test, grid=grid)
+    (row,) = iopt.compare(problem, ["LIBSVM"], test=test, grid={"gamma": [0.5]}).rows
+    svc = SVC(gamma=0.5).fit(X[:20], y[:20])
+    assert row["accuracy"] == svc.score(X[20:], y[20:])
 
 
 # -------------------------------------------------------------------------------------- records

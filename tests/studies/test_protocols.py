@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,34 @@ def test_data_refuse_what_they_would_ignore(problem: iopt.KernelProblem) -> None
         Study({"plane": problem}, {"SVM": "SVMDual"}, metrics=("acuracy",))
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("data", lambda problem: Study(5, {"m": "KNN"})),  # type: ignore[arg-type]
+        ("data", lambda problem: Data(5)),  # type: ignore[arg-type]
+        ("problem", lambda problem: Data(lambda kernel: 5).problem),  # type: ignore[arg-type,return-value]
+        ("kernel", lambda problem: Data(problem, 5)),  # type: ignore[arg-type]
+        ("options", lambda problem: Data(problem, options=5)),  # type: ignore[arg-type]
+        ("methods", lambda problem: Study({"a": problem}, ["KNN"])),  # type: ignore[arg-type]
+        ("metrics", lambda problem: Study({"a": problem}, {"m": "KNN"}, metrics="accuracy")),
+        ("record", lambda problem: Study({"a": problem}, {"m": "KNN"}).run(5)),  # type: ignore[arg-type]
+        ("function", lambda problem: Computation(5, {"a": {}})),  # type: ignore[arg-type]
+        ("settings", lambda problem: Computation(dict, {"a": 5})),  # type: ignore[dict-item]
+        ("x", lambda problem: Computation(dict, {"a": {"x": np.arange(2000)}})),
+        ("formulation", lambda problem: iopt.compare(problem, 5)),  # type: ignore[arg-type]
+        ("grid", lambda problem: iopt.compare(problem, grid=5)),  # type: ignore[arg-type]
+        ("problem", lambda problem: iopt.KNN().fit(np.eye(3))),  # type: ignore[arg-type]
+        ("problem", lambda problem: iopt.KNNDistance().fit(np.eye(3))),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_another_kind_are_named(
+    name: str, call: Any, problem: iopt.KernelProblem
+) -> None:
+    with pytest.raises(BadArgument) as caught:
+        call(problem)
+    assert caught.value.argument == name
+
+
 def test_a_digest_tells_data_apart() -> None:
     """Distances twice as large have the same Gaussian kernel, whose width is relative to them."""
     X, y = points(24)
@@ -142,6 +171,41 @@ def test_a_digest_tells_data_apart() -> None:
     assert len(set(digests)) == 6
     again = Data(iopt.datasets.Dataset(name="X", X=X.copy(), y=y.copy()))
     assert again.digest == plain.digest
+
+
+def signed(sign: float, X: Array, Z: Array) -> Array:
+    product: Array = sign * (X @ Z.T)
+    return product
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (lambda X, Z: X @ Z.T, lambda X, Z: -X @ Z.T),
+        (partial(signed, 1.0), partial(signed, -1.0)),
+    ],
+)
+def test_functions_of_one_name_are_different_kernels(pair: Any, tmp_path: Path) -> None:
+    """Each has the eigenvalues of its own matrix: in a grid, as that of data, and from a store."""
+    X, y = points(12)
+    table = iopt.datasets.Dataset(name="X", X=X, y=y)
+    study = Study(
+        {"plane": table, **{f"{sign}": Data(table, sign) for sign in pair}},
+        {"grid": Grid("KNN", k=3, kernel=pair), "own": "KNN(k=3)"},
+        RepeatedSplit(8, 1),
+        ("lambda_max",),
+    )
+    (division,) = study.plan.protocol.divisions(y)
+    K = X[division.train] @ X[division.train].T
+    largest = pytest.approx([np.linalg.eigvalsh(sign * K)[-1] for sign in (1.0, -1.0)], abs=1e-9)
+    for _ in range(2):
+        rows = study.run(tmp_path).rows
+        for name in study.sources:
+            assert [
+                row["lambda_max"] for row in rows if (row["data"], row["method"]) == (name, "grid")
+            ] == largest
+        owns = [row["lambda_max"] for row in rows if row["method"] == "own"]
+        assert owns[1:] == largest
 
 
 def test_nested_selection_is_that_of_scikit_learn() -> None:
@@ -224,6 +288,26 @@ def test_metrics_against_their_definitions(problem: iopt.KernelProblem) -> None:
     assert row["class_mean_distance"] == pytest.approx(c @ K @ c)
 
 
+def test_weights_at_the_bound_are_counted_where_there_is_a_bound() -> None:
+    """Of a stabilised kernel the coefficients are others; a price of errors bounds no weight."""
+    generator = np.random.default_rng(3)
+    K, y = generator.standard_normal((24, 24)), np.repeat([1, -1], 12)
+    problem = iopt.KernelProblem(K + K.T, y)
+    methods = {name: name for name in ("ESVM(C=0.02)", "LIBSVM(C=0.02)", "LSSVM(C=0.02)")}
+    study = Study({"K": problem}, methods, SelectThenTest(16, 2), ("bounded",))
+    (division,) = study.plan.protocol.divisions(y)
+    part = problem.K[np.ix_(division.train, division.train)]
+    values, vectors = np.linalg.eigh(part)
+    svc = [
+        SVC(C=0.02, kernel="precomputed", tol=1e-9).fit(kernel, y[division.train])
+        for kernel in (vectors * np.abs(values) @ vectors.T, part)
+    ]
+    at_bound = [int(np.sum(np.abs(each.dual_coef_) > 0.02 * (1 - 1e-6))) for each in svc]
+    found = [row["bounded"] for row in study.run().rows]
+    assert found[:2] == at_bound
+    assert np.isnan(found[2])
+
+
 def test_distances_have_kernels_of_their_own() -> None:
     X, y = points(24)
     D = np.abs(X[:, None] - X[None]).sum(axis=2)
@@ -279,6 +363,9 @@ def test_failures_stay_in_their_entries(problem: iopt.KernelProblem) -> None:
     fixed = Study({"plane": problem}, {"hull": "ConvexHullDual(mu=0.001)"}, Nested(3, 3)).run()
     assert fixed.table[0]["failed"] == 3
     assert np.isnan(fixed.table[0]["accuracy"])
+    neighbours = Grid("KNN", k=[3, 99])
+    study = Study({"plane": problem}, {"NN": neighbours}, 3, ("support",), select="support")
+    assert [row["entry"] for row in study.run().chosen_rows] == [0, 0, 0]
 
 
 def small(seed: int = 0) -> Study:

@@ -159,6 +159,16 @@ def test_parameters_of_regression_are_chosen_by_r2(regression: iopt.KernelProble
         assert row["r2"] == pytest.approx(score(train, test, best), abs=1e-8)
 
 
+def test_nothing_is_chosen_where_no_entry_has_a_score(regression: iopt.KernelProblem) -> None:
+    """One test point has no R²; pairs of classes of which a fold has too few points fail."""
+    ridge = Grid("KernelRidge", C=[0.1, 10.0])
+    study = Study({"t": regression}, {"m": ridge}, Nested(2, LeaveOneOut()), ("r2",), "r2")
+    assert all(row["error"].startswith("ParameterError: select") for row in study.run().rows)
+    four = iopt.KernelProblem(np.eye(16), np.tile([1, 2, 3, 4], 4))
+    comparison = iopt.compare(four, ["LSSVM"], protocol=Nested(2, 2), grid={"C": [0.1, 10.0]})
+    assert all(row["error"].startswith("ProblemError: y") for row in comparison.rows)
+
+
 def test_protocols_of_targets_are_plain(regression: iopt.KernelProblem) -> None:
     """Whatever a protocol says of classes; one point alone has no R²."""
     one = iopt.compare(regression, ["KernelRidge"], protocol=Nested(3, 2)).settings["evaluation"]
@@ -257,6 +267,15 @@ def test_a_fixed_test_set_of_one_class(outliers: iopt.KernelProblem) -> None:
     assert (row["error"], row["auc"] > 0.5) == ("", True)
     (row,) = iopt.compare(linear, ["SVDD(C=0.2)"], test=given[:2]).rows
     assert row["error"].startswith("ProblemError: K_new_new")
+
+
+@pytest.mark.parametrize("method", ["SVDD(C=0.2)", "KNNDistance(k=3)"])
+def test_outliers_of_another_self_similarity_are_outliers(method: str) -> None:
+    """Corners of a square have |x|² = 2; outliers are farther from them than any other corner."""
+    corners = np.tile([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], (5, 1))
+    X, y = np.vstack([corners, 5.0 * corners[:10]]), np.repeat(["near", "out"], [20, 10])
+    problem = iopt.KernelProblem(X @ X.T, y, task="one class")
+    assert iopt.compare(problem, [method], folds=5).summary["auc"].tolist() == [1.0]
 
 
 def test_labels_are_read_anew_for_another_task(several: iopt.KernelProblem) -> None:

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import indefinite_opt as iopt
 from helpers.exact import stationary_points
 from helpers.problems import random_problem
-from indefinite_opt.errors import InfeasibleProblem, NoCounterpart, ProblemError
+from indefinite_opt.errors import InfeasibleProblem, NoCounterpart, ParameterError, ProblemError
 from indefinite_opt.theory.hulls import haasdonk_lemma_5, hull_to_svm, svm_to_hull
 from indefinite_opt.theory.suitability import diagnose
 
@@ -195,6 +195,11 @@ def test_diagnosis_before_and_after_training() -> None:
     negated = diagnose(iopt.KernelProblem(-np.eye(4), [1, 1, -1, -1]))
     assert negated.class_mean_distance == -1.0  # -(½² · 4)
     assert (negated.negated, negated.suitable) == (True, False)
+    for upper in (-1.0, np.nan, "1"):
+        with pytest.raises(ParameterError, match="upper"):
+            diagnose(TWO_POINTS, [0.25, 0.25], upper=upper)
+    with pytest.raises(ProblemError, match="KernelProblem"):
+        diagnose(np.eye(3))
 
 
 def test_hull_plane_passes_through_the_midpoint() -> None:

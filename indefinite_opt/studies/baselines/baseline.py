@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import short
 from indefinite_opt.modeling import PairwiseClassifier, pair_problems
-from indefinite_opt.problem import KernelProblem
+from indefinite_opt.problem import KernelProblem, check_problem
 
 
 class Fitted(Protocol):
@@ -90,6 +90,7 @@ class Baseline(ABC):
 
     def check_task(self, problem: KernelProblem) -> None:
         """Raise `ProblemError` unless the problem has the classes or targets that `fit` needs."""
+        check_problem(problem)
         several = self.many_classes and problem.classes.size > 2
         fits = self.task == "one class" or problem.task == self.task
         if fits and (self.task != "classification" or problem.classes.size == 2 or several):

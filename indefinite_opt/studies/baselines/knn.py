@@ -131,6 +131,7 @@ class KNNDistance(Baseline):
         ParameterError
             If k is not less than the number of training points.
         """
+        self.check_task(problem)
         n, diagonal = problem.n, problem.gram.diagonal
         checks.whole("k", self.k, most=n - 1, reason="the other training points")
         everyone = np.arange(n)
