@@ -280,7 +280,8 @@ def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     0.0
     """
     # Interior-point methods leave weights that should be 0 at about this share of the scores.
-    slack = 1e-9 * float(np.max(np.abs(scores))) if rule == "nearest" else 0.0
+    share = 1e-9 * float(np.max(np.abs(scores)))
+    slack = share if rule == "nearest" else 0.0
     scores = np.where(np.abs(scores) <= slack, 0.0, scores)
     order = np.argsort(scores, kind="stable")
     ascending, labels = scores[order], y[order]
@@ -290,7 +291,8 @@ def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     possible = np.concatenate([[True], np.diff(ascending) > slack, [True]])
     best = np.flatnonzero(possible & (errors == errors[possible].min()))
     spread = float(ascending[-1] - ascending[0])
-    reach = max(spread, 2.0 * slack) if rule == "nearest" else max(spread, 1.0)
+    # Where all scores are the same, all points are still on one side.
+    reach = max(spread, 2.0 * share, 0.0 if rule == "nearest" else 1.0) or 1.0
     ends = np.concatenate([[ascending[0] - reach], ascending, [ascending[-1] + reach]])
     low, high = ends[best], ends[best + 1]
     if rule == "nearest":
