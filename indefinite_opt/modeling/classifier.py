@@ -281,7 +281,8 @@ def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     """
     # Interior-point methods leave weights that should be 0 at about the first share of the scores;
     # at the second one scores that should be equal differ by their rounding.
-    slack = (1e-9 if rule == "nearest" else 1e-12) * float(np.max(np.abs(scores)))
+    largest = float(np.max(np.abs(scores)))
+    slack = (1e-9 if rule == "nearest" else 1e-12) * largest
     scores = np.where(np.abs(scores) <= slack, 0.0, scores)
     order = np.argsort(scores, kind="stable")
     ascending, labels = scores[order], y[order]
@@ -291,7 +292,8 @@ def least_error_offset(scores: Array, y: Array, rule: str = "widest") -> float:
     possible = np.concatenate([[True], np.diff(ascending) > slack, [True]])
     best = np.flatnonzero(possible & (errors == errors[possible].min()))
     spread = float(ascending[-1] - ascending[0])
-    reach = max(spread, 2.0 * slack) if rule == "nearest" else max(spread, 1.0)
+    # Where all scores are the same, all points are still on one side.
+    reach = max(spread, 2e-9 * largest, 0.0 if rule == "nearest" else 1.0) or 1.0
     ends = np.concatenate([[ascending[0] - reach], ascending, [ascending[-1] + reach]])
     low, high = ends[best], ends[best + 1]
     if rule == "nearest":

@@ -197,3 +197,11 @@ def test_clarabel_agrees() -> None:
         assert_allclose(result.values[name], variable.value, atol=2e-3, err_msg=name)
     values = {name: variable.value for name, variable in variables.items()}
     assert iopt.verify(problem, formulation, values).claim is iopt.Claim.GLOBAL
+
+
+def test_a_kernel_whose_curvature_underflows_is_solved() -> None:
+    """Two copies with opposite labels cost 2 log 2, and a huge kernel separates the other two."""
+    base = np.array([[0.16810587, -0.25835964], [-0.25835964, 1.82843024]])
+    problem = iopt.KernelProblem(1e75 * np.tile(base, (2, 2)), [-1, -1, -1, 1])
+    result = iopt.solve(problem, iopt.KernelLogistic(), solver="newton-cg")
+    assert result.objective == pytest.approx(2.0 * np.log(2.0), rel=1e-9)

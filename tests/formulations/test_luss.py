@@ -240,3 +240,11 @@ def test_objective_is_the_inner_minimum(title: str) -> None:
             allowed += 1
             assert other_value > value
     assert allowed >= 8
+
+
+def test_a_penalty_of_the_ball_that_underflows_proves_nothing_false() -> None:
+    """At the optimum α is about 1/K and ρ about 1/K³; the optimal value is between 0 and 1/K."""
+    problem = iopt.KernelProblem(np.full((5, 5), 1e140), [-1, -1, 1, -1, 1])
+    result = iopt.solve(problem, iopt.LussBall())
+    assert abs(result.objective) < 1e-130
+    assert result.certificate.bound >= 0.0

@@ -44,6 +44,14 @@ def test_the_rounding_of_equal_scores_separates_nothing() -> None:
     assert np.all(scores + least_error_offset(scores, y) > 0.0)
 
 
+@pytest.mark.parametrize("rule", ["widest", "nearest"])
+@pytest.mark.parametrize("score", [0.0, 1e-30, -3.0, 1e17, -1e17])
+def test_equal_scores_all_get_the_label_of_the_larger_class(score: float, rule: str) -> None:
+    for sign in (1.0, -1.0):
+        offset = least_error_offset(np.full(4, score), sign * np.array([1.0, 1.0, 1.0, -1.0]), rule)
+        assert (score + offset > 0.0) == (sign > 0.0)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_offset_is_the_nearest_of_least_training_error(seed: int) -> None:
     """No score lies between it and the nearest best one of all between and beyond the scores."""

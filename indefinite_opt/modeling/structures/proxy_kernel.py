@@ -418,6 +418,8 @@ class ProxyBall(ProxyStructure):
         while self._excess(u, high) > 0.0:  # by rounding
             high += 1e-3
         while self._excess(u, low) <= 0.0:
+            if low < np.log(1e-300):  # a smaller ρ would underflow, and with this one K* is inside
+                return float(np.exp(low))
             high, low = low, low - 1.0
         # The distance is almost a power of ρ, especially if K* is far from K₀.
         root = brentq(lambda t: self._excess(u, t), low, high, xtol=1e-13, rtol=1e-14)
@@ -453,7 +455,7 @@ class ProxyBall(ProxyStructure):
         rho = float(np.exp(log_rho))
         change, q = self.oracle.inside(u, rho)
         moved = (0.5 * float(u @ q) - change) / rho
-        return float(np.log(max(moved, 1e-300) / self.slack))
+        return float(np.log(max(moved / self.slack, 1e-300)))
 
     def inside(self, u: Array, smoothing: float = 0.0) -> tuple[float, Array]:
         rho = self.penalty(u)

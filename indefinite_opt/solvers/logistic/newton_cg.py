@@ -75,7 +75,10 @@ class _NewtonIteration(LogisticSearch):
                 break
             product = self.program.curvature_times(point, direction)
             self.products += 1
-            length = square / float(direction @ product)
+            curvature = float(direction @ product)
+            if not 0.0 < curvature < np.inf:  # by underflow or overflow
+                break
+            length = square / curvature
             step, rest = step + length * direction, rest - length * product
             before, square = square, float(rest @ rest)
             direction = rest + (square / before) * direction
