@@ -227,8 +227,11 @@ class Program(Model):
             objective = translated(self.objective)
         goal = cp.Minimize(objective) if self.sense == "minimize" else cp.Maximize(objective)
         constraints: list[Any] = []
-        for one in map(translated, self.subject_to.values()):  # one with two names has two duals
+        for name, one in ((name, translated(each)) for name, each in self.subject_to.items()):
             known = any(one is another for another in constraints)
+            if known and kind_of(one) not in ("Equality", "Inequality"):
+                raise ProblemError(name, "a cone under one name", str(one))
+            # One with two names has two multipliers.
             constraints.append(type(one)(*one.args) if known else one)
         for name, constraint in zip(self.subject_to, constraints, strict=True):
             constraint.set_label(name)

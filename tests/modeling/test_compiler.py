@@ -383,6 +383,15 @@ def test_a_constraint_with_two_names_has_a_multiplier_under_each(library: Any) -
     assert total.item() == pytest.approx(0.5, rel=1e-4)
 
 
+def test_a_cone_with_two_names_is_refused() -> None:
+    """Made again from its arguments alone, it would lose its axis."""
+    x = cvxpy.Variable((2, 2), name="x")
+    cone = cvxpy.SOC(np.ones(2), x, axis=1)
+    model = Model(minimize=x[0, 0], subject_to={"cone": cone, "again": cone})
+    with pytest.raises(IndefiniteOptError, match="again: expected a cone under one name"):
+        model.program("Cone", structure=None).in_cvxpy(as_declared=True)
+
+
 SMALL = iopt.KernelProblem(PROBLEM.K[:4, :4], [1, -1, 1, -1])
 
 
