@@ -47,7 +47,7 @@ from indefinite_opt.foundation.limits import (
     limited,
     seconds_left,
 )
-from indefinite_opt.foundation.loops import clock, compiled, larger, read_only, smaller
+from indefinite_opt.foundation.loops import assign, clock, compiled, larger, read_only, smaller
 from indefinite_opt.foundation.naming import (
     as_instance,
     discover,

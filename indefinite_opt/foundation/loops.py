@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-__all__ = ["clock", "compiled", "larger", "read_only", "smaller"]
+__all__ = ["assign", "clock", "compiled", "larger", "read_only", "smaller"]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
@@ -64,6 +64,16 @@ def smaller(a: float, b: float) -> float:
     return a if a <= b else b
 
 
+def assign(target: NDArray[Any], source: NDArray[Any]) -> None:
+    """target[:] = source, for vectors of one length.
+
+    In compiled loops assignment of whole arrays takes seconds to compile, for the messages of its
+    checks.
+    """
+    for t in range(target.size):
+        target[t] = source[t]
+
+
 def _compile_as(function: Callable[[float, float], float], name: str) -> None:
     """Let loops that call a function of two numbers contain an instruction of LLVM instead."""
     from llvmlite import ir
@@ -98,6 +108,7 @@ def _numba() -> Any:
             pass
 
     event.register("numba:compile", Listener())
+    numba.extending.register_jitable(assign)
     _compile_as(larger, "llvm.maxnum")
     _compile_as(smaller, "llvm.minnum")
     return numba

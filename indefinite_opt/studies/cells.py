@@ -165,20 +165,23 @@ def _fits(split: Split, methods: list[Method], grid: Grid, plan: Plan) -> Iterat
     names = ("tol", "time_limit", "seed", "prove")
     limits: dict[str, Any] = {name: getattr(plan, name) for name in names}
     solver = grid.entries[0].solver
-    path: list[Result | PairwiseResult | IndefiniteOptError] = []
+    path: Iterator[Result | PairwiseResult | IndefiniteOptError] = iter(())
     formulations = [method for method in methods if isinstance(method, Formulation)]
     if grid.warm and len(formulations) > 1:
-        # After an exception that is no error of this package each is solved for itself.
-        with suppress(*FAILURES):
-            path = path_entries(split.problem, formulations, solver, Options(**limits))
-    for k, method in enumerate(methods):
+        path = path_entries(split.problem, formulations, solver, Options(**limits))
+    for method in methods:
         try:
             if isinstance(method, Baseline):
                 began = clock()
                 fitted = trained(method, split.problem, plan.seed)
                 yield Fit(split, method, fitted, None, clock() - began)
                 continue
-            result = path[k] if path else solve(split.problem, method, solver, **limits)
+            result = None
+            # After an exception that is no error of this package each is solved for itself.
+            with suppress(*FAILURES):
+                result = next(path, None)
+            if result is None:
+                result = solve(split.problem, method, solver, **limits)
             if isinstance(result, IndefiniteOptError):
                 raise result
             if result.status is Status.INTERRUPTED and plan.protocol.inner is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,7 @@ def solve_path(
     """
     options = Options(tol, time_limit, max_iter, None, seed, None, verbose, prove)
     chosen = [as_problem(problem, item)[1] for item in formulations]
-    entries = path_entries(problem, chosen, solver, options)
+    entries = list(path_entries(problem, chosen, solver, options))
     failed = [entry for entry in entries if isinstance(entry, IndefiniteOptError)]
     if failed and len(failed) == len(entries):
         raise failed[0]
@@ -97,8 +97,8 @@ def path_entries(
     formulations: Sequence[Any],
     solver: str | Solver[Any] | None,
     options: Options,
-) -> list[Entry]:
-    """The entries of `solve_path`, all of which may be errors."""
+) -> Iterator[Entry]:
+    """The entries of `solve_path`, all of which may be errors, each as soon as it is solved."""
     several = [in_pairs(problem, each) for each in formulations]
     if any(several):
         # Those of another task, such as one class, are of all points.
@@ -108,10 +108,10 @@ def path_entries(
         )
         found = {
             True: iter(_path_of_pairs(problem, of_pairs, solver, options)),
-            False: iter(path_entries(problem, others, solver, options)),
+            False: path_entries(problem, others, solver, options),
         }
-        return [next(found[kind]) for kind in several]
-    entries: list[Entry] = []
+        yield from (next(found[kind]) for kind in several)
+        return
     session: Session[Any] | None = None
     before: Declaration | None = None
     for formulation in formulations:
@@ -123,10 +123,9 @@ def path_entries(
         except IndefiniteOptError as error:
             # The next one starts anew, as a solver may fail with its session half changed.
             session = None
-            entries.append(error)
+            yield error
         else:
-            entries.append(result)
-    return entries
+            yield result
 
 
 def _path_of_pairs(
@@ -136,8 +135,10 @@ def _path_of_pairs(
     pairs = list(pair_problems(problem))
     share = options.shared(problem)
     paths: list[list[Any]] = [
-        path_entries(
-            part, [of_points(each, points, problem.n) for each in formulations], solver, share
+        list(
+            path_entries(
+                part, [of_points(each, points, problem.n) for each in formulations], solver, share
+            )
         )
         for _, points, part in pairs
     ]

@@ -138,7 +138,8 @@ def plan(steps, work):
 calls = [
     lambda *limits: loops.block_steps(program, point(), 0.0, 64, 0, *limits),
     lambda *limits: perturbation_loops.perturb(
-        program, point(), -np.ones(n), plan(*limits), np.array([1], np.uint64)
+        program, point(), -np.ones(n), np.arange(n), np.array([0, n, n]), plan(*limits),
+        np.array([1], np.uint64),
     ),
     lambda *limits: loops.pair_steps(program, point(), 0, 0.0, *limits),
 ]

@@ -160,10 +160,12 @@ def test_perturbations_only_go_down(kind: str, name: str, slack: float) -> None:
     run, program = running(K, y, form(name, y, 2.0), seed=0)
     plan = perturbation_loops.PerturbationPlan(50, n // 2, slack, 1e-3, 10**9, INF)
     linear, generator = np.full(n, program.c), np.array([7], np.uint64)
+    order = np.argsort(run.program.group, kind="stable")
+    starts = np.searchsorted(run.program.group[order], np.arange(run.program.groups + 2))
     values = [program.value(run.alpha)]
     for _ in range(4):
         before = run.alpha.copy()
-        given = run.program, run.point, linear, plan, generator
+        given = run.program, run.point, linear, order, starts, plan, generator
         made, steps, work = perturbation_loops.perturb(*given)
         assert made == 50
         assert min(steps, work) > 0

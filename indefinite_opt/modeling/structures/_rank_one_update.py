@@ -119,7 +119,12 @@ def gather_weights(u, poles, pole_of, sigma):
         weights[pole_of[k]] += sigma * u[k] * u[k]
     total = weights.sum()
     size = max(abs(poles[0]), abs(poles[-1]), total)
-    return weights, np.flatnonzero(weights * total > (4.0 * EPS * size) ** 2), total
+    active, count = np.empty(poles.size, np.int64), 0
+    for c in range(poles.size):
+        if weights[c] * total > (4.0 * EPS * size) ** 2:
+            active[count] = c
+            count += 1
+    return weights, active[:count], total
 
 
 @compiled()
@@ -154,12 +159,16 @@ def positive_part(u, poles, pole_of, sigma, epsilon):
     """
     weights, active, total = gather_weights(u, poles, pole_of, sigma)
     d, s, r = poles[active], weights[active], active.size
-    inverse = np.empty(r)
-    negative = int(np.searchsorted(d, 0.0))
+    inverse, sums, negative, change = np.empty(r), np.zeros(r), 0, 0.0
+    while negative < r and d[negative] < 0.0:
+        negative += 1
     below = epsilon == 0.0 and negative <= r - negative + 1
     first, last = (0, negative) if below else (max(negative - 1, 0), r)
-    change = total * total + 2.0 * (s * d).sum() if below else 0.0
-    sums = d + total if below else np.zeros(r)
+    if below:
+        change = total * total
+        for k in range(r):
+            change += 2.0 * s[k] * d[k]
+            sums[k] = d[k] + total
     for j in range(first, last):
         value, delta, slope = solve_root(d, s, j, inverse)
         if below == (value >= 0.0):  # the root has left the side on which roots count
@@ -175,10 +184,15 @@ def positive_part(u, poles, pole_of, sigma, epsilon):
         factor = -part / slope
         for k in range(r):
             sums[k] += factor * inverse[k]
-    factors = np.empty(poles.size)
+    k, result = 0, np.empty(u.size)
     for c in range(poles.size):
-        _, factors[c] = smoothed(poles[c], epsilon)
-        weights[c] *= 2.0 * factors[c]
-    weights[active] = 0.0
-    factors[active] = sums
-    return 0.25 / sigma * (change + weights.sum()), factors[pole_of] * u
+        if k < r and active[k] == c:
+            weights[c] = sums[k]
+            k += 1
+        else:
+            _, factor = smoothed(poles[c], epsilon)
+            change += 2.0 * factor * weights[c]
+            weights[c] = factor
+    for k in range(u.size):
+        result[k] = weights[pole_of[k]] * u[k]
+    return 0.25 / sigma * change, result

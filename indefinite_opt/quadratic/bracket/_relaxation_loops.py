@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indefinite_opt.foundation import compiled
+from indefinite_opt.foundation import assign, compiled
 
 BALANCE_PERIOD = 25
 """Iterations between two comparisons of the primal with the dual residual."""
@@ -112,10 +112,8 @@ def project(G, U):
 
 @compiled()
 def _copy(source, target):
-    # Assignment of whole arrays takes a second to compile, for the messages of its checks.
     for i in range(len(source)):
-        for j in range(len(source)):
-            target[i, j] = source[i, j]
+        assign(target[i], source[i])
 
 
 @compiled()
@@ -218,7 +216,8 @@ def _rescale(iterate, binary, factor):
             else:
                 squares[i, q] = max(squares[i, q], 0.0) + min(squares[i, q], 0.0) / factor
     for inequalities in iterate.inequalities:
-        inequalities.multipliers[:] /= factor
+        for t in range(len(inequalities.multipliers)):
+            inequalities.multipliers[t] /= factor
 
 
 @compiled()
@@ -226,7 +225,9 @@ def gather(model, iterate, G):
     """G = Wᵀ(2Z - V)W - L/σ on the face, whose projection is the next U."""
     pairs, ends, squares = _reflect(iterate, model.binary)
     spread(pairs, ends, squares, 2.0 - iterate.corner[0], model.omega, G)
-    G -= model.cost / iterate.penalty[0]
+    for i in range(len(G)):
+        for j in range(len(G)):
+            G[i, j] -= model.cost[i, j] / iterate.penalty[0]
     _within_lines(G, model.lines)
 
 
@@ -317,7 +318,7 @@ def _keep_above(literals, found, least):
     kept = 0
     for t in range(len(found)):
         if found[t] > least:
-            literals[kept] = literals[t]
+            assign(literals[kept], literals[t])
             found[kept] = found[t]
             kept += 1
     return kept
@@ -332,10 +333,14 @@ def most_violated_pentagons(D, triples, least):
     """
     count = 0
     found, violations = np.empty((len(triples), 5), np.int64), np.empty(len(triples))
-    sums, largest = np.empty(len(D)), np.max(np.abs(D))
+    sums, largest = np.empty(len(D)), 0.0
+    for q in range(len(D)):
+        for r in range(q + 1):
+            largest = max(largest, abs(D[q, r]))
     for t in range(len(triples)):
-        i, j, k = triples[t] // 2
-        si, sj, sk = 1.0 - 2.0 * (triples[t] % 2)
+        one, two, three = triples[t, 0], triples[t, 1], triples[t, 2]
+        i, j, k = one // 2, two // 2, three // 2
+        si, sj, sk = 1.0 - 2.0 * (one % 2), 1.0 - 2.0 * (two % 2), 1.0 - 2.0 * (three % 2)
         inner = si * sj * D[i, j] + si * sk * D[i, k] + sj * sk * D[j, k]
         for q in range(len(D)):
             sums[q] = si * D[i, q] + sj * D[j, q] + sk * D[k, q]
@@ -346,13 +351,17 @@ def most_violated_pentagons(D, triples, least):
             continue
         pull = sums[first] + sums[second] if same else sums[first] - sums[second]
         low = int(pull > 0.0)
-        literals = np.empty(5, np.int64)
-        literals[:3] = triples[t]
-        literals[3] = 2 * first + low
-        literals[4] = 2 * second + (low if same else 1 - low)
-        literals = np.sort(literals)
+        other = 2 * second + (low if same else 1 - low)
+        literals = found[count]
+        for q, literal in enumerate((one, two, three, 2 * first + low, other)):
+            while q > 0 and literals[q - 1] > literal:
+                literals[q] = literals[q - 1]
+                q -= 1
+            literals[q] = literal
         # The complements of all five give the same inequality.
-        found[count] = literals ^ (literals[0] % 2)
+        odd = literals[0] % 2
+        for q in range(5):
+            literals[q] ^= odd
         violations[count] = violation
         count += 1
     return found[:count], violations[:count]

@@ -25,8 +25,8 @@ from indefinite_opt.foundation import Array, compiled, larger, read_only, smalle
 
 RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3
 
-SECOND_ORDER, LIBSVM, FIRST_ORDER = 0, 1, 2
-"""How pairs are selected; see `pair_steps`."""
+SECOND_ORDER, LIBSVM, FIRST_ORDER = map(np.int64, (0, 1, 2))
+"""How pairs are selected; see `pair_steps`. Numba would compile a loop again for each literal."""
 
 INFINITE_STEP = 1e100
 """A step of at least this length counts as infinite; no program in double precision needs one."""
@@ -315,8 +315,20 @@ def _libsvm_pair(K, diagonal, h, v, rises, falls):
 
 
 @compiled()
-def _steps(program, point, rule, tolerance, most, most_work):
-    """`pair_steps`, for other loops."""
+def pair_steps(program, point, rule, tolerance, most, most_work):
+    """Pair steps and steps of single weights until no violation exceeds the tolerance.
+
+    The step is Lin & Lin (27). The pair is selected by a rule: `SECOND_ORDER` takes the largest
+    violator and the partner of the largest gain (Fan, Chen & Lin 2005, who prove that it converges
+    to stationary points for any symmetric K), `LIBSVM` the pair of that program, and `FIRST_ORDER`
+    the pair of Lin & Lin (22). (Counting the clipped decrease of each pair instead was tried: it
+    took more steps and ended at worse stationary points.)
+
+    Returns
+    -------
+    the parts of a `StepOutcome`; its state is STALLED if no weight changed in the last step,
+    UNBOUNDED if that would be infinite, CONVERGED, or RUNNING at a limit
+    """
     alpha, v, h, diagonal, K = point.alpha, point.v, program.h, program.diagonal, program.K
     y, lower, upper, group = program.y, program.lower, program.upper, program.group
     members, part, known, tied = program.members, program.part, program.known, program.tied
@@ -387,24 +399,6 @@ def _steps(program, point, rule, tolerance, most, most_work):
         steps += 1
     work = steps * (passes * n + STEP_WORK) + n
     return state, violation, steps, decrease, work, ROUNDINGS_PER_CHANGE * changed
-
-
-@compiled()
-def pair_steps(program, point, rule, tolerance, most, most_work):
-    """Pair steps and steps of single weights until no violation exceeds the tolerance.
-
-    The step is Lin & Lin (27). The pair is selected by a rule: `SECOND_ORDER` takes the largest
-    violator and the partner of the largest gain (Fan, Chen & Lin 2005, who prove that it converges
-    to stationary points for any symmetric K), `LIBSVM` the pair of that program, and `FIRST_ORDER`
-    the pair of Lin & Lin (22). (Counting the clipped decrease of each pair instead was tried: it
-    took more steps and ended at worse stationary points.)
-
-    Returns
-    -------
-    the parts of a `StepOutcome`; its state is STALLED if no weight changed in the last step,
-    UNBOUNDED if that would be infinite, CONVERGED, or RUNNING at a limit
-    """
-    return _steps(program, point, rule, tolerance, most, most_work)
 
 
 @compiled()
@@ -505,7 +499,7 @@ def block_steps(program, point, tolerance, size, offset, most, most_work):
         inside = DescentPoint(point.alpha[chosen], point.v[chosen])
         goal = max(BLOCK_TOLERANCE_SHARE * tolerance, LEAVE_SHARE * violation)
         limit = min(STEPS_PER_MEMBER * count, most - steps)
-        outcome = _steps(part, inside, SECOND_ORDER, goal, limit, np.inf)
+        outcome = pair_steps(part, inside, SECOND_ORDER, goal, limit, np.inf)
         moved, changed, amounts = 0, np.empty(count, np.int64), np.empty(count)
         total = 0.0
         for p in range(count):

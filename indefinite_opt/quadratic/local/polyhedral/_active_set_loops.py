@@ -17,18 +17,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indefinite_opt.foundation import EPS, Array, compiled
+from indefinite_opt.foundation import EPS, Array, assign, compiled
 from indefinite_opt.quadratic.local.descent._loops import _draw
 
 Indices = NDArray[np.int64]
 
 RUNNING, STATIONARY, UNBOUNDED, STALLED = 0, 1, 2, 3
 
-LOWER, EQUAL, UPPER, TEMPORARY, FLAT = -1, 0, 1, 2, 3
+LOWER, EQUAL, UPPER, TEMPORARY, FLAT = map(np.int64, (-1, 0, 1, 2, 3))
 """Where a constraint of W is held: at an end, at both, at another value, or at another value along
 a direction in which nothing changes."""
 
-ARTIFICIAL = -1
+ARTIFICIAL = np.int64(-1)
 """In place of a constraint: a column of Q that is held."""
 
 END_SHARE = 4096.0 * EPS
@@ -123,9 +123,29 @@ def new_state(program: Quadratic, x: Array, seed: int) -> State:
 
 
 @compiled()
+def _add_multiple(target: Array, factor: float, source: Array) -> None:
+    """target += factor · source."""
+    for t in range(target.size):
+        target[t] += factor * source[t]
+
+
+@compiled()
+def _largest(v: Array) -> float:
+    """The largest magnitude, 0 for none."""
+    most = 0.0
+    for t in range(v.size):
+        most = max(most, abs(v[t]))
+    return most
+
+
+@compiled()
 def _slopes(program: Quadratic, d: Array) -> Array:
     """The slopes of variables and rows along a direction, (n + m,)."""
-    return np.concatenate((d, np.dot(program.R, d)))
+    n = d.size
+    slopes = np.empty(program.low.size)
+    assign(slopes[:n], d)
+    assign(slopes[n:], np.dot(program.R, d))
+    return slopes
 
 
 @compiled()
@@ -232,8 +252,9 @@ def _curvature_floor(program: Quadratic) -> float:
 def _keep_bounds(program: Quadratic, state: State) -> None:
     """Move x to its bounds where rounding has taken it off, and compute the rows there."""
     x, n = state.x, program.q.size
-    x[:] = np.minimum(np.maximum(x, program.low[:n]), program.high[:n])
-    state.values[n:] = np.dot(program.R, x)
+    for i in range(n):
+        x[i] = min(max(x[i], program.low[i]), program.high[i])
+    assign(state.values[n:], np.dot(program.R, x))
 
 
 @compiled()
@@ -252,18 +273,21 @@ def _refresh(program: Quadratic, state: State) -> float:
                 continue
             end = program.high[c] if state.side[s] == UPPER else program.low[c]
             off[s] = end - (x[c] if c < n else np.dot(program.R[c - n], x))
-        if np.max(np.abs(off)) > 0.0:
+        if _largest(off) > 0.0:
             for s in range(n - 1, nz - 1, -1):
                 off[s] = (off[s] - np.dot(T[s, s + 1 :], off[s + 1 :])) / T[s, s]
-            x += np.dot(off[nz:], state.basis[nz:])
+            _add_multiple(x, 1.0, np.dot(off[nz:], state.basis[nz:]))
         for s in range(nz, n):
             c = state.slot[s]
             if 0 <= c < n and state.side[s] < TEMPORARY:
                 x[c] = program.high[c] if state.side[s] == UPPER else program.low[c]
     _keep_bounds(program, state)
-    state.gradient[:] = np.dot(program.P, x) + program.q
-    terms = np.dot(program.sizes, np.abs(x)) + np.abs(program.q)
-    return max(np.max(terms), state.extent[0] * program.largest)
+    curved, terms = np.dot(program.P, x), np.dot(program.sizes, np.abs(x))
+    most = state.extent[0] * program.largest
+    for i in range(n):
+        state.gradient[i] = curved[i] + program.q[i]
+        most = max(most, terms[i] + abs(program.q[i]))
+    return most
 
 
 @compiled()
@@ -272,15 +296,18 @@ def _set_slacks(program: Quadratic, state: State) -> None:
 
     An end far beyond the typical one, which is 1, and the way so far must not hide the other end.
     """
-    sizes = np.abs(state.x)
-    state.extent[0] = max(state.extent[0], np.max(sizes))
-    terms = np.concatenate((sizes, np.dot(np.abs(program.R), sizes)))
+    x, n = state.x, program.q.size
+    state.extent[0] = max(state.extent[0], _largest(x))
     most = max(state.extent[0], 1.0)
-    for c in range(terms.size):
+    for c in range(state.slack.size):
+        size = abs(x[c]) if c < n else 0.0
+        if c >= n:
+            for i in range(n):
+                size += abs(program.R[c - n, i] * x[i])
         for end in (program.low[c], program.high[c]):
             if np.isfinite(end):
-                terms[c] = max(terms[c], min(abs(end), most))
-        state.slack[c] = max(END_SHARE * terms[c], EPS * state.extent[0])
+                size = max(size, min(abs(end), most))
+        state.slack[c] = max(END_SHARE * size, EPS * state.extent[0])
 
 
 @compiled()
@@ -290,10 +317,11 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
     Dependent constraints are left out. Columns of Q along which the curvature is not positive,
     given those before them, are held by artificial constraints.
     """
-    n, m = program.q.size, program.R.shape[0]
+    n, m, basis = program.q.size, program.R.shape[0], state.basis
     _keep_bounds(program, state)
     _set_slacks(program, state)
-    side = np.full(n + m, FLAT + 1, dtype=np.int64)
+    side = np.empty(n + m, np.int64)
+    side[:] = FLAT + 1
     for s in range(state.counts[FREE], n):
         if not fresh and state.slot[s] != ARTIFICIAL:
             side[state.slot[s]] = state.side[s]
@@ -306,8 +334,9 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
         elif fresh and value >= program.high[c] - state.slack[c]:
             side[c] = UPPER
         state.held[c] = 0
-    state.basis[:] = np.eye(n)
-    state.L[:] = 0.0
+    basis[:] = state.L[:] = 0.0
+    for i in range(n):
+        basis[i, i] = 1.0
     state.counts[FREE], state.counts[SINCE] = n, 0
     # Bounds come first because they cost no rotations; equalities come before other rows.
     for turn in range(3):
@@ -327,8 +356,8 @@ def factorise(program: Quadratic, state: State, fresh: bool) -> None:
             state.counts[FREE] = nz + 1
             continue
         total -= 1
-        z = state.basis[nz].copy()
-        state.basis[nz], state.basis[total] = state.basis[total], z
+        for k in range(n):
+            basis[nz, k], basis[total, k] = basis[total, k], basis[nz, k]
         v = np.zeros(n)
         v[total] = 1.0
         _hold(state, total, ARTIFICIAL, TEMPORARY, v)
@@ -342,9 +371,9 @@ def _blocking(program: Quadratic, state: State, slopes: Array, limit: float) -> 
     chosen (Harris 1973), and at random when steps have been idle.
     """
     d = slopes[: program.q.size]
-    length, reach, ways = np.sqrt(np.dot(d, d)), limit, np.full(slopes.size, np.inf)
+    length, reach, ways = np.sqrt(np.dot(d, d)), limit, np.empty(slopes.size)
     for c in range(slopes.size):
-        slope = slopes[c]
+        slope, ways[c] = slopes[c], np.inf
         if state.held[c] == 0 and abs(slope) > PARALLEL_SHARE * program.norms[c] * length:
             end = program.high[c] if slope > 0.0 else program.low[c]
             ways[c] = max((end - state.values[c]) / slope, 0.0)
@@ -366,17 +395,16 @@ def _move(program: Quadratic, state: State, slopes: Array, step: float, c: int) 
     n = program.q.size
     d = slopes[:n]
     if step > 0.0:
-        state.values[:] += step * slopes
-        state.gradient[:] += step * np.dot(program.P, d)
+        _add_multiple(state.values, step, slopes)
+        _add_multiple(state.gradient, step, np.dot(program.P, d))
         state.tried[:] = 0
-        state.extent[0] = max(state.extent[0], np.max(np.abs(state.x)))
+        state.extent[0] = max(state.extent[0], _largest(state.x))
         for s in range(state.counts[FREE], n):
             if state.side[s] == FLAT:
                 state.side[s] = TEMPORARY
     if 0 <= c < n:
         state.x[c] = program.high[c] if d[c] > 0.0 else program.low[c]
-    size = np.max(np.abs(d)) * step
-    idle = size <= EPS * np.max(np.abs(state.x))
+    idle = _largest(d) * step <= EPS * _largest(state.x)
     state.counts[IDLE] = state.counts[IDLE] + 1 if idle else 0
 
 
@@ -480,7 +508,7 @@ def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
     if nz > 0:
         r = state.L[nz, :nz].copy()
         _solve_transposed(state.L, nz, r)
-        d -= np.dot(r, state.basis[:nz])
+        _add_multiple(d, -1.0, np.dot(r, state.basis[:nz]))
     _still(program, state, d)
     slope = np.dot(state.gradient, d)
     v = np.zeros(n)
@@ -510,8 +538,10 @@ def _release(program: Quadratic, state: State, at: int, falls: bool) -> int:
             if other > step if rest < -floor else np.isinf(step) or step == 0.0:
                 slopes, slope, step, c = -slopes, -slope, other, b
         if np.isinf(step) and not flat:
-            ray = slopes[:n] / np.max(np.abs(d))
-            state.ray[:] = np.where(np.abs(ray) <= PARALLEL_SHARE, 0.0, ray)
+            size = _largest(d)
+            for i in range(n):
+                part = slopes[i] / size
+                state.ray[i] = part if abs(part) > PARALLEL_SHARE else 0.0
             _hold(state, nz, released, side, v)
             return UNBOUNDED
         lower = np.isfinite(step) and step * (slope + 0.5 * step * curvature) < 0.0
@@ -555,7 +585,9 @@ def _replace(
 
 @compiled()
 def advance(program: Quadratic, state: State, steps: int) -> int:
-    """Some steps of the method; returns RUNNING, STATIONARY, UNBOUNDED or STALLED.
+    """Some steps of the method, between which the factors are only updated.
+
+    Returns RUNNING, STATIONARY, UNBOUNDED or STALLED.
 
     | on the working set          | and                                  | action                  |
     |-----------------------------|--------------------------------------|-------------------------|
@@ -570,15 +602,12 @@ def advance(program: Quadratic, state: State, steps: int) -> int:
     for _ in range(steps):
         counts[STEPS] += 1
         counts[SINCE] += 1
-        if counts[SINCE] > FACTOR_STEPS:
-            factorise(program, state, False)
         if stale >= UPDATES or confirming or counts[REFINED] > 0:
             terms, stale, confirming = _refresh(program, state), 0, False
         nz = counts[FREE]
         share = np.sqrt(n) * terms
         reduced = np.dot(state.basis[:nz], state.gradient)
-        largest = np.max(np.abs(reduced)) if nz > 0 else 0.0
-        if largest > GRADIENT_SHARE * share and counts[REFINED] < MAX_REFINEMENTS:
+        if _largest(reduced) > GRADIENT_SHARE * share and counts[REFINED] < MAX_REFINEMENTS:
             _newton_step(program, state, reduced)
             stale += 1
             continue

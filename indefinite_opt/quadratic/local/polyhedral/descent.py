@@ -170,7 +170,9 @@ class ActiveSetDescent:
         """
         loops, limit = self.loops, self._limit if max_iter is None else max_iter
         while self.iterations < limit:
-            steps = min(self.steps_at_once, limit - self.iterations)
+            if self.state.counts[loops.SINCE] >= loops.FACTOR_STEPS:
+                loops.factorise(self.program, self.state, False)
+            steps = min(self.steps_at_once, limit - self.iterations, loops.FACTOR_STEPS)
             outcome = loops.advance(self.program, self.state, steps)
             if outcome == loops.UNBOUNDED:
                 self.ray = self.state.ray

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from indefinite_opt.foundation import compiled
+from indefinite_opt.foundation import assign, compiled
 from indefinite_opt.quadratic.local.descent._loops import (
     INFINITE_STEP,
     SECOND_ORDER,
@@ -14,7 +14,7 @@ from indefinite_opt.quadratic.local.descent._loops import (
     _draw,
     _max_step,
     _move,
-    _steps,
+    pair_steps,
 )
 
 SIMILAR_CHANCE = 0.5
@@ -97,7 +97,7 @@ def _exchange_at_random(pairs, order, starts, program, point, state):
 
 
 @compiled()
-def perturb(program, point, linear, plan, state):
+def perturb(program, point, linear, order, starts, plan, state):
     """Iterated local search from a stationary point, with all rows of K and finite bounds.
 
     Random pairs of weights are exchanged, among all points or among those similar to one; pair
@@ -108,6 +108,8 @@ def perturb(program, point, linear, plan, state):
     ----------
     linear : (n,) array
         c, to compute F.
+    order, starts : (n,) and (groups + 2,) arrays
+        All indices sorted by groups, and where each group begins and the last one ends.
     state : (1,) uint64 array
         State of the random numbers; changed in place.
 
@@ -118,9 +120,6 @@ def perturb(program, point, linear, plan, state):
     n, value, work, steps = point.v.size, _value(program, point, linear), 0.0, 0
     trial = DescentPoint(point.alpha.copy(), point.v.copy())
     current = DescentPoint(point.alpha.copy(), point.v.copy())
-    # All indices sorted by groups, and where each group begins and the last one ends.
-    order = np.argsort(program.group, kind="mergesort")
-    starts = np.searchsorted(program.group[order], np.arange(program.groups + 2))
     for made in range(plan.perturbations):
         if work >= plan.work or steps >= plan.steps:
             return made, steps, work
@@ -128,25 +127,24 @@ def perturb(program, point, linear, plan, state):
         pairs = int(np.exp(_draw(state) * np.log(plan.pairs + 0.999)))
         _exchange_at_random(pairs, order, starts, program, trial, state)
         most = min(PERTURBATION_STEPS * n, plan.steps - steps)
-        outcome = _steps(program, trial, SECOND_ORDER, plan.violation, most, np.inf)
+        outcome = pair_steps(program, trial, SECOND_ORDER, plan.violation, most, np.inf)
         steps += outcome[2]
         work += outcome[4] + 2.0 * pairs * n
         reached = _value(program, trial, linear)
         slack = plan.slack * _draw(state) if plan.slack > 0.0 else -MIN_FALL
         if reached < value + slack * abs(value):
-            _copy(trial, current)
+            _keep(trial, current)
         if reached < value - MIN_FALL * abs(value):
             value = reached
-            _copy(trial, point)
-        _copy(current, trial)
+            _keep(trial, point)
+        _keep(current, trial)
     return plan.perturbations, steps, work
 
 
 @compiled()
-def _copy(source, target):
-    # Assignment of whole arrays takes a second to compile, for the messages of its checks.
-    for t in range(source.v.size):
-        target.alpha[t], target.v[t] = source.alpha[t], source.v[t]
+def _keep(source, target):
+    assign(target.alpha, source.alpha)
+    assign(target.v, source.v)
 
 
 @compiled()

@@ -169,6 +169,9 @@ class LocalSearch(IteratedSearch):
         limit = steps or sys.maxsize
         slack = PERTURBATION_SLACK * (qp.effort - 1.0) * place / (CHAINS - 1)
         state = generator.integers(2**63, size=1).astype(np.uint64)
+        group = run.program.group
+        order = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[order], np.arange(run.program.groups + 2))
         while count > 0 and run.work < allowed and run.iterations < limit:
             if self.halt.is_set() or self.task.elapsed >= self.task.time_limit:
                 break
@@ -177,7 +180,9 @@ class LocalSearch(IteratedSearch):
                 count, max(int(PERTURBATION_SHARE * qp.n), 2), slack,
                 PERTURBATION_TOLERANCE * run.unit, limit - run.iterations, work,
             )  # fmt: skip
-            made, *taken = loops.perturb(run.program, run.point, run.linear, plan, state)
+            made, *taken = loops.perturb(
+                run.program, run.point, run.linear, order, starts, plan, state
+            )
             run.perturbed(made, *taken)
             count -= made
         if np.array_equal(run.alpha, end.x):
