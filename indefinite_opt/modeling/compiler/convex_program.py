@@ -49,7 +49,10 @@ class ConvexProgram(ExplicitProgram):
 
     @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {name: row.shape for name, row in self._translated[1].items()}
+        return {
+            name: row.shape if len(row.dual_variables) == 1 else (row.size,)
+            for name, row in self._translated[1].items()
+        }
 
     def _set(self, values: Values) -> None:
         for name, variable in self._translated[2].items():
@@ -68,7 +71,7 @@ class ConvexProgram(ExplicitProgram):
         self._set(values)
         _, rows, variables = self._translated
         missed = [(np.abs(v.value - v.project(v.value)), [v.value]) for v in variables.values()] + [
-            (row.violation(), [arg.value for arg in row.args]) for row in rows.values()
+            (row.violation(), _sides(row)) for row in rows.values()
         ]
         worst = 0.0
         for amounts, sides in missed:
@@ -83,16 +86,14 @@ class ConvexProgram(ExplicitProgram):
 
     def residual(self, values: Values, multipliers: Values) -> float:
         """The largest entry of a subgradient of f + λᵀg; inf where there is none."""
-        import cvxpy as cp
-
         if not multipliers:
             return np.inf
+        import cvxpy as cp
+
         self._set(values)
         lagrangian, rows, _ = self._translated
         for name, row in rows.items():
-            if len(row.args) == 2:
-                missed = row.args[0] - row.args[1]
-                lagrangian = lagrangian + cp.sum(cp.multiply(multipliers[name], missed))
+            lagrangian = lagrangian + cp.sum(_products(row, multipliers[name]))
         parts = list(lagrangian.grad.values())
         if any(part is None for part in parts):
             return np.inf
@@ -102,9 +103,8 @@ class ConvexProgram(ExplicitProgram):
         self._set(values)
         total = 0.0
         for name, row in self._translated[1].items():
-            if name in multipliers and len(row.args) == 2:
-                slack = np.abs(row.args[0].value - row.args[1].value)
-                total += float(np.sum(np.abs(multipliers[name]) * slack))
+            if name in multipliers:
+                total += float(np.sum(np.abs(_products(row, multipliers[name]).value)))
         return total
 
     def lower_bound(self, values: Values, multipliers: Values) -> float:
@@ -118,6 +118,34 @@ class ConvexProgram(ExplicitProgram):
 
     def standard_form(self) -> StandardForm | None:
         return None
+
+
+def _sides(row: Any) -> list[Array]:
+    """The sides of a constraint, or where it has one, such as that of x - y ⪰ 0, its terms."""
+    import cvxpy as cp
+
+    summed = cp.atoms.affine.add_expr.AddExpression
+    one_sided = len(row.args) == 1 and isinstance(row.args[0], summed)
+    return [term.value for term in (row.args[0] if one_sided else row).args]
+
+
+def _products(row: Any, multiplier: Array) -> Any:
+    """The part of a constraint in the Lagrangian.
+
+    It is λ∘(f - g) of f ≤ g and of f = g, and -⟨λ, x⟩ of any other cone that x is in. The arguments
+    of a cone follow one another in λ.
+    """
+    import cvxpy as cp
+
+    if isinstance(row, (cp.constraints.Inequality, cp.constraints.Equality)):
+        return cp.multiply(multiplier, row.args[0] - row.args[1])
+    sign = 1.0 if isinstance(row, (cp.constraints.Zero, cp.constraints.NonPos)) else -1.0
+    parts = np.split(np.ravel(multiplier), np.cumsum([arg.size for arg in row.args])[:-1])
+    products = [
+        cp.sum(cp.multiply(np.reshape(part, arg.shape), arg))
+        for part, arg in zip(parts, row.args, strict=True)
+    ]
+    return sign * sum(products)
 
 
 def _array(part: Any) -> Array:

@@ -89,7 +89,7 @@ def solve_convex(
     if any(value is None or not np.all(np.isfinite(value)) for value in found.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
     point = {name: np.asarray(value) for name, value in found.items()}
-    duals = {each.label: each.dual_value for each in program.constraints}
+    duals = {each.label: _joined(each.dual_value) for each in program.constraints}
     if not structure.multipliers_from_solver or any(dual is None for dual in duals.values()):
         duals = {}
     return Solution(
@@ -99,6 +99,13 @@ def solve_convex(
         iterations=int(program.solver_stats.num_iters or 0),
         message=f"{backend}: {program.status}",
     )
+
+
+def _joined(dual: Any) -> Any:
+    """The multipliers of a cone with several arguments as one vector."""
+    if not isinstance(dual, list) or any(part is None for part in dual):
+        return None if isinstance(dual, list) else dual
+    return np.concatenate([np.ravel(part) for part in dual])
 
 
 def _unbounded(task: Task[Any], backend: str) -> IndefiniteOptError:

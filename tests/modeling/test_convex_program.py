@@ -1,0 +1,81 @@
+"""Convex models that go to cvxpy's solvers: every cone counts in the conditions of optimality."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import indefinite_opt as iopt
+from indefinite_opt.algebra import Model
+
+PROBLEM = iopt.KernelProblem(np.eye(2), [1, -1])
+
+x, y = cp.Variable((2, 2), name="x"), cp.Variable((3, 3), name="y")
+TARGETS = {
+    variable: 3.0 * np.random.default_rng(0).standard_normal(variable.shape) for variable in (x, y)
+}
+
+CONES = {
+    "second-order, rows": cp.SOC(np.ones(2), x, axis=1),
+    "second-order, columns": cp.SOC(np.ones(2), x, axis=0),
+    "second-order, square": cp.SOC(np.ones(3), y, axis=0),
+    "second-order, one": cp.SOC(cp.Constant(1), x[0]),
+    "power": cp.PowCone3D(x[0, 0], x[0, 1], x[1, 0], 0.3),
+    "powers": cp.PowCone3D(y[0], y[1], y[2], [0.3, 0.4, 0.6]),
+    "power of more": cp.PowConeND(y[:2].T, y[2], np.array([[0.3, 0.7]] * 3), axis=1),
+    "exponential": cp.ExpCone(x[0, 0], x[0, 1], x[1, 0]),
+    "exponentials": cp.ExpCone(y[:2], y[:2] + 1.0, 2.0 + y[1:]),
+    "nonnegative": cp.constraints.NonNeg(x - 1.0),
+    "zero": cp.constraints.Zero(x - 1.0),
+    "positive semidefinite": x + x.T >> np.eye(2),
+    "negative semidefinite": x << -2.0 * np.eye(2),
+    "sums": cp.sum(x, axis=0) <= -1.0,
+    "equal sums": cp.sum(x, axis=0) == -1.0,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Nearest(iopt.Formulation):
+    """The nearest point of a cone, with a ball, for which no other class of programs is."""
+
+    cone: str = ""
+
+    def model(self, problem: Any) -> Model:
+        row = CONES[self.cone]
+        (variable,) = row.variables()
+        distance = cp.sum_squares(variable - TARGETS[variable])
+        return Model(minimize=distance, subject_to={"a": row, "ball": cp.norm(variable) <= 40.0})
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_the_multipliers_of_a_cone_are_in_the_conditions(cone: str) -> None:
+    result = iopt.solve(PROBLEM, Nearest(cone))
+    structure = Nearest(cone).structure(PROBLEM)
+    ((name, nearest),) = result.values.items()
+    (variable,) = (each for each in TARGETS if each.name() == name)
+    reference = cp.Problem(cp.Minimize(cp.norm(variable - TARGETS[variable], "fro")), [CONES[cone]])
+    assert np.linalg.norm(nearest - TARGETS[variable]) == pytest.approx(
+        reference.solve("SCS", eps=1e-9), abs=1e-6
+    )
+    assert result.multipliers["a"].shape == structure.multiplier_shapes["a"]
+    assert structure.infeasibility(result.values) <= 1e-6
+    assert structure.residual(result.values, result.multipliers) <= 1e-6
+    assert structure.complementarity(result.values, result.multipliers) <= 1e-5
+
+
+def test_a_semidefinite_program_has_its_optimum() -> None:
+    """min tr X with X ⪰ [[1, 2], [2, 0]] is the sum of the positive eigenvalues."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Above(iopt.Formulation):
+        def model(self, problem: Any) -> Model:
+            X = cp.Variable((2, 2), name="X", PSD=True)
+            return Model(minimize=cp.trace(X), subject_to={"above": X >> given})
+
+    given = np.array([[1.0, 2.0], [2.0, 0.0]])
+    result = iopt.solve(PROBLEM, Above())
+    assert result.objective == pytest.approx((1.0 + np.sqrt(17.0)) / 2.0, rel=1e-6)
