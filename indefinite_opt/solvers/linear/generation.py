@@ -20,7 +20,7 @@ BATCH_SHARE = 0.05
 """Rows to begin with and to add at a time: this share of all, but at least so many. At n = 2000
 twice the share is slower where few rows matter, and faster where nearly all do."""
 
-PRICING_INTERVAL = 3
+PRICING_INTERVAL = 5
 """All rows are examined when the gap of the restricted program is below that of the whole program,
 and after this many steps in any case."""
 
