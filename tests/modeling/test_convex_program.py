@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import cvxpy as cp
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import indefinite_opt as iopt
-from indefinite_opt.algebra import Model
+from indefinite_opt.algebra import Model, NotCanonical
 
 PROBLEM = iopt.KernelProblem(np.eye(2), [1, -1])
 
@@ -65,6 +66,55 @@ def test_the_multipliers_of_a_cone_are_in_the_conditions(cone: str) -> None:
     assert structure.infeasibility(result.values) <= 1e-6
     assert structure.residual(result.values, result.multipliers) <= 1e-6
     assert structure.complementarity(result.values, result.multipliers) <= 1e-5
+
+
+@dataclasses.dataclass(frozen=True)
+class Allowed(iopt.Formulation):
+    """The nearest point that the attribute of a variable allows, in the Frobenius norm."""
+
+    attribute: str = ""
+    ball: bool = True
+
+    def model(self, problem: Any) -> Model:
+        value = [-1.0, 1.0] if self.attribute == "bounds" else True
+        z = cp.Variable((2, 2), name="z", **{self.attribute: value})
+        rows = {"ball": cp.norm(z) <= 40.0} if self.ball else {}
+        return Model(minimize=cp.sum_squares(z - TARGETS[x]), subject_to=rows)
+
+
+def semidefinite(target: np.ndarray) -> np.ndarray:
+    """The positive semidefinite matrix that is nearest, by its spectrum (Higham 1988)."""
+    values, vectors = np.linalg.eigh(0.5 * (target + target.T))
+    part: np.ndarray = vectors * np.maximum(values, 0.0) @ vectors.T
+    return part
+
+
+ALLOWED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "nonneg": lambda target: np.maximum(target, 0.0),
+    "nonpos": lambda target: np.minimum(target, 0.0),
+    "bounds": lambda target: np.clip(target, -1.0, 1.0),
+    "symmetric": lambda target: 0.5 * (target + target.T),
+    "diag": lambda target: np.diag(np.diagonal(target)),
+    "PSD": semidefinite,
+    "NSD": lambda target: -semidefinite(-target),
+}
+
+
+@pytest.mark.parametrize("ball", [True, False])
+@pytest.mark.parametrize("attribute", ALLOWED)
+def test_attributes_of_variables_are_in_the_conditions(attribute: str, ball: bool) -> None:
+    formulation = Allowed(attribute, ball)
+    result, structure = iopt.solve(PROBLEM, formulation), formulation.structure(PROBLEM)
+    np.testing.assert_allclose(result.values["z"], ALLOWED[attribute](TARGETS[x]), atol=1e-5)
+    assert structure.infeasibility(result.values) <= 1e-6
+    assert structure.residual(result.values, result.multipliers) <= 1e-4
+    away = {"z": np.asarray(result.values["z"]) + 0.1 * np.eye(2)}
+    assert structure.residual(away, result.multipliers) >= 0.05
+
+
+def test_complex_variables_are_refused() -> None:
+    with pytest.raises(NotCanonical, match="expected real variables, got the complex variable z"):
+        iopt.solve(PROBLEM, Allowed("complex"))
 
 
 def test_a_semidefinite_program_has_its_optimum() -> None:

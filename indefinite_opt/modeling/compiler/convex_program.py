@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from indefinite_opt.algebra import Model, Translation
+from indefinite_opt.algebra import Model, NotCanonical, Translation
 from indefinite_opt.errors import ProblemError
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic import Claim, ExplicitProgram, Point, StandardForm, relative
@@ -70,9 +70,10 @@ class ConvexProgram(ExplicitProgram):
         """
         self._set(values)
         _, rows, variables = self._translated
-        missed = [(np.abs(v.value - v.project(v.value)), [v.value]) for v in variables.values()] + [
-            (row.violation(), _sides(row)) for row in rows.values()
-        ]
+        missed = [(row.violation(), _sides(row)) for row in rows.values()]
+        for v in variables.values():
+            x = _array(v.value)
+            missed.append((np.abs(x - _array(v.project(x))), [x]))
         worst = 0.0
         for amounts, sides in missed:
             size = max(float(np.max(np.abs(side), initial=0.0)) for side in sides)
@@ -85,19 +86,26 @@ class ConvexProgram(ExplicitProgram):
         return {}
 
     def residual(self, values: Values, multipliers: Values) -> float:
-        """The largest entry of a subgradient of f + λᵀg; inf where there is none."""
-        if not multipliers:
-            return np.inf
+        """The largest entry of x - P(x - s) for a subgradient s of f + λᵀg; inf if there is none.
+
+        P is the projection on what the attributes of the variables allow, such as `nonneg`.
+        """
         import cvxpy as cp
 
         self._set(values)
         lagrangian, rows, _ = self._translated
+        if len(multipliers) < len(rows):
+            return np.inf
         for name, row in rows.items():
             lagrangian = lagrangian + cp.sum(_products(row, multipliers[name]))
-        parts = list(lagrangian.grad.values())
-        if any(part is None for part in parts):
-            return np.inf
-        return max(float(np.max(np.abs(part), initial=0.0)) for part in map(_array, parts))
+        worst = 0.0
+        for variable, part in lagrangian.grad.items():
+            if part is None:
+                return np.inf
+            x, slope = _array(variable.value), np.reshape(_array(part), variable.shape, order="F")
+            missed = x - _array(variable.project(x - slope))
+            worst = max(worst, float(np.max(np.abs(missed), initial=0.0)))
+        return worst
 
     def complementarity(self, values: Values, multipliers: Values) -> float:
         self._set(values)
@@ -126,7 +134,7 @@ def _sides(row: Any) -> list[Array]:
 
     summed = cp.atoms.affine.add_expr.AddExpression
     one_sided = len(row.args) == 1 and isinstance(row.args[0], summed)
-    return [term.value for term in (row.args[0] if one_sided else row).args]
+    return [_array(term.value) for term in (row.args[0] if one_sided else row).args]
 
 
 def _products(row: Any, multiplier: Array) -> Any:
@@ -170,4 +178,7 @@ def as_convex_program(model: Model, refused: ProblemError) -> ConvexProgram:
     names = [variable.name() for variable in problem.variables()]
     if len(set(names)) < len(names) or not problem.is_dcp() or problem.is_mixed_integer():
         raise refused
+    for variable in problem.variables():
+        if variable.is_complex():
+            raise NotCanonical(f"the complex variable {variable.name()}", "real variables")
     return program

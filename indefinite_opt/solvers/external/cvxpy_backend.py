@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from indefinite_opt.errors import IndefiniteOptError, SolverFailed
-from indefinite_opt.foundation import TimeLimitReached
+from indefinite_opt.foundation import TimeLimitReached, is_sparse
 from indefinite_opt.quadratic import LinearRows, Solution, Status, Task, falling_ray, status_of
 
 T = TypeVar("T")
@@ -86,9 +86,13 @@ def solve_convex(
     if program.status in ("unbounded", "unbounded_inaccurate"):
         raise _unbounded(task, backend)
     found = {name: variables[name].value for name in structure.shapes}
-    if any(value is None or not np.all(np.isfinite(value)) for value in found.values()):
+    # Of a diagonal variable it is a sparse matrix.
+    point = {
+        name: np.asarray(value.toarray() if is_sparse(value) else value, float)
+        for name, value in found.items()
+    }
+    if not all(np.all(np.isfinite(value)) for value in point.values()):
         raise SolverFailed(f"{backend} returned no point for {task.formulation}: {program.status}")
-    point = {name: np.asarray(value) for name, value in found.items()}
     duals = {each.label: _joined(each.dual_value) for each in program.constraints}
     if not structure.multipliers_from_solver or any(dual is None for dual in duals.values()):
         duals = {}

@@ -26,7 +26,7 @@ from indefinite_opt.foundation import Array, compiled, larger, read_only, smalle
 RUNNING, CONVERGED, STALLED, UNBOUNDED = 0, 1, 2, 3
 
 SECOND_ORDER, LIBSVM, FIRST_ORDER = map(np.int64, (0, 1, 2))
-"""How pairs are selected; see `pair_steps`. Numba would compile a loop again for each literal."""
+"""How pairs are selected; see `pair_steps`. For each literal, numba would compile it once more."""
 
 INFINITE_STEP = 1e100
 """A step of at least this length counts as infinite; no program in double precision needs one."""
