@@ -98,7 +98,10 @@ def path_entries(
     solver: str | Solver[Any] | None,
     options: Options,
 ) -> Iterator[Entry]:
-    """The entries of `solve_path`, all of which may be errors, each as soon as it is solved."""
+    """The entries of `solve_path`, all of which may be errors.
+
+    Each comes as soon as it is solved, but those of several classes when all are.
+    """
     several = [in_pairs(problem, each) for each in formulations]
     if any(several):
         # Those of another task, such as one class, are of all points.

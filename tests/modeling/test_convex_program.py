@@ -112,6 +112,24 @@ def test_attributes_of_variables_are_in_the_conditions(attribute: str, ball: boo
     assert structure.residual(away, result.multipliers) >= 0.05
 
 
+def test_each_of_several_attributes_is_a_constraint() -> None:
+    """cvxpy projects on one of them; the nearest point has max(t, 0) for the means t of pairs."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Both(iopt.Formulation):
+        def model(self, problem: Any) -> Model:
+            z = cp.Variable((2, 2), name="z", symmetric=True, nonneg=True)
+            return Model(minimize=cp.sum_squares(z - TARGETS[x]), subject_to={})
+
+    result, structure = iopt.solve(PROBLEM, Both()), Both().structure(PROBLEM)
+    nearest = np.maximum(0.5 * (TARGETS[x] + TARGETS[x].T), 0.0)
+    np.testing.assert_allclose(result.values["z"], nearest, atol=1e-5)
+    assert structure.infeasibility(result.values) <= 1e-6
+    assert structure.infeasibility({"z": np.array([[1.0, 2.0], [1.0, 0.0]])}) >= 0.2
+    assert structure.infeasibility({"z": np.array([[1.0, -1.0], [-1.0, 0.0]])}) >= 0.2
+    assert structure.residual(result.values, result.multipliers) == np.inf
+
+
 def test_complex_variables_are_refused() -> None:
     with pytest.raises(NotCanonical, match="expected real variables, got the complex variable z"):
         iopt.solve(PROBLEM, Allowed("complex"))

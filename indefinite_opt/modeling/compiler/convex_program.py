@@ -73,7 +73,7 @@ class ConvexProgram(ExplicitProgram):
         missed = [(row.violation(), _sides(row)) for row in rows.values()]
         for v in variables.values():
             x = _array(v.value)
-            missed.append((np.abs(x - _array(v.project(x))), [x]))
+            missed += [(np.abs(x - _array(each.project(x))), [x]) for each in _attributes(v)]
         worst = 0.0
         for amounts, sides in missed:
             size = max(float(np.max(np.abs(side), initial=0.0)) for side in sides)
@@ -88,7 +88,8 @@ class ConvexProgram(ExplicitProgram):
     def residual(self, values: Values, multipliers: Values) -> float:
         """The largest entry of x - P(x - s) for a subgradient s of f + λᵀg; inf if there is none.
 
-        P is the projection on what the attributes of the variables allow, such as `nonneg`.
+        P is the projection on what the attribute of a variable allows, such as `nonneg`. It is not
+        known for several attributes of one variable; the residual is then inf.
         """
         import cvxpy as cp
 
@@ -101,6 +102,8 @@ class ConvexProgram(ExplicitProgram):
         worst = 0.0
         for variable, part in lagrangian.grad.items():
             if part is None:
+                return np.inf
+            if len(_attributes(variable)) > 1:
                 return np.inf
             x, slope = _array(variable.value), np.reshape(_array(part), variable.shape, order="F")
             missed = x - _array(variable.project(x - slope))
@@ -126,6 +129,17 @@ class ConvexProgram(ExplicitProgram):
 
     def standard_form(self) -> StandardForm | None:
         return None
+
+
+def _attributes(variable: Any) -> list[Any]:
+    """A variable for each attribute alone, as cvxpy projects on one of several."""
+    import cvxpy as cp
+
+    return [
+        cp.Variable(variable.shape, **{name: value})
+        for name, value in variable.attributes.items()
+        if value is not None and value is not False
+    ]
 
 
 def _sides(row: Any) -> list[Array]:

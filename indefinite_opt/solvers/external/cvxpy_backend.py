@@ -107,9 +107,10 @@ def solve_convex(
 
 def _joined(dual: Any) -> Any:
     """The multipliers of a cone with several arguments as one vector."""
-    if not isinstance(dual, list) or any(part is None for part in dual):
-        return None if isinstance(dual, list) else dual
-    return np.concatenate([np.ravel(part) for part in dual])
+    if not isinstance(dual, list):
+        return dual
+    known = all(part is not None for part in dual)
+    return np.concatenate([np.ravel(part) for part in dual]) if known else None
 
 
 def _unbounded(task: Task[Any], backend: str) -> IndefiniteOptError:

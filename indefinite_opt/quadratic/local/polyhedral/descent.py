@@ -172,7 +172,8 @@ class ActiveSetDescent:
         while self.iterations < limit:
             if self.state.counts[loops.SINCE] >= loops.FACTOR_STEPS:
                 loops.factorise(self.program, self.state, False)
-            steps = min(self.steps_at_once, limit - self.iterations, loops.FACTOR_STEPS)
+            left = loops.FACTOR_STEPS - int(self.state.counts[loops.SINCE])
+            steps = min(self.steps_at_once, limit - self.iterations, left)
             outcome = loops.advance(self.program, self.state, steps)
             if outcome == loops.UNBOUNDED:
                 self.ray = self.state.ray
