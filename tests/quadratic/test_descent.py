@@ -7,6 +7,7 @@ brute force, from LIBSVM or from Clarabel.
 from __future__ import annotations
 
 import re
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,20 @@ def test_long_runs_do_not_drift(name: str, n: int, d: int, gamma: float) -> None
     # No dust: a weight less than a rounding away from its bound is at its bound.
     assert not np.any((x > 0.0) & (x < EPS * x.max()))
     assert not np.any((x < program.upper) & (x > program.upper * (1.0 - EPS)))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_steps_below_the_rounding_of_the_larger_weight(order: tuple[int, ...]) -> None:
+    """α = (C, cC/L, C - cC/L): a change of α₂ by 1e-16 changes its slope by 2e-6, and not α₃."""
+    C, L = 1.5, 2.2e10
+    for c in np.linspace(1e3, 3e3, 40):
+        K = np.array([[0.0, c, 0.0], [c, L, 0.0], [0.0, 0.0, 0.0]])[np.ix_(order, order)]
+        y = np.array([1.0, -1.0, -1.0])[list(order)]
+        result = smo(iopt.KernelProblem(K, y), iopt.SVMDual(C=C))
+        assert result.status is iopt.Status.SOLVED
+        assert result.certificate.claim is iopt.Claim.LOCAL
+        assert result.values["alpha"][order.index(1)] == pytest.approx(c * C / L, rel=1e-12)
+        assert result.objective == pytest.approx(2.0 * C + 0.5 * (c * C) ** 2 / L, rel=1e-12)
 
 
 @pytest.mark.parametrize(

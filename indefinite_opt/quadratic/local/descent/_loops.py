@@ -383,9 +383,7 @@ def pair_steps(program, point, rule, tolerance, most, most_work):
         alpha[i] = _moved(old_i, sign * y[i] * delta, lower[i], upper[i])
         if i != j:
             alpha[j] = _moved(old_j, -y[j] * delta, lower[j], upper[j])
-        if delta < max_step and (alpha[i] == old_i or alpha[j] == old_j):
-            # The step is below the rounding of a weight: it is undone.
-            alpha[i], alpha[j] = old_i, old_j
+        if delta < max_step and alpha[i] == old_i and alpha[j] == old_j:
             state = STALLED
             break
         change_i = h * y[i] * (alpha[i] - old_i)

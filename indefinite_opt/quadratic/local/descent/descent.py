@@ -187,14 +187,14 @@ class Descent:
         self.refreshes += 1
 
     def _balance(self) -> None:
-        """Correct each line, off by rounding, at the weight that is farthest from its bounds."""
+        """Correct each line, off by rounding, at its largest free weight, which rounds most."""
         box = self.program
         for g, total in enumerate(self.qp.totals):
             members = slice(None) if box.tied else box.group == g
             x, y = self.alpha[members], box.y[members]
             max_step = np.minimum(x - box.lower[members], box.upper[members] - x)
-            t = int(np.argmax(max_step))
             excess = float(y @ x) - total
+            t = int(np.argmax(np.where(max_step > abs(excess), np.abs(x), -1.0)))
             if abs(excess) < max_step[t]:
                 x[t] -= y[t] * excess
                 self.alpha[members] = x
