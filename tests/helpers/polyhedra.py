@@ -15,6 +15,7 @@ from indefinite_opt.foundation import Values
 from indefinite_opt.quadratic import Point, PolyhedralQP
 from indefinite_opt.quadratic.program.naming import UNNAMED, Names
 from indefinite_opt.quadratic.rows.equilibration import Equilibrated
+from indefinite_opt.quadratic.rows.linear_rows import LinearRows
 from indefinite_opt.quadratic.rows.multipliers import of_rows
 
 Array = NDArray[np.float64]
@@ -53,14 +54,12 @@ class Rows(NamedTuple):
         return dict.fromkeys(("inequalities", "equalities", "lower", "upper"), ())
 
     def start(self) -> Array:
-        """A feasible point, by scipy."""
-        from scipy.optimize import linprog
-
-        ends = list(zip(self.lower, self.upper, strict=True))
-        found = linprog(np.zeros(self.n), self.G, self.h, self.A, self.b, ends)
-        return np.asarray(
-            np.clip(np.zeros(self.n), self.lower, self.upper) if found.x is None else found.x
-        )
+        """A vertex, or a point inside the bounds if the rows admit none."""
+        scaled = self.equilibrated  # in other units tolerances may hide violations
+        vertex = LinearRows(scaled).vertex()
+        if vertex is None:
+            return np.clip(np.zeros(self.n), self.lower, self.upper)
+        return scaled.read(vertex)
 
     def value(self, x: Array) -> float:
         return float(x @ (0.5 * (self.P @ x) + self.q))

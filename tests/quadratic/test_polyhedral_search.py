@@ -77,6 +77,7 @@ def test_the_value_does_not_depend_on_the_units() -> None:
     qp = random_rows(15, 8, 2, 0)
     other = rescaled(qp, 0, exactly=True)
     solution = search(other)
+    assert other.violation(solution.values["x"]) <= 1e-14
     assert other.value(solution.values["x"]) == pytest.approx(check(qp, search(qp)), rel=1e-9)
     assert "curvature nonnegative on the free space" in solution.message
 
