@@ -168,6 +168,19 @@ def test_optima_in_closed_form() -> None:
     np.testing.assert_allclose(search(one), [5.0, 1.0])
 
 
+def test_steps_below_the_rounding_of_one_variable_end() -> None:
+    """min 6x₁² + 4x₁x₂ + 4.5x₂² + 10x₂, 3x₁ + x₂ = -1: x₁ = 7/69, with a bound that is far away."""
+    one = iopt.QuadraticProgram(
+        [[12.0, 4.0], [4.0, 9.0]], [0.0, 10.0], A=[[-3.0, -1.0]], b=[1.0],
+        lb=[-128.0, -(2.0**39)], ub=[65536.0, 8192.0],
+    )  # fmt: skip
+    result = iopt.solve(one)
+    assert result.status is iopt.Status.SOLVED
+    assert result.iterations < 100
+    np.testing.assert_allclose(result.x, [7.0 / 69.0, -30.0 / 23.0], rtol=1e-9)
+    assert result.objective == pytest.approx(-404.0 / 69.0, rel=1e-12)
+
+
 UNBOUNDED = {
     "a concave variable": ([[-1.0]], [0.5], [], -INF),
     "a linear variable": ([[0.0]], [-1.0], [], 0.0),

@@ -326,8 +326,8 @@ def pair_steps(program, point, rule, tolerance, most, most_work):
 
     Returns
     -------
-    the parts of a `StepOutcome`; its state is STALLED if no weight changed in the last step,
-    UNBOUNDED if that would be infinite, CONVERGED, or RUNNING at a limit
+    the parts of a `StepOutcome`; its state is STALLED if the last step was below the rounding of a
+    weight, UNBOUNDED if it would be infinite, CONVERGED, or RUNNING at a limit
     """
     alpha, v, h, diagonal, K = point.alpha, point.v, program.h, program.diagonal, program.K
     y, lower, upper, group = program.y, program.lower, program.upper, program.group
@@ -383,9 +383,17 @@ def pair_steps(program, point, rule, tolerance, most, most_work):
         alpha[i] = _moved(old_i, sign * y[i] * delta, lower[i], upper[i])
         if i != j:
             alpha[j] = _moved(old_j, -y[j] * delta, lower[j], upper[j])
-        if delta < max_step and alpha[i] == old_i and alpha[j] == old_j:
-            state = STALLED
-            break
+        if delta < max_step and (alpha[i] == old_i or alpha[j] == old_j):
+            # The step is below the rounding of a weight. The other one makes it alone if it has
+            # most of the curvature: the slope is then halved at least. Such steps would add up.
+            state, share = STALLED, 0.0
+            if alpha[i] != old_i:
+                share = h * (diagonal[i] - row_i[j])
+            elif alpha[j] != old_j:
+                share = h * (diagonal[j] - row_i[j])
+            if not 0.5 * curvature <= share <= 1.5 * curvature:
+                alpha[i], alpha[j] = old_i, old_j
+                break
         change_i = h * y[i] * (alpha[i] - old_i)
         change_j = h * y[j] * (alpha[j] - old_j) if i != j else 0.0
         _mark(i, alpha, y, lower, upper, rises, falls)
