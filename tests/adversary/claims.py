@@ -241,11 +241,15 @@ def bracket_findings(
     ):
         yield Finding("bracket", f"{bracket.status.name} at a gap of {bracket.relative_gap!r}")
     found = reference.value(bracket.values)
-    # It is moved outwards by its rounding, which is known up to that share, and by what products
-    # may lose by underflow.
+    # It is moved outwards by its rounding, which is known up to that share, by what products may
+    # lose by underflow, and by what an exactly feasible point nearby may be worse.
     rounding = 200 * EPS * Fraction(reference.terms(bracket.values)) + abs(found) / 10**9
     rounding += UNDERFLOW
-    if abs(attained - found) > rounding:
+    if (
+        not -rounding
+        <= attained - found
+        <= rounding + EPS * Fraction(reference.reach(bracket.values))
+    ):
         yield Finding("bracket", f"{bracket.objective!r} is not the value of its point")
     violation = reference.violation(bracket.values)
     if violation > 1e-9:

@@ -107,6 +107,10 @@ class Reference(ABC):
     def terms(self, values: Values) -> float:
         """Sum of the sizes of what is added up in it."""
 
+    def reach(self, values: Values) -> float:
+        """By how much F may change, in roundings of the largest variable, if each changes by n."""
+        return 0.0
+
     @abstractmethod
     def violation(self, values: Values) -> float:
         """Largest violation of a constraint, relative to the sizes of what stands in it."""
@@ -151,6 +155,11 @@ class Quadratic(Reference):
         sizes = BoxProgram([[abs(v) for v in row] for row in p.H], [abs(v) for v in p.c],
                            p.lower, p.upper, p.lines, p.totals)  # fmt: skip
         return float(sizes.value(x))
+
+    def reach(self, values: Values) -> float:
+        p, x = self.program, [abs(v) for v in self.x(values)]
+        steep = sum(abs(c) + dot([abs(v) for v in row], x) for c, row in zip(p.c, p.H, strict=True))
+        return float(p.n * max(x) * steep)
 
     def violation(self, values: Values) -> float:
         return box_violation(self.program, self.x(values))
