@@ -216,12 +216,14 @@ class FarProgram(DrawnProgram):
     drawn_by: ClassVar[tuple[str, str]] = "far_programs", "draw_far"
 
     def violation(self, x: Vector) -> float:
-        """Also of the inequalities that are implied."""
-        worst = [self.program.violation(x)]
+        """Also of the inequalities that are implied, in which what the rows leave is rounding."""
+        worst, given = [self.program.violation(x)], [*self.program.G, *self.program.A]
+        sizes = [abs(v) for v in x]
+        terms = max((dot([abs(a) for a in as_vector(row)], sizes) for row in given), default=0)
         for row, end in self.implied:
             exact = as_vector(row)
             over = dot(exact, x) - Fraction(end)
-            size = dot([abs(a) for a in exact], [abs(v) for v in x]) + abs(Fraction(end))
+            size = dot([abs(a) for a in exact], sizes) + abs(Fraction(end)) + terms / 10**9
             worst.append(float(over / (size or 1)))
         return max(worst)
 
