@@ -30,6 +30,7 @@ FORMULATION = Argument(help="'SVMDual(C=10)', or one of your own, 'mine.py:MyDua
 DATA_DIR = Option(None, help="Folder of the named data sets.", envvar="INDEFINITE_OPT_DATA")
 MAX_SIZE = Option(MAX_BYTES, help="Maximum size of a file to read, in unpacked bytes.")
 TOL = Option(1e-6, help="Relative tolerance of solvers and certificates.")
+ATOL = Option(0.0, help="Absolute gap, in units of the objective, that counts as closed, too.")
 SEED = Option(0, help="Seed of the random starts, and of folds.")
 SOLVER = Option(None, help="Solver to use; by default one that suits the program.")
 OUTPUT = Option(None, help="Write the values of the best point to this .npz or .csv file.")

@@ -72,6 +72,7 @@ def solve(
     formulation: str = options.FORMULATION,
     solver: str | None = options.SOLVER,
     max_iter: int | None = Option(None, help="Maximum number of iterations of the solver."),
+    atol: float = options.ATOL,
     output: Path | None = options.OUTPUT,
     save: Path | None = Option(None, help="Write the model to this .npz file, for `predict`."),
     as_json: bool = options.JSON,
@@ -86,7 +87,13 @@ def solve(
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
     patient = terminal.stderr.is_terminal and problem.n >= PROGRESS_FROM
     result = iopt.solve(
-        problem, chosen, solver=solver, max_iter=max_iter, verbose=patient, **vars(limits)
+        problem,
+        chosen,
+        solver=solver,
+        max_iter=max_iter,
+        atol=atol,
+        verbose=patient,
+        **vars(limits),
     )
     terminal.save_values(output, result)
     if save is not None:
@@ -126,6 +133,7 @@ def verify(
     formulation: str = options.FORMULATION,
     values: Path = Argument(help="A .npz, .json or .csv file, by name or one number a line."),
     tol: float = options.TOL,
+    atol: float = options.ATOL,
     bound: bool = Option(False, "--bound", help="Bracket the optimum of a nonconvex program, too."),
     time_limit: float = Option(60.0, help="Seconds allowed, bracket included."),
     require: str = Option("FEASIBLE", help="Exit with code 1 if the claim is less than this one."),
@@ -135,7 +143,9 @@ def verify(
     checks.choice("require", require.upper(), iopt.Claim.__members__)
     problem, chosen = data.problem(), options.chosen_formulation(formulation)
     point = terminal.read_values(values, data.max_bytes)
-    certificate = iopt.verify(problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit)
+    certificate = iopt.verify(
+        problem, chosen, point, tol=tol, bound=bound, time_limit=time_limit, atol=atol
+    )
     told = options.facts(problem) | {"formulation": chosen} | public(certificate)
     of = f"{problem.name} (n = {problem.n}), {chosen}; {options.facts_line(problem)}"
     good = certificate.claim >= iopt.Claim[require.upper()]
@@ -235,6 +245,7 @@ class SearchOptions:
     """The options that `bound` and `qp` have in common."""
 
     gap: float | None = Option(None, help="Relative gap to stop at; 0.0001 by default.")
+    atol: float = options.ATOL
     time_limit: float = Option(60.0, help="Seconds allowed; inf for no limit.")
     seed: int = options.SEED
     output: Path | None = options.OUTPUT
@@ -245,7 +256,14 @@ class SearchOptions:
         """The bracket, whose progress is printed, and whose proof and point are written."""
         gap = 1e-4 if self.gap is None else self.gap
         bracket = iopt.bound(
-            problem, formulation, self.time_limit, gap, seed=self.seed, verbose=True, **settings
+            problem,
+            formulation,
+            self.time_limit,
+            gap,
+            seed=self.seed,
+            atol=self.atol,
+            verbose=True,
+            **settings,
         )
         if self.proof is not None:
             bracket.save(self.proof)
@@ -307,7 +325,10 @@ def qp(
         found = search.bracket(program)
         good, text = found.rigorous, str(found)
     else:
-        found = iopt.solve(program, solver=solver, time_limit=search.time_limit, seed=search.seed)
+        found = iopt.solve(
+            program, solver=solver, time_limit=search.time_limit, seed=search.seed,
+            atol=search.atol,
+        )  # fmt: skip
         terminal.save_values(search.output, found)
         good = found.certificate.claim > iopt.Claim.NONE
         text = f"{program.name} (n = {program.n}), by {found.solver} in {found.seconds:.3g} s: "

@@ -607,16 +607,47 @@ class KernelProblem(LabelledKernel):
         array([[ 0., -1.],
                [-1.,  1.]])
         """
-        least, most = self.gram.extremes
-        middle = 0.5 * (least + most)
-        if self.gram.on_demand or not most - least < _HIDING_SHARE * abs(middle):
+        if not self.constant:
             return self
 
         def make() -> KernelProblem:
-            gram = DenseGram.of_own(self.K - middle)
+            gram = DenseGram.of_own(self.K - self.constant)
             return self.with_gram(gram)
 
         return derived(self, "no constant", make)
+
+    @property
+    def constant(self) -> float:
+        """(min K_ij + max K_ij)/2 where it hides the digits of a K that is stored, else 0."""
+        if self.gram.on_demand:
+            return 0.0
+        least, most = self.gram.extremes
+        middle = 0.5 * (least + most)
+        return middle if most - least < _HIDING_SHARE * abs(middle) else 0.0
+
+    def centred_points(self) -> KernelProblem | None:
+        """The same labels with centred points, where a constant hides the digits of their products.
+
+        vᵀKv is the same for weights v of sum zero, and has no rounding of that constant. None for
+        other kernels than the linear one, and where there is no such constant.
+
+        Examples
+        --------
+        >>> X = 2.0**30 + np.array([[0.0], [1.0], [2.0]])
+        >>> KernelProblem.from_data(X, [1, 1, -1], "linear").centred_points().K[0]
+        array([ 1.,  0., -1.])
+        """
+        points = self.features
+        if points is None or not self.constant:
+            return None
+
+        def make() -> KernelProblem:
+            centred = points - points.mean(axis=0)
+            return KernelProblem.from_data(
+                centred, self.labels, "linear", task=self.task, name=self.name
+            )
+
+        return derived(self, "centred points", make)
 
     def perturbed(self, noise: float, seed: int = 0) -> KernelProblem:
         """The same labels with the kernel K + E, E a random symmetric matrix of a given size.

@@ -71,6 +71,7 @@ from indefinite_opt.quadratic.proof.proof_document import (
 )
 from indefinite_opt.quadratic.quadratic_program import QuadraticProgram
 from indefinite_opt.quadratic.rows.linear_rows import LinearRows
+from indefinite_opt.quadratic.rows.nearby import exact_residuals
 from indefinite_opt.quadratic.rows.polyhedral_qp import PolyhedralQP
 from indefinite_opt.quadratic.rows.to_highs import (
     change_costs,
@@ -104,6 +105,7 @@ from indefinite_opt.quadratic.structures.claim import Claim
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.gaps import (
     CANCELLED,
+    ZERO_SHARE,
     at_most,
     gap_and_share,
     gap_in_words,

@@ -162,7 +162,7 @@ def lin_lin_theorem_1(problem: KernelProblem, C: float, alpha: Array, tol: float
     first_order = dual.first_order(weights, gradient, tol)
     stationarity = first_order.residual / dual.gradient_unit(gradient)
     paid = dual.complementarity(weights, first_order.lower, first_order.upper)
-    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient), weights))
+    complementarity = relative(paid, dual.gap_unit(dual.value(weights, gradient)))
     if max(stationarity, complementarity) > tol:
         raise ProblemError(
             "alpha", f"a stationary point of the SVM dual within {tol:g}",

@@ -136,7 +136,8 @@ def bound(
         Seconds. Without it at most 20 000 nodes are bounded, unless `max_nodes` allows more. Each
         pair of several classes has an equal part of the seconds that are left.
     gap : float
-        Relative gap at which the search stops.
+        Relative gap at which the search stops: upper - lower as a share of the objective, with or
+        without its constants, whichever is smaller.
     method : {"branch-and-bound", "relaxation", "clarabel", "scs", "cheap"}
         "branch-and-bound" divides nodes, which secants bound where the objective is a sum of
         functions of one variable each, and a doubly nonnegative relaxation elsewhere.
@@ -308,7 +309,7 @@ def _has_dual(search: GlobalSearch) -> bool:
 def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
     """The bracket of a convex program: a point, and the bound that its multipliers prove."""
     tol = min(max(gap, DESCENT_TOL), _CONVEX_TOL)
-    options = Options(tol, task.remaining, seed=task.seed, callback=task.callback)
+    options = Options(tol, task.remaining, seed=task.seed, callback=task.callback, atol=float(atol))
     result = solve_with(task.problem, task.formulation, None, None, options)[0]
     certificate, structure, sense = result.certificate, task.structure, task.structure.sense
     point = structure.at(structure.from_values(result.values))
@@ -322,6 +323,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         attained = sense * max(sense * attained, sense * float(other))
     lower, upper = sorted((certificate.bound, attained))
     closed = certificate.relative_gap <= gap or certificate.gap <= atol
+    closed = closed or certificate.zero_range > 0.0
     status = ended(closed and rigorous, result.status)
     if status is Status.INACCURATE:
         status = task.stop() or status  # time may have run out in the certificate
@@ -346,6 +348,7 @@ def _dual_bracket(task: Task[QP], gap: float, atol: float) -> Bracket:
         seconds=result.seconds,
         program=structure,
         proof=certificate,
+        zero_range=certificate.zero_range,
     )
 
 

@@ -57,8 +57,8 @@ class Bracket:
         objective of `values`, moved outwards by its rounding, and by what it may change until every
         constraint is satisfied exactly.
     relative_gap : float
-        (upper - lower) / max(|objective|, floor), without constants, as every relative gap; see
-        `gaps`. It is 0 only if both ends are equal.
+        (upper - lower) / min(|f|, |f₀|) for the objective f and the same without constants, f₀; inf
+        where that is 0. It is 0 only if both ends are equal.
     values : dict of str to array
         The best point found.
     rigorous : bool
@@ -119,6 +119,8 @@ class Bracket:
     program: QP = field(repr=False)
     proof: Proof | Certificate | None = field(repr=False)
     workers: dict[str, tuple[int, int]] = field(default_factory=dict, repr=False)
+    zero_range: float = 0.0
+    """R if both ends lie in [-R, R], as the optimal value is 0 up to rounding; else 0."""
 
     @property
     def maximised(self) -> bool:
@@ -173,6 +175,8 @@ class Bracket:
 
     def __str__(self) -> str:
         care = f"; {self._care}" if self._care else ""
+        if self.zero_range > 0.0:
+            care = f", 0 up to rounding{care}"
         lines = [
             f"{self.title} (n = {self.n}): {self.lower:.10g} ≤ optimal value ≤ {self.upper:.10g}",
             f"  {self._gap[0]} gap     {self._gap[1]}{care}",
@@ -317,6 +321,7 @@ def bracket_of(search: GlobalSearch, status: Status) -> Bracket:
         program=bracket.asked,
         proof=search.proof,
         workers=search.workers,
+        zero_range=bracket.zero_range,
     )
 
 

@@ -134,6 +134,7 @@ def _result_on(
         checks.number("offset", facts["offset"])
     checks.choice("status", facts["status"], Status.__members__)
     checks.tolerance("tol", facts["tol"])
+    checks.positive("atol", facts.get("atol", 0.0), zero=True)
     checks.positive("time_limit", facts["time_limit"], infinite=True)
     result = Result(
         problem=problem,
@@ -152,7 +153,13 @@ def _result_on(
         optima=(),
         offset=None if facts["offset"] is None else float(facts["offset"]),
         bracket=None,
-        evidence=Evidence(multipliers or None, None, facts["tol"], float(facts["time_limit"])),
+        evidence=Evidence(
+            multipliers or None,
+            None,
+            facts["tol"],
+            float(facts["time_limit"]),
+            atol=float(facts.get("atol", 0.0)),
+        ),
     )
     with np.errstate(over="ignore", invalid="ignore"):
         classifier = result.classifier

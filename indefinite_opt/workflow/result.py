@@ -50,6 +50,7 @@ class Evidence:
     """Seconds that the solver has left for the certificate; inf without a limit."""
     remarks: tuple[str, ...] = ()
     """What would help to close the bracket, or why there is none; for claims below GLOBAL."""
+    atol: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +249,7 @@ class Result:
         known = self.evidence
         found = certify(
             self.problem, self.formulation, self.values, known.multipliers, known.tol,
-            witness=known.witness, time_limit=known.time_limit,
+            witness=known.witness, time_limit=known.time_limit, atol=known.atol,
         )  # fmt: skip
         missing = () if found.claim is Claim.GLOBAL else known.remarks
         return replace(found, reasons=(*found.reasons, *missing))

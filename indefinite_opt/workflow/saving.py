@@ -30,6 +30,7 @@ def facts_of_result(result: Any) -> dict[str, Any]:
     return {name: getattr(result, name) for name in _OF_THE_RESULT} | {
         "status": result.status.name,
         "tol": result.evidence.tol,
+        "atol": result.evidence.atol,
         "time_limit": result.evidence.time_limit,
     }
 

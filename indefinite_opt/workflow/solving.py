@@ -72,6 +72,7 @@ def solve(
     verbose: bool = False,
     prove: float | None = None,
     record: bool = False,
+    atol: float = 0.0,
 ) -> Result | Any:
     """Solve a problem with a formulation, or a quadratic program.
 
@@ -117,6 +118,9 @@ def solve(
         steps, then chunks of them; of `multistart` the path of the first descent and the best end
         of each round, of `accpm` the centres with the gradients of their cuts. The result is the
         same, in more time. The boxes of `global` are in its proof in any case.
+    atol : float
+        Absolute gap, in units of the objective, that counts as closed as well, for the solver and
+        the certificate. It serves optimal values near 0, beside which no gap is small.
 
     Returns
     -------
@@ -153,7 +157,9 @@ def solve(
     LOCAL
     GLOBAL
     """
-    options = Options(tol, time_limit, max_iter, start, seed, callback, verbose, prove, record)
+    options = Options(
+        tol, time_limit, max_iter, start, seed, callback, verbose, prove, record, atol
+    )
     asked, chosen = as_problem(problem, formulation)
     if in_pairs(asked, chosen):
         refuse_start(start)
@@ -248,9 +254,11 @@ class Options:
     verbose: bool = False
     prove: float | None = None
     record: bool = False
+    atol: float = 0.0
 
     def __post_init__(self) -> None:
         checks.limits(self.tol, self.time_limit, self.max_iter)
+        checks.positive("atol", self.atol, zero=True)
         checks.positive("prove", self.prove, infinite=True, optional=True)
         checks.switch("verbose", self.verbose)
         checks.switch("record", self.record)
@@ -287,7 +295,7 @@ def solve_with(
     except TimeLimitReached:
         raise _no_time(formulation, limit) from None
     task = Task(
-        problem, formulation, structure, tol=options.tol, time_limit=limit,
+        problem, formulation, structure, tol=options.tol, atol=options.atol, time_limit=limit,
         max_iter=options.max_iter, start=start, seed=int(options.seed or 0),
         callback=options.callback, began=began, recording=options.record,
     )  # fmt: skip
@@ -309,7 +317,7 @@ def solve_with(
             solution, convex = _unprepared(task), False
         else:
             try:
-                solution = session.solve(task)
+                solution = _solved(session, task)
             except SolverFailed as error:
                 # Interior points may fail where data are badly scaled; descents do not.
                 if not replaceable:
@@ -332,6 +340,16 @@ def solve_with(
                 result.status, result.seconds, result.iterations, result.objective,
             )  # fmt: skip
     return result, session
+
+
+def _solved(session: Session[Any], task: Task[Any]) -> Solution:
+    """The solution, for a solver that descends by the program without a constant that cancels."""
+    structure = task.structure
+    plain = structure.plain if isinstance(structure, QP) and session.solver.descends else structure
+    if plain is structure:
+        return session.solve(task)
+    # Its gradient is another one, by a multiple of the normals of the lines.
+    return replace(session.solve(task.on(plain)), gradient=None)
 
 
 def _prepare(solver: Solver[Any], task: Task[Any]) -> None:
@@ -451,7 +469,7 @@ def _proved(
     start = structure.from_values(solution.values)
     limit = task.elapsed + seconds
     search = GlobalSearch(
-        task.on(structure, start=start, time_limit=limit, max_iter=None), task.tol
+        task.on(structure, start=start, time_limit=limit, max_iter=None), task.tol, atol=task.atol
     )
     status = search.run()
     search.bounds["branch-and-bound"] = search.bracket.lower
@@ -514,6 +532,7 @@ def _result(
             task.tol,
             max(task.remaining, prove),
             remarks,
+            task.atol,
         ),
     )
 
@@ -538,12 +557,11 @@ def _measures(task: Task[Any], solution: Solution, convex: bool = False) -> _Mea
         elif convex and np.isfinite(structure.intervals).all():
             gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
         elif convex:
-            size = abs(point.value)
-            unit = task.in_time(size, structure.gap_unit, point.value, point.x)
+            unit = task.unit(point)
             balanced = task.in_time(np.inf, structure.balanced_residual, point, found)
             gap = max(residual, balanced, relative(found.complementarity, unit))
             # Conic solvers, which measure gaps beside 1, may see none at all below such a unit.
-            if unit <= 1e-8:
+            if structure.gap_unit(point.value) <= 1e-8:
                 gap = task.in_time(np.inf, convex_gap, task, point, multipliers)
     objective = structure.declared(point.value)
     return _Measures(objective, residual, multipliers, infeasibility, gap, task.tol)

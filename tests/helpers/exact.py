@@ -358,22 +358,6 @@ class Program:
         size = np.abs(x)
         return float(size @ (0.5 * (np.abs(self.P) @ size) + np.abs(self.q)))
 
-    def unit(self, x: Array, value: float, width: Array) -> float:
-        """What gaps are relative to: |F|, or a thousandth of its terms where they cancel to that.
-
-        These are the terms at x or, where F is 0 up to their rounding, the least that a variable
-        takes part in when all move by their `width`.
-        """
-        terms = self.terms(x)
-        least = 1e-3 * terms
-        if abs(value) > least:
-            return abs(value)
-        if abs(value) > 1e-13 * terms:
-            return least
-        slopes = np.abs(self.P @ x + self.q) + 0.5 * np.abs(self.P) @ width
-        moved = (width * slopes)[width * slopes > 0.0]
-        return max(least, 1e-3 * float(np.min(moved, initial=np.inf)) if moved.size else 0.0)
-
     def violation(self, x: Vector, least: float = 0.0) -> float:
         """The largest violation, that of a row relative to its terms, of a bound to max |x|.
 

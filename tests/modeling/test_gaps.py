@@ -108,19 +108,113 @@ def test_a_constant_in_the_kernel_hides_no_gap() -> None:
         assert certificate.objective == pytest.approx(-1.25, rel=1e-9)
         assert certificate.claim is Claim.FEASIBLE, constant
         assert certificate.stationarity > 1e-3
-        at = np.array(values["alphabar"])
-        assert formulation.structure(problem).gap_floor(at) == pytest.approx(1.625e-3, rel=1e-6)
+        assert certificate.relative_gap >= 0.2 - 1e-9
 
 
 def test_who_means_an_absolute_tolerance_says_so() -> None:
-    """Two classes of the same points: at a pair of them all terms are zero, and rounding is not."""
+    """xy ≥ 0 on [0, 1] × [0, 3] is 0 at 0, where all terms vanish; the bound is off by rounding."""
+    qp = iopt.QuadraticProgram([[0, 1], [1, 0]], [0, 0], lb=0, ub=[1, 3])
+    certificate = iopt.verify(qp, {"x": [0.0, 0.0]}, bound=True)
+    assert certificate.claim is Claim.STATIONARY
+    assert certificate.relative_gap == np.inf
+    assert 0.0 < certificate.gap <= 1e-12
+    assert "the claim is GLOBAL" in certificate.reasons[-1]
+    assert certificate.reasons[-1].startswith("With atol ")
+    certificate = iopt.verify(qp, {"x": [0.0, 0.0]}, bound=True, atol=1e-12)
+    assert certificate.claim is Claim.GLOBAL
+    assert "atol 1e-12" in certificate.headline
+    result = iopt.solve(qp, solver="global", atol=1e-12)
+    assert result.certificate.claim is Claim.GLOBAL
+    assert iopt.bound(qp, atol=1e-12).status is iopt.Status.SOLVED
+    assert iopt.bound(qp).status is not iopt.Status.SOLVED
+
+
+def test_an_optimum_of_rounding_is_zero() -> None:
+    """Two classes of the same points: the hulls meet, and ‖0‖² is 0 up to the rounding of K."""
     X = np.array([[1.0, 0.3], [0.2, 2.0]])
     problem = iopt.KernelProblem.from_data(np.vstack([X, X]), [1, 1, -1, -1], "linear")
-    formulation, values = iopt.ConvexHullDual(mu=1.0), {"alphabar": [1.0, 0.0, 1.0, 0.0]}
-    assert iopt.verify(problem, formulation, values).claim is Claim.LOCAL
-    certificate = iopt.verify(problem, formulation, values, atol=1e-12)
+    certificate = iopt.verify(problem, "ConvexHullDual(mu=1)", {"alphabar": [1.0, 0.0, 1.0, 0.0]})
     assert certificate.claim is Claim.GLOBAL
-    assert 0.0 < certificate.gap <= 1e-12
+    assert "0 up to rounding" in certificate.headline
+    assert "0 up to rounding" in str(certificate).split("duality gap")[-1]
+    # 64 roundings of xᵀ|Q|x, with x of the first point of each class, and no more.
+    assert 0.0 < certificate.zero_range <= 64 * 2.0**-53 * 4 * (1.09 + 1e-12)
+    off = iopt.verify(problem, "ConvexHullDual(mu=1)", {"alphabar": [1.0, 0.0, 1.0 - 1e-7, 1e-7]})
+    assert off.claim < Claim.GLOBAL
+
+
+def test_terms_that_cancel_are_no_unit() -> None:
+    """(x₁ - x₂)² + x₃ from 10⁶ on, and penalties M(x - y)²: exact values at the corners."""
+    B = 1e6
+    P = [[2, -2, 0], [-2, 2, 0], [0, 0, 0]]
+    qp = iopt.QuadraticProgram(P, [0, 0, 1], lb=[B, B, -1e3], ub=[2 * B, 2 * B, 1e3])
+    for x3, claim in ((1e3, Claim.FEASIBLE), (-1e3, Claim.GLOBAL)):
+        certificate = iopt.verify(qp, {"x": [B, B, x3]})
+        if x3 > 0:
+            assert certificate.claim is claim
+            assert certificate.relative_gap == pytest.approx(2.0, rel=1e-3)
+        assert certificate.bound <= -1e3
+    assert iopt.solve(qp).objective == pytest.approx(-1e3, rel=1e-6)
+    for M in (1e8, 1e10):
+        penalty = iopt.QuadraticProgram(
+            2 * M * np.array([[1.0, -1], [-1, 1]]), [-1, -1], lb=0, ub=1
+        )
+        for t in (0.5, 0.75):
+            certificate = iopt.verify(penalty, {"x": [t, t]})
+            assert certificate.claim is Claim.FEASIBLE
+            # F = -2t, and the optimum is -2.
+            assert certificate.relative_gap >= (1.0 - t) / t
+
+
+def test_constants_on_either_side_do_not_hide_a_gap() -> None:
+    """M(x + y - 2)² - x on [0, 2]² with its constant 4M: -2 at (2, 0), and -1 at (1, 1).
+
+    Without the constant values are near -4M, and with it near 0; the smaller one counts.
+    """
+    for M in (1.0, 1e6, 1e10):
+        P, q = 2 * M * np.ones((2, 2)), [-4 * M - 1, -4 * M]
+        qp = iopt.QuadraticProgram(P, q, lb=0, ub=2, constant=4 * M)
+        worse = iopt.verify(qp, {"x": [1.0, 1.0]})
+        assert worse.claim is not Claim.GLOBAL
+        assert worse.relative_gap >= 0.9
+        shifted = iopt.QuadraticProgram([[2.0]], [0.0], lb=-1, ub=1, constant=1e6)
+        assert iopt.verify(shifted, {"x": [1.0]}).claim is Claim.FEASIBLE  # 1 beside 0, not 10⁶
+
+
+def test_points_far_from_the_origin_lose_nothing_that_a_fixed_sum_leaves_out() -> None:
+    """SVDD, duals and regressions of points around (s, s) have the values of centred points."""
+    generator = np.random.default_rng(0)
+    noise = generator.standard_normal((20, 2))
+    y = np.where(noise[:, 0] + 0.3 * generator.standard_normal(20) > 0, 1, -1)
+    t = generator.standard_normal(20)
+    for s in (1e3, 2.0**17, 2.0**20):
+        # Differences of these numbers are exact, so that both sets of points are the same.
+        X = (s + noise) - s
+        for labels, formulation in (
+            (None, "SVDD"), (y, "SVMDual"), (y, "ConvexHullDual(mu=0.3)"), (t, "EpsilonSVR"),
+            (t, "NuSVR"),
+        ):  # fmt: skip
+            near = iopt.solve(iopt.KernelProblem.from_data(X, labels, "linear"), formulation)
+            far = iopt.solve(iopt.KernelProblem.from_data(s + X, labels, "linear"), formulation)
+            assert far.objective == pytest.approx(near.objective, rel=2e-6), (s, formulation)
+            assert far.certificate.claim is Claim.GLOBAL, (s, formulation)
+
+
+def test_a_constant_in_a_matrix_has_no_effect_where_a_sum_is_fixed() -> None:
+    """K + 2²⁷ of a Gaussian kernel, whose entries are rounded to 2⁻²⁴ first."""
+    generator = np.random.default_rng(1)
+    X = generator.standard_normal((15, 2))
+    y, t = np.where(X[:, 0] > 0, 1, -1), generator.standard_normal(15)
+    K = np.exp(-np.square(X[:, None] - X[None]).sum(-1))
+    K = np.round(K * 2.0**24) / 2.0**24
+    for labels, formulation in (
+        (None, "SVDD"), (y, "SVMDual"), (y, "ConvexHullDual(mu=0.5)"), (t, "EpsilonSVR"),
+        (t, "NuSVR"),
+    ):  # fmt: skip
+        near = iopt.solve(iopt.KernelProblem(K, labels), formulation)
+        far = iopt.solve(iopt.KernelProblem(K + 2.0**27, labels), formulation)
+        assert far.objective == pytest.approx(near.objective, rel=2e-6), formulation
+        assert far.certificate.claim is near.certificate.claim, formulation
 
 
 def test_units() -> None:
@@ -130,24 +224,42 @@ def test_units() -> None:
     assert relative(np.inf, np.inf) == np.inf
     assert np.isnan(relative(np.nan, 1.0))
     assert np.isnan(relative(0.0, np.nan))
-    # K = I, weights 1 and 1: each row has the mean ½, and ½ + ½ beside it; ½·2·(1 + 1) in all.
-    hull = iopt.ConvexHullDual(mu=1.0).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
-    assert hull.gap_unit(-3.0, np.ones(2)) == 3.0
-    assert hull.gap_unit(0.0, np.ones(2)) == pytest.approx(2e-3)
-    # Entries of points without weight do not count.
-    far = iopt.KernelProblem(np.diag([1.0, 1.0, 1e9]), [1, -1, 1])
-    hull = iopt.ConvexHullDual(mu=1.0).structure(far)
-    assert hull.gap_unit(0.0, np.array([1.0, 1.0, 0.0])) == pytest.approx(2e-3)
-    # Δ = 2Q: row 1 of K = I at α = e/2 has the mean ½, and 2(¼ + ¼) beside it.
-    game = iopt.GuoSchuurmansLP(beta=0.5).structure(iopt.KernelProblem(np.eye(2), [1, -1]))
-    at = game.write({"delta": 1.0, "alpha": np.array([0.5, 0.5])})
-    assert game.gap_unit(0.0, at) == pytest.approx(1e-3)
-    # ‖Gα - e‖² of four points: F leaves out 4, and at F = -4 nothing is left but the floor.
+    # ‖Gα - e‖² of four points: F leaves out 4, and the smaller one counts.
     square = iopt.KSVM().structure(iopt.KernelProblem(np.eye(4), [1, 1, -1, -1]))
-    assert square.gap_unit(-1.0, np.zeros(4)) == 3.0
-    assert square.gap_unit(-4.0, np.zeros(4)) == pytest.approx(4e-3)
+    assert (square.gap_unit(-1.0), square.gap_unit(-4.0), square.gap_unit(-3.0)) == (1.0, 0.0, 1.0)
     svm = iopt.SVMDual().structure(iopt.KernelProblem(np.eye(2), [1, -1]))
-    assert svm.gap_unit(0.0, np.ones(2)) == 0.0
+    assert (svm.gap_unit(0.0), svm.gap_unit(-3.0)) == (0.0, 3.0)
+
+
+def test_the_range_of_zero_is_that_of_terms_and_rows() -> None:
+    """64 · 2⁻⁵³ · (Σ|terms| + Σ|λ|(|b| + Σ|a x|)), by hand at x = (2, -3)."""
+    qp = iopt.QuadraticProgram(
+        [[1.0, -2.0], [-2.0, 0.0]], [5.0, 0.0], G=[[1.0, 1.0]], h=[4.0], A=[[1.0, -1.0]], b=[5.0],
+        lb=[-2.0, -3.0], ub=[7.0, np.inf], constant=11.0,
+    )  # fmt: skip
+    structure, share = qp.structure(), 64.0 * 2.0**-53
+    point = structure.at(np.array([2.0, -3.0]))
+    terms = 0.5 * 4.0 + 2.0 * 6.0 + 10.0
+    assert structure.zero_range(point) == pytest.approx(share * (terms + 11.0), rel=1e-14)
+    multipliers = {
+        "inequalities": np.array([0.5]), "equalities": np.array([-2.0]),
+        "lower": np.array([0.0, 3.0]), "upper": np.array([1.0, 0.0]),
+    }  # fmt: skip
+    rows = 0.5 * (4.0 + 5.0) + 2.0 * (5.0 + 5.0) + 3.0 * (3.0 + 3.0) + 1.0 * (7.0 + 2.0)
+    found = structure.zero_range(point, multipliers)
+    assert found == pytest.approx(share * (terms + 11.0 + rows), rel=1e-14)
+    # A kernel: ½xᵀ|Q|x + |c|ᵀx where both cancel, lines and bounds.
+    svm = iopt.SVMDual(C=2.0).structure(iopt.KernelProblem([[2.0, 1.0], [1.0, 4.0]], [1, -1]))
+    x = np.array([1.0, 1.0])  # ½(2 - 2 + 4) - 2 = 0
+    multipliers = {
+        "balance": np.array(3.0),
+        "lower": np.array([1.0, 0.0]),
+        "upper": np.array([0.0, 2.0]),
+    }
+    expected = (0.5 * 8.0 + 2.0) + 3.0 * 2.0 + 1.0 * 1.0 + 2.0 * 3.0
+    assert svm.zero_range(svm.at(x), multipliers) == pytest.approx(share * expected, rel=1e-14)
+    # F that is far from 0 needs no terms.
+    assert svm.zero_range(svm.at(np.array([1.0, 0.5]))) == 0.0
 
 
 def test_what_violates_a_constraint_pays_for_it() -> None:
@@ -232,26 +344,6 @@ def test_a_margin_that_is_missed_by_almost_all_of_it() -> None:
     for size in (1.0, 1e-3, 400.0):
         certificate = iopt.verify(problem, formulation, {"alpha": [size, size]})
         assert Fraction(certificate.bound) >= optimum
-
-
-def test_the_least_of_the_rows_that_tie_is_the_unit_of_a_game() -> None:
-    """δ is the value of four rows but for the rounding of a kernel that is almost constant."""
-    K = -(2.0**40) - np.array([
-        [0.0, 4.5, 4.5, 0.5, 2.0], [4.5, 0.0, 0.0, 2.0, 0.5], [4.5, 0.0, 0.0, 2.0, 0.5],
-        [0.5, 2.0, 2.0, 0.0, 0.5], [2.0, 0.5, 0.5, 0.5, 0.0],
-    ])  # fmt: skip
-    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
-    alpha = np.array([0.08032221, 0.25903357, 0.17871179, 0.24096643, 0.240966])
-    game = iopt.GuoSchuurmansLP(beta=0.4052398152725295).structure(iopt.KernelProblem(K, y))
-    # Exact sums without the constant, which has no effect on weights that are balanced.
-    rest = K + 2.0**40
-    sums = 2.0 * y * (rest @ (y * alpha))
-    tied = np.flatnonzero(sums > sums.max() - 1e-3)
-    assert tied.size > 1
-    deviations = [2.0 * alpha @ np.abs(rest[i] - alpha @ rest[i] / alpha.sum()) for i in tied]
-    assert max(deviations) > 1.2 * min(deviations)
-    x = game.write({"delta": 0.0, "alpha": alpha})
-    assert game.gap_floor(x) == pytest.approx(1e-3 * min(deviations), rel=1e-3)
 
 
 @pytest.mark.parametrize("formulation", [iopt.LPSVM(C=2.0), iopt.SeparabilitySVM(C=2.0)], ids=str)

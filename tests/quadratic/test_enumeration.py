@@ -57,7 +57,7 @@ class Instance:
         return float(self.program.value(result.values[self.structure.variable]))
 
     def size(self) -> float:
-        return self.structure.gap_unit(self.least, self.points[self.values.argmin()])
+        return self.structure.gap_unit(self.least)
 
 
 def instance(number: int) -> Instance:
@@ -159,7 +159,8 @@ def test_a_descent_ends_at_an_enumerated_point(instances: list[Instance]) -> Non
         value, x = each.value(result), result.values[each.structure.variable]
         assert result.status is iopt.Status.SOLVED, each.title
         assert each.program.violation(x) <= 2.0 * TIGHT * max(1.0, each.size())
-        if np.abs(each.values - value).min() > 1e-7 * each.size():
+        rounding = 1e-12 * float(x @ np.abs(each.program.Q) @ x)
+        if np.abs(each.values - value).min() > max(1e-7 * each.size(), rounding):
             free = (x > 0.0) & (x < each.program.upper)
             lines = each.program.A[:, free]
             along = null_space(lines) if len(lines) else np.eye(free.sum())

@@ -13,7 +13,6 @@ from scipy import optimize
 import indefinite_opt as iopt
 from helpers.exact import Exactly, as_vector, fractions
 from helpers.polyhedra import best_bound
-from indefinite_opt.quadratic.structures.gaps import CANCELLED
 
 Array = NDArray[np.float64]
 
@@ -214,16 +213,3 @@ def test_no_multipliers_make_a_point_stationary_that_is_none(seed: int) -> None:
     _, least = optimize.nnls(np.vstack([G, A, -A, bounds]).T, -q)
     # It is measured in units of the variables, which are alike here but for a factor of a few.
     assert least - 1e-12 <= float(np.linalg.norm(left)) <= 4.0 * least + 1e-12
-
-
-@pytest.mark.parametrize(("ends", "share"), [((4.0, 20.0), 12.0), ((8.0, 20.0), 32.0)])
-def test_the_unit_of_gaps_where_terms_cancel_is_the_larger_of_two(
-    ends: tuple[float, float], share: float
-) -> None:
-    """½x² - ½y² - 2x + 2y is 0 and stationary at (2, 2), with terms of 12 there.
-
-    Through a range of w a variable has terms of ½w²: with 4 and 20 the least are 8, which are less.
-    """
-    qp = iopt.QuadraticProgram(np.diag([1.0, -1.0]), [-2.0, 2.0], lb=0.0, ub=ends)
-    unit = qp.structure().gap_unit(0.0, np.array([2.0, 2.0]))
-    assert unit == pytest.approx(CANCELLED * share, rel=1e-14)

@@ -46,7 +46,10 @@ def test_optimum(case: Case, solver: str) -> None:
         with pytest.raises(iopt.errors.IncompatibleSolver, match=r"this one is not:"):
             iopt.solve(problem, case.formulation, solver=solver)
         return
-    result = iopt.solve(problem, case.formulation, solver=solver)
+    # No gap is small beside an optimum of 0, which solvers that do not descend meet up to theirs.
+    units = [structure.gap_unit(structure.sense * v - structure.constant) for v in case.objectives]
+    atol = 1e-6 if solver not in LOCAL_SOLVERS and min(units) == 0.0 else 0.0
+    result = iopt.solve(problem, case.formulation, solver=solver, atol=atol)
     size = max(1.0, abs(case.objectives[0]))
     assert min(abs(result.objective - known) for known in case.objectives) <= case.tol * size
     # HiGHS stops short of the tolerance for some orders of points with a singular kernel.

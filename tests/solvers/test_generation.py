@@ -25,8 +25,9 @@ def check(problem: iopt.KernelProblem, formulation: iopt.Formulation, tol: float
     ours = generated(problem, formulation, tol=tol)
     full = iopt.solve(problem, formulation, solver="highs", tol=tol)
     structure = formulation.structure(problem)
-    size = max(structure.gap_unit(r.objective, structure.write(r.values)) for r in (ours, full))
-    rounding = 1e-15 * problem.largest
+    size = max(structure.gap_unit(structure.sense * r.objective) for r in (ours, full))
+    # Rows of 0 are so up to the rounding of their terms, 64 of it at most.
+    rounding = 64.0 * 2.0**-53 * 2.0 * problem.largest
     if max(abs(ours.objective), abs(full.objective)) <= rounding:
         return  # an optimal value of zero, and no gap is small beside it
     assert ours.status is Status.SOLVED

@@ -21,31 +21,29 @@ NO, YES = False, True
 
 
 @pytest.mark.parametrize(
-    ("primal", "consistent", "gap", "first_order", "curvature", "claim"),
+    ("primal", "consistent", "closed", "first_order", "curvature", "claim"),
     [
         # An infeasible point proves nothing, whatever else holds.
-        (ABOVE, YES, 0.0, YES, "POSITIVE", "NONE"),
-        (math.nan, YES, 0.0, YES, "POSITIVE", "NONE"),
-        (math.inf, YES, 0.0, YES, "POSITIVE", "NONE"),
+        (ABOVE, YES, YES, YES, "POSITIVE", "NONE"),
+        (math.nan, YES, YES, YES, "POSITIVE", "NONE"),
+        (math.inf, YES, YES, YES, "POSITIVE", "NONE"),
         # Multipliers that somebody vouches for must be right.
-        (0.0, NO, 0.0, YES, "POSITIVE", "FEASIBLE"),
+        (0.0, NO, YES, YES, "POSITIVE", "FEASIBLE"),
         # A gap that is closed is enough, and one that is not proves nothing.
-        (TOL, YES, TOL, NO, "UNKNOWN", "GLOBAL"),
-        (0.0, YES, 0.0, NO, "NEGATIVE", "GLOBAL"),
-        (0.0, YES, ABOVE, NO, "POSITIVE", "FEASIBLE"),
-        (0.0, YES, math.nan, NO, "POSITIVE", "FEASIBLE"),
-        (0.0, YES, math.inf, NO, "POSITIVE", "FEASIBLE"),
+        (TOL, YES, YES, NO, "UNKNOWN", "GLOBAL"),
+        (0.0, YES, YES, NO, "NEGATIVE", "GLOBAL"),
+        (0.0, YES, NO, NO, "POSITIVE", "FEASIBLE"),
         # First-order conditions, and what the curvature adds to them.
-        (0.0, YES, math.inf, YES, "UNKNOWN", "STATIONARY"),
-        (0.0, YES, math.inf, YES, "NEGATIVE", "STATIONARY"),
-        (0.0, YES, math.inf, YES, "UNDECIDED", "STATIONARY"),
-        (0.0, YES, ABOVE, YES, "FLAT", "LOCAL"),
-        (0.0, YES, math.inf, YES, "POSITIVE", "LOCAL"),
-        (0.0, YES, math.nan, YES, "NO_DIRECTION", "LOCAL"),
+        (0.0, YES, NO, YES, "UNKNOWN", "STATIONARY"),
+        (0.0, YES, NO, YES, "NEGATIVE", "STATIONARY"),
+        (0.0, YES, NO, YES, "UNDECIDED", "STATIONARY"),
+        (0.0, YES, NO, YES, "FLAT", "LOCAL"),
+        (0.0, YES, NO, YES, "POSITIVE", "LOCAL"),
+        (0.0, YES, NO, YES, "NO_DIRECTION", "LOCAL"),
     ],
 )
-def test_claims(primal, consistent, gap, first_order, curvature, claim) -> None:
-    facts = Facts(primal, consistent, gap, first_order, Curvature[curvature])
+def test_claims(primal, consistent, closed, first_order, curvature, claim) -> None:
+    facts = Facts(primal, consistent, closed, first_order, Curvature[curvature])
     assert claim_of(facts, TOL) is Claim[claim]
 
 

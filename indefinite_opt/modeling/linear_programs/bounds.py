@@ -13,9 +13,13 @@ import numpy as np
 
 from indefinite_opt.foundation import EPS, TILE_ENTRIES, Array, Values, tiles
 from indefinite_opt.modeling.linear_programs.linear_program import LinearProgram
-from indefinite_opt.modeling.structures.box_line import cheapest
+from indefinite_opt.modeling.structures.box_line import cheapest, filled
 from indefinite_opt.problem import KernelProblem
-from indefinite_opt.quadratic import CANCELLED, project_line
+from indefinite_opt.quadratic import CANCELLED, exact_residuals, project_line
+
+_FEW = 1000
+"""Points up to which all products are computed exactly where that may close a gap at 0, in some
+tenths of a second."""
 
 _MAX_ROUNDING = 1e-8
 """Relative rounding of a bound beyond which it is also computed from a shifted matrix, and in the
@@ -111,10 +115,10 @@ class SensitivityGame(LinearProgram):
             alpha[group] = project_line(values["alpha"][group], ones, 0.5, self.beta)
         return {"alpha": alpha, "delta": np.asarray(np.max(self._rows(alpha)[0]))}
 
-    def gap_floor(self, x: Array) -> float:
+    def size_of_rows(self, x: Array) -> float:
         """`CANCELLED` times Σ_k α_k |y_ky_iΔ_ki - c_i| in the largest row i, with c_i the mean.
 
-        c_i has no effect on balanced weights; see `gaps`. Several rows are the largest up to
+        c_i has no effect on balanced weights. Several rows are the largest up to
         rounding where they are active, of which the one with the least sum counts.
         """
         y, alpha = self.problem.y, np.maximum(self.read(x)["alpha"], 0.0)
@@ -157,7 +161,25 @@ class SensitivityGame(LinearProgram):
             fine += float(constants.sum())
             if fine - error > bound - rounding:
                 bound, rounding = fine, error
+            if rounding > _MAX_ROUNDING * abs(bound) and y.size <= _FEW:
+                fine, error = self._cheapest_exactly(exact_residuals(Delta, pi, np.zeros(y.size)))
+                if fine - error > bound - rounding:
+                    bound, rounding = fine, error
         return bound - rounding - 4.0 * EPS * abs(bound)
+
+    def _cheapest_exactly(self, costs: Array) -> tuple[float, float]:
+        """`_cheapest` for costs of one rounding each, as where hulls meet and the minimum is 0.
+
+        Amounts are rounded, too, by less than eps.
+        """
+        y, bound, rounding = self.problem.y, 0.0, 0.0
+        for sign in (1.0, -1.0):
+            ordered = np.sort(costs[y == sign])
+            amounts = filled(ordered.size, 0.5, self.beta)
+            bound += float(ordered @ amounts)
+            last = np.abs(ordered[: np.count_nonzero(amounts) + 1]).max()
+            rounding += (y.size + 8.0) * EPS * float(np.abs(ordered) @ amounts) + 4.0 * EPS * last
+        return bound, rounding + (y.size + 8.0) * EPS * abs(bound)
 
     def _cheapest(self, costs: Array, largest: float) -> tuple[float, float]:
         """min costsᵀα over the feasible α, and a bound on its rounding.
@@ -190,7 +212,7 @@ class OneClassDescription(LinearProgram):
         excess = self.sense * (self.problem.gram.times(w) - rho)
         return {"w": w, "rho": rho, "xi": np.maximum(excess, 0.0)}
 
-    def gap_floor(self, x: Array) -> float:
+    def size_of_rows(self, x: Array) -> float:
         """`CANCELLED` times the largest sum of the absolute terms of a row of Mw."""
         w = self.read(x)["w"]
         used = np.flatnonzero(w)

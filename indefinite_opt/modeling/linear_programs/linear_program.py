@@ -343,12 +343,24 @@ class LinearProgram(Structure[Array]):
         """Feasible values near some values."""
         return {name: np.clip(values[name], v.lower, v.upper) for name, v in self.variables.items()}
 
-    def gap_floor(self, x: Array) -> float:
-        """The least divisor of gaps at x, 0 for terms that do not cancel; see `gaps`."""
+    def size_of_rows(self, x: Array) -> float:
+        """Size beside which a slack is judged whose row has terms that cancel; 0 if none do."""
         return 0.0
 
-    def gap_unit(self, value: float, x: Array) -> float:
-        return max(abs(value), self.gap_floor(x))
+    def terms(self, point: Point[Array]) -> float:
+        return float(np.abs(self.cost) @ np.abs(point.x))
+
+    def row_terms(self, x: Array, multipliers: Values) -> float:
+        if not multipliers:
+            return 0.0
+        rows = self.write_multipliers(multipliers)
+        reduced, size = self.cost - self.products(x, rows)[1], np.abs(x)
+        used = np.flatnonzero(rows)
+        ends = np.where(rows > 0.0, self.row_lower, self.row_upper)[used]
+        sides = np.where(reduced > 0.0, self.lower, self.upper)
+        sides, ends = (np.where(np.isfinite(end), np.abs(end), 0.0) for end in (sides, ends))
+        total = np.abs(rows[used]) @ (ends + np.abs(self.dense[used]) @ size)
+        return float(total + np.abs(reduced) @ (sides + size))
 
     def infeasibility(self, x: Array) -> float:
         """Largest distance of a variable from its value at a feasible point, relative to its size.
@@ -356,7 +368,7 @@ class LinearProgram(Structure[Array]):
         For `slacks` only shortfalls count, relative to the slack or the size given there.
         """
         repaired = self.repaired(x)
-        found, near, floor = self.read(x), self.read(repaired), self.gap_floor(repaired)
+        found, near, floor = self.read(x), self.read(repaired), self.size_of_rows(repaired)
         worst = 0.0
         for name, target in near.items():
             if name in self.slacks:

@@ -132,15 +132,15 @@ class BoxLine(PairedBox):
         """A feasible point: zero, or for a fixed sum as few weights as the box allows."""
         x = np.zeros(self.n)
         if self.lines == 1 and self.total:
-            return _fill(self.n, self.total, float(self.upper))
+            return filled(self.n, self.total, float(self.upper))
         if self.lines == 2:
             for sign in (1.0, -1.0):
                 members = np.flatnonzero(self.problem.y == sign)
-                x[members] = _fill(members.size, 0.5 * self.total, float(self.upper))
+                x[members] = filled(members.size, 0.5 * self.total, float(self.upper))
         return x
 
 
-def _fill(count: int, total: float, upper: float) -> Array:
+def filled(count: int, total: float, upper: float) -> Array:
     """`total` distributed over `count` entries, each filled to `upper` before the next."""
     if np.isinf(upper):
         return np.concatenate([[total], np.zeros(count - 1)])
@@ -149,7 +149,7 @@ def _fill(count: int, total: float, upper: float) -> Array:
 
 def cheapest(costs: Array, total: float, upper: float) -> float:
     """min costsᵀx with eᵀx = total, 0 ≤ x ≤ upper."""
-    return float(np.sort(costs) @ _fill(costs.size, total, upper))
+    return float(np.sort(costs) @ filled(costs.size, total, upper))
 
 
 def cheapest_balance(costs: Array, signs: Array, upper: Array) -> float:

@@ -9,11 +9,11 @@ curvature of F is at least σ > 0 an entry r costs at most r²/σ, however wide 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from indefinite_opt.foundation import EPS, LEAST, LONG, Array, one_thread
+from indefinite_opt.foundation import EPS, LEAST, LONG, Array, Values, one_thread
 from indefinite_opt.modeling.structures.box_line import BoxLine
 from indefinite_opt.quadratic import (
     LowerBound,
@@ -59,6 +59,10 @@ class ConvexBounds(BoxLine, PairedQP):
         most then. Computed gradients are off by h·`zero_tolerance`·‖x‖, and the sum F by n·eps of
         its terms; every product may underflow.
         """
+        if self.plain is not self:
+            # Weights are feasible for both, and F is that of the other one.
+            near, error = self.plain.attained(self.plain.at(point.x), infeasibility)
+            return self.at(near.x), error
         near = self.feasible_near(point, infeasibility)
         problem, x, gradient = self.problem, near.x, near.gradient
         known = problem.known_convex(self.lines)
@@ -115,9 +119,12 @@ class ConvexBounds(BoxLine, PairedQP):
         """By how much F may lie below ½xᵀHx + cᵀx for 0 ≤ x ≤ upper, as H and c are rounded."""
         return 0.0
 
-    def bounds(
-        self, point: Point[Array], multipliers: Mapping[str, Array] | None
-    ) -> Iterator[LowerBound]:
+    def bounds(self, point: Point[Array], multipliers: Values | None) -> Iterator[LowerBound]:
+        if not point.x.any() and self.zero_is_optimal():
+            yield LowerBound(0.0)
+        if self.plain is not self:
+            yield from self.plain.bounds(self.plain.at(point.x), multipliers)
+            return
         yield LowerBound(self.dual_bound(point.x, point.gradient))
         explicit = self.explicit_bounds(point)
         yield from explicit(point.x)
@@ -143,6 +150,22 @@ class ConvexBounds(BoxLine, PairedQP):
         curvature = plain.proved_curvature(MAX_EXAMINED if np.any(lower | upper) else self.n)
         if curvature > 0.0:
             yield LowerBound(bound_by_curvature(plain, point, curvature), attained)
+
+    def zero_is_optimal(self) -> bool:
+        """Whether F ≥ 0 is proved on the feasible set, as slopes at x = 0 pay for curvature.
+
+        Where convexity is proved up to a, F(z) ≥ cᵀz - ½ha‖z‖² ≥ (c - ½hau)ᵀz for 0 ≤ z ≤ u.
+        """
+        if self.total or not np.isfinite(self.upper).all():
+            return False
+        curved = 0.5 * self.hessian * self.problem.convexity_allowance(self.lines)
+        slopes = np.full(self.n, self.linear) - self.doubt_of_slopes()
+        costs = slopes - (1.0 + 8.0 * EPS) * (curved * self.upper + EPS * np.abs(slopes))
+        return self.linear_minimum(costs) >= 0.0
+
+    def doubt_of_slopes(self) -> float | Array:
+        """By how much an entry of c may be larger than what it stands for."""
+        return 0.0
 
     def explicit_bounds(self, point: Point[Array]) -> Callable[[Array], Iterator[LowerBound]]:
         """`bound_by_features` as a function of x, for the gap to the value of a point, if known.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,7 +16,6 @@ from indefinite_opt.foundation import EPS, LEAST, Array, cached_property, clock,
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
-    CANCELLED,
     LowerBound,
     Point,
     Spectrum,
@@ -194,10 +194,6 @@ class KreinLeastSquares(BoxLineQP):
         super().__post_init__()
         object.__setattr__(self, "constant", float(self.n))  # eᵀe
 
-    def gap_unit(self, value: float, x: Array) -> float:
-        """‖Gx - e‖², or `CANCELLED` times ‖e‖², its value at x = 0, if that is larger."""
-        return max(abs(value + self.constant), CANCELLED * self.constant)
-
     @classmethod
     def of(cls, problem: KernelProblem, C: float) -> KreinLeastSquares:
         """min ‖Gx - e‖² on 0 ≤ x ≤ C and yᵀx = 0."""
@@ -205,6 +201,10 @@ class KreinLeastSquares(BoxLineQP):
         return cls(
             squared(problem), hessian=2.0, linear=-2.0 * Ge, upper=C, lines=1, source=problem
         )
+
+    @property
+    def plain(self) -> KreinLeastSquares:
+        return self  # its residuals are accurate
 
     def without_constant(self) -> KreinLeastSquares:
         plain = self.source.without_constant()
@@ -236,6 +236,10 @@ class KreinLeastSquares(BoxLineQP):
         size = float(reached @ reached + 2.0 * reached.sum())
         underflow = LEAST * (1.0 + float(upper.sum())) ** 2
         return (self.n + 4.0) * (EPS * size + underflow)
+
+    def doubt_of_slopes(self) -> Array:
+        """(n + 4)·eps of the terms of c = -2Ge."""
+        return 2.0 * (self.n + 4.0) * (EPS * np.abs(self.source.K).sum(axis=1) + LEAST)
 
     def hessian_times(self, x: Array) -> Array:
         """Hx = 2G(Gx), by two products with K, so that claims do not depend on the computed K²."""
@@ -303,9 +307,11 @@ class KreinLeastSquares(BoxLineQP):
         costs = image - (self.n + 8.0) * (EPS * sizes + LEAST)
         least = self.linear_minimum(costs)
         shortfall = -0.5 * (float(costs[y > 0].min()) + float(costs[y < 0].min()))
-        parts = [2.0 * float(w.sum()), float(w @ w), self.constant]
-        terms = abs(least) + 2.0 * float(np.abs(w).sum()) + parts[1] + self.constant
-        return least - sum(parts) - (self.n + 8.0) * EPS * terms, shortfall
+        # Of each term one product is rounded, and the sum once; the minimum is a sum of n products.
+        squares = np.square(w).tolist()
+        total = math.fsum([least, *(-2.0 * w).tolist(), *(-s for s in squares), -self.constant])
+        rounding = (self.n + 8.0) * EPS * abs(least) + EPS * (math.fsum(squares) + abs(total))
+        return total - rounding, shortfall
 
     def proved_curvature(self, most: int) -> float:
         known = self.source.gram.decompositions.get(0)

@@ -35,11 +35,6 @@ class MarginProgram(ExplicitProgram):
         return float(getattr(self, self.penalty_name))
 
     @property
-    def gap_floor(self) -> float:
-        """Zero for a convex program, whose optimal value is positive; else the penalty."""
-        return 0.0 if self.is_convex else self.penalty
-
-    @property
     @abstractmethod
     def dual(self) -> BoxLineQP:
         """The program in α whose stationary points lift to stationary points of this one."""

@@ -13,7 +13,7 @@ from indefinite_opt.modeling.structures.logistic import balanced
 from indefinite_opt.modeling.structures.margin_program import MarginProgram
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import Embedding, KernelProblem
-from indefinite_opt.quadratic import CANCELLED
+from indefinite_opt.quadratic import Point
 
 
 class SpacePrimal(MarginProgram):
@@ -280,11 +280,10 @@ class LiftedHulls(SpacePrimal):
         y = self.problem.y
         return np.array([y > 0.0, y < 0.0], dtype=np.float64), np.ones(2)
 
-    @property
-    def gap_floor(self) -> float:
-        """The share `CANCELLED` of the largest squared length, as hulls may meet."""
-        lengths = np.linalg.norm(self.embedding.points, axis=1)
-        return CANCELLED * float(np.max(lengths, initial=0.0)) ** 2
+    def terms(self, point: Point[Values]) -> float:
+        w, xi = np.square(point.x["w"]), np.abs(point.x["xi"])
+        planes = abs(float(point.x["rho_plus"])) + abs(float(point.x["rho_minus"]))
+        return 0.5 * float(w.sum()) + planes + self.mu * float(xi.sum())
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indefinite_opt.errors import InfeasibleProblem, UnboundedProblem
-from indefinite_opt.foundation import Array
+from indefinite_opt.foundation import EPS, Array, cached_property, one_thread
 from indefinite_opt.modeling.structures.convex_bounds import ConvexBounds
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
@@ -21,9 +21,6 @@ from indefinite_opt.quadratic import (
     Point,
     critical_curvature,
 )
-
-_NEAR_ZERO = 1e-6
-"""Share of the width of a variable up to which it counts as 0 where the unit of gaps is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +75,51 @@ class BoxLineQP(ConvexBounds):
         plain = self.problem.without_constant() if self.is_balanced else self.problem
         return self if plain is self.problem else replace(self, problem=plain)
 
+    @cached_property
+    def plain(self) -> BoxLineQP:
+        """The same F on the feasible set without terms of a constant in K that cancel, else itself.
+
+        The sum of v = y∘x is fixed. Where it is 0, a constant has no effect. Where it is t, one of
+        c adds ½hct² = ½hct·eᵀx; and for the linear term -½ht·diag(K) of a smallest ball it has no
+        effect, either. Points are centred, as K has already lost digits of their products.
+        """
+        constant = self.problem.constant
+        if not constant or (not self.is_balanced and self.lines != 1):
+            return self
+        centred, half = self.problem.centred_points(), 0.5 * self.hessian * self.total
+        if self.is_balanced:
+            return replace(self, problem=centred or self.problem.without_constant())
+        if centred is not None:
+            if np.array_equal(self.linear, -half * self.gram.diagonal):
+                return replace(self, problem=centred, linear=-half * centred.gram.diagonal)
+            return self
+        plain = self.problem.without_constant()
+        return replace(self, problem=plain, linear=self.linear + half * constant)
+
+    def at(self, x: Array, gradient: Array | None = None) -> Point[Array]:
+        """F by the `plain` program, and for a linear kernel by its points; and ∇F.
+
+        Of points that miss the lines by more than rounding, F is that of this program: it counts
+        what the constant adds to it.
+        """
+        point, plain = super().at(x, gradient), self.plain
+        if plain is not self and self.infeasibility(x) > self.n * EPS:
+            plain = self
+        points = plain.problem.features
+        if points is not None:
+            with one_thread():
+                w = (plain.problem.y * x) @ points
+            value = 0.5 * self.hessian * float(w @ w) + plain.linear_value(x)
+        elif plain is not self:
+            value = plain.value(x)
+        else:
+            return point
+        return Point(x, value, point.gradient)
+
+    def linear_value(self, x: Array) -> float:
+        """cᵀx."""
+        return float(np.sum(self.linear * x))
+
     @property
     def is_balanced(self) -> bool:
         """Whether yᵀx = 0, so that a constant in K has no effect."""
@@ -129,7 +171,7 @@ class BoxLineQP(ConvexBounds):
     @property
     def is_convex(self) -> bool:
         # Beside a large constant, curvature of any size would pass for rounding.
-        return self.known_convex or self.without_constant().problem.is_convex(self.lines)
+        return self.known_convex or self.plain.without_constant().problem.is_convex(self.lines)
 
     @property
     def known_convex(self) -> bool:
@@ -165,31 +207,6 @@ class BoxLineQP(ConvexBounds):
         if self.tilt > 0.0:
             return max(self.tilt, 1e-6 * largest)
         return max(largest, CANCELLED * self._steepest) or 1.0
-
-    def gap_unit(self, value: float, x: Array) -> float:
-        if np.ndim(self.linear):
-            return self._unit_of_terms(value, x)
-        # The terms of F are at most those of the largest entries; if F exceeds these the floor need
-        # not be computed. It is zero with a linear term, and rows on demand must not be computed.
-        if np.any(self.linear) or abs(value) >= 0.5 * self.total * CANCELLED * self._steepest:
-            return abs(value)
-        return max(abs(value), self.gap_floor(x))
-
-    def _unit_of_terms(self, value: float, x: Array) -> float:
-        """The unit of a program whose linear terms may cancel, as those of targets.
-
-        Near x = 0, where all terms vanish, it is a share of what one variable may contribute.
-        """
-        width = min(float(np.max(self.upper)), self.typical_width)
-        if float(np.max(x)) > _NEAR_ZERO * width:
-            return super().gap_unit(value, x)
-        return max(abs(value), CANCELLED * self.tilt * width)
-
-    def gap_floor(self, x: Array) -> float:
-        """Zero with a linear term, else `CANCELLED` times the sum of the absolute terms of F."""
-        if np.any(self.linear):
-            return 0.0
-        return 0.5 * CANCELLED * self.hessian * self.problem.gram.deviation(x)
 
     @property
     def _steepest(self) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from indefinite_opt.foundation import Array, Values, derived
+from indefinite_opt.foundation import Array, Values, cached_property, derived
 from indefinite_opt.modeling.structures.quadratic_program import BoxLineQP
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import Construction, FirstOrder, Gram, Optimality, Point
@@ -77,6 +77,20 @@ class SignedQP(BoxLineQP):
         slope = self.gradient(x) if gradient is None else gradient
         return 0.5 * float(self.values(x)[self.variable] @ (slope + self.linear)[: self.base.n])
 
+    @cached_property
+    def plain(self) -> SignedQP:
+        if not self.problem.constant:
+            return self
+        centred = self.base.centred_points()
+        if centred is None:
+            return replace(self, problem=self.problem.without_constant())
+        return replace(self, problem=_doubled(centred), base=centred)
+
+    def linear_value(self, x: Array) -> float:
+        if not self.total:
+            return super().linear_value(x)
+        return float(np.asarray(self.linear)[: self.base.n] @ self.values(x)[self.variable])
+
     def residuals(self, values: Values) -> Values:
         """The excess of each declared constraint."""
         beta, upper = values[self.variable], self.upper
@@ -98,10 +112,14 @@ class SignedQP(BoxLineQP):
         epsilon = 0.5 * float(c[0] + c[n])
         return self.sense * (form + epsilon * cp.norm1(beta) + constant)
 
-    def _unit_of_terms(self, value: float, x: Array) -> float:
-        # What both parts have in common is no weight.
-        both = np.minimum(x[: self.base.n], x[self.base.n :])
-        return super()._unit_of_terms(value, x - np.concatenate([both, both]))
+    def row_terms(self, x: Array, multipliers: Values) -> float:
+        size = np.abs(self.values(x)[self.variable])
+        mass, n = float(size.sum()), size.size
+        lines = np.abs([multipliers[name] for name in self.line_names])
+        total = float(lines @ np.array([mass, mass + self.total])[: self.lines])
+        ends = np.where(np.isfinite(self.upper), self.upper, 0.0) * np.ones(2 * n)
+        bounds = np.abs(multipliers["lower"]) + np.abs(multipliers["upper"])
+        return total + float(bounds @ (ends[:n] + size))
 
     # ------------------------------------------------------------------ multipliers
 

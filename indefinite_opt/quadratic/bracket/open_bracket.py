@@ -82,12 +82,23 @@ class OpenBracket:
 
     @property
     def unit(self) -> float:
-        """The scale that makes gaps relative."""
+        """The divisor of gaps."""
+        return float(self.asked.gap_unit(self.original(self.value)))
+
+    @property
+    def zero_range(self) -> float:
+        """R if both ends are in [-R, R] and thus 0 up to rounding, else 0; see `gaps`."""
+        zero, ends = self._zero, (self.original(self.value, np.inf), self.original(self.lower))
+        return zero if self.asked.are_zero(zero, *ends) else 0.0
+
+    @property
+    def _zero(self) -> float:
+        """R at the best point."""
         with self._lock:
             value, point = self.value, self.point
         if self._measured[0] != value:
-            size = self.asked.gap_unit(self.original(value), self.form.restored(point, value))
-            self._measured = value, max(size, self.atol / self.gap)
+            at = self.asked.at(self.form.restored(point, value))
+            self._measured = value, float(self.asked.zero_range(at))
         return self._measured[1]
 
     @property
@@ -106,8 +117,11 @@ class OpenBracket:
 
     @property
     def closed(self) -> bool:
-        """Whether the gap is within the tolerance."""
-        return not self.contradicted and self.relative_gap <= self.gap
+        """Whether the gap is within a tolerance, or both ends are 0 up to rounding."""
+        if self.contradicted:
+            return False
+        within = self.relative_gap <= self.gap or self.absolute_gap <= self.atol
+        return within or self.zero_range > 0.0
 
     @property
     def contradicted(self) -> bool:
@@ -119,7 +133,10 @@ class OpenBracket:
         """The least bound of a box that need not be divided."""
         value = self.original(self.value, np.inf)
         # A little above what just closes the gap, as rounding moves the ends outwards.
-        least = value - max(self.gap * self.unit - 8.0 * EPS * abs(value), 0.0)
+        enough, zero = max(self.gap * self.unit, self.atol), self._zero
+        if self.asked.are_zero(zero, value):
+            enough = max(enough, zero)  # a bound of 0 up to rounding closes it
+        least = value - max(enough - 8.0 * EPS * abs(value), 0.0)
         return min(self.form.level(least), self.value)
 
 

@@ -305,7 +305,7 @@ class BranchAndBound(Solver[QP]):
         qp = task.structure
         if qp.is_convex:  # the dual proves the bound without any division
             return MultiStart().solve(task)
-        search = GlobalSearch(task, task.tol, settings=self.settings)
+        search = GlobalSearch(task, task.tol, atol=task.atol, settings=self.settings)
         status = search.run()
         return Solution(
             values=qp.values(search.bracket.best),

@@ -28,8 +28,8 @@ class Facts:
     """Largest constraint violation."""
     consistent: bool
     """Whether any given multipliers have the right signs and satisfy the first-order conditions."""
-    relative_gap: float
-    """Between the objective and a proved bound; inf without one."""
+    closed: bool
+    """Whether the gap between the objective and a proved bound is within a tolerance."""
     first_order: bool
     """Whether the first-order conditions hold within the tolerance."""
     curvature: Curvature = Curvature.UNKNOWN
@@ -39,16 +39,16 @@ class Facts:
 def claim_of(facts: Facts, tol: float) -> Claim:
     """The strongest claim that the facts support; a nan supports none.
 
-    >>> claim_of(Facts(0.0, True, 1e-9, True), tol=1e-6).name
+    >>> claim_of(Facts(0.0, True, True, True), tol=1e-6).name
     'GLOBAL'
-    >>> claim_of(Facts(0.0, True, np.inf, True, Curvature.POSITIVE), tol=1e-6).name
+    >>> claim_of(Facts(0.0, True, False, True, Curvature.POSITIVE), tol=1e-6).name
     'LOCAL'
     """
     if not facts.primal <= tol:
         return Claim.NONE
     if not facts.consistent:
         return Claim.FEASIBLE
-    if facts.relative_gap <= tol:
+    if facts.closed:
         return Claim.GLOBAL
     if not facts.first_order:
         return Claim.FEASIBLE
@@ -81,15 +81,19 @@ class Certificate:
         a linear kernel it may be a bound for the exact inner products of the points, which the
         kernel matrix holds in rounded form; the reasons say so.
     gap, relative_gap : float
-        |objective - bound|, and its ratio to the unit of gaps, max(|objective|, floor); see `gaps`.
-        The objective of a nearby point that satisfies the constraints exactly, moved by its
-        rounding, is used if that is farther from the bound. inf without a bound.
+        |objective - bound|, and its ratio to min(|f|, |f₀|), the smaller one of the objective with
+        and without its constants. The objective of a nearby point that satisfies the constraints
+        exactly, moved by its rounding, is used if that is farther from the bound. inf without a
+        bound; the ratio is inf, too, where the smaller one is 0.
     gap_kind : str
         "duality gap" for convex programs, "global bracket" for others if branch and bound has
         proved a bound, else "KKT residual": then `stationarity` is the only measure, and it is
         not a gap.
-    tol : float
-        The tolerance of the claim.
+    tol, atol : float
+        The tolerances of the claim: a gap is closed if it is at most tol · min(|f|, |f₀|), or at
+        most atol.
+    zero_range : float
+        R if objective and bound lie in [-R, R], as the optimal value is 0 up to rounding; else 0.
     reasons : tuple of str
         The reasons for the claim, as sentences.
     multipliers : dict of str to array
@@ -120,6 +124,8 @@ class Certificate:
     reasons: tuple[str, ...]
     multipliers: Values = field(repr=False)
     basis: Basis | None = field(default=None, repr=False)
+    atol: float = 0.0
+    zero_range: float = 0.0
 
     def save(self, path: str | Path) -> Path:
         """Write the proof of the bound to a JSON file that can be checked independently.
@@ -142,13 +148,23 @@ class Certificate:
 
     @property
     def proved_within(self) -> float:
-        """The relative gap to a proved bound of a feasible point; inf if there is none."""
+        """The relative gap to a proved bound of a feasible point; inf if there is none.
+
+        0 where the optimal value is 0 up to rounding.
+        """
+        if self.zero_range > 0.0:
+            return 0.0
         return self.relative_gap if self.claim > Claim.NONE else math.inf
 
     @property
     def measure(self) -> float:
-        """The number that `gap_kind` names: `stationarity`, or a gap as its share of the unit."""
-        return self.stationarity if self.gap_kind == "KKT residual" else self.relative_gap
+        """The number that `gap_kind` names: `stationarity`, or the relative gap.
+
+        0 where the optimal value is 0 up to rounding.
+        """
+        if self.gap_kind == "KKT residual":
+            return self.stationarity
+        return 0.0 if self.zero_range > 0.0 else self.relative_gap
 
     def __repr__(self) -> str:
         residual = self.gap_kind == "KKT residual"
@@ -176,7 +192,8 @@ class Certificate:
 
     @property
     def _gap(self) -> str:
-        return gap_and_share(self.gap, self.relative_gap)
+        zero = f"{self.gap:.2e} (0 up to rounding)"
+        return zero if self.zero_range > 0.0 else gap_and_share(self.gap, self.relative_gap)
 
     @property
     def headline(self) -> str:
@@ -191,7 +208,10 @@ class Certificate:
         within = ""
         if Claim.NONE < self.claim < Claim.GLOBAL and self.proved_within <= 0.9:
             within = f", proved within {at_most(self.proved_within)}"
-        return f"{self.claim.name}{within}: {meaning[self.claim]} (tol {self.tol:g})"
+        if self.zero_range > 0.0 and self.claim is Claim.GLOBAL:
+            meaning[Claim.GLOBAL] += ", with the value 0 up to rounding"
+        tolerances = f"tol {self.tol:g}" + (f", atol {self.atol:g}" if self.atol else "")
+        return f"{self.claim.name}{within}: {meaning[self.claim]} ({tolerances})"
 
     def __str__(self) -> str:
         reasons = (f"  {reason}" for reason in self.reasons)

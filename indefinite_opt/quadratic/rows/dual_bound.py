@@ -21,7 +21,6 @@ from indefinite_opt.quadratic.rows.nearby import (
 )
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.rows.to_highs import solved_by_highs
-from indefinite_opt.quadratic.structures.gaps import CANCELLED
 from indefinite_opt.quadratic.structures.qp import RANK_TOLERANCE
 from indefinite_opt.quadratic.structures.structure import Point
 
@@ -71,9 +70,10 @@ class DualBound:
         self.across = np.abs(missed) + unsure
         self.turned = self.L @ missed
         self.turned_error = abs(self.L) @ (unsure + self.count * EPS * np.abs(missed))
-        # A thousandth of the default tolerance, for each variable; `size` is that of the terms.
+        # A thousandth of the default tolerance, for each variable, and no less than the rounding of
+        # the terms, of which `size` is the sum.
         size = float(self.size @ self.steep) if size is None else size
-        self.worth = 1e-9 * CANCELLED * size / body.n
+        self.worth = max(min(1e-12 * size, 1e-9 * abs(point.value)), EPS * size) / body.n
 
     def at(self, multipliers: Array) -> float:
         """The bound at these multipliers."""

@@ -31,7 +31,7 @@ from indefinite_opt.quadratic.rows.nearby import granularity, may_underflow
 from indefinite_opt.quadratic.rows.polyhedron import Polyhedron
 from indefinite_opt.quadratic.rows.row_curvature import RowCurvature
 from indefinite_opt.quadratic.structures.claim import Claim
-from indefinite_opt.quadratic.structures.gaps import CANCELLED, relative
+from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.qp import QP, critical_curvature
 from indefinite_opt.quadratic.structures.structure import (
     Curvature,
@@ -40,16 +40,8 @@ from indefinite_opt.quadratic.structures.structure import (
     Point,
 )
 
-_STATIONARY = 1e-6
-"""Residual of the first-order conditions, the default tolerance of certificates, up to which a
-point may be optimal with the value 0."""
-
-
 _HARDLY = 1e-9
 """Infeasibility up to which the exact end of a face stays as it is."""
-
-_FIXED_SHARE = 1e-14
-"""Share of the range of a variable below which the width that rows leave is rounding."""
 
 
 @dataclass
@@ -267,7 +259,7 @@ class PolyhedralQP(Polyhedron, QP):
     def value_error(self, x: Array) -> float:
         """Bound on the rounding of F, 0 where all sums are exact, as those of small integers."""
         size = np.abs(x)
-        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+        terms = self._terms(size)
         if not size.any():
             return 0.0
         # All sums are multiples of this power of two.
@@ -284,32 +276,21 @@ class PolyhedralQP(Polyhedron, QP):
 
     # ------------------------------------------------------------------ units
 
-    def gap_unit(self, value: float, x: Array) -> float:
-        """|F|, or the floor that `gaps` derives where the terms of F vanish or cancel at x."""
+    def terms(self, point: Point[Array]) -> float:
+        return self._terms(np.abs(point.x))
+
+    def _terms(self, size: Array) -> float:
+        """½|x|ᵀ|P||x| + |q|ᵀ|x|."""
+        return float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
+
+    def row_terms(self, x: Array, multipliers: Values) -> float:
         size = np.abs(x)
-        terms = float(size @ (0.5 * (self.along_rows.sizes @ size) + np.abs(self.q)))
-        if abs(value) > CANCELLED * terms:
-            return abs(value)
-        if abs(value) > self._rounding * terms:
-            return CANCELLED * terms
-        gradient = self.gradient(x)
-        low, high = self.ranges
-        ranges = np.where(np.isfinite(high - low), high - low, 0.0)
-        for widths in (self.widths, ranges):
-            # Rounding is all that is left of the range of a variable that rows fix.
-            moves = np.isfinite(widths) & (widths > _FIXED_SHARE * ranges)
-            widths = np.where(moves, widths, 0.0)
-            moved = widths * (np.abs(gradient) + 0.5 * (self.along_rows.sizes @ widths))
-            moved = moved[np.isfinite(moved)]
-            moved = moved[moved > 0.0]
-            if moved.size:
-                break
-        if moved.size and moved.min() > terms:
-            # Elsewhere a step leads down, which wide bounds must not make look short.
-            found = self.optimality(self.at(x, gradient), None, _STATIONARY)
-            if found.stationarity <= _STATIONARY:
-                terms = float(moved.min())
-        return CANCELLED * terms
+        rows = np.abs(np.concatenate(of_rows(self, multipliers)))
+        total = float(rows @ (np.abs(self.rhs) + abs(self.rows) @ size)) if rows.size else 0.0
+        for name, ends in (("lower", self.lower), ("upper", self.upper)):
+            finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
+            total += float(np.abs(multipliers.get(name, np.zeros(self.n))) @ finite)
+        return total
 
     def gradient_unit(self, gradient: Array) -> float:
         """The larger of max |q| and max |Px|."""

@@ -24,7 +24,7 @@ from indefinite_opt.foundation import (
 from indefinite_opt.quadratic.solving.solution import Solution, Status, Trace
 from indefinite_opt.quadratic.structures.declaration import Declaration
 from indefinite_opt.quadratic.structures.problem import Problem
-from indefinite_opt.quadratic.structures.structure import Structure, VectorProgram
+from indefinite_opt.quadratic.structures.structure import Point, Structure, VectorProgram
 
 Callback = Callable[[Trace], bool | None]
 T = TypeVar("T")
@@ -41,7 +41,9 @@ class Task(Generic[S_co]):
     problem, formulation, structure
         What to solve.
     tol : float
-        Relative accuracy, in units of `BoxLineQP.gradient_unit` or of the objective.
+        Relative accuracy, in units of `BoxLineQP.gradient_unit` or of gaps.
+    atol : float
+        Absolute gap that counts as closed, too.
     time_limit : float
         Seconds; may be infinite.
     max_iter : int or None
@@ -73,6 +75,7 @@ class Task(Generic[S_co]):
     formulation: Declaration
     structure: S_co
     tol: float = 1e-6
+    atol: float = 0.0
     time_limit: float = np.inf
     max_iter: int | None = None
     start: Array | None = None
@@ -91,6 +94,18 @@ class Task(Generic[S_co]):
     def elapsed(self) -> float:
         """Seconds since the call started."""
         return clock() - self.began
+
+    def unit(self, point: Point[Any], multipliers: Values | None = None) -> float:
+        """What a solver divides its gap by at a point: up to `tol` it is closed, as `gaps` says.
+
+        Rows count for an objective of 0 if the multipliers of the solver are given.
+        """
+        structure: Any = self.structure
+        unit = max(structure.gap_unit(point.value), self.atol / self.tol)
+        zero = structure.zero_range(point, multipliers)
+        if structure.are_zero(zero, point.value):
+            unit = max(unit, zero / self.tol)
+        return float(unit)
 
     def start_values(self) -> Values | None:
         """The start, or feasible values that are cheap to compute, if there are any."""
@@ -206,6 +221,8 @@ class Solver(ABC, Generic[S]):
         Whether it refuses nonconvex programs.
     needs_bias : bool
         Whether it refuses formulations without an offset, whose weights move alone.
+    descends : bool
+        Whether it reads only F and ∇F on the feasible set, so that a constant may be left out.
     records : bool
         Whether its trace has points for `record=True`, or its proof has boxes.
 
@@ -223,6 +240,7 @@ class Solver(ABC, Generic[S]):
     accepts: ClassVar[tuple[type[Structure[Any]], ...]]
     needs_convex: ClassVar[bool]
     needs_bias: ClassVar[bool] = False
+    descends: ClassVar[bool] = False
     records: ClassVar[bool] = False
 
     def __str__(self) -> str:

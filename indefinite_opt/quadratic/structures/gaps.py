@@ -1,37 +1,25 @@
-"""The unit by which every relative gap is divided.
+"""The unit of a gap, and when a gap is closed.
 
-A gap is |objective - bound| of the minimised or maximised function without its constants, such as
-ρ‖(K₀)₋‖² of the Luss dual. A relative gap is that gap divided by
+f is the objective in the declared sense with all of its constants, and f₀ the same without them. A
+gap is |objective - bound|, enlarged by the rounding of the objective and by what it takes to
+satisfy every constraint exactly. Its unit is
 
-    max(|objective|, floor),
+    u = min(|f|, |f₀|),
 
-and infinite if that is zero and the gap is not. Multiplying a kernel by s and dividing the weights
-by s multiplies the objective, the bound and the floor by the same factor: the relative gap, and
-thus the claim, does not depend on the scale.
+and a relative gap is the gap divided by u, infinite if u is zero and the gap is not. Nothing else
+is a unit: terms of the objective may be larger by any factor, where they cancel. A gap is closed if
+it is at most tol·u, or at most `atol`, an absolute tolerance in units of the objective.
 
-The floor is zero if the terms of the objective do not cancel at an optimum: at a local maximum of
-eᵀα - ½αᵀQα on a box, eᵀα ≥ αᵀQα, because shorter weights would be better otherwise, and the
-objective is at least ½eᵀα. In the programs without a linear term (nearest points of hulls, ν-forms
-and the linear program of Guo & Schuurmans) the terms may cancel up to rounding, and the optimal
-value may be zero. There the floor is `CANCELLED` times the sum of their absolute values at the
-point in question. From each row its mean is subtracted first, which has no effect on balanced
-weights; so neither a large entry of K at a zero weight nor a constant in K makes a gap look small.
-For least squares, ‖Gα - e‖², the constant is part of the square, and the floor is `CANCELLED` times
-‖e‖², its value at α = 0.
+Where the optimal value is 0 no gap is small beside it. One exception remains, for what doubles can
+tell at all: if the value and the bound, of the smaller one of f and f₀, both lie in [-R, R] with
 
-A quadratic program of a user may have the optimal value 0 at x = 0, where all terms vanish. Its
-floor is `CANCELLED` times the sum of the absolute terms at x or, if that is larger and x satisfies
-the first-order conditions, of the least terms over the feasible ranges: those that one variable
-takes part in when all variables with a finite range w move through it, the least
-w_j(|∇F_j| + ½Σ|P_ij|w_i) that is not 0. They bound how F varies, and are the same in other units
-of F or of a variable, and after a shift of a variable. The floor counts only where F is 0 up to
-the rounding of its terms at x, so that wide bounds do not make the gap of another value look
-small, and where the first-order conditions hold, because elsewhere a step shows that 0 is not the
-minimum. It is the least over the variables, so that a variable with large terms does not hide what
-another one has to gain.
+    R = 64 · 2⁻⁵³ · (Σ|terms of the objective| + Σᵢ|λᵢ|(|bᵢ| + Σⱼ|aᵢⱼxⱼ|)),
 
-`gap_unit` of every structure gives the divisor of its gaps. `verify` has an absolute tolerance,
-too, `atol`.
+the optimal value is 0 up to rounding. Constants are terms, bounds are rows, and the multipliers λ
+are those that this package computes, as larger ones from a caller would make R larger.
+
+Multiplying a kernel by s and dividing the weights by s multiplies value, bound, u and R by the same
+factor, so that no claim depends on the scale.
 """
 
 from __future__ import annotations
@@ -40,8 +28,11 @@ import math
 from decimal import ROUND_CEILING, Decimal
 
 CANCELLED = 1e-3
-"""Share of the sum of the absolute terms below which a sum counts as cancelled. With the default
-tolerance of 1e-6 a gap must then be below 1e-9 of that sum, still a million times its rounding."""
+"""Share of the largest possible terms of a gradient or of a row below which their sum counts as
+cancelled, where residuals and slacks are judged; a gap has no such floor."""
+
+ZERO_SHARE = 64.0 * 2.0**-53
+"""R as a share of the terms: 64 roundings."""
 
 
 def relative(gap: float, unit: float) -> float:

@@ -51,10 +51,6 @@ class PairedBox(VectorProgram):
     upper: float | Array
     """Both bounds may be infinite."""
 
-    def gap_unit(self, value: float, x: Array) -> float:
-        """|F|, as the terms of F do not cancel; see `gaps`."""
-        return abs(value)
-
     @property
     def n(self) -> int:
         return self.signs.size
@@ -152,6 +148,16 @@ class PairedBox(VectorProgram):
             if not np.all(finite):
                 slack = np.where(finite, slack, 0.0)
             total += float(np.abs(multipliers) @ slack)
+        return total
+
+    def row_terms(self, x: Array, multipliers: Values) -> float:
+        size, total = np.abs(x), 0.0
+        if self.line_names:
+            lines = np.abs([multipliers[name] for name in self.line_names])
+            total += float(lines @ (np.abs(self.A) @ size + np.abs(self.b)))
+        for name, ends in (("lower", self.lower), ("upper", self.upper)):
+            finite = np.where(np.isfinite(ends), np.abs(ends), 0.0) + size
+            total += float(np.abs(multipliers.get(name, np.zeros(self.n))) @ finite)
         return total
 
     def optimality(

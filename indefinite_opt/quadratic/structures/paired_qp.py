@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from indefinite_opt.foundation import Array, Values, cached_property
 from indefinite_opt.quadratic.matrices.gram import Gram
 from indefinite_opt.quadratic.matrices.spectrum import in_own_units, negative_direction
-from indefinite_opt.quadratic.structures.gaps import CANCELLED
 from indefinite_opt.quadratic.structures.paired_box import PairedBox
 from indefinite_opt.quadratic.structures.qp import QP
+from indefinite_opt.quadratic.structures.structure import Point
+
+_FAR = 1e-12
+"""Share of the terms of F above which it is not 0 up to their rounding, whatever rows add."""
 
 
 class PairedQP(PairedBox, QP):
@@ -106,13 +109,14 @@ class PairedQP(PairedBox, QP):
         """Size of the terms of the gradient, relative to which a residual is judged."""
         return max(self.tilt, float(np.max(np.abs(gradient - self.linear)))) or 1.0
 
-    def gap_unit(self, value: float, x: Array) -> float:
-        """|F|, but at least `CANCELLED` times the sum of the absolute terms of F."""
-        size, pull = np.abs(x), float((np.abs(self.linear) * np.abs(x)).sum())
-        half = 0.5 * self.hessian
-        most = half * self.gram.largest * float(np.square(size.sum()))  # inf if it overflows
-        if abs(value) >= CANCELLED * (most + pull):
-            return abs(value)
-        support = np.flatnonzero(x)
-        terms = float(size[support] @ np.abs(self.gram.block(support, support)) @ size[support])
-        return max(abs(value), CANCELLED * (half * terms + pull))
+    def terms(self, point: Point[Array]) -> float:
+        """½h|x|ᵀ|K||x| + |c|ᵀ|x|, or 0 where |F| is far above the rounding of such terms."""
+        size = np.abs(point.x)
+        pull, half = float((np.abs(self.linear) * size).sum()), 0.5 * self.hessian
+        # Rows on demand are not computed for an F that is not 0, nor large blocks read.
+        most = half * self.gram.largest_read * float(np.square(size.sum()))
+        if self.gap_unit(point.value) > _FAR * (most + pull):
+            return 0.0
+        support = np.flatnonzero(size)
+        block = np.abs(self.gram.block(support, support))
+        return half * float(size[support] @ block @ size[support]) + pull

@@ -21,6 +21,7 @@ from indefinite_opt.foundation import EPS, Array, Values, write_bytes
 from indefinite_opt.quadratic.files.reading import write_program
 from indefinite_opt.quadratic.program.standard_form import StandardForm
 from indefinite_opt.quadratic.structures.claim import Claim
+from indefinite_opt.quadratic.structures.gaps import ZERO_SHARE
 
 X = TypeVar("X")
 
@@ -127,7 +128,7 @@ class Structure(ABC, Generic[X]):
     sense: int = 1
     """1 or -1: the declared objective is sense · (F + constant)."""
     constant: float = 0.0
-    """Constant that F omits, because gaps are measured without it."""
+    """Constant that F omits."""
 
     # ------------------------------------------------------------- what kind of program it is
 
@@ -208,9 +209,28 @@ class Structure(ABC, Generic[X]):
         more than this error.
         """
 
-    @abstractmethod
-    def gap_unit(self, value: float, x: X) -> float:
-        """The divisor of gaps at x, for this value of F; see `gaps`."""
+    def gap_unit(self, value: float) -> float:
+        """u = min(|F|, |F + constant|), the divisor of gaps; see `gaps`."""
+        return min(abs(value), abs(value + self.constant))
+
+    def terms(self, point: Point[X]) -> float:
+        """Σ|terms of F|, or less; without its constant."""
+        return abs(point.value)
+
+    def row_terms(self, x: X, multipliers: Values) -> float:
+        """Σᵢ|λᵢ|(|bᵢ| + Σⱼ|aᵢⱼxⱼ|) over rows and bounds with multipliers λ, or less."""
+        return 0.0
+
+    def zero_range(self, point: Point[X], multipliers: Values | None = None) -> float:
+        """R: a value and a bound in [-R, R] are 0 up to rounding; see `gaps`."""
+        rows = 0.0 if multipliers is None else self.row_terms(point.x, multipliers)
+        return ZERO_SHARE * (self.terms(point) + abs(self.constant) + rows)
+
+    def are_zero(self, zero_range: float, *values: float) -> bool:
+        """Whether these F are in [-R, R]; F + constant if that is smaller at the first."""
+        first = values[0]
+        shift = 0.0 if abs(first) <= abs(first + self.constant) else self.constant
+        return all(abs(value + shift) <= zero_range for value in values)
 
     @abstractmethod
     def optimality(
@@ -384,11 +404,6 @@ class ExplicitProgram(Structure[Values]):
     """
 
     @property
-    def gap_floor(self) -> float:
-        """Least divisor of gaps; see `gaps`."""
-        return 0.0
-
-    @property
     def multiplier_shapes(self) -> dict[str, tuple[int, ...]]:
         origin = {name: np.zeros(shape) for name, shape in self.shapes.items()}
         return {name: np.shape(v) for name, v in self.multipliers(origin).items()}
@@ -401,9 +416,6 @@ class ExplicitProgram(Structure[Values]):
 
     def at(self, x: Values, gradient: Array | None = None) -> Point[Values]:
         return Point(x, self.value(x), np.empty(0))
-
-    def gap_unit(self, value: float, x: Values | None = None) -> float:
-        return max(abs(value), self.gap_floor)
 
     def attained(self, point: Point[Values], infeasibility: float) -> tuple[Point[Values], float]:
         repaired = self.repaired(point.x)

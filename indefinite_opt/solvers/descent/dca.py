@@ -10,7 +10,7 @@ import numpy as np
 from indefinite_opt.errors import SolverFailed, UnboundedProblem
 from indefinite_opt.foundation import EPS, Array, Values, checks
 from indefinite_opt.modeling.structures import BoxLineQP
-from indefinite_opt.quadratic import Descent, Iteration, Solution, Solver, Task, relative
+from indefinite_opt.quadratic import Descent, Iteration, Point, Solution, Solver, Task, relative
 
 _MAX_ITER = 10_000
 """Convex problems by default."""
@@ -50,6 +50,7 @@ class DCA(Solver[BoxLineQP]):
     name = "dca"
     accepts = (BoxLineQP,)
     needs_convex = False
+    descends = True
     records = True
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ class _DCAIteration(Iteration):
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
         self.value = qp.value(self.alpha, self.gradient)
         residual = first_order.residual / qp.gradient_unit(self.gradient)
-        excess = relative(total, qp.gap_unit(self.value, self.alpha))
+        excess = relative(total, self.task.unit(Point(self.alpha, self.value, self.gradient)))
         self.trace.add(self.task.elapsed, self.iterations, qp.declared(self.value), residual)
         self.left = min(residual, excess, 1.0)
         return residual <= tol and excess <= tol

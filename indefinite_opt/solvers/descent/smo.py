@@ -61,6 +61,7 @@ class SMO(Solver[BoxLineQP]):
     name = "smo"
     accepts = (BoxLineQP,)
     needs_convex = False
+    descends = True
     records = True
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class SMOLinLin(Solver[BoxLineQP]):
     name = "smo-lin-lin"
     accepts = (BoxLineQP,)
     needs_convex = False
+    descends = True
     records = True
     needs_bias = True
 

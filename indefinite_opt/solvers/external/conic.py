@@ -111,7 +111,7 @@ def solution_of_rows(task: Task[Any], name: str) -> Solution | None:
     multipliers, point = qp.named_multipliers(found.by_kind(qp)), qp.at(x)
     optimality = qp.optimality(point, multipliers, task.tol)
     balanced = 0.0 if found.exact else qp.balanced_residual(point, optimality)
-    paid = relative(optimality.complementarity, qp.gap_unit(point.value, point.x))
+    paid = relative(optimality.complementarity, task.unit(point))
     if (
         qp.inconsistencies(optimality, task.tol)
         or max(optimality.stationarity, balanced, paid) > task.tol
@@ -132,7 +132,7 @@ def _objective_unit(structure: Structure[Any], solution: Solution) -> float:
     if not structure.is_linear and not structure.has_own_rows:
         return 1.0
     point = structure.at(structure.from_values(solution.values))
-    return float(structure.gap_unit(point.value, point.x))
+    return float(structure.gap_unit(point.value))
 
 
 class Clarabel(_Conic):

@@ -15,6 +15,9 @@ from indefinite_opt.solvers.linear.form import LinearForm
 _MAX_INFEASIBILITY = 1e-9
 """Relative violation up to which a point counts as feasible, far below any sensible tolerance."""
 
+_NEAR_ZERO = 1e-6
+"""Objective, beside a thousandth of the terms of its largest row, that may be 0 up to rounding."""
+
 
 class LinearBracket:
     """The best point x of a linear program with its value, and the best bound with its multipliers.
@@ -51,7 +54,11 @@ class LinearBracket:
     @property
     def unit(self) -> float:
         """The divisor of the gap."""
-        return np.inf if self.x is None else self.program.gap_unit(self.value, self.x)
+        if self.x is None:
+            return np.inf
+        # Rows need not be read for an objective that is not 0 beside their terms.
+        near_zero = abs(self.value) <= _NEAR_ZERO * self.program.size_of_rows(self.x)
+        return self.task.unit(self.program.at(self.x), self.multipliers if near_zero else None)
 
     @property
     def relative_gap(self) -> float:

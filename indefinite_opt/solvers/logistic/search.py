@@ -73,7 +73,7 @@ class LogisticSearch(Iteration):
             task.elapsed, self.iterations, point.value, gap, bound=self.bound, calls=self.calls
         )
         # Only the point's own bound counts, because the certificate has no other.
-        closed = point.gap <= task.tol * point.value
+        closed = point.gap <= max(task.tol * point.value, task.atol)
         return closed and self.program.residual_at(point) <= task.tol
 
     @property

@@ -9,7 +9,16 @@ import numpy as np
 
 from indefinite_opt.foundation import Array, Values
 from indefinite_opt.modeling.structures import BoxLineQP, ProxyStructure
-from indefinite_opt.quadratic import Descent, Iteration, Solution, Status, Task, Witness, relative
+from indefinite_opt.quadratic import (
+    Descent,
+    Iteration,
+    Point,
+    Solution,
+    Status,
+    Task,
+    Witness,
+    relative,
+)
 
 TIE_SHARE = 0.01
 """Values that differ by less than this share of the tolerance count as equal."""
@@ -157,7 +166,7 @@ class ProxySearch(Iteration):
         bound = self.dual.dual_bound(*at)
         self.offer(bound, "linearisation", Witness.of(x))
         # Of two points with equal values the one with the higher bound is kept.
-        tie = TIE_SHARE * self.task.tol * self.dual.gap_unit(at.value, x)
+        tie = TIE_SHARE * self.task.tol * self.dual.gap_unit(at.value)
         rise = at.value - self.best.value
         if feasible and (rise < -tie or (rise <= tie and bound > self._best_bound)):
             self.best, self._best_bound = at, bound
@@ -192,10 +201,9 @@ class ProxySearch(Iteration):
 
     @property
     def solved(self) -> bool:
-        """Whether the gap is closed, relative to F even where it is tiny: weights of 1e-9 are not
-        as good as zero.
-        """
-        return self.gap <= self.task.tol * abs(self.best.value)
+        """Whether the gap is closed; see `gaps`."""
+        best = Point(self.best.x, self.best.value, self.best.gradient)
+        return self.gap <= self.task.tol * self.task.unit(best)
 
     def record(self) -> bool:
         if self.calls >= self._next_bound:
@@ -207,7 +215,7 @@ class ProxySearch(Iteration):
             task.elapsed,
             self.iterations,
             dual.declared(value),
-            relative(self.gap, dual.gap_unit(value, self.best.x)),
+            relative(self.gap, dual.gap_unit(value)),
             bound=dual.declared(self.bound),
             calls=self.calls,
         )

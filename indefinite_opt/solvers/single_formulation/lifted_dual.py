@@ -11,6 +11,7 @@ from indefinite_opt.modeling.structures import SeparabilityProgram, SpacePrimal
 from indefinite_opt.quadratic import (
     Descent,
     Iterate,
+    Point,
     Solution,
     Solver,
     Status,
@@ -114,12 +115,13 @@ class _LiftedIteration:
     def _report(self) -> bool:
         """Add to the trace; whether the lifted point passes the tests of the certificate."""
         task, program = self.task, self.program
+        unit = task.unit(Point(self.values, self.value, np.empty(0)))
         if program.is_convex:
-            measure = relative(max(self.value - self.bound, 0.0), program.gap_unit(self.value))
+            measure = relative(max(self.value - self.bound, 0.0), unit)
         else:
             excess = program.complementarity(self.values, self.multipliers)
             residual = program.residual(self.values, self.multipliers)
-            measure = max(residual, relative(excess, program.gap_unit(self.value)))
+            measure = max(residual, relative(excess, unit))
         bound = self.bound if np.isfinite(self.bound) else np.nan
         iterate = None
         if task.recording:

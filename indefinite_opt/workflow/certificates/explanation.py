@@ -72,9 +72,19 @@ def _worst(task: Task[Any], values: Values) -> tuple[str, float] | None:
 def _why_global(found: Measurement) -> str:
     if not found.convex:
         return _about_bracket(found)[0]
-    why = found.measured.bound.why
-    meets = f"{found.measured.task.structure.why_convex}, and the dual bound meets the objective."
-    return why or meets
+    structure, why = found.measured.task.structure, found.measured.bound.why
+    if found.zero_range > 0.0:
+        return f"{structure.why_convex}, and {_zero(found)}."
+    return why or f"{structure.why_convex}, and the dual bound meets the objective."
+
+
+def _zero(found: Measurement) -> str:
+    """That value and bound are 0 up to rounding, as a clause."""
+    less = " without constants" if found.measured.task.structure.constant else ""
+    return (
+        f"objective and bound{less} are 0 up to rounding: within {found.zero_range:.1e}, which "
+        "is 64 roundings of their terms"
+    )
 
 
 def _conditions(found: Measurement) -> list[str]:
@@ -129,11 +139,13 @@ def _about_bracket(found: Measurement) -> list[str]:
     if np.isinf(measured.bound.value):
         return ["No bound was proved in time."]
     task, value = measured.task, measured.point.value
-    margin = task.tol * measured.unit
+    margin = max(task.tol * measured.unit, task.atol, found.zero_range)
     if measured.bound.value - value > margin:
         return ["The objective lies beyond the bound, which is valid for exactly feasible points."]
-    if measured.relative_gap <= task.tol:
+    if measured.closed:
         parts = "one node" if searched.nodes <= 1 else f"{searched.nodes} nodes"
+        if found.zero_range > 0.0:
+            return [f"Not convex, but by bounds of {parts} {_zero(found)}."]
         return [f"Not convex, but bounds of {parts} meet the objective."]
     notes = [f"The bound leaves a global bracket of {_sized(found)}."]
     if searched.better < value - margin:

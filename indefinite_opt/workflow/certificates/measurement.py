@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from indefinite_opt.errors import IncompatibleSolver, SolverFailed
-from indefinite_opt.foundation import TimeLimitReached, Values, limited
+from indefinite_opt.foundation import TimeLimitReached, Values, cached_property, limited
 from indefinite_opt.modeling.structures import ProxyStructure
 from indefinite_opt.quadratic import (
     QP,
@@ -48,12 +48,12 @@ class Searched(NamedTuple):
 class Measured:
     """A point, a feasible one nearby, the unit of gaps there, and the bound that is known.
 
-    The unit is at least atol/tol. Gaps are infinite without a bound.
+    Gaps are infinite without a bound. `own` are multipliers that this package computes.
     """
 
     task: Task[Any]
     point: Point[Any]
-    atol: float = 0.0
+    own: Values | None = None
     bound: LowerBound = field(default_factory=lambda: LowerBound(-np.inf))
 
     def __post_init__(self) -> None:
@@ -61,8 +61,7 @@ class Measured:
         self.primal = structure.infeasibility(point.x)
         unknown = point, np.inf
         self.near, self.error = task.in_time(unknown, structure.attained, point, self.primal)
-        size = task.in_time(abs(point.value), structure.gap_unit, point.value, point.x)
-        self.unit = max(size, self.atol / task.tol)
+        self.unit: float = structure.gap_unit(point.value)
         # First-order conditions may hold beside a row that is missed, whatever that is worth.
         own = structure.has_own_rows
         self.change = abs(self.near.value - point.value) + self.error if own else 0.0
@@ -83,6 +82,35 @@ class Measured:
     def relative_gap(self) -> float:
         """The gap, in its unit."""
         return relative(self.gap, self.unit)
+
+    @cached_property
+    def rounding(self) -> float:
+        """R at the point; see `gaps`. Multipliers are those that no caller has chosen."""
+        task, structure = self.task, self.task.structure
+        if self.own is None:
+            unknown = Optimality({}, np.inf, np.inf)
+            about = self.point, None, task.tol
+            self.own = dict(task.in_time(unknown, structure.optimality, *about).multipliers)
+        return float(task.in_time(0.0, structure.zero_range, self.point, self.own or None))
+
+    @property
+    def zero_range(self) -> float:
+        """R if value and bound are in [-R, R] and thus 0 up to rounding, else 0."""
+        values = [self.point.value, self.near.value, self.bound.value]
+        values += [] if self.bound.attained is None else [self.bound.attained]
+        if not np.isfinite(values).all():
+            return 0.0
+        are_zero = self.task.structure.are_zero(self.rounding, *values)
+        return self.rounding if are_zero else 0.0
+
+    @property
+    def closed(self) -> bool:
+        """Whether the gap is within a tolerance, or value and bound are 0 up to rounding."""
+        task = self.task
+        if not np.isfinite(self.gap):
+            return False
+        within = self.gap <= max(task.tol * self.unit, task.atol)
+        return within or self.zero_range > 0.0
 
     def bound_convex(
         self, multipliers: Values, given: bool = False, witness: object = None
@@ -110,7 +138,7 @@ class Measured:
                 self.bound = found
                 if not (self.gap, -found.value) < rank:
                     self.bound = before
-                if self.relative_gap <= task.tol:
+                if self.closed:
                     break
                 seconds = task.time_limit - task.elapsed
 
@@ -126,7 +154,7 @@ class Measured:
         reason = obstacle(qp)
         if reason is not None:
             raise IncompatibleSolver(f"{task.formulation} cannot be bracketed: {reason}.")
-        search = GlobalSearch(task, task.tol, start=self.point.x, atol=self.atol)
+        search = GlobalSearch(task, task.tol, start=self.point.x, atol=task.atol)
         search.run()
         bracket = search.bracket
         self.bound = LowerBound(bracket.original(bracket.lower))
@@ -143,7 +171,7 @@ def _proxy_bounds(
         if witness.weights is not None:
             yield LowerBound(KernelBound(task).of(witness.points[0], witness.weights))
     if np.isfinite(value):
-        accuracy = 0.1 * task.tol * structure.gap_unit(value, x)
+        accuracy = 0.1 * max(task.tol * structure.gap_unit(value), task.atol)
         yield LowerBound(KernelBound(task).at(x, value, gradient, accuracy)[0])
 
 
@@ -172,6 +200,13 @@ class Measurement:
     """What branch and bound proved, if it was tried."""
 
     @property
+    def zero_range(self) -> float:
+        """R if the gap is closed only as value and bound are 0 up to rounding, else 0."""
+        task, measured = self.measured.task, self.measured
+        within = measured.gap <= max(task.tol * measured.unit, task.atol)
+        return 0.0 if within else measured.zero_range
+
+    @property
     def gap_kind(self) -> str:
         """Which measure of optimality there is; see `Certificate`."""
         if self.convex:
@@ -187,14 +222,15 @@ def measure(
     given: bool,
     witness: object,
     search: bool,
-    atol: float,
 ) -> Measurement:
     """Measure a point with multipliers, which are recovered if there are none; see `certify`."""
     structure, tol = task.structure, task.tol
     convex = convexity(structure, task.time_limit - task.elapsed)
-    measured = Measured(task, structure.at(structure.from_values(values)), atol)
+    measured = Measured(task, structure.at(structure.from_values(values)))
     optimality, consistent = _optimality(task, measured.point, multipliers or None, given)
-    complementarity = relative(max(optimality.complementarity, measured.change), measured.unit)
+    measured.own = None if given else dict(optimality.multipliers)
+    paid = max(optimality.complementarity, measured.change)
+    complementarity = relative(paid, task.unit(measured.point))
     kkt = optimality.stationarity <= tol and complementarity <= tol
     examined = not task.late or np.isfinite(optimality.stationarity + complementarity)
     if given and examined and not kkt:
@@ -205,7 +241,7 @@ def measure(
     elif isinstance(structure, QP) and (isinstance(witness, Proof) or search):
         searched = measured.bound_globally(structure, witness)
     facts = Facts(
-        measured.primal, consistent, measured.relative_gap,
+        measured.primal, consistent, measured.closed,
         kkt and not structure.multipliers_from_solver,
     )  # fmt: skip
     least, weak, late = 0.0 if structure.is_linear else np.nan, 0, False
@@ -250,10 +286,13 @@ def _optimality(
 
 
 def convex_gap(task: Task[Any], point: Point[Any], multipliers: Values) -> float:
-    """The relative gap that the certificate of a point of a convex program will have."""
-    measured = Measured(task, point)
+    """The relative gap that the certificate of a point of a convex program will have.
+
+    At most the tolerance where that gap will be closed for another reason.
+    """
+    measured = Measured(task, point, dict(multipliers))
     measured.bound_convex(multipliers)
-    return measured.relative_gap
+    return min(measured.relative_gap, task.tol) if measured.closed else measured.relative_gap
 
 
 def convexity(structure: Structure[Any], seconds: float) -> bool | None:

@@ -24,6 +24,7 @@ from indefinite_opt.foundation import (
 )
 from indefinite_opt.problem import KernelProblem
 from indefinite_opt.quadratic import (
+    ZERO_SHARE,
     Certificate,
     Claim,
     Declaration,
@@ -103,7 +104,8 @@ def verify(
         checked as given: with a wrong sign or value the claim is at most FEASIBLE. They never
         weaken the bound, because recovered multipliers are used where their bound is better.
     tol : float
-        Relative tolerance of every test; for gaps in the unit that `gaps` defines.
+        Relative tolerance of every test; that of a gap is in units of the objective, with or
+        without its constants, whichever is smaller.
     bound : bool
         Whether to bracket the global optimum of a nonconvex quadratic program; see `bound`. The
         bound of a convex program is always computed.
@@ -113,7 +115,7 @@ def verify(
         time.
     atol : float
         Absolute gap, in units of the objective, that counts as closed as well. It serves optimal
-        values of zero for which `gaps` has no floor, as no variable has a finite range.
+        values near 0, beside which no gap is small.
 
     Returns
     -------
@@ -203,8 +205,8 @@ def certify(
     """
     began, limit = clock(), max(time_limit, SECONDS_BEYOND_LIMIT)
     structure = _set_up(problem, formulation, limit)
-    task = Task(problem, formulation, structure, tol=tol, time_limit=limit, began=began)
-    found = measure(task, values, multipliers, given, witness, search, atol)
+    task = Task(problem, formulation, structure, tol=tol, atol=atol, time_limit=limit, began=began)
+    found = measure(task, values, multipliers, given, witness, search)
     claim = claim_of(found.facts, tol)
     measured, multipliers = found.measured, dict(found.optimality.multipliers)
     return Certificate(
@@ -222,6 +224,8 @@ def certify(
         reasons=(*explain(found, claim, values), *_with_larger_tol(found, claim, values, given)),
         multipliers=multipliers,
         basis=(problem, formulation, values, multipliers, witness),
+        atol=atol,
+        zero_range=found.zero_range if claim is Claim.GLOBAL else 0.0,
     )
 
 
@@ -235,17 +239,35 @@ def _with_larger_tol(found: Measurement, claim: Claim, values: Values, given: bo
     known = not task.structure.multipliers_from_solver
     residual = max(found.optimality.stationarity, found.complementarity) if known else np.inf
     least = max(measured.primal, min(residual, gap))
-    if claim > Claim.FEASIBLE or not task.tol < least <= FITTING:
+    if claim is Claim.GLOBAL or task.elapsed >= task.time_limit:
         return []
-    if task.elapsed >= task.time_limit:
-        return []
-    enough = at_most(least)
-    again = replace(task, tol=float(enough))
-    multipliers = dict(found.optimality.multipliers) if given else None
-    found = measure(again, values, multipliers, given, None, False, measured.atol)
-    facts = replace(found.facts, relative_gap=min(found.facts.relative_gap, gap))
-    reached = claim_of(facts, again.tol)
-    return [f"With tol {enough} the claim is {reached.name}."] if reached > claim else []
+    words = []
+    if claim <= Claim.FEASIBLE and task.tol < least <= FITTING:
+        enough = at_most(least)
+        again = replace(task, tol=float(enough))
+        multipliers = dict(found.optimality.multipliers) if given else None
+        found = measure(again, values, multipliers, given, None, False)
+        facts = replace(found.facts, closed=found.facts.closed or gap <= again.tol)
+        reached = claim_of(facts, again.tol)
+        words = [f"With tol {enough} the claim is {reached.name}."] if reached > claim else []
+        claim = max(claim, reached)
+    if Claim.NONE < claim < Claim.GLOBAL and gap > FITTING and _is_nearly_zero(found):
+        # Where the objective is nearly 0, only an absolute tolerance can be met.
+        words.append(f"With atol {at_most(measured.gap)} the claim is GLOBAL.")
+    return words
+
+
+def _is_nearly_zero(found: Measurement) -> bool:
+    """Whether only an absolute gap can be small: beside an objective that is 0 up to rounding, or
+    beside terms that cancel. A better point must not be known."""
+    measured, value = found.measured, found.measured.point.value
+    task, gap = measured.task, measured.gap
+    if not np.isfinite(gap):
+        return False
+    if found.searched is not None and found.searched.better < value - measured.rounding:
+        return False
+    zero = task.structure.are_zero(measured.rounding, value)
+    return bool(zero or gap <= task.tol * measured.rounding / ZERO_SHARE)
 
 
 def _set_up(problem: Problem, formulation: Declaration, seconds: float) -> Structure[Any]:

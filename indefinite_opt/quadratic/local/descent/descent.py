@@ -17,6 +17,7 @@ from indefinite_opt.quadratic.solving.solution import Iterate, Solution, Status,
 from indefinite_opt.quadratic.solving.solver import Task
 from indefinite_opt.quadratic.structures.gaps import relative
 from indefinite_opt.quadratic.structures.paired_qp import PairedQP
+from indefinite_opt.quadratic.structures.structure import Point
 
 if TYPE_CHECKING:  # numba is imported when a descent begins
     from indefinite_opt.quadratic.local.descent._loops import StepOutcome
@@ -605,7 +606,9 @@ class Descent:
         qp, first_order = self.qp, self.qp.first_order(self.alpha, -self.qp.signs * self.v)
         self._reduced = first_order.reduced
         total = qp.complementarity(self.alpha, first_order.lower, first_order.upper)
-        return relative(total, qp.gap_unit(self.value, self.alpha))
+        return relative(
+            total, self.task.unit(Point(self.alpha, self.value, -self.qp.signs * self.v))
+        )
 
     def _report(
         self, residual: float, step: str = "pair steps", made: int = 0, decrease: float = 0.0

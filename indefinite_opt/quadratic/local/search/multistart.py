@@ -51,6 +51,7 @@ class MultiStart(Effort, Solver[QP]):
     name = "multistart"
     accepts = (QP,)
     needs_convex = False
+    descends = True
     records = True
 
     def preparation_order(self, task: Task[Any]) -> int:

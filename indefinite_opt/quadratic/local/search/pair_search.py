@@ -141,8 +141,7 @@ class LocalSearch(IteratedSearch):
         return replace(self.task, callback=lambda trace: stop(), max_iter=steps, recording=False)
 
     def _tie_width(self, value: float) -> float:
-        best = self.elite[0].x if self.elite else np.zeros(self.qp.n)
-        return min(MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value, best)
+        return min(MAX_TIE_SHARE, self.task.tol) * self.qp.gap_unit(value)
 
     def _agreed(self) -> bool:
         if self.qp.n <= MAX_POINTS_ALWAYS_PERTURBED:
