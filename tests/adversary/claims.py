@@ -76,10 +76,13 @@ def _global(
     if low is None or high is None:
         yield Finding("global", "GLOBAL of a program that is unbounded")
         return
-    unit = reference.unit(values, value, high if value > high else low)
+    unit = reference.unit(value, high if value > high else low)
     # The bound may be tol below the optimum and a point that is not quite feasible tol below it.
     error = max(value - high, (low - value) / 2)
-    if error > Fraction(certificate.tol) * unit * Fraction(1000001, 1000000):
+    allowed = Fraction(certificate.tol) * unit * Fraction(1000001, 1000000)
+    # What counts is a point that satisfies every constraint exactly, a rounding or so away.
+    allowed += EPS * Fraction(reference.reach(values))
+    if error > max(allowed, 2 * Fraction(certificate.zero_range)):
         share = float(error / unit) if unit else np.inf
         yield Finding("global", f"GLOBAL of {number(value)} in [{number(low)}, {number(high)}], "
                       f"off by {share:.2e} (claimed {certificate.relative_gap:.2e})")  # fmt: skip
@@ -98,8 +101,8 @@ def _bound(
         return
     rounding = DECLARED * (abs(bound) + abs(reference.constant))
     if bound > reference.high + rounding:
-        unit = reference.unit(values, bound, reference.high)
-        share = float((bound - reference.high) / unit)
+        unit = reference.unit(bound, reference.high)
+        share = float((bound - reference.high) / (unit or 1))
         where = "bound at an infeasible point" if violation > 1e-14 else "bound"
         yield Finding(where, f"{number(bound)} above {number(reference.high)}, by {share:.2e}")
 
@@ -227,15 +230,15 @@ def bracket_findings(
     for name, bound in (("bracket", bracket.bound), ("check", checked)):
         if np.isfinite(bound) and reference.sense * Fraction(bound) > high:
             excess = reference.sense * Fraction(bound) - high
-            unit = reference.unit(bracket.values, excess, high)
+            unit = reference.unit(excess, high)
             yield Finding(name, f"{bound!r} is beyond {number(reference.sense * high)} "
-                          f"by {float(excess / unit):.2e}")  # fmt: skip
+                          f"by {float(excess / (unit or 1)):.2e}")  # fmt: skip
     attained = reference.sense * Fraction(bracket.objective)
     if attained < low:
-        share = float((low - attained) / reference.unit(bracket.values, attained, low))
+        share = float((low - attained) / (reference.unit(attained, low) or 1))
         yield Finding("attained", f"{bracket.objective!r} is better than the optimum "
                       f"{number(reference.sense * low)}, by {share:.2e}")  # fmt: skip
-    met = bracket.relative_gap <= GAP
+    met = bracket.relative_gap <= GAP or bracket.zero_range > 0.0
     if met != (bracket.status is iopt.Status.SOLVED) or (
         (bracket.relative_gap == 0.0) != (bracket.lower == bracket.upper)
     ):
@@ -257,5 +260,5 @@ def bracket_findings(
     if not (np.isfinite(checked) and np.isfinite(bracket.bound)):
         return
     worse = reference.sense * (Fraction(bracket.bound) - Fraction(checked))
-    if worse > reference.unit(bracket.values, high, low) / 10**9:
+    if worse > reference.unit(high, low) / 10**9 + rounding:
         yield Finding("check", f"{checked!r} instead of {bracket.bound!r}")

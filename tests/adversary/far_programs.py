@@ -227,10 +227,6 @@ class FarProgram(DrawnProgram):
             worst.append(float(over / (size or 1)))
         return max(worst)
 
-    def unit(self, x: Array, value: float) -> float:
-        """|F|, or a thousandth of its terms: the box does not count."""
-        return self.program.unit(x, value, np.zeros(self.program.n))
-
     @property
     def convex(self) -> bool:
         """Whether it is convex and no flat direction of P goes far, along which rounding counts."""

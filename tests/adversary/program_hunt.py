@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from campaign import Campaign
+from cancelling_programs import draw_cancelling
 from claims import Finding, number
 from far_programs import draw_far
 from numpy.typing import NDArray
@@ -44,6 +45,9 @@ OUTWARDS = 1e-9
 
 ROUNDING = 1e-13
 """Share of the terms at points of the size of the units by which rounding may change a value."""
+
+ZERO = 1e-13
+"""The same for what counts as 0: 64 roundings, times what rows add to the terms."""
 
 SMALL = 1e-6
 """Share of the same terms that gaps are relative to at least, as the optimum may be 0."""
@@ -87,7 +91,11 @@ class ProgramHunt(Campaign):
 
     warnings_fail = True
     brackets_only: bool = False
-    kinds: tuple[Callable[[int, int], DrawnProgram], ...] = (draw_program, draw_far)
+    kinds: tuple[Callable[[int, int], DrawnProgram], ...] = (
+        draw_program,
+        draw_far,
+        draw_cancelling,
+    )
 
     def draw(self, number: int) -> DrawnProgram:
         turn, kind = divmod(number, len(self.kinds))
@@ -117,10 +125,13 @@ class ProgramHunt(Campaign):
             return
         call += "\nprint(bracket, bracket.check(qp))"
         self.counts["brackets"] += 1
+        least = min(abs(bracket.lower), abs(bracket.upper))
+        open_by = bracket.upper - bracket.lower - 1.000001 * asked * least
+        if bracket.status is iopt.Status.SOLVED and open_by > 2.0 * bracket.zero_range:
+            self.fail(drawn, "status", f"SOLVED with {bracket!r}", call)
         if drawn.minimum is not None:
             optimum = drawn.minimum[0]
-            unit = drawn.unit(bracket.values["x"], float(optimum))
-            unit = max(unit, SMALL * drawn.terms) or 1.0
+            unit = max(abs(float(optimum)), SMALL * drawn.terms) or 1.0
             gap = (bracket.upper - bracket.lower) / unit
             self.counts[f"closed to {GAP:g}"] += gap <= GAP
             late = bracket.status is iopt.Status.TIME_LIMIT
@@ -145,7 +156,7 @@ class ProgramHunt(Campaign):
                 self.counts["hurried brackets"] += 1
                 findings = _bracket_findings(drawn, bracket, None)
                 self.examined(drawn, findings, call)
-                is_open = bracket.relative_gap > 1e-4
+                is_open = bracket.relative_gap > 1e-4 and not bracket.zero_range
                 if is_open and bracket.status is iopt.Status.SOLVED:
                     self.fail(drawn, "status", "SOLVED with an open bracket", call)
         call = f"result = iopt.solve(qp, time_limit={limits[0]!r})"
@@ -184,8 +195,8 @@ class ProgramHunt(Campaign):
                 ended = result.status is iopt.Status.SOLVED
                 proved = certificate.claim is iopt.Claim.GLOBAL
                 if drawn.minimum is not None and drawn.minimum[0] == 0:
-                    # The unit of gaps is a floor then, which rounding may exceed a little.
-                    ended = proved = proved or certificate.relative_gap <= 1e-5
+                    # No gap is small beside 0, and rounding may prove nothing.
+                    ended = proved = proved or certificate.gap <= ROUNDING * drawn.terms
                 if not ended or not proved:
                     said = f"{result.status.name} by {result.solver}, {certificate.claim.name}"
                     self.fail(drawn, "convex", said, call)
@@ -245,8 +256,7 @@ def _bracket_findings(
         yield Finding("bracket", "a bracket of a program that is infeasible")
         return
     optimum = drawn.minimum[0]
-    x = bracket.values["x"]
-    unit = drawn.unit(x, float(optimum))
+    x, unit = bracket.values["x"], abs(float(optimum))
     if "gap inf" in str(bracket).replace("  ", "") and np.isfinite(bracket.lower):
         yield Finding("words", "the gap of a finite bracket is printed as infinite")
     # A bracket may also say that its point is not proved to be feasible, which is honest.
@@ -280,7 +290,7 @@ def _attained(drawn: DrawnProgram, x: Array, value: float, what: str) -> Iterato
     if violation > NEARLY_FEASIBLE:
         yield Finding(what, f"its point violates a constraint by {violation:.1e}")
     better = float(drawn.minimum[0] - Fraction(value))
-    unit = drawn.unit(x, float(drawn.minimum[0]))
+    unit = abs(float(drawn.minimum[0]))
     # Dependent equations of numbers far apart hold up to their rounding only, which is worth this.
     across = OUTWARDS if far else ACROSS
     if better > across * terms:
@@ -305,7 +315,7 @@ def certificate_findings(
     violation, value = drawn.violation(exact), program.value(exact)
     if "relative inf" in str(certificate) or "gap of inf" in str(certificate):
         yield Finding("words", "a finite gap is printed as infinite")
-    unit, tol = max(drawn.unit(x, float(value)), abs(float(optimum))), certificate.tol
+    unit, tol = max(abs(float(value)), abs(float(optimum))), certificate.tol
     # Rows that are implied may be missed by more than those that are given.
     most = (10.0 if drawn.base is drawn.program else 1.01) * tol
     if certificate.claim > iopt.Claim.NONE and violation > most:
@@ -316,7 +326,10 @@ def certificate_findings(
         yield Finding("bound", said)
     # A point that violates rows a little may be better than the optimum, by twice the tolerance.
     off = float(max(value - optimum, (optimum - value) / 2))
-    if certificate.claim is iopt.Claim.GLOBAL and off > 1.000001 * tol * unit:
+    zero = certificate.zero_range
+    if zero > ZERO * (program.terms(x) + drawn.terms):
+        yield Finding("zero", f"0 up to a rounding of {zero:.1e}")
+    if certificate.claim is iopt.Claim.GLOBAL and off > max(1.000001 * tol * unit, 2.0 * zero):
         share = float(value - optimum) / (unit or 1.0)
         yield Finding("global", f"GLOBAL of {number(value)}, off by {share:.1e}")
     if certificate.claim is iopt.Claim.LOCAL and violation <= EPS * program.n:

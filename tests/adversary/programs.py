@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -315,21 +314,6 @@ class DrawnProgram:
     def violation(self, x: Vector) -> float:
         """The largest violation, where no variable is smaller than a thousandth of its unit."""
         return self.program.violation(x, float(self.units.size.max()))
-
-    def unit(self, x: Array, value: float) -> float:
-        """What gaps are relative to; see `Program.unit`."""
-        return self.program.unit(x, value, self._width)
-
-    @cached_property
-    def _width(self) -> Array:
-        """The distance of the bounds or, without them, a multiple of that of the vertices.
-
-        Rows are read one after the other in the package, which leaves more than they allow.
-        """
-        p = self.program
-        X = np.array([x for x, _, _ in self.base.stationary]).reshape(-1, p.n)
-        reach = 10.0 * self.units.size * (np.ptp(X, axis=0) if len(X) else 0.0)
-        return np.where(np.isfinite(p.ub - p.lb), p.ub - p.lb, reach)
 
     @property
     def terms(self) -> float:

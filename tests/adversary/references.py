@@ -9,7 +9,7 @@ and an embedding, which are compared with what they should be.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -46,43 +46,12 @@ def signed(K: Matrix, y: Vector) -> Matrix:
     return [[a * b * v for b, v in zip(y, row, strict=True)] for a, row in zip(y, K, strict=True)]
 
 
-def _deviation(row: Vector, weights: Vector) -> Fraction:
-    """Σ_k w_k |a_k - c|, c the mean by the weights, which balanced weights do not notice."""
-    mean = dot(row, weights) / (sum(weights) or ONE)
-    return sum((w * abs(a - mean) for a, w in zip(row, weights, strict=True)), ZERO)
-
-
-def _in_hulls(K: Matrix, variable: str) -> Callable[[Values], Fraction]:
-    """Σ_i x_i Σ_k x_k |K_ki - c_i|, the sizes of the terms of xᵀQx."""
-
-    def terms(values: Values) -> Fraction:
-        x = [max(v, ZERO) for v in as_vector(values[variable])]
-        return sum((v * _deviation(K[i], x) for i, v in enumerate(x) if v), ZERO)
-
-    return terms
-
-
-def _in_game(K: Matrix, y: Vector) -> Callable[[Values], Fraction]:
-    """2Σ_k α_k |K_ki - c| in the row i that δ is the value of."""
-
-    def terms(values: Values) -> Fraction:
-        alpha = [max(v, ZERO) for v in as_vector(values["alpha"])]
-        signed_rows = [s * dot(row, [a * b for a, b in zip(y, alpha, strict=True)])
-                       for s, row in zip(y, K, strict=True)]  # fmt: skip
-        return 2 * _deviation(K[signed_rows.index(max(signed_rows))], alpha)
-
-    return terms
-
-
 @dataclass(kw_only=True)
 class Reference(ABC):
     """The optimum lies in [low, high]; low is None where the program is unbounded below."""
 
     sense: int = 1
     constant: Fraction = ZERO
-    floor: Fraction = ZERO
-    whole: bool = False
-    """Whether the constant belongs to what gaps are compared with: a square with all its terms."""
     low: Fraction | None = None
     high: Fraction | None = None
     vague: bool = False
@@ -90,14 +59,9 @@ class Reference(ABC):
     faults: list[str] = field(default_factory=list)
     """What is wrong with the matrices that the package derived."""
 
-    cancelling: Callable[[Values], Fraction] | None = None
-    """What the terms of the objective add up to at a point, where they may cancel."""
-
-    def unit(self, values: Values, *objectives: Fraction) -> Fraction:
-        """What a gap is divided by: the largest value, or where terms cancel a share of them."""
-        constant = self.constant if self.whole else ZERO
-        floor = self.cancelling(values) / 1000 if self.cancelling else self.floor
-        return max(floor, *(abs(value + constant) for value in objectives))
+    def unit(self, *objectives: Fraction) -> Fraction:
+        """What a gap is divided by: the largest of some values, each with or without constants."""
+        return max(min(abs(value), abs(value + self.constant)) for value in objectives)
 
     @abstractmethod
     def value(self, values: Values) -> Fraction:
@@ -195,16 +159,10 @@ def _one_class(drawn: Drawn, K: Matrix, f: iopt.OneClassSVM | iopt.SVDD) -> Quad
     if isinstance(f, iopt.OneClassSVM):
         upper = [Fraction(1.0 / (f.nu * n))] * n
         program = BoxProgram(K, [ZERO] * n, [ZERO] * n, upper, *lines)
-        return Quadratic(program=program, cancelling=_halved(_in_hulls(K, "alpha")))
+        return Quadratic(program=program)
     c, upper = [-K[i][i] for i in range(n)], [Fraction(f.C)] * n
     program = BoxProgram(_times(2, K), c, [ZERO] * n, upper, *lines)
-    reference = Quadratic(program=program, sense=-1)
-    reference.cancelling = lambda values: Fraction(reference.terms(values))
-    return reference
-
-
-def _halved(terms: Callable[[Values], Fraction]) -> Callable[[Values], Fraction]:
-    return lambda values: terms(values) / 2
+    return Quadratic(program=program, sense=-1)
 
 
 def _times(s: int, A: Matrix) -> Matrix:
@@ -267,7 +225,7 @@ class Linear(Reference):
             size = sum((dot([abs(v) for v in a], self._sizes(values[k], equation))
                         for k, a in row.items()), ZERO)  # fmt: skip
             short = abs(right - activity) if equation else right - activity
-            worst = max(worst, short / (max(size, abs(right), self.floor) or ONE))
+            worst = max(worst, short / (max(size, abs(right)) or ONE))
         for k, low in self.lower.items():
             width = self.upper[k] - low if k in self.upper else ONE
             worst = max([worst, *((low - v) / width for v in _vector(values[k]))])
@@ -305,7 +263,7 @@ def _game(K: Matrix, y: Vector, beta: Fraction) -> Linear:
     rows = [({"alpha": [-v for v in Delta[i]], "delta": [ONE]}, ZERO, False) for i in range(n)]
     rows += [({"alpha": y}, ZERO, True), ({"alpha": [ONE] * n}, ONE, True)]
     return Linear(cost={"delta": [ONE]}, rows=rows, lower={"alpha": ZERO}, upper={"alpha": beta},
-                  low=best, high=best, cancelling=_in_game(K, y))  # fmt: skip
+                  low=best, high=best)  # fmt: skip
 
 
 # ---------------------------------------------------- programs in (α, b, ξ), (w, b, ξ), (α, b)
@@ -414,13 +372,11 @@ def reference_of(drawn: Drawn) -> Reference:
             return quadratic(drawn, Q, minus, f.C, int(f.bias), sense=-1)
         case iopt.ConvexHullDual():
             return quadratic(drawn, _times(2, Q), none, f.mu or 1.0, 2, 2, sense=-1,
-                             variable="alphabar", cancelling=_in_hulls(K, "alphabar"))  # fmt: skip
+                             variable="alphabar")  # fmt: skip
         case iopt.GuoSchuurmansQP():
-            hulls = _in_hulls(K, "alpha")
-            return quadratic(drawn, _times(2, Q), none, f.beta or 0.5, 2, 1, cancelling=hulls)
+            return quadratic(drawn, _times(2, Q), none, f.beta or 0.5, 2, 1)
         case iopt.NuSVM():
-            halved = _halved(_in_hulls(K, "alpha"))
-            return quadratic(drawn, Q, none, 1.0 / n, 2, f.nu, cancelling=halved)
+            return quadratic(drawn, Q, none, 1.0 / n, 2, f.nu)
         case iopt.OneClassSVM() | iopt.SVDD():
             return _one_class(drawn, K, f)
         case iopt.SpectrumSVM() | iopt.ESVM():
@@ -428,8 +384,7 @@ def reference_of(drawn: Drawn) -> Reference:
             return quadratic(drawn, signed(changed, y), minus, f.C, 1, sense=-1, faults=faults)
         case iopt.KSVM():
             square, c = [product(Q, row) for row in Q], [-2 * v for v in product(Q, [ONE] * n)]
-            return quadratic(drawn, _times(2, square), c, f.C, 1, constant=Fraction(n),
-                             floor=Fraction(n, 1000), whole=True)  # fmt: skip
+            return quadratic(drawn, _times(2, square), c, f.C, 1, constant=Fraction(n))
         case iopt.LPSVM():
             return _lp_svm(K, y, Fraction(f.C))
         case iopt.GuoSchuurmansLP():
@@ -477,8 +432,6 @@ def _primal(drawn: Drawn, y: Vector, C: float, kind: type[Explicit] = Explicit) 
     reference = kind(variable="w", R=R, G=G, y=y, C=Fraction(C))
     if apart > 1e-13 * n * float(np.linalg.norm(K)):
         reference.faults.append(f"embedding off by {apart:.2e}")
-    if kind is Hulls:  # hulls may meet
-        reference.floor = max((dot(row, row) for row in points), default=ZERO) / 1000
     if all(m > 0 for m in M):  # of hulls half of min ᾱᵀQᾱ
         c, lines = ([ZERO] * n, (2, 2)) if kind is Hulls else ([-ONE] * n, (1, 0))
         best = quadratic(drawn, signed(inner, y), c, C, *lines).low
