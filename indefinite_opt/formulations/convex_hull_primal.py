@@ -20,8 +20,8 @@ class ConvexHullPrimal(ReducedHulls):
     r"""Supporting planes of two reduced hulls in R^(p,q), to which `ConvexHullDual` lifts.
 
     .. math:: \min_{w,\rho,\xi}\ \tfrac12 w^\top M w - \rho_+ + \rho_- + \mu\sum_i\xi_i
-              \quad\text{s.t.}\quad w^\top M\Phi(x_i) \ge \rho_+ - \xi_i\ (y_i = 1),\
-              w^\top M\Phi(x_i) \le \rho_- + \xi_i\ (y_i = -1),\ \xi \ge 0
+              \quad\text{s.t.}\quad w^\top M\Phi(x_i) \ge \rho_+ - \xi_i\ (y_i = 1),
+              \ w^\top M\Phi(x_i) \le \rho_- + \xi_i\ (y_i = -1),\ \xi \ge 0
 
     Φ is the centred isometric embedding of the training points, see `embed`, and
     M = diag(1, ..., 1, -1, ..., -1). Convex if q = 0, that is, if K is conditionally positive

@@ -16,8 +16,8 @@ class GuoSchuurmansLP(WeighsSensitivity):
     r"""Linear program (12): the convex upper bound on (9) for any confidence function.
 
     .. math:: \min_{\alpha,\delta}\ \delta
-              \quad\text{s.t.}\quad \delta \ge \sum_k \alpha_k\Delta_{ki}\ \forall i,\
-              y^\top\alpha = 0,\ e^\top\alpha = 1,\ 0 \le \alpha \le \bar\beta
+              \quad\text{s.t.}\quad \delta \ge \sum_k \alpha_k\Delta_{ki}\ \forall i,
+              \ y^\top\alpha = 0,\ e^\top\alpha = 1,\ 0 \le \alpha \le \bar\beta
 
     Convex for every Δ, as it is a matrix game on a box. δ ≥ αᵀΔα at every feasible point, so that
     the optimal δ is an upper bound on the least αᵀΔα (Proposition 2); for a kernel, where Δ = 2Q,

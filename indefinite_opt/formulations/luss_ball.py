@@ -25,8 +25,8 @@ from indefinite_opt.problem import KernelProblem
 class LussBall(Formulation):
     r"""SVM dual against the worst proxy kernel in a ball around the given, indefinite one.
 
-    .. math:: \max_{\alpha}\ \min_{K \succeq 0,\ \|K - K_0\|_F^2 \le r}\
-              e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
+    .. math:: \max_{\alpha}\ \min_{K \succeq 0,\ \|K - K_0\|_F^2 \le r}
+              \ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha)
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
     `LussDual` with a penalty ρ that depends on α and puts K* on the sphere. There is a positive

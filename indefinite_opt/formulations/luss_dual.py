@@ -25,8 +25,8 @@ from indefinite_opt.problem import KernelProblem
 class LussDual(Formulation):
     r"""SVM dual against the worst proxy kernel near the given, indefinite one.
 
-    .. math:: \max_{\alpha}\ \min_{K \succeq 0}\
-              e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha) + \rho\|K - K_0\|_F^2
+    .. math:: \max_{\alpha}\ \min_{K \succeq 0}
+              \ e^\top\alpha - \tfrac12 (y\circ\alpha)^\top K (y\circ\alpha) + \rho\|K - K_0\|_F^2
               \quad\text{s.t.}\quad y^\top\alpha = 0,\ 0 \le \alpha \le C
 
     Concave in α for every K₀. The inner minimum is K* = (K₀ + zzᵀ/(4ρ))₊ with z = y∘α, its value
