@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 import indefinite_opt.algebra as cp
-from indefinite_opt.algebra import Model
+from indefinite_opt.algebra import Definition, Model
 from indefinite_opt.formulations.convex_hull_dual import ReducedHulls
 from indefinite_opt.modeling import lifted_classifier
 from indefinite_opt.problem import KernelProblem, embed
@@ -55,6 +55,7 @@ class ConvexHullPrimal(ReducedHulls):
       minimize    ½ wᵀMw - ρ₊ + ρ₋ + μ eᵀξ
       subject to  y∘ΦMw + ξ ≥ ρ₊ y₊ - ρ₋ y₋  (margin)
                   ξ ≥ 0                      (slack)
+      where       y₊ = max(y, 0), y₋ = max(-y, 0)
       with        w ∈ R¹, ρ₊ ∈ R, ρ₋ ∈ R, ξ ∈ R², μ = 1
       solved as   a primal of convex hulls in a pseudo-Euclidean space, by lift
     >>> round(iopt.solve(problem, ConvexHullPrimal(mu=1.0)).objective, 12)   # -½ · 2²
@@ -80,6 +81,11 @@ class ConvexHullPrimal(ReducedHulls):
             subject_to={
                 "margin": cp.multiply(labels, Phi @ M @ w) + xi >= planes, "slack": xi >= 0
             },
+            where=(
+                Definition(
+                    "y₊ = max(y, 0), y₋ = max(-y, 0)", r"y_+ = \max(y, 0),\ y_- = \max(-y, 0)"
+                ),
+            ),
             meanings={
                 "w": "normal of both planes",
                 "xi": "slack: how far each point lies on the wrong side of the plane of its class",
