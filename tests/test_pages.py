@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -63,6 +65,32 @@ def test_examples_run(path: Path) -> None:
     outcome = doctest.DocTestRunner(UpToRounding()).run(examples)
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+def docstrings() -> dict[str, str]:
+    """All docstrings of the package, by their files and lines."""
+    found = {}
+    for path in sorted((ROOT / "indefinite_opt").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node, clean=False)
+                found[f"{path.name}:{getattr(node, 'lineno', 1)}"] = text or ""
+    return found
+
+
+def test_formulas_have_no_backslashes_that_are_shown() -> None:
+    """At the end of a line a backslash is no space, and in a text it escapes nothing."""
+    texts = docstrings()
+    assert any(".. math::" in text for text in texts.values())
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    texts |= {path.name: path.read_text(encoding="utf-8") for path in pages}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        words = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+        texts[path.name] = "\n".join(words)
+    single = re.compile(r"(?<!\\)(?:\\\\)*\\$|\\text\{[^{}]*\\", re.MULTILINE)
+    commands = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)  # lines of a shell go on
+    assert [name for name, text in texts.items() if single.search(commands.sub("", text))] == []
 
 
 def test_every_formulation_has_a_card() -> None:

@@ -35,7 +35,7 @@ def smallest_circle(X: Array) -> float:
     best = np.inf
     for size in (2, 3):
         for chosen in combinations(X, size):
-            # Equally far from all: 2⟨x_i - x_1, a⟩ = ‖x_i‖² - ‖x_1‖², of least norm about their mean.
+            # As far from each as from the first: 2⟨x_i - x_1, a⟩ = ‖x_i‖² - ‖x_1‖², about the mean.
             points = np.array(chosen) - np.mean(chosen, axis=0)
             squares = np.square(points).sum(axis=1)
             centre = np.linalg.lstsq(2.0 * (points[1:] - points[0]), squares[1:] - squares[0])[0]
@@ -87,7 +87,7 @@ def test_the_ball_has_no_least_radius_only_if_the_direction_sums_to_zero() -> No
     assert radii[0] > radii[1] > radii[2]
     assert radii[2] < -1e4
     # A negative eigenvalue alone has no such direction.
-    X, K = plane()
+    K = plane()[1]
     values, vectors = np.linalg.eigh(K)
     P = np.eye(len(K)) - 1.0 / len(K)
     assert values[0] < -50.0
@@ -97,7 +97,7 @@ def test_the_ball_has_no_least_radius_only_if_the_direction_sums_to_zero() -> No
 
 def test_the_primal_of_one_class_falls_along_any_negative_direction() -> None:
     """Theory, "One-class SVM": for -d²/2 the dual is convex, and the primal has no minimum."""
-    X, K = plane()
+    K = plane()[1]
     values, vectors = np.linalg.eigh(K)
     v, nu = vectors[:, 0], 0.3  # w = t Σ v_i φ(x_i), ρ = 0
     primal = [
@@ -188,7 +188,11 @@ def test_what_a_multiple_of_the_kernel_needs(name: str) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [iopt.SeparabilitySVM, iopt.KernelLogistic, lambda C: iopt.SpectrumSVM(C=C, transform="square")],
+    [
+        iopt.SeparabilitySVM,
+        iopt.KernelLogistic,
+        lambda C: iopt.SpectrumSVM(C=C, transform="square"),
+    ],
 )
 def test_the_product_of_c_and_kernel_is_not_what_matters_for_rows_as_features(kind: Any) -> None:
     values = [scaled_decisions(kind(C=2.0), 1.0), scaled_decisions(kind(C=2.0 / S), S)]
@@ -242,11 +246,14 @@ def test_errors_at_the_bound_have_the_sign_of_the_weight() -> None:
 
 
 def test_the_rademacher_average_with_a_factor_of_one_over_n() -> None:
-    """Theory, "Loosli": √(M/n). For K = diag(1, -1) the supremum is √2 for all signs."""
+    """Theory, "Loosli": √(M/n). For K = diag(1, -1) and all signs σ the supremum is √(σᵀσ) = √2."""
     problem = iopt.KernelProblem(np.diag([1.0, -1.0]), [1, -1])
-    bound = iopt.theory.loosli_proposition_3_1(problem)
-    assert bound == pytest.approx(np.sqrt(2.0) / np.sqrt(2.0), rel=1e-9)
-    assert bound / np.sqrt(2.0) == pytest.approx(np.sqrt(2.0) / 2.0, rel=1e-9)
+    M, n = iopt.theory.loosli_proposition_3_1(problem) ** 2, problem.n
+    for signs in ([1.0, 1.0], [1.0, -1.0]):
+        # f = (σ₁, σ₂)/√2 is in the unit ball of |K| = I, and attains it.
+        largest = float(np.array(signs) @ np.array(signs)) / np.sqrt(2.0)
+        assert largest / np.sqrt(n) == pytest.approx(np.sqrt(M), rel=1e-9)
+        assert largest / n == pytest.approx(np.sqrt(M / n), rel=1e-9)
 
 
 def test_the_share_of_margin_errors_is_bounded_by_the_sum_of_the_weights() -> None:

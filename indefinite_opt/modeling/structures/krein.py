@@ -155,7 +155,8 @@ def stabilised_symbols(energy: float, rank: int | None) -> tuple[Definition, Def
         share = f"{100.0 * energy:g}"
         kept = (
             f", the largest |λ| with {share} % of Σ|λ|",
-            rf",\ \text{{the largest }}|\lambda|\text{{ with {share}\ \% of }}\sum|\lambda|",
+            r",\ \text{the largest }|\lambda|\text{ with }"
+            rf"{share}\,\%\text{{ of }}\sum|\lambda|",
         )
     sign, near = ("=", "=") if kept == ("", "") else ("≈", r"\approx")
     return (
